@@ -1,0 +1,275 @@
+//! CUBIC (RFC 9438), in the RFC's form and in the counting form of Linux and ns-3.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Ack, Context, Event};
+use crate::hystart::{self, HyStart};
+use crate::params::Parameters;
+use crate::registry::{Algorithm, Setup};
+use crate::units::{Span, Time};
+use cwndlab_learn::math;
+use std::sync::Arc;
+
+crate::words! {
+    /// Whose arithmetic is used.
+    pub enum Form {
+        /// RFC 9438: real numbers, target one SRTT ahead.
+        Rfc9438 = "rfc9438",
+        /// Linux `tcp_cubic`: one segment for each `cnt` acknowledged, target one minimum RTT ahead.
+        Linux = "linux",
+        /// ns-3.35 to 3.37 `TcpCubic`: the same, with RTTs smoothed and cut to whole milliseconds.
+        Ns3 = "ns3",
+    }
+}
+
+crate::parameters! {
+    /// What can be set.
+    pub struct CubicParams {
+        form: Form = Form::Rfc9438, "form", Allowed::Word(Form::WORDS), "",
+            "whose arithmetic: the RFC's real numbers, or the counting form of Linux or ns-3", "RFC 9438";
+        c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
+            "how fast the cubic grows", "RFC 9438 section 5 (0.4)";
+        beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
+            "what a congestion event leaves of the window", "RFC 9438 section 4.6 (0.7; Linux 717/1024)";
+        fast_convergence: bool = true, "fast_convergence", Allowed::Flag, "",
+            "release bandwidth when the last maximum was not reached again", "RFC 9438 section 4.7";
+        reno_friendly: bool = true, "reno_friendly", Allowed::Flag, "",
+            "be at least as fast as Reno", "RFC 9438 section 4.3; not in ns-3 before 3.41";
+        hystart: bool = true, "hystart", Allowed::Flag, "",
+            "leave slow start by ACK train or delay", "Linux tcp_cubic; RFC 9438 section 4.10 advises HyStart++";
+    }
+}
+
+/// A count so large that the window stands still: Linux's `100 * cwnd`.
+const PLATEAU_WINDOWS: u64 = 100;
+/// Before the first loss the window grows by at least 5 % a round trip (Linux, ns-3).
+const COUNT_BEFORE_LOSS: u64 = 20;
+/// The window grows at most by half a round trip (Linux, ns-3; RFC 9438 section 4.2 has 1.5 cwnd as well).
+const COUNT_MIN: u64 = 2;
+
+/// What holds from one congestion event to the next; windows in segments.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// The plateau: W_max, or the window at the start if that is larger.
+    origin: f64,
+    /// K in seconds.
+    k: f64,
+    /// W_est, what Reno would have.
+    reno: f64,
+}
+
+/// The window rule of CUBIC.
+pub struct Cubic {
+    params: CubicParams,
+    hystart: Option<HyStart>,
+    epoch: Option<Epoch>,
+    /// W_max in segments; zero before the first congestion event.
+    w_max: f64,
+    /// The window before the last congestion event, in segments.
+    cwnd_prior: f64,
+    /// Fractions of a byte that the RFC's form has not yet added.
+    fraction: f64,
+    /// The smallest delay seen, as this form sees delays.
+    delay_min: Option<Span>,
+    /// What an undo restores: W_max, the prior window and the epoch.
+    saved: Option<(f64, f64, Option<Epoch>)>,
+}
+
+impl Cubic {
+    /// A rule with these parameters.
+    #[must_use]
+    pub fn new(setup: &Setup, params: CubicParams) -> Self {
+        let thresholds = if params.form == Form::Ns3 { hystart::NS3 } else { hystart::LINUX };
+        let hystart = params.hystart.then(|| HyStart::new(thresholds, setup.paced));
+        Self {
+            params,
+            hystart,
+            epoch: None,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            fraction: 0.0,
+            delay_min: None,
+            saved: None,
+        }
+    }
+
+    /// RFC 9438 section 4.2: K = cbrt((W_max - cwnd_epoch) / C), zero when the window is past W_max.
+    fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
+        let missing = self.w_max - cwnd;
+        if missing > 0.0 {
+            Epoch { start: now, origin: self.w_max, k: math::cbrt(missing / self.params.c), reno: cwnd }
+        } else {
+            Epoch { start: now, origin: cwnd, k: 0.0, reno: cwnd }
+        }
+    }
+
+    /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
+    fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.params.beta) / (1.0 + self.params.beta)
+    }
+
+    /// W(t) - origin = C (t - K)^3, in segments.
+    fn offset(&self, epoch: &Epoch, t: f64) -> f64 {
+        let d = t - epoch.k;
+        self.params.c * (d * d * d)
+    }
+
+    /// RFC 9438 sections 4.2 to 4.5.
+    fn grow_rfc9438(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        let cwnd = window.segments();
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx.facts.now, cwnd));
+        let t = cx.facts.now.since(epoch.start).as_secs_f64();
+        let acked_segments = acked as f64 / window.mss as f64;
+
+        // Section 4.3: W_est grows like Reno once it has reached the window before the event.
+        let alpha = if epoch.reno >= self.cwnd_prior { 1.0 } else { self.alpha() };
+        epoch.reno += alpha * acked_segments / cwnd;
+        self.epoch = Some(epoch);
+
+        let cubic_now = epoch.origin + self.offset(&epoch, t);
+        let new = if self.params.reno_friendly && cubic_now < epoch.reno {
+            epoch.reno.max(cwnd)
+        } else {
+            let ahead = t + cx.facts.rtt.smoothed.as_secs_f64();
+            let target = (epoch.origin + self.offset(&epoch, ahead)).clamp(cwnd, 1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * acked_segments
+        };
+        self.fraction += (new - cwnd) * window.mss as f64;
+        let whole = self.fraction as u64;
+        self.fraction -= whole as f64;
+        window.cwnd += whole;
+    }
+
+    /// The counting form: one segment for each `cnt` segments acknowledged.
+    fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        let cwnd = window.cwnd / window.mss;
+        let acked_segments = acked as f64 / window.mss as f64;
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(cx.facts.now, cwnd as f64),
+        };
+        let ahead = cx.facts.now.since(epoch.start) + self.delay_min.unwrap_or_default();
+        let mut count = self.cubic_count(&epoch, ahead, cwnd);
+        if self.params.reno_friendly {
+            // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
+            epoch.reno += self.alpha() * acked_segments / cwnd as f64;
+            let lead = (epoch.reno as u64).saturating_sub(cwnd);
+            if lead > 0 {
+                count = count.min(cwnd / lead);
+            }
+        }
+        self.epoch = Some(epoch);
+        window.grow_one_per(count.max(COUNT_MIN) * window.mss, acked);
+    }
+
+    /// Whole segments, as in both sources: `delta` is cut, not rounded.
+    fn cubic_count(&self, epoch: &Epoch, ahead: Span, cwnd: u64) -> u64 {
+        let offset = self.offset(epoch, ahead.as_secs_f64());
+        let origin = epoch.origin as u64;
+        let target = if offset < 0.0 {
+            origin.saturating_sub((-offset) as u64)
+        } else {
+            origin.saturating_add(offset as u64)
+        };
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { PLATEAU_WINDOWS * cwnd };
+        if self.w_max == 0.0 { count.min(COUNT_BEFORE_LOSS) } else { count }
+    }
+
+    /// The delay as this form sees it.
+    fn delay(&self, cx: &Context, sample: Span) -> Span {
+        match self.params.form {
+            // ns-3.37 hands out SRTT, made of millisecond timestamps.
+            Form::Ns3 => Span(cx.facts.rtt.smoothed.0 / 1_000_000 * 1_000_000),
+            Form::Rfc9438 | Form::Linux => sample,
+        }
+    }
+}
+
+impl WindowRule for Cubic {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "w_max_segments", "k_s"];
+
+    fn observe(&mut self, cx: &Context, ack: &Ack) {
+        let Some(sample) = ack.rtt else { return };
+        let delay = self.delay(cx, sample);
+        self.delay_min = Some(self.delay_min.map_or(delay, |m| m.min(delay)));
+        if let Some(hystart) = &mut self.hystart {
+            hystart.take_sample(delay);
+        }
+    }
+
+    fn hystart(&mut self) -> Option<&mut HyStart> {
+        self.hystart.as_mut()
+    }
+
+    fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        match self.params.form {
+            Form::Rfc9438 => self.grow_rfc9438(cx, window, acked),
+            Form::Linux | Form::Ns3 => self.grow_counting(cx, window, acked),
+        }
+    }
+
+    fn shrink(&mut self, cx: &Context, window: &Window, _event: Event) -> u64 {
+        self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
+        let cwnd = window.segments();
+        // RFC 9438 section 4.7: fast convergence.
+        let missed = cwnd < self.w_max && self.params.fast_convergence;
+        self.w_max = if missed { cwnd * (1.0 + self.params.beta) / 2.0 } else { cwnd };
+        self.cwnd_prior = cwnd;
+        self.epoch = None;
+        self.fraction = 0.0;
+        // RFC 9438 section 4.6 cuts FlightSize; Linux and ns-3 cut cwnd.
+        let base = match self.params.form {
+            Form::Rfc9438 => cx.facts.flight_size.min(window.cwnd),
+            Form::Linux | Form::Ns3 => window.cwnd,
+        };
+        (base as f64 * self.params.beta) as u64
+    }
+
+    fn notice(&mut self, cx: &Context, event: Event) {
+        match event {
+            // The sources forget the past at a timeout; RFC 9438 section 4.8 sets K to 0 in the next epoch.
+            Event::Timeout => {
+                self.epoch = None;
+                if let Some(hystart) = &mut self.hystart {
+                    hystart.rearm();
+                }
+            }
+            Event::Undo => {
+                if let Some((w_max, cwnd_prior, epoch)) = self.saved.take() {
+                    (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
+                }
+            }
+            // RFC 9438 section 4.2: a silence does not count as time.
+            Event::IdleRestart(idle) => {
+                if let Some(epoch) = &mut self.epoch {
+                    epoch.start = (epoch.start + idle).min(cx.facts.now);
+                }
+            }
+            Event::LossRecovery | Event::EcnReduction | Event::Recovered => {}
+        }
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        out[0] = self.w_max;
+        out[1] = self.epoch.map_or(f64::NAN, |epoch| epoch.k);
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "cubic",
+        summary: "CUBIC: a cubic of the time since the last loss, at least as fast as Reno",
+        source: "RFC 9438; form = linux: Linux 6.18 net/ipv4/tcp_cubic.c; form = ns3: ns-3.37 TcpCubic",
+        departures: &[
+            "form = linux: time is exact and the update is made at every ACK, where the kernel counts jiffies \
+             and updates at most once in 31 ms while the window stands still; beta is 0.7, not 717/1024",
+            "form = rfc9438: slow start is left by Linux's HyStart, where the RFC advises HyStart++ (RFC 9406)",
+        ],
+        params: CubicParams::specs(),
+        build: Arc::new(|setup, settings| {
+            Box::new(Classic::new(setup, Cubic::new(setup, CubicParams::with(settings))))
+        }),
+    }
+}

@@ -1,0 +1,6 @@
+//! The algorithms: one file each.
+
+pub mod constant;
+pub mod cubic;
+pub mod newreno;
+pub mod reno;

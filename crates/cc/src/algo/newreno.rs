@@ -1,0 +1,78 @@
+//! NewReno as RFC 5681 and RFC 6582 have it: half of FlightSize on a loss; counts bytes or, as ns-3 does, ACKs.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Ack, Context, Event};
+use crate::params::Parameters;
+use crate::registry::Algorithm;
+use std::sync::Arc;
+
+crate::words! {
+    /// What makes the window grow.
+    pub enum Counting {
+        /// Bytes acknowledged (RFC 3465).
+        Bytes = "bytes",
+        /// ACKs, whatever they cover (RFC 5681 without RFC 3465; ns-3): with delayed ACKs half as fast.
+        Acks = "acks",
+    }
+}
+
+crate::parameters! {
+    /// What can be set.
+    pub struct NewRenoParams {
+        counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
+            "what makes the window grow: bytes acknowledged, or ACKs whatever they cover",
+            "RFC 3465 (bytes); ns-3 TcpNewReno (acks)";
+    }
+}
+
+/// The window rule of NewReno.
+pub struct NewReno {
+    counting: Counting,
+    /// Fractions of a byte that ACK counting has not yet added.
+    remainder: u64,
+}
+
+impl WindowRule for NewReno {
+    fn counted(&self, ack: &Ack, mss: u64) -> u64 {
+        match self.counting {
+            Counting::Bytes => ack.acked,
+            Counting::Acks => ack.acked.min(mss),
+        }
+    }
+
+    fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
+        match self.counting {
+            Counting::Bytes => window.grow_one_per(window.cwnd, acked),
+            // RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK.
+            Counting::Acks => {
+                self.remainder += window.mss * window.mss;
+                window.cwnd += self.remainder / window.cwnd;
+                self.remainder %= window.cwnd;
+            }
+        }
+    }
+
+    /// RFC 5681 equation (4): half of FlightSize.
+    fn shrink(&mut self, cx: &Context, _window: &Window, _event: Event) -> u64 {
+        cx.facts.flight_size / 2
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "newreno",
+        summary: "NewReno: one segment a round trip, half of FlightSize on a loss",
+        source: "RFC 5681, RFC 6582; with counting = acks: ns-3.37 TcpNewReno",
+        departures: &[
+            "recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation",
+            "with counting = acks the fraction of a byte is carried, where ns-3 adds at least one byte an ACK",
+        ],
+        params: NewRenoParams::specs(),
+        build: Arc::new(|setup, settings| {
+            let params = NewRenoParams::with(settings);
+            Box::new(Classic::new(setup, NewReno { counting: params.counting, remainder: 0 }))
+        }),
+    }
+}

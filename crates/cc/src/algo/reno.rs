@@ -1,0 +1,37 @@
+//! Reno as Linux (`tcp_reno`) and ns-3 (`TcpLinuxReno`) have it: bytes counted, half the window on a loss.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Context, Event};
+use crate::registry::Algorithm;
+use std::sync::Arc;
+
+/// The window rule of Reno.
+pub struct Reno;
+
+impl WindowRule for Reno {
+    /// RFC 5681 section 3.1: one segment a round trip.
+    fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
+        window.grow_one_per(window.cwnd, acked);
+    }
+
+    /// Half the window; RFC 5681 equation (4) has half of FlightSize, for which see `newreno`.
+    fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
+        window.cwnd / 2
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "reno",
+        summary: "Reno with byte counting: one segment a round trip, half the window on a loss",
+        source: "RFC 5681, RFC 3465; Linux 6.18 net/ipv4/tcp_cong.c",
+        departures: &[
+            "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
+            "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments an ACK",
+        ],
+        params: Vec::new(),
+        build: Arc::new(|setup, _| Box::new(Classic::new(setup, Reno))),
+    }
+}

@@ -1,0 +1,206 @@
+//! The frame of a loss-based algorithm: slow start (with HyStart), counting, window validation, undo.
+//!
+//! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
+
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
+use crate::hystart::HyStart;
+use crate::registry::Setup;
+use crate::units::Span;
+
+/// The window of a loss-based algorithm, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow-start threshold; `u64::MAX` until the first reduction.
+    pub ssthresh: u64,
+    /// Payload of a full segment.
+    pub mss: u64,
+    /// Acknowledged bytes that have not yet led to growth.
+    credit: u64,
+}
+
+impl Window {
+    /// The initial window.
+    #[must_use]
+    pub fn new(setup: &Setup) -> Self {
+        Self { cwnd: setup.initial_window, ssthresh: u64::MAX, mss: setup.mss, credit: 0 }
+    }
+
+    /// Whether the window is below the slow-start threshold.
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The window in segments.
+    #[must_use]
+    pub fn segments(&self) -> f64 {
+        self.cwnd as f64 / self.mss as f64
+    }
+
+    /// Grows by one segment for each `per` bytes acknowledged (RFC 5681 section 3.1 with the byte counting of
+    /// RFC 3465: `per` is the window itself for an increase of one segment a round trip).
+    pub fn grow_one_per(&mut self, per: u64, acked: u64) {
+        let per = per.max(1);
+        // What was counted towards a larger `per` never buys more than one segment at once.
+        if self.credit >= per {
+            self.credit = 0;
+            self.cwnd += self.mss;
+        }
+        self.credit += acked;
+        let steps = self.credit / per;
+        self.credit -= steps * per;
+        self.cwnd += steps * self.mss;
+    }
+}
+
+/// What makes one loss-based algorithm differ from another.
+pub trait WindowRule: Send {
+    /// Names of the recorded values: `ssthresh_bytes` first, then the rule's own.
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes"];
+
+    /// How many bytes this ACK counts for; the default is byte counting.
+    fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
+        ack.acked
+    }
+
+    /// Congestion avoidance: grows the window for `acked` counted bytes.
+    fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64);
+
+    /// The slow-start threshold after a congestion event, in bytes; the frame keeps it at two segments or more.
+    fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64;
+
+    /// Sees every event, before the frame acts on it.
+    fn notice(&mut self, _cx: &Context, _event: Event) {}
+
+    /// Sees every ACK, before the frame acts on it.
+    fn observe(&mut self, _cx: &Context, _ack: &Ack) {}
+
+    /// The HyStart of this algorithm, if it has one.
+    fn hystart(&mut self) -> Option<&mut HyStart> {
+        None
+    }
+
+    /// Writes the rule's own probes (without `ssthresh_bytes`).
+    fn probe(&self, _out: &mut [f64]) {}
+}
+
+/// A loss-based controller: a rule on the shared frame.
+pub struct Classic<R> {
+    rule: R,
+    window: Window,
+    initial_window: u64,
+    before_reduction: Option<Window>,
+}
+
+impl<R: WindowRule> Classic<R> {
+    /// A controller at its initial window.
+    pub fn new(setup: &Setup, rule: R) -> Self {
+        let window = Window::new(setup);
+        Self { rule, window, initial_window: setup.initial_window, before_reduction: None }
+    }
+
+    /// RFC 5681 section 3.1: on a loss, ssthresh; at least two segments.
+    fn reduce(&mut self, cx: &Context, event: Event) {
+        self.before_reduction = Some(self.window);
+        let floor = 2 * self.window.mss;
+        self.window.ssthresh = self.rule.shrink(cx, &self.window, event).max(floor);
+        self.window.credit = 0;
+    }
+
+    fn on_timeout(&mut self, cx: &Context) {
+        // RFC 5681 section 3.1 (4): a segment that has already been resent holds ssthresh constant; Linux holds it
+        // as well when the timeout falls into a recovery that has already reduced.
+        if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
+            self.reduce(cx, Event::Timeout);
+        }
+        self.window.cwnd = self.window.mss;
+        self.window.credit = 0;
+    }
+
+    fn on_undo(&mut self) {
+        if let Some(before) = self.before_reduction.take() {
+            self.window.cwnd = self.window.cwnd.max(before.cwnd);
+            self.window.ssthresh = before.ssthresh;
+        }
+    }
+
+    /// RFC 2861 section 3: the window halves for each RTO of silence, down to the initial window.
+    fn on_idle(&mut self, cx: &Context, idle: Span) {
+        let rto = cx.facts.rtt.rto;
+        if rto == Span::ZERO {
+            return;
+        }
+        let restart = self.initial_window.min(self.window.cwnd);
+        if self.window.ssthresh != u64::MAX {
+            self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+        }
+        let mut left = idle;
+        while left >= rto && self.window.cwnd > restart {
+            left = left.saturating_sub(rto);
+            self.window.cwnd /= 2;
+        }
+        self.window.cwnd = self.window.cwnd.max(restart);
+    }
+
+    /// Slow start up to ssthresh; returns the bytes left over for congestion avoidance.
+    fn slow_start(&mut self, acked: u64) -> u64 {
+        let room = self.window.ssthresh.saturating_sub(self.window.cwnd);
+        let used = acked.min(room);
+        self.window.cwnd += used;
+        acked - used
+    }
+}
+
+impl<R: WindowRule> CongestionControl for Classic<R> {
+    fn control(&self) -> Control {
+        Control::window(self.window.cwnd)
+    }
+
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        self.rule.notice(cx, event);
+        match event {
+            Event::LossRecovery | Event::EcnReduction => {
+                self.reduce(cx, event);
+                self.window.cwnd = self.window.ssthresh;
+            }
+            Event::Timeout => self.on_timeout(cx),
+            Event::Undo => self.on_undo(),
+            Event::IdleRestart(idle) => self.on_idle(cx, idle),
+            Event::Recovered => {}
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+        self.rule.observe(cx, ack);
+        if self.window.in_slow_start()
+            && let (Some(hystart), Some(rtt)) = (self.rule.hystart(), ack.rtt)
+            && hystart.should_exit(cx, ack, rtt, self.window.cwnd)
+        {
+            self.window.ssthresh = self.window.cwnd;
+        }
+        // RFC 7661: a window that was not the limit says nothing about the path.
+        let may_grow = cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited;
+        if may_grow {
+            let mut acked = self.rule.counted(ack, self.window.mss);
+            if self.window.in_slow_start() {
+                acked = self.slow_start(acked);
+            }
+            if acked > 0 {
+                self.rule.grow(cx, &mut self.window, acked);
+            }
+        }
+        Step::Continue
+    }
+
+    fn probes(&self) -> &'static [&'static str] {
+        R::PROBES
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        let unlimited = self.window.ssthresh == u64::MAX;
+        out[0] = if unlimited { f64::NAN } else { self.window.ssthresh as f64 };
+        self.rule.probe(&mut out[1..]);
+    }
+}

@@ -1,0 +1,298 @@
+//! The contract between a transport and a congestion control.
+//!
+//! # Rules
+//!
+//! 1. **Order on one ACK**, always: [`on_lost`](CongestionControl::on_lost) for each packet marked lost,
+//!    [`on_event`](CongestionControl::on_event) for each event, [`on_ack`](CongestionControl::on_ack) once; then the
+//!    transport reads [`control`](CongestionControl::control) and sends. A timer of the transport (RACK, RTO) gives
+//!    `on_lost`*, `on_event`*, then `control`. [`Event::Undo`] comes before [`Event::Recovered`]. `control` is read
+//!    after every group of callbacks and never kept across one.
+//! 2. [`Step::Decide`] suspends the run **between `on_ack` and the reading of `control`**: the agent's action is
+//!    applied, then `control` is read and data are sent. An agent outside sees and does what one inside does.
+//! 3. After [`Event::LossRecovery`] and [`Event::EcnReduction`] the transport takes `control().cwnd` as its ssthresh
+//!    for PRR. PRR governs only what may be sent and never writes the controller's window. After
+//!    [`Event::Timeout`] `control` shows the loss window, one segment (RFC 5681 section 3.1).
+//! 4. Window rules are not asked to grow between `LossRecovery` (or `EcnReduction`) and `Recovered`; after `Timeout`
+//!    they grow at once.
+//! 5. During `on_event`, [`Facts::phase`] is the phase *before* the event, so that a rule can tell a first timeout
+//!    from one inside recovery.
+//! 6. A controller that [`needs`](CongestionControl::needs) its own window in recovery is obeyed; the transport
+//!    still detects and retransmits.
+
+use crate::units::{Rate, Span, Time};
+use cwndlab_learn::{Agent, Rng};
+
+/// A congestion control: what it is told, and what it decides.
+pub trait CongestionControl: Send {
+    /// What this algorithm needs of its transport; asked once, at the start.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// The decision in force. Pure: two calls in a row answer the same.
+    fn control(&self) -> Control;
+
+    /// Data of `bytes` have just been sent (new or again).
+    fn on_sent(&mut self, _cx: &mut Context, _bytes: u64) {}
+
+    /// A packet has just been marked lost.
+    fn on_lost(&mut self, _cx: &mut Context, _lost: &Lost) {}
+
+    /// Something that happens at most once a round trip.
+    fn on_event(&mut self, cx: &mut Context, event: Event);
+
+    /// An ACK has been processed: SACK, loss detection, RTT and rate sample are done.
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step;
+
+    /// When this controller wants [`on_timer`](CongestionControl::on_timer) to be called.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// The time asked for by [`next_timer`](CongestionControl::next_timer) has come.
+    fn on_timer(&mut self, _cx: &mut Context) -> Step {
+        Step::Continue
+    }
+
+    /// The side of a learning algorithm that an agent sees.
+    fn agent(&mut self) -> Option<&mut dyn Agent> {
+        None
+    }
+
+    /// Names (with units) of the internal values that a recording may show.
+    fn probes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Writes the values named by [`probes`](CongestionControl::probes), in their order.
+    fn probe(&self, _out: &mut [f64]) {}
+}
+
+/// What a controller decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Congestion window in bytes.
+    pub cwnd: u64,
+    /// Pacing rate; `None` leaves sending to the ACK clock (or to the profile's own pacing).
+    pub pacing_rate: Option<Rate>,
+    /// How much may leave at once when paced, in bytes.
+    pub send_quantum: u64,
+    /// The window that sibling subflows see, in bytes.
+    pub shown_window: u64,
+}
+
+impl Control {
+    /// A window alone: not paced, siblings see it as it is.
+    #[must_use]
+    pub fn window(cwnd: u64) -> Self {
+        Self { cwnd, pacing_rate: None, send_quantum: 0, shown_window: cwnd }
+    }
+}
+
+/// What a controller needs of its transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The codepoint to send data with.
+    pub ecn: Ecn,
+    /// [`CongestionControl::on_lost`] for each lost packet.
+    pub lost_packets: bool,
+    /// Its own window is obeyed in recovery, in place of PRR.
+    pub own_window_in_recovery: bool,
+}
+
+/// The ECN codepoint of data packets (RFC 3168, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// As the flow's options say.
+    #[default]
+    AsConfigured,
+    /// ECT(0): classic ECN.
+    Ect0,
+    /// ECT(1): L4S.
+    Ect1,
+}
+
+/// What holds at a callback: plain values, to be copied to a controller in another language or process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The current time.
+    pub now: Time,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Round-trip times.
+    pub rtt: Rtt,
+    /// Bytes in flight ("pipe", RFC 6675) after the event being reported.
+    pub in_flight: u64,
+    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event.
+    pub flight_size: u64,
+    /// State of the transport's loss recovery; during [`CongestionControl::on_event`] the one before the event.
+    pub phase: Phase,
+    /// What held the last send back.
+    pub limited_by: Limit,
+    /// Whether the window was the limit at any time of the last round (RFC 7661: else it must not grow).
+    pub window_limited: bool,
+}
+
+/// Round-trip times of a flow, as coarse as its profile's clock; all zero until the first sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rtt {
+    /// SRTT (RFC 6298).
+    pub smoothed: Span,
+    /// RTTVAR (RFC 6298).
+    pub variance: Span,
+    /// Smallest sample of the connection.
+    pub minimum: Span,
+    /// Latest sample.
+    pub latest: Span,
+    /// The retransmission timeout that follows from these, without back-off.
+    pub rto: Span,
+}
+
+/// State of the transport's loss recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing is missing.
+    #[default]
+    Open,
+    /// Something arrived out of order; nothing has been marked lost.
+    Disorder,
+    /// Fast recovery, or the round after an ECN mark.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// What held the last send back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// The congestion window (or pacing).
+    #[default]
+    Window,
+    /// There was no more data.
+    Application,
+    /// The receiver's window.
+    Receiver,
+}
+
+/// Everything that a controller may read when it is called.
+pub struct Context<'a> {
+    /// Plain values.
+    pub facts: &'a Facts,
+    /// Every subflow of the connection; one for plain TCP.
+    pub subflows: &'a [SubflowView],
+    /// Which of them this controller drives.
+    pub me: usize,
+    /// This flow's own random stream.
+    pub rng: &'a mut Rng,
+}
+
+/// What a controller may know of a subflow of its connection. Nobody writes a sibling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubflowView {
+    /// The window shown to siblings, in bytes.
+    pub window: u64,
+    /// SRTT.
+    pub srtt: Span,
+    /// Bytes acknowledged since the last loss (OLIA's l2).
+    pub since_loss: u64,
+    /// Bytes acknowledged between the last two losses (OLIA's l1).
+    pub between_losses: u64,
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Established, and not failed.
+    pub usable: bool,
+}
+
+/// One acknowledgement, after SACK, loss detection and rate sampling.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ack {
+    /// Bytes newly delivered (acknowledged or SACKed; each byte counts once).
+    pub acked: u64,
+    /// Bytes by which the cumulative acknowledgement advanced.
+    pub advanced: u64,
+    /// Bytes newly marked lost.
+    pub lost: u64,
+    /// Of `acked`, bytes that arrived with a congestion mark.
+    pub ce: u64,
+    /// Bytes in flight before this ACK.
+    pub prior_in_flight: u64,
+    /// Bytes delivered in all, this ACK included.
+    pub delivered: u64,
+    /// RTT of the newest packet acknowledged; `None` if only retransmitted data were.
+    pub rtt: Option<Span>,
+    /// The receiver held this ACK back (delayed-ACK timer).
+    pub delayed: bool,
+    /// It acknowledges a tail-loss probe.
+    pub tail_probe: bool,
+    /// Delivery-rate sample; `None` when there is no valid one.
+    pub sample: Option<RateSample>,
+}
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1), taken from the packet that was sent last
+/// of those newly acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Bytes delivered between the packet's sending and its acknowledgement.
+    pub delivered: u64,
+    /// The time that took: the longer of the send and the ACK interval.
+    pub interval: Span,
+    /// Bytes delivered in all when the packet was sent.
+    pub prior_delivered: u64,
+    /// Bytes marked lost between the packet's sending and its acknowledgement.
+    pub lost: u64,
+    /// Bytes marked CE in the same time.
+    pub ce: u64,
+    /// Bytes in flight when the packet was sent, itself included.
+    pub in_flight_at_send: u64,
+    /// The application, not the network, limited the rate.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// The rate; zero when the interval is empty.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        Rate::of(self.delivered, self.interval).unwrap_or_default()
+    }
+}
+
+/// A packet just marked lost, with what was noted when it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub in_flight_at_send: u64,
+    /// Bytes delivered in all when it was sent.
+    pub prior_delivered: u64,
+    /// Bytes lost in all when it was sent.
+    pub prior_lost: u64,
+    /// Bytes lost in all now, this packet included.
+    pub lost_total: u64,
+}
+
+/// What happens at most once a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Fast recovery begins.
+    LossRecovery,
+    /// The receiver echoed a congestion mark (classic ECN, RFC 3168).
+    EcnReduction,
+    /// All that was outstanding when recovery or loss began has been acknowledged.
+    Recovered,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The last reduction was spurious (RFC 3522, DSACK).
+    Undo,
+    /// Sending starts again after so long a silence.
+    IdleRestart(Span),
+}
+
+/// Go on, or stop at this ACK because an agent must decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Go on.
+    Continue,
+    /// Suspend the run here until the agent has acted.
+    Decide,
+}

@@ -1,0 +1,155 @@
+//! HyStart (Ha and Rhee 2011): leave slow start before the queue overflows, by the length of an ACK train or by
+//! a rise of the delay. The two worlds that ship it differ in their thresholds.
+
+use crate::contract::{Ack, Context};
+use crate::round::Round;
+use crate::units::{Rate, Span, Time};
+
+/// The thresholds of one implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// No exit below this window, in segments.
+    pub low_window: u64,
+    /// ACKs closer than this belong to one train.
+    pub ack_spacing: Span,
+    /// The train's length is held against the minimum RTT over this number.
+    pub train_divisor: u64,
+    /// Allowance for aggregated ACKs, added to the minimum RTT (at most).
+    pub ack_allowance: Span,
+    /// The rise is held against the minimum RTT over this number ...
+    pub delay_divisor: u64,
+    /// ... but not below this ...
+    pub delay_floor: Span,
+    /// ... nor above this.
+    pub delay_ceiling: Span,
+}
+
+/// Linux 6.x `tcp_cubic`: train of half the minimum RTT (a whole one when paced), rise of an eighth, 4 to 16 ms.
+pub const LINUX: Thresholds = Thresholds {
+    low_window: 16,
+    ack_spacing: Span::from_millis(2),
+    train_divisor: 2,
+    ack_allowance: Span::from_millis(1),
+    delay_divisor: 8,
+    delay_floor: Span::from_millis(4),
+    delay_ceiling: Span::from_millis(16),
+};
+
+/// ns-3.35 to 3.37 `TcpCubic`: both thresholds are the whole minimum RTT, so the delay test hardly ever fires.
+pub const NS3: Thresholds = Thresholds {
+    low_window: 16,
+    ack_spacing: Span::from_millis(2),
+    train_divisor: 1,
+    ack_allowance: Span::ZERO,
+    delay_divisor: 1,
+    delay_floor: Span::from_millis(4),
+    delay_ceiling: Span::from_secs(1),
+};
+
+/// Samples of a round that the delay test looks at.
+const DELAY_SAMPLES: u32 = 8;
+/// What the kernel allows an ACK to wait in segmentation offload: four buffers of 64 kB at the pacing rate.
+const OFFLOAD_BYTES: u64 = 4 * 65_536;
+
+/// The state of HyStart.
+#[derive(Clone, Debug)]
+pub struct HyStart {
+    thresholds: Thresholds,
+    paced: bool,
+    minimum: Option<Span>,
+    round: Round,
+    round_start: Time,
+    last_ack: Time,
+    round_minimum: Span,
+    samples: u32,
+    done: bool,
+}
+
+impl HyStart {
+    /// HyStart with the thresholds of one implementation.
+    #[must_use]
+    pub fn new(thresholds: Thresholds, paced: bool) -> Self {
+        Self {
+            thresholds,
+            paced,
+            minimum: None,
+            round: Round::default(),
+            round_start: Time::ZERO,
+            last_ack: Time::ZERO,
+            round_minimum: Span::MAX,
+            samples: 0,
+            done: false,
+        }
+    }
+
+    /// After a timeout slow start is watched anew.
+    pub fn rearm(&mut self) {
+        self.done = false;
+        self.round_minimum = Span::MAX;
+        self.samples = 0;
+    }
+
+    /// The smallest delay seen.
+    #[must_use]
+    pub fn minimum(&self) -> Option<Span> {
+        self.minimum
+    }
+
+    /// Takes a delay sample into the minimum; called outside slow start too.
+    pub fn take_sample(&mut self, delay: Span) {
+        self.minimum = Some(self.minimum.map_or(delay, |m| m.min(delay)));
+    }
+
+    /// Whether slow start should end at this ACK.
+    pub fn should_exit(&mut self, cx: &Context, ack: &Ack, delay: Span, cwnd: u64) -> bool {
+        self.take_sample(delay);
+        if self.done {
+            return false;
+        }
+        let now = cx.facts.now;
+        if self.round.ended(ack.delivered) {
+            self.round.restart(ack.delivered, cx.facts.in_flight);
+            self.round_start = now;
+            self.last_ack = now;
+            self.round_minimum = Span::MAX;
+            self.samples = 0;
+        }
+        if cwnd < self.thresholds.low_window * cx.facts.mss {
+            return false;
+        }
+        self.done = self.train_is_long(cx, cwnd) || self.delay_rose(delay);
+        self.done
+    }
+
+    fn train_is_long(&mut self, cx: &Context, cwnd: u64) -> bool {
+        let now = cx.facts.now;
+        if now.since(self.last_ack) > self.thresholds.ack_spacing {
+            return false;
+        }
+        self.last_ack = now;
+        // Paced packets may be spread over half a round trip, so a train then proves nothing before a whole one.
+        let divisor = if self.paced { 1 } else { self.thresholds.train_divisor };
+        let minimum = self.minimum.unwrap_or_default();
+        let threshold = Span((minimum + self.allowance(cx, cwnd)).0 / divisor);
+        now.since(self.round_start) > threshold
+    }
+
+    fn allowance(&self, cx: &Context, cwnd: u64) -> Span {
+        // The kernel's notion of the pacing rate in slow start: two windows a round trip.
+        let pacing = Rate::of(2 * cwnd, cx.facts.rtt.smoothed);
+        pacing.map_or(Span::ZERO, |rate| rate.time_for(OFFLOAD_BYTES).min(self.thresholds.ack_allowance))
+    }
+
+    fn delay_rose(&mut self, delay: Span) -> bool {
+        self.round_minimum = self.round_minimum.min(delay);
+        if self.samples < DELAY_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let minimum = self.minimum.unwrap_or_default();
+        let rise = Span(minimum.0 / self.thresholds.delay_divisor)
+            .max(self.thresholds.delay_floor)
+            .min(self.thresholds.delay_ceiling);
+        self.round_minimum > minimum + rise
+    }
+}

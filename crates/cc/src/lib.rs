@@ -1,0 +1,27 @@
+//! The contract of a congestion control, and every algorithm that ships.
+//!
+//! A controller is a plain state machine: facts come in by argument ([`Context`], [`Ack`], [`Event`], [`Lost`]),
+//! the decision goes out by a pure getter ([`CongestionControl::control`]). It has no clock, no I/O and no global
+//! randomness. The transport keeps what is common to all algorithms: scoreboard, loss detection, RTT, delivery
+//! rate, recovery and PRR, undo detection, pacing clock. The rules of the contract stand in [`contract`].
+//!
+//! One algorithm is one file in [`algo`] and one line in [`registry::Registry::built_in`].
+
+pub mod algo;
+pub mod classic;
+pub mod contract;
+pub mod hystart;
+pub mod params;
+pub mod registry;
+pub mod round;
+pub mod testing;
+pub mod units;
+
+pub use classic::{Classic, Window, WindowRule};
+pub use contract::{
+    Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt, Step,
+    SubflowView,
+};
+pub use cwndlab_learn::{Agent, Rng};
+pub use registry::{Algorithm, Registry, Setup};
+pub use units::{Rate, Span, Time};

@@ -1,0 +1,233 @@
+//! Parameters declared once: name, type, default, unit, meaning and source of each stand in one place, and the
+//! code, `cwndlab show`, the docs and the error messages read them from there.
+
+use crate::units::Span;
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A real number.
+    Number(f64),
+    /// A whole number.
+    Count(u64),
+    /// On or off.
+    Flag(bool),
+    /// One of a few words.
+    Word(&'static str),
+    /// A length of time.
+    Span(Span),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Number(x) => write!(f, "{x}"),
+            Value::Count(n) => write!(f, "{n}"),
+            Value::Flag(b) => write!(f, "{b}"),
+            Value::Word(w) => write!(f, "{w}"),
+            Value::Span(s) => write!(f, "{s}"),
+        }
+    }
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Allowed {
+    /// A real number in this closed range.
+    Number(f64, f64),
+    /// A whole number in this closed range.
+    Count(u64, u64),
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A length of time in this closed range.
+    Span(Span, Span),
+}
+
+impl std::fmt::Display for Allowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Allowed::Number(low, high) => write!(f, "a number from {low} to {high}"),
+            Allowed::Count(low, u64::MAX) => write!(f, "a whole number from {low} on"),
+            Allowed::Count(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Allowed::Flag => write!(f, "true or false"),
+            Allowed::Word(words) => write!(f, "one of {}", words.join(", ")),
+            Allowed::Span(low, high) => write!(f, "a time with its unit from {low} to {high}, as \"200 ms\""),
+        }
+    }
+}
+
+impl Allowed {
+    /// Whether the value has the right type and range.
+    #[must_use]
+    pub fn admits(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Allowed::Number(low, high), Value::Number(x)) => low <= x && x <= high,
+            (Allowed::Count(low, high), Value::Count(n)) => low <= n && n <= high,
+            (Allowed::Span(low, high), Value::Span(s)) => low <= s && s <= high,
+            (Allowed::Flag, Value::Flag(_)) => true,
+            (Allowed::Word(words), Value::Word(w)) => words.contains(w),
+            _ => false,
+        }
+    }
+}
+
+/// The declaration of one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamSpec {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// The source's value.
+    pub default: Value,
+    /// What it may be.
+    pub allowed: Allowed,
+    /// Its unit; empty for words, flags and pure numbers.
+    pub unit: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Where the default comes from.
+    pub source: &'static str,
+}
+
+/// A type that can be a parameter; implemented for `f64`, `u64`, `bool`, [`Span`] and for [`words!`](crate::words).
+pub trait Parameter: Sized {
+    /// As a value.
+    fn to_value(&self) -> Value;
+    /// From a value of the right type.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! parameter_type {
+    ($type:ty, $variant:ident) => {
+        impl Parameter for $type {
+            fn to_value(&self) -> Value {
+                Value::$variant(*self)
+            }
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::$variant(x) => Some(*x),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+parameter_type!(f64, Number);
+parameter_type!(u64, Count);
+parameter_type!(bool, Flag);
+parameter_type!(Span, Span);
+
+/// A set of declared parameters, made by [`parameters!`](crate::parameters).
+pub trait Parameters: Default {
+    /// The declarations, in order.
+    fn specs() -> Vec<ParamSpec>;
+
+    /// Sets one parameter. `Err` holds its declaration if the value is not allowed, `None` if the name is unknown.
+    ///
+    /// # Errors
+    /// An unknown name, a wrong type or a value out of range.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<ParamSpec>>;
+
+    /// The value in force.
+    fn get(&self, name: &str) -> Option<Value>;
+
+    /// The declared defaults with these settings applied; settings were checked before, others are ignored.
+    #[must_use]
+    fn with(settings: &[(String, Value)]) -> Self {
+        let mut parameters = Self::default();
+        for (name, value) in settings {
+            let _checked_before = parameters.set(name, value);
+        }
+        parameters
+    }
+}
+
+/// An enum of words that a parameter may be.
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$vmeta])* $variant),+ }
+
+        impl $name {
+            /// The words, in order.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+        }
+
+        impl $crate::params::Parameter for $name {
+            fn to_value(&self) -> $crate::params::Value {
+                $crate::params::Value::Word(match self { $(Self::$variant => $word),+ })
+            }
+            fn from_value(value: &$crate::params::Value) -> Option<Self> {
+                match value {
+                    $($crate::params::Value::Word($word) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+/// A struct of parameters, each with its name, default, allowed values, unit, meaning and source.
+#[macro_export]
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])*
+        pub struct $struct:ident {
+            $( $field:ident : $type:ty = $default:expr, $key:literal, $allowed:expr, $unit:literal,
+               $meaning:literal, $source:literal; )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $struct {
+            $( #[doc = $meaning] pub $field: $type, )*
+        }
+
+        impl Default for $struct {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+
+        impl $crate::params::Parameters for $struct {
+            fn specs() -> Vec<$crate::params::ParamSpec> {
+                #[allow(unused_imports)]
+                use $crate::params::{Allowed, Parameter};
+                vec![ $( $crate::params::ParamSpec {
+                    name: $key,
+                    default: <$type as $crate::params::Parameter>::to_value(&$default),
+                    allowed: $allowed,
+                    unit: $unit,
+                    meaning: $meaning,
+                    source: $source,
+                }, )* ]
+            }
+
+            fn set(
+                &mut self, name: &str, value: &$crate::params::Value,
+            ) -> Result<(), Option<$crate::params::ParamSpec>> {
+                let spec = Self::specs().into_iter().find(|spec| spec.name == name).ok_or(None)?;
+                if !spec.allowed.admits(value) {
+                    return Err(Some(spec));
+                }
+                match name {
+                    $( $key => {
+                        self.$field = <$type as $crate::params::Parameter>::from_value(value).ok_or(Some(spec))?;
+                    } )*
+                    _ => {}
+                }
+                Ok(())
+            }
+
+            fn get(&self, name: &str) -> Option<$crate::params::Value> {
+                match name {
+                    $( $key => Some($crate::params::Parameter::to_value(&self.$field)), )*
+                    _ => None,
+                }
+            }
+        }
+    };
+}

@@ -1,0 +1,75 @@
+//! The algorithms by name. A registry is a value: the built-in ones, and what a caller adds.
+
+use crate::contract::CongestionControl;
+use crate::params::{ParamSpec, Value};
+use std::sync::Arc;
+
+/// What a controller is told when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Initial window in bytes.
+    pub initial_window: u64,
+    /// The transport paces its sending; HyStart's ACK train then allows for it.
+    pub paced: bool,
+}
+
+/// Makes a controller from checked settings.
+pub type Build = Arc<dyn Fn(&Setup, &[(String, Value)]) -> Box<dyn CongestionControl> + Send + Sync>;
+
+/// One algorithm: what it is, what can be set, and how it is made.
+#[derive(Clone)]
+pub struct Algorithm {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// RFC, draft or paper.
+    pub source: &'static str,
+    /// Where it departs from its source, and why.
+    pub departures: &'static [&'static str],
+    /// Its parameters.
+    pub params: Vec<ParamSpec>,
+    /// Makes a controller.
+    pub build: Build,
+}
+
+/// The algorithms that a scenario may name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    algorithms: Vec<Algorithm>,
+}
+
+impl Registry {
+    /// The algorithms that ship: one line each.
+    #[must_use]
+    pub fn built_in() -> Self {
+        use crate::algo::{constant, cubic, newreno, reno};
+        Self {
+            algorithms: vec![
+                reno::algorithm(),
+                newreno::algorithm(),
+                cubic::algorithm(),
+                constant::algorithm(),
+            ],
+        }
+    }
+
+    /// Adds an algorithm; one of the same name is replaced.
+    pub fn add(&mut self, algorithm: Algorithm) {
+        self.algorithms.retain(|a| a.name != algorithm.name);
+        self.algorithms.push(algorithm);
+    }
+
+    /// The algorithm of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Algorithm> {
+        self.algorithms.iter().find(|a| a.name == name)
+    }
+
+    /// All, in the order of registration.
+    pub fn iter(&self) -> impl Iterator<Item = &Algorithm> {
+        self.algorithms.iter()
+    }
+}

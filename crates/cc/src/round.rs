@@ -1,0 +1,21 @@
+//! Packet-timed round trips (draft-ietf-ccwg-bbr section 4.5.1): a round ends when something sent after its start
+//! is acknowledged.
+
+/// Counts round trips by delivered bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    end: u64,
+}
+
+impl Round {
+    /// Starts a round now: it lasts until all that is in flight, and something more, has been delivered.
+    pub fn restart(&mut self, delivered: u64, in_flight: u64) {
+        self.end = delivered + in_flight;
+    }
+
+    /// Whether the ACK that brings the total to `delivered` ends the round.
+    #[must_use]
+    pub fn ended(&self, delivered: u64) -> bool {
+        delivered > self.end
+    }
+}

@@ -1,0 +1,92 @@
+//! A sender without a network, so that a test of a window rule reads as a story: send, acknowledge, lose.
+
+use crate::contract::{Ack, CongestionControl, Context, Event, Facts, Phase, Rtt, Step, SubflowView};
+use crate::units::Span;
+use cwndlab_learn::Rng;
+
+/// A fake transport that keeps the window full and calls a controller in the contract's order.
+pub struct Sender {
+    /// The controller under test.
+    pub cc: Box<dyn CongestionControl>,
+    /// What it is told.
+    pub facts: Facts,
+    /// The subflows that it sees.
+    pub subflows: Vec<SubflowView>,
+    delivered: u64,
+    rng: Rng,
+}
+
+impl Sender {
+    /// A sender at time zero with this segment size and round-trip time.
+    #[must_use]
+    pub fn new(cc: Box<dyn CongestionControl>, mss: u64, rtt: Span) -> Self {
+        let rtt = Rtt { smoothed: rtt, variance: Span::ZERO, minimum: rtt, latest: rtt, rto: Span::from_secs(1) };
+        let facts = Facts { mss, rtt, window_limited: true, ..Facts::default() };
+        Self { cc, facts, subflows: vec![SubflowView::default()], delivered: 0, rng: Rng::named(0, "testing") }
+    }
+
+    /// The window in segments.
+    #[must_use]
+    pub fn cwnd_segments(&self) -> f64 {
+        self.cc.control().cwnd as f64 / self.facts.mss as f64
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, span: Span) -> &mut Self {
+        self.facts.now += span;
+        self
+    }
+
+    /// One ACK for so many segments, the window being full.
+    pub fn ack(&mut self, segments: u64) -> Step {
+        let bytes = segments * self.facts.mss;
+        self.delivered += bytes;
+        let cwnd = self.cc.control().cwnd;
+        self.facts.flight_size = cwnd;
+        self.facts.in_flight = cwnd.saturating_sub(bytes);
+        let ack = Ack {
+            acked: bytes,
+            advanced: bytes,
+            prior_in_flight: cwnd,
+            delivered: self.delivered,
+            rtt: Some(self.facts.rtt.latest),
+            ..Ack::default()
+        };
+        self.call(|cc, cx| cc.on_ack(cx, &ack))
+    }
+
+    /// One round trip: a window's worth of ACKs, each for `segments_per_ack`, spread evenly over the RTT.
+    pub fn round(&mut self, segments_per_ack: u64) -> &mut Self {
+        let acks = (self.cc.control().cwnd / self.facts.mss / segments_per_ack).max(1);
+        for _ in 0..acks {
+            self.wait(Span(self.facts.rtt.latest.0 / acks));
+            self.ack(segments_per_ack);
+        }
+        self
+    }
+
+    /// A loss, repaired at once.
+    pub fn lose(&mut self) -> &mut Self {
+        self.event(Event::LossRecovery);
+        self.facts.phase = Phase::Recovery;
+        self.event(Event::Recovered);
+        self.facts.phase = Phase::Open;
+        self
+    }
+
+    /// Tells the controller of an event.
+    pub fn event(&mut self, event: Event) -> &mut Self {
+        self.facts.flight_size = self.cc.control().cwnd;
+        self.call(|cc, cx| cc.on_event(cx, event));
+        if event == Event::Timeout {
+            self.facts.phase = Phase::Loss;
+        }
+        self
+    }
+
+    fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
+        let mut cx =
+            Context { facts: &self.facts, subflows: &self.subflows, me: 0, rng: &mut self.rng };
+        f(self.cc.as_mut(), &mut cx)
+    }
+}

@@ -1,0 +1,18 @@
+//! What can be steered by a policy, be it inside the simulation, in Python or in another process.
+
+/// One decision maker: `observe` tells the state and the reward since the last decision, `act` applies an action.
+///
+/// Training, evaluation and export use the same two functions, so what was learned is what is played.
+pub trait Agent: Send {
+    /// Length of the observation.
+    fn observation_len(&self) -> usize;
+
+    /// Number of discrete actions; an action is below it.
+    fn actions(&self) -> u32;
+
+    /// Fills `observation` (of [`Agent::observation_len`] values) and returns the reward since the last decision.
+    fn observe(&mut self, observation: &mut [f32]) -> f32;
+
+    /// Applies an action; one that is out of range is taken as the last one.
+    fn act(&mut self, action: u32);
+}

@@ -1,0 +1,89 @@
+//! Random streams: one per component, derived from the run's seed and the component's name.
+//!
+//! A stream depends on nothing else, so a link added to a scenario reshuffles no other link's losses.
+
+use crate::math;
+use rand_core::Rng as _;
+use rand_pcg::Pcg64;
+
+/// A component's own stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Rng(Pcg64);
+
+impl Rng {
+    /// The stream of the component called `name` in the run with this seed.
+    #[must_use]
+    pub fn named(seed: u64, name: &str) -> Self {
+        let name = fnv1a_128(name.as_bytes());
+        // The stream number is the name's, the state mixes both: equal names at two seeds, and two names
+        // at one seed, start far apart.
+        let state = spread(u128::from(seed) ^ name.rotate_left(64));
+        Self(Pcg64::new(state, name))
+    }
+
+    /// Uniform in [0, 1), with 53 random bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// True with the given probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.uniform() < probability
+    }
+
+    /// Uniform in 0..n (0 when `n` is 0), by multiply-and-shift; its bias is below n / 2^64.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Exponentially distributed with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -math::ln(1.0 - self.uniform())
+    }
+}
+
+fn fnv1a_128(bytes: &[u8]) -> u128 {
+    // Offset basis and prime of the 128-bit FNV-1a (draft-eastlake-fnv, section 5).
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}
+
+/// Two rounds of multiply and fold: every input bit reaches every output bit.
+fn spread(mut x: u128) -> u128 {
+    for _ in 0..2 {
+        x = x.wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645);
+        x ^= x >> 67;
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_depends_on_seed_and_name_only() {
+        let draw = |seed, name| Rng::named(seed, name).uniform();
+        assert_eq!(draw(1, "link a").to_bits(), draw(1, "link a").to_bits());
+        assert_ne!(draw(1, "link a").to_bits(), draw(1, "link b").to_bits());
+        assert_ne!(draw(1, "link a").to_bits(), draw(2, "link a").to_bits());
+    }
+
+    #[test]
+    fn means_are_right() {
+        let mut rng = Rng::named(7, "means");
+        let n = 200_000;
+        let (mut uniform, mut exponential, mut below) = (0.0, 0.0, 0.0);
+        for _ in 0..n {
+            uniform += rng.uniform();
+            exponential += rng.exponential();
+            below += rng.below(10) as f64;
+        }
+        let n = f64::from(n);
+        // Five standard errors: 0.289, 1 and 2.87 are the standard deviations of the three.
+        assert!((uniform / n - 0.5).abs() < 5.0 * 0.289 / n.sqrt());
+        assert!((exponential / n - 1.0).abs() < 5.0 * 1.0 / n.sqrt());
+        assert!((below / n - 4.5).abs() < 5.0 * 2.87 / n.sqrt());
+    }
+}

@@ -1,0 +1,102 @@
+//! What travels: small, `Copy`, without payload or headers.
+
+use cwndlab_cc::Time;
+
+/// A range of segments [start, end), as a SACK block names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// First segment.
+    pub start: u32,
+    /// One past the last segment.
+    pub end: u32,
+}
+
+/// SACK blocks of one ACK: three, as fit beside timestamps (RFC 2018 section 3).
+pub const SACK_BLOCKS: usize = 3;
+
+/// A packet. Sequence numbers are segment indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Which of the flows that used this place one after the other.
+    pub generation: u16,
+    /// The next hop of its route.
+    pub hop: u8,
+    /// ECN field of the IP header.
+    pub ecn: EcnField,
+    /// Bytes that it takes on a link, without the link's own overhead.
+    pub size: u32,
+    /// What it is.
+    pub body: Body,
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Opens a connection.
+    Syn,
+    /// Accepts it.
+    SynAck,
+    /// One segment of data.
+    Data(Data),
+    /// An acknowledgement.
+    Ack(AckHeader),
+}
+
+/// One segment of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Its index.
+    pub seq: u32,
+    /// Timestamp (RFC 7323): when it was sent.
+    pub sent_at: Time,
+    /// The sender has reduced its window since the last ECN echo (CWR, RFC 3168).
+    pub cwr: bool,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AckHeader {
+    /// Timestamp of the segment that caused it (RFC 7323 section 4.3).
+    pub echo: Time,
+    /// The next segment expected.
+    pub cumulative: u32,
+    /// Segments from `cumulative` on that the receiver has room for.
+    pub window: u32,
+    /// SACK blocks, the newest first; empty ones follow.
+    pub sack: [Block; SACK_BLOCKS],
+    /// Segments that have arrived with a congestion mark, in all (as AccECN counts them).
+    pub ce_count: u32,
+    /// ECN echo (RFC 3168).
+    pub ece: bool,
+    /// The first block reports a duplicate (DSACK, RFC 2883).
+    pub dsack: bool,
+    /// Held back by the delayed-ACK timer.
+    pub delayed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_stays_small() {
+        assert!(size_of::<Packet>() <= 72, "{} bytes", size_of::<Packet>());
+        assert!(size_of::<AckHeader>() <= 56, "{} bytes", size_of::<AckHeader>());
+    }
+}

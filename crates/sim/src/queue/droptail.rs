@@ -1,0 +1,41 @@
+//! First in, first out; what does not fit is dropped.
+
+use super::{Backlog, Discipline, Limit, Tally, Waiting};
+use cwndlab_cc::Time;
+use std::collections::VecDeque;
+
+/// A drop-tail queue.
+pub struct DropTail {
+    limit: Limit,
+    waiting: VecDeque<Waiting>,
+    backlog: Backlog,
+}
+
+impl DropTail {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        Self { limit, waiting: VecDeque::new(), backlog: Backlog::default() }
+    }
+}
+
+impl Discipline for DropTail {
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+        if self.limit.admits(self.backlog, waiting.bytes) {
+            self.backlog.add(waiting.bytes);
+            self.waiting.push_back(waiting);
+        } else {
+            tally.dropped += 1;
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
+        let waiting = self.waiting.pop_front()?;
+        self.backlog.take(waiting.bytes);
+        Some(waiting)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}

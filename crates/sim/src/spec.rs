@@ -1,0 +1,195 @@
+//! What a simulation is made from: plain values, checked by whoever fills them in (`cwndlab-lab`).
+
+use crate::queue::QueueSpec;
+use crate::schedule::Schedule;
+use crate::tcp::TcpOptions;
+use cwndlab_cc::params::Value;
+use cwndlab_cc::{Algorithm, Rate, Span, Time};
+use std::sync::Arc;
+
+/// A whole simulation.
+#[derive(Clone)]
+pub struct SimSpec {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Length of the run.
+    pub duration: Span,
+    /// What is cut off before measures are taken.
+    pub warmup: Span,
+    /// The links; flows name them by index.
+    pub links: Vec<LinkSpec>,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+    /// Processes that start flows.
+    pub arrivals: Vec<ArrivalSpec>,
+    /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path.
+    pub send_jitter: Option<Span>,
+    /// What is recorded; `None`: nothing.
+    pub record: Option<RecordSpec>,
+}
+
+/// What the recorder keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordSpec {
+    /// Time between two samples.
+    pub interval: Span,
+    /// Samples kept of each series; beyond it the recorder keeps every other one and doubles its interval.
+    pub max_samples: usize,
+}
+
+/// One direction of a link: loss before, queue, server, loss after, propagation.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Its name.
+    pub name: String,
+    /// How fast it serves.
+    pub capacity: Capacity,
+    /// One-way propagation delay.
+    pub delay: Schedule<Span>,
+    /// What it loses.
+    pub loss: LossSpec,
+    /// Where packets wait.
+    pub queue: QueueSpec,
+    /// Bytes that each packet takes on this link beside its own.
+    pub overhead: u64,
+    /// Upper bound of a uniform extra delay; order is kept.
+    pub jitter: Span,
+    /// Packets that take a longer way and are overtaken.
+    pub reorder: Option<ReorderSpec>,
+    /// The opposite direction; `None`: not congested, lossless, the same delay.
+    pub back: Option<Box<LinkSpec>>,
+}
+
+/// How fast a link serves.
+#[derive(Clone, Debug)]
+pub enum Capacity {
+    /// At once.
+    Unlimited,
+    /// At a rate that may change in steps.
+    Rate(Schedule<Rate>),
+    /// At the delivery opportunities of a trace.
+    Trace(Arc<Opportunities>),
+}
+
+/// Delivery opportunities of a cellular link (mahimahi's format): at each time so many bytes may leave; what is not
+/// used is lost; after the period it begins anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opportunities {
+    /// Times in order; equal ones are several opportunities.
+    pub at: Vec<Time>,
+    /// Length of one cycle; not before the last opportunity, and above zero.
+    pub period: Span,
+    /// Bytes of one opportunity.
+    pub bytes: u64,
+}
+
+/// What a link loses, and where.
+#[derive(Clone, Debug)]
+pub struct LossSpec {
+    /// The process.
+    pub kind: LossKind,
+    /// Before the queue (as Dummynet does), not after it.
+    pub before_queue: bool,
+}
+
+/// A loss process.
+#[derive(Clone, Debug)]
+pub enum LossKind {
+    /// Nothing is lost.
+    None,
+    /// Each packet with this probability, independently.
+    Random(Schedule<f64>),
+    /// Every n-th packet.
+    Periodic {
+        /// n
+        every: u64,
+    },
+    /// Gilbert and Elliott's two states, stepped packet by packet.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        to_bad: f64,
+        /// Probability of going from bad to good.
+        to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+}
+
+/// Packets that take a longer way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReorderSpec {
+    /// Probability of a packet to be one.
+    pub probability: f64,
+    /// By how much it is late.
+    pub extra_delay: Span,
+}
+
+/// One flow.
+#[derive(Clone)]
+pub struct FlowSpec {
+    /// Its name.
+    pub name: String,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Settings of the algorithm; the others have its defaults.
+    pub settings: Vec<(String, Value)>,
+    /// The links it crosses, by index.
+    pub path: Vec<usize>,
+    /// Its data go against the direction of the links.
+    pub reverse: bool,
+    /// A link of its own at the sender.
+    pub access: Option<AccessSpec>,
+    /// When it starts ...
+    pub start: Time,
+    /// ... plus a uniform delay up to this.
+    pub start_jitter: Span,
+    /// When it stops sending new data.
+    pub stop: Option<Time>,
+    /// How much it sends; `None`: without end.
+    pub bytes: Option<u64>,
+    /// Its TCP.
+    pub tcp: TcpOptions,
+    /// Time from an agent's decision to its taking effect.
+    pub decision_delay: Span,
+}
+
+/// A link of the flow's own at the sender.
+#[derive(Clone, Debug)]
+pub struct AccessSpec {
+    /// The link.
+    pub link: LinkSpec,
+    /// The sender is held back before its queue, as TCP small queues do.
+    pub hold_back: bool,
+}
+
+/// Flows that arrive at random, each like `template` but for its size.
+#[derive(Clone)]
+pub struct ArrivalSpec {
+    /// What each flow is like; its name is the group's.
+    pub template: FlowSpec,
+    /// Mean number of arrivals a second.
+    pub per_second: f64,
+    /// Sizes of the flows in bytes.
+    pub size: SizeSpec,
+}
+
+/// A distribution of flow sizes in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SizeSpec {
+    /// All the same.
+    Constant(u64),
+    /// Exponential with this mean.
+    Exponential {
+        /// Mean in bytes.
+        mean: f64,
+    },
+    /// Pareto: P(size > x) = (minimum / x)^shape.
+    Pareto {
+        /// Mean in bytes; the minimum is mean (shape - 1) / shape.
+        mean: f64,
+        /// Tail index, above 1.
+        shape: f64,
+    },
+}

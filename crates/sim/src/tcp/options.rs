@@ -1,0 +1,196 @@
+//! The options of a TCP endpoint, each declared once, and the stack profiles: named sets of them.
+
+use cwndlab_cc::Span;
+use cwndlab_cc::params::{Parameters, Value};
+
+cwndlab_cc::words! {
+    /// How recovery sends.
+    pub enum Recovery {
+        /// Proportional rate reduction (RFC 9937).
+        Prr = "prr",
+        /// As much as the window allows (RFC 6675).
+        Window = "window",
+    }
+}
+
+cwndlab_cc::words! {
+    /// How a loss is detected.
+    pub enum LossDetection {
+        /// By time: RACK (RFC 8985).
+        Rack = "rack",
+        /// By three segments SACKed above (RFC 6675).
+        Sack = "sack",
+    }
+}
+
+cwndlab_cc::words! {
+    /// Where the floor of the RTO applies.
+    pub enum RtoFloor {
+        /// RTO = SRTT + max(floor, 4 RTTVAR) (Linux).
+        Variance = "variance",
+        /// RTO = max(floor, SRTT + 4 RTTVAR) (RFC 6298).
+        Total = "total",
+    }
+}
+
+cwndlab_cc::parameters! {
+    /// What `[tcp]` may set.
+    pub struct TcpOptions {
+        mss: u64 = 1448, "mss", Allowed::Count(64, 9000), "bytes",
+            "payload of a full segment", "RFC 9293: 1500 less 52 bytes of headers with timestamps";
+        header: u64 = 52, "header", Allowed::Count(0, 200), "bytes",
+            "IP and TCP headers of a data segment and of an ACK", "IPv4 20, TCP 20, timestamps 12";
+        overhead: u64 = 0, "overhead", Allowed::Count(0, 200), "bytes",
+            "what links carry for each packet beside it (a link's own `overhead` goes before)", "linux: none; ns3: 2 of PPP";
+        initial_window: u64 = 10, "initial_window", Allowed::Count(1, 100_000), "segments",
+            "window at the start", "RFC 6928";
+        rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
+            "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
+        rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",
+            "whether the floor holds for the variance term or for the whole timeout", "Linux; RFC 6298 (2.4)";
+        rto_initial: Span = Span::from_secs(1), "rto_initial", Allowed::Span(Span::from_millis(1), Span::from_secs(60)), "time",
+            "timeout before the first RTT sample", "RFC 6298 (2.1)";
+        rto_max: Span = Span::from_secs(120), "rto_max", Allowed::Span(Span::from_secs(1), Span::from_secs(3600)), "time",
+            "ceiling of the backed-off timeout", "Linux TCP_RTO_MAX";
+        delayed_ack: u64 = 2, "delayed_ack", Allowed::Count(1, 64), "segments",
+            "segments that one ACK acknowledges; 1 turns delaying off", "RFC 5681 section 4.2";
+        delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
+            "how long an ACK is held back at most", "Linux TCP_DELACK_MIN; ns-3 200 ms";
+        quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
+            "acknowledge every segment while the receive window still grows", "Linux tcp_grow_window";
+        sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
+            "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
+        receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
+            "largest receive window", "no limit: as if tcp_rmem were large";
+        sack: bool = true, "sack", Allowed::Flag, "",
+            "selective acknowledgements", "RFC 2018";
+        loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",
+            "by time or by count", "RFC 8985; RFC 6675";
+        tail_loss_probe: bool = true, "tail_loss_probe", Allowed::Flag, "",
+            "probe after two SRTT of silence", "RFC 8985 section 7";
+        recovery: Recovery = Recovery::Prr, "recovery", Allowed::Word(Recovery::WORDS), "",
+            "how much recovery sends", "RFC 9937";
+        undo: bool = true, "undo", Allowed::Flag, "",
+            "take a spurious reduction back, seen by timestamps or DSACK", "RFC 3522, RFC 3708";
+        ecn: bool = false, "ecn", Allowed::Flag, "",
+            "send ECN-capable data and reduce once a round trip when marks are echoed", "RFC 3168";
+        window_validation: bool = true, "window_validation", Allowed::Flag, "",
+            "no growth of a window that was not used; restart after idle", "RFC 7661, RFC 2861";
+        clock: Span = Span::ZERO, "clock", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
+            "grain of RTT samples; 0 s is exact", "exact; ns-3 has 1 ms timestamps";
+    }
+}
+
+/// A stack profile: a named set of options, and the dialect of each algorithm that its world had.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Options that differ from the declared defaults.
+    options: &'static [(&'static str, Setting)],
+    /// Settings of algorithms: (algorithm, parameter, value).
+    dialects: &'static [(&'static str, &'static str, Setting)],
+}
+
+/// A value that can stand in a table.
+#[derive(Clone, Copy, Debug)]
+enum Setting {
+    Count(u64),
+    Flag(bool),
+    Word(&'static str),
+    Span(Span),
+}
+
+impl Setting {
+    fn value(self) -> Value {
+        match self {
+            Setting::Count(n) => Value::Count(n),
+            Setting::Flag(b) => Value::Flag(b),
+            Setting::Word(w) => Value::Word(w),
+            Setting::Span(s) => Value::Span(s),
+        }
+    }
+}
+
+/// The profiles that ship. `linux-2.2` (part 5) takes its place here.
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: "linux",
+        summary: "Linux 6.18: SACK, RACK-TLP, PRR, undo, IW 10, RTO floor 200 ms, delayed ACKs of 2 within 40 ms",
+        options: &[],
+        dialects: &[("cubic", "form", Setting::Word("linux"))],
+    },
+    Profile {
+        name: "ns3",
+        summary: "ns-3.35 to 3.37: SACK (RFC 6675), PRR, no RACK, no TLP, RTO floor 1 s, delayed ACKs of 2 within 200 ms",
+        options: &[
+            ("overhead", Setting::Count(2)),
+            ("rto_min", Setting::Span(Span::from_secs(1))),
+            ("rto_floor", Setting::Word("total")),
+            ("rto_max", Setting::Span(Span::from_secs(3600))),
+            ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
+            ("quick_ack", Setting::Flag(false)),
+            ("sack_compression", Setting::Span(Span::ZERO)),
+            ("loss_detection", Setting::Word("sack")),
+            ("tail_loss_probe", Setting::Flag(false)),
+            ("undo", Setting::Flag(false)),
+            ("window_validation", Setting::Flag(false)),
+        ],
+        dialects: &[
+            ("cubic", "form", Setting::Word("ns3")),
+            ("cubic", "reno_friendly", Setting::Flag(false)),
+            ("newreno", "counting", Setting::Word("acks")),
+        ],
+    },
+];
+
+impl Profile {
+    /// The profile of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|profile| profile.name == name)
+    }
+
+    /// Its options.
+    #[must_use]
+    pub fn options(&self) -> TcpOptions {
+        let settings: Vec<_> =
+            self.options.iter().map(|(name, setting)| ((*name).to_owned(), setting.value())).collect();
+        TcpOptions::with(&settings)
+    }
+
+    /// What it sets of an algorithm.
+    #[must_use]
+    pub fn dialect(&self, algorithm: &str) -> Vec<(String, Value)> {
+        let of_this = self.dialects.iter().filter(|(name, ..)| *name == algorithm);
+        of_this.map(|(_, name, setting)| ((*name).to_owned(), setting.value())).collect()
+    }
+
+    /// The algorithms that it has a dialect of, with what is set.
+    pub fn dialects(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
+        self.dialects.iter().map(|(algorithm, name, setting)| (*algorithm, *name, setting.value()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_cc::Registry;
+
+    #[test]
+    fn every_setting_of_a_profile_is_a_declared_and_allowed_one() {
+        let registry = Registry::built_in();
+        for profile in PROFILES {
+            for (name, setting) in profile.options {
+                assert_eq!(TcpOptions::default().set(name, &setting.value()), Ok(()), "{name}");
+            }
+            for (algorithm, name, value) in profile.dialects() {
+                let specs = &registry.get(algorithm).expect(algorithm).params;
+                let spec = specs.iter().find(|spec| spec.name == name).expect(name);
+                assert!(spec.allowed.admits(&value), "{algorithm}.{name}");
+            }
+        }
+    }
+}
