@@ -1,0 +1,139 @@
+//! What a run yields: plain values, with units in their names.
+
+/// Everything that was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<FlowOutcome>,
+    /// The arrival processes, in the order of the scenario.
+    pub groups: Vec<GroupOutcome>,
+    /// The links in the order of the scenario; access links and return directions follow (names `<flow>.access`,
+    /// `<link>.back`).
+    pub links: Vec<LinkOutcome>,
+    /// How much work the run was.
+    pub work: Work,
+    /// What was recorded.
+    pub recording: Option<Recording>,
+}
+
+/// One flow; measures are taken from the warm-up (or the flow's start) to the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its algorithm.
+    pub cc: String,
+    /// When it started, with its jitter.
+    pub start_s: f64,
+    /// Unique payload delivered in order, over the measured time.
+    pub goodput_mbps: f64,
+    /// Bytes that it put on its first link (with headers), over the measured time.
+    pub throughput_mbps: f64,
+    /// Mean of the RTT samples; `None` if there was none.
+    pub rtt_ms: Option<f64>,
+    /// Their 95th percentile (buckets of 1.6 %).
+    pub rtt_p95_ms: Option<f64>,
+    /// Smallest RTT sample of the whole run.
+    pub rtt_min_ms: Option<f64>,
+    /// Time-weighted mean of the window in segments.
+    pub cwnd_mean_segments: f64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u64,
+    /// Tail-loss probes.
+    pub tail_loss_probes: u64,
+    /// Reductions taken back as spurious.
+    pub undos: u64,
+    /// Reductions by ECN.
+    pub ecn_reductions: u64,
+    /// From start to the last byte's arrival, for a flow of a given size that ended.
+    pub completion_s: Option<f64>,
+    /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
+    pub degraded: bool,
+}
+
+/// The flows of one arrival process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its algorithm.
+    pub cc: String,
+    /// Flows that arrived in the measured time.
+    pub arrived: u64,
+    /// Of these, flows that ended.
+    pub completed: u64,
+    /// Unique payload delivered in order by all of them, over the measured time.
+    pub goodput_mbps: f64,
+    /// Mean completion time; `None` if none ended.
+    pub completion_ms: Option<f64>,
+    /// Percentiles of the completion time (buckets of 1.6 %).
+    pub completion_p50_ms: Option<f64>,
+    /// 95th percentile.
+    pub completion_p95_ms: Option<f64>,
+    /// 99th percentile.
+    pub completion_p99_ms: Option<f64>,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// One direction of a link; measures are taken from the warm-up to the end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkOutcome {
+    /// Its name.
+    pub name: String,
+    /// Bits served over bits that could have been; `None` for a link without a rate.
+    pub utilisation: Option<f64>,
+    /// Packets served.
+    pub served_packets: u64,
+    /// Packets dropped by the queue.
+    pub dropped_packets: u64,
+    /// Packets lost by the loss process.
+    pub lost_packets: u64,
+    /// Packets marked CE.
+    pub marked_packets: u64,
+    /// Mean time from arrival to the start of service.
+    pub queue_delay_ms: Option<f64>,
+    /// Its 95th percentile (buckets of 1.6 %).
+    pub queue_delay_p95_ms: Option<f64>,
+    /// Time-weighted mean of the bytes that wait or are in service.
+    pub queue_mean_bytes: f64,
+}
+
+/// How much work a run was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Data packets served by the first link.
+    pub data_packets: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// Samples on a common grid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// The grid in seconds.
+    pub time_s: Vec<f64>,
+    /// One table a flow and a link.
+    pub tables: Vec<SeriesTable>,
+}
+
+/// The recorded columns of one component, each as long as the grid; NaN where there is no value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesTable {
+    /// `flow` or `link`.
+    pub kind: &'static str,
+    /// The component's name.
+    pub name: String,
+    /// Names with units, and values. Flows: `cwnd_segments`, `rtt_ms`, `in_flight_segments`, `goodput_mbps` (over the
+    /// last interval), then the algorithm's probes. Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
+    /// `dropped_packets` and `lost_packets` (since the start).
+    pub columns: Vec<(String, Vec<f64>)>,
+}
