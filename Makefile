@@ -1,0 +1,62 @@
+# Two commands for a bare machine with Python 3.11+, cargo and a C compiler:
+#   make test        set up everything, run all tests
+#   make reproduce   set up everything, run all scenarios, say where the results are
+# Both leave .venv/bin/cwndlab behind. All else: lint, bench, clean.
+
+PYTHON ?= python3
+BIN := .venv/bin
+BUILT := .venv/built
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: setup test reproduce lint lint-rust lint-python bench clean
+.DELETE_ON_ERROR:
+
+setup: $(BUILT)
+
+test: lint $(BUILT)
+	@echo "== cargo test"
+	@cargo test --quiet --workspace
+	@echo "== pytest"
+	@$(BIN)/pytest
+
+reproduce: $(BUILT)
+	@for scenario in scenarios/*.toml; do \
+		echo "== $$scenario"; \
+		$(BIN)/cwndlab run "$$scenario" || exit $$?; \
+	done
+	@echo "Tables, series and figures of every scenario are in out/."
+
+lint: lint-rust lint-python
+
+lint-rust:
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || \
+		{ echo "rustfmt or clippy is missing: rustup component add rustfmt clippy"; exit 1; }
+	@echo "== cargo fmt"
+	@cargo fmt --all --check
+	@echo "== cargo clippy"
+	@cargo clippy --quiet --workspace --all-targets -- -D warnings
+
+lint-python: $(BUILT)
+	@echo "== ruff"
+	@$(BIN)/ruff check --quiet python
+	@$(BIN)/ruff format --quiet --check python
+	@echo "== mypy"
+	@$(BIN)/mypy
+
+bench: $(BUILT)
+	@$(BIN)/cwndlab bench
+
+clean:
+	rm -rf .venv target out .cwndlab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# The stamp is touched last: a set-up that was cut off is done again.
+$(BUILT): pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; name it with: make PYTHON=python3.12"; exit 1; }
+	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or later with rustup"; exit 1; }
+	@echo "== set up .venv"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.8,<2'
+	@echo "== build the extension module"
+	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --quiet --release --locked --extras dev
+	@touch $@

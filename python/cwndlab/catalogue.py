@@ -1,0 +1,45 @@
+"""What the simulator has to offer: algorithms, queues, stack profiles and TCP options."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any
+
+from cwndlab import _native
+from cwndlab.errors import InputError
+
+Entry = dict[str, Any]
+
+# How the catalogue names its parts, and what one entry is called.
+PARTS = {"algorithms": "algorithm", "queues": "queue", "profiles": "profile"}
+
+# `show tcp` describes the options that every profile sets.
+TCP = "tcp"
+
+
+def read() -> dict[str, Any]:
+    """Everything, as the extension module tells it."""
+    catalogue: dict[str, Any] = json.loads(_native.catalogue())
+    return catalogue
+
+
+def find(name: str) -> tuple[str, Entry]:
+    """Find the entry of this name and say what kind of thing it is; else suggest the nearest name."""
+    catalogue = read()
+    if name == TCP:
+        return "options", {
+            "name": TCP,
+            "summary": "options of the TCP stack, under [tcp]",
+            "params": catalogue[TCP],
+        }
+    entries = {entry["name"]: (kind, entry) for part, kind in PARTS.items() for entry in catalogue[part]}
+    if name not in entries:
+        raise InputError(_unknown(name, [*entries, TCP]))
+    return entries[name]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "see `cwndlab list`"
+    return f"nothing is called {name!r}; {hint}"

@@ -1,0 +1,63 @@
+"""`cwndlab bench`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cwndlab.commands.options import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TITLES = {
+    "packets": "packets",
+    "events_per_packet": "events per\npacket",
+    "cpu_s": "CPU time\ns",
+    "ns_per_packet": "CPU per packet\nns",
+    "x_real_time": "x real\ntime",
+    "peak_rss_mb": "memory\nMB",
+    "us_per_op": "CPU per step\nus",
+}
+
+
+def bench(
+    case: Annotated[str | None, typer.Option(metavar="NAME", help="Only this case.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the speed of the simulator.
+
+    CPU time per data packet, the best of several runs of each case.
+    """
+    from cwndlab import files
+    from cwndlab.benchmark import chosen, measure
+    from cwndlab.progress import progress
+
+    names = chosen(case)
+    cases = []
+    with progress("bench") as watch:
+        for index, name in enumerate(names):
+            cases.append(measure(name, repeats))
+            watch((index + 1) / len(names))
+    if as_json:
+        typer.echo(files.dump({"schema": 1, "cases": cases}))
+    else:
+        _print(cases)
+
+
+def _print(cases: Sequence[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from cwndlab.numbers import MISSING, plain
+    from cwndlab.terminal import output
+
+    shown = [key for key in TITLES if any(key in case for case in cases)]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("case", no_wrap=True)
+    for key in shown:
+        table.add_column(TITLES[key], justify="right")
+    for case in cases:
+        table.add_row(case["name"], *(plain(case[key]) if key in case else MISSING for key in shown))
+    output().print(table)

@@ -1,0 +1,61 @@
+"""`cwndlab list`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cwndlab.commands.options import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Part(StrEnum):
+    """What can be listed."""
+
+    ALGORITHMS = "algorithms"
+    QUEUES = "queues"
+    PROFILES = "profiles"
+    PAPERS = "papers"
+    ENVIRONMENTS = "environments"
+
+
+# Parts of the laboratory that are still to come: listed, so that nobody looks for them in vain.
+TO_COME = {
+    Part.PAPERS: "none yet: the five founding papers come with part 3",
+    Part.ENVIRONMENTS: "none yet: Gymnasium environments come with part 4",
+}
+
+
+def list_(
+    part: Annotated[Part | None, typer.Argument(help="Which; default: all.")] = None, as_json: AsJson = False
+) -> None:
+    """List what there is: algorithms, queues, profiles, ..."""
+    from cwndlab import catalogue, files
+
+    known = catalogue.read()
+    parts = list(Part) if part is None else [part]
+    if as_json:
+        typer.echo(files.dump({"schema": 1, **{name: _brief(known.get(name, [])) for name in parts}}))
+        return
+    for index, name in enumerate(parts):
+        if index:
+            typer.echo()
+        typer.echo(f"{name}:")
+        _print(name, known.get(name, []))
+
+
+def _brief(entries: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
+    return [{"name": entry["name"], "summary": entry.get("summary") or ""} for entry in entries]
+
+
+def _print(part: Part, entries: list[dict[str, Any]]) -> None:
+    if part in TO_COME:
+        typer.echo(f"  {TO_COME[part]}")
+        return
+    width = max((len(entry["name"]) for entry in entries), default=0)
+    for entry in _brief(entries):
+        typer.echo(f"  {entry['name']:{width}}  {entry['summary']}".rstrip())

@@ -1,0 +1,102 @@
+"""`cwndlab run`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cwndlab.commands.options import AsJson, File, Overrides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.result import Result
+    from cwndlab.runner import Batch
+    from cwndlab.scenario import Scenario
+
+INTERRUPTED = 130
+
+
+def run(
+    file: File,
+    seeds: Annotated[
+        str,
+        typer.Option(
+            metavar="SEEDS", help="How many (5: seeds 1 to 5), a range (1-20) or a list (3,5,8-10)."
+        ),
+    ] = "5",
+    overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Seeds run at a time; default: all cores.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the results; default: out/NAME-OF-FILE.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run anew what was run before.")] = False,
+    as_json: AsJson = False,
+    no_figure: Annotated[bool, typer.Option("--no-figure", help="Draw nothing.")] = False,
+) -> None:
+    """Run a scenario over several seeds.
+
+    Prints means with their 95 % intervals, and writes tables, recorded series and a figure into a folder.
+    Runs that were made before are reused. Ctrl-C keeps the seeds that are finished.
+    """
+    from cwndlab import files, scenario
+    from cwndlab.commands.problems import print_problems
+    from cwndlab.seeds import parse_seeds
+
+    chosen = parse_seeds(seeds)
+    experiment = scenario.load(file, [scenario.parse_override(text) for text in overrides])
+    print_problems(experiment.file, experiment.validate())
+    folder = out or Path("out") / experiment.stem
+    files.prepare(folder)
+
+    batch = _run(experiment, chosen, threads, fresh=fresh)
+    if batch.runs:
+        _report(experiment, batch, folder, as_json=as_json, figure=not no_figure)
+    if batch.interrupted:
+        typer.echo(f"interrupted: {len(batch.runs)} of {len(chosen)} seeds finished", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _run(experiment: Scenario, seeds: Sequence[int], threads: int | None, *, fresh: bool) -> Batch:
+    from cwndlab.manifest import extension_hash
+    from cwndlab.progress import progress
+    from cwndlab.runner import run_seeds
+    from cwndlab.store import Store, default_folder, prune
+
+    store = Store(default_folder(), experiment.canonical, extension_hash(), fresh=fresh)
+    began = time.perf_counter()
+    with progress(f"{len(seeds)} seeds") as watch:
+        batch = run_seeds(experiment, seeds, store, threads=threads, watch=watch)
+    reused = sum(run.reused for run in batch.runs)
+    typer.echo(
+        f"{len(batch.runs) - reused} seeds run, {reused} reused, in {time.perf_counter() - began:.1f} s",
+        err=True,
+    )
+    prune(default_folder())
+    return batch
+
+
+def _report(experiment: Scenario, batch: Batch, folder: Path, *, as_json: bool, figure: bool) -> None:
+    from cwndlab import files
+    from cwndlab.result import Result
+
+    result = Result(experiment, batch.runs, batch.interrupted)
+    if as_json:
+        typer.echo(files.dump(result.to_json()))
+    else:
+        _print(result)
+    # Whoever pressed Ctrl-C is waiting: no pictures.
+    files.write(result, folder, figure=figure and not batch.interrupted)
+    typer.echo(f"results in {folder}", err=as_json)
+
+
+def _print(result: Result) -> None:
+    from cwndlab.table import print_result
+    from cwndlab.terminal import output
+
+    print_result(output(), result)

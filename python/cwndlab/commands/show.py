@@ -1,0 +1,76 @@
+"""`cwndlab show`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cwndlab.commands.options import AsJson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+COLUMNS = ("name", "default", "unit", "allowed", "meaning", "source")
+
+
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, or tcp.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what an algorithm, a queue or a profile is.
+
+    Its parameters with their defaults, what is allowed and where it is from; departures from the source.
+    """
+    from cwndlab import catalogue, files
+
+    kind, entry = catalogue.find(name)
+    if as_json:
+        typer.echo(files.dump({"schema": 1, "kind": kind, **entry}))
+        return
+    _print(kind, entry)
+
+
+def _print(kind: str, entry: dict[str, Any]) -> None:
+    from rich.padding import Padding
+
+    from cwndlab.terminal import output
+
+    console = output()
+    console.print(f"{entry['name']} ({kind}): {entry.get('summary') or ''}", markup=False)
+    if entry.get("source"):
+        console.print(f"source: {entry['source']}", markup=False)
+    if entry.get("params"):
+        console.print()
+        console.print(_table(entry["params"]))
+    if entry.get("departures"):
+        console.print("\ndepartures from the source:")
+        for departure in _lines(entry["departures"]):
+            console.print(Padding(f"- {departure}", (0, 0, 0, 2)), markup=False)
+
+
+def _lines(departures: str | list[str]) -> list[str]:
+    return departures.splitlines() if isinstance(departures, str) else departures
+
+
+def _table(params: Sequence[dict[str, Any]]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    shown = [column for column in COLUMNS if any(_text(param.get(column)) for param in params)]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in shown:
+        table.add_column(column, no_wrap=column == "name", overflow="fold")
+    for param in params:
+        table.add_row(*(escape(_text(param.get(column))) for column in shown))
+    return table
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,23 @@
+"""What can go wrong, and the exit status it has on the command line."""
+
+from __future__ import annotations
+
+
+class CwndlabError(Exception):
+    """An error that is told in one line, without a traceback."""
+
+    exit_status = 1
+
+
+class InputError(CwndlabError):
+    """The caller gave something that cannot be used."""
+
+    exit_status = 2
+
+
+class RunFailedError(CwndlabError):
+    """A simulation broke off."""
+
+    def __init__(self, seed: int, reason: str) -> None:
+        super().__init__(f"seed {seed} failed: {reason}")
+        self.seed = seed

@@ -1,0 +1,68 @@
+"""The files that a result leaves in its folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cwndlab.result import Result
+
+# Without the time of drawing, so that the same data give the same file.
+FIGURES: dict[str, dict[str, None]] = {
+    "figure.png": {},
+    "figure.svg": {"Date": None},
+    "figure.pdf": {"CreationDate": None},
+}
+NAMES = ("result.json", "runs.parquet", "runs.csv", "series.parquet", *FIGURES)
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder, before any work is done for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
+
+
+def write(result: Result, folder: Path, *, figure: bool) -> None:
+    """Write tables, series and figures.
+
+    Earlier ones go first: a stale figure beside new numbers would lie.
+    """
+    from cwndlab.tables import runs_frame, series_frame
+
+    for name in NAMES:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "result.json").write_text(dump(result.to_json()) + "\n")
+    runs = runs_frame(result.runs)
+    runs.write_parquet(folder / "runs.parquet")
+    runs.write_csv(folder / "runs.csv")
+    if result.recorded is None:
+        return
+    series_frame(result.recorded[1]).write_parquet(folder / "series.parquet")
+    if figure:
+        _write_figures(result, folder)
+
+
+def dump(document: dict[str, Any]) -> str:
+    """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _write_figures(result: Result, folder: Path) -> None:
+    from cwndlab.figure import style
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(style())
+        picture = result.plot()
+        for name, metadata in FIGURES.items():
+            picture.savefig(folder / name, metadata=metadata)

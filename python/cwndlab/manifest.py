@@ -1,0 +1,74 @@
+"""What a result was made by: enough to make it again, and to tell why another machine's might differ."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cwndlab
+from cwndlab import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.scenario import Scenario
+
+
+def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
+    """Describe the program, the machine and the input; nothing in it changes when the same is run again."""
+    return {
+        "version": cwndlab.__version__,
+        "commit": commit(),
+        "extension_sha256": extension_hash(),
+        "scenario_file": scenario.file,
+        "scenario_sha256": hashlib.sha256(scenario.canonical.encode()).hexdigest(),
+        "overrides": [f"{key}={value}" for key, value in scenario.overrides],
+        "seeds": list(seeds),
+        "cpu": cpu(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+    }
+
+
+@cache
+def extension_hash() -> str:
+    """SHA-256 of the extension module's file."""
+    with Path(str(_native.__file__)).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def commit() -> str | None:
+    """Give the commit of a source checkout, with `+changes` if files differ from it; else None."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    described = [
+        "git",
+        "-C",
+        str(root),
+        "describe",
+        "--always",
+        "--abbrev=40",
+        "--exclude=*",
+        "--dirty=+changes",
+    ]
+    try:
+        answer = subprocess.run(described, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def cpu() -> str:
+    """Name the processor, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())

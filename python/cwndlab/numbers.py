@@ -1,0 +1,44 @@
+"""Numbers as people read them: no more digits than the interval vouches for."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cwndlab.summary import Measure
+
+MISSING = "-"
+
+
+def with_interval(measure: Measure, digits: int = 2, sign: str = " ± ") -> str:
+    """Format as `mean ± half-width`, a lone mean if nothing varies.
+
+    The half-width gets `digits` significant digits, and the mean as many places after the point.
+    """
+    if measure.mean is None:
+        return MISSING
+    if measure.half_width is None:
+        return plain(measure.mean)
+    # Six significant digits of the mean are enough for anyone, however narrow the interval.
+    decimals = min(_decimals(measure.half_width, digits), _decimals(measure.mean, 6))
+    half_width = f"{measure.half_width:.{decimals}f}"
+    if float(half_width) == 0:
+        half_width = f"<{10.0**-decimals:.{decimals}f}"
+    return f"{measure.mean:.{decimals}f}{sign}{half_width}"
+
+
+def plain(value: float) -> str:
+    """Format with four significant digits, whole numbers in full."""
+    if value == round(value) and abs(value) < 1e15:
+        return str(round(value))
+    if abs(value) < 1e-3:
+        return f"{value:.3g}"
+    return f"{value:.{_decimals(value, 4)}f}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Places after the point at which `value` has so many significant digits."""
+    if value == 0:
+        return digits
+    return max(0, digits - 1 - math.floor(math.log10(abs(value))))

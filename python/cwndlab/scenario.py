@@ -1,0 +1,137 @@
+"""A scenario as the user gave it: its text, where it came from, and what is overridden."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Override = tuple[str, str]
+
+# Far above any scenario written by hand; a file like this is a mistake (a trace, a packet capture).
+MAX_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One remark of the checker; `line` and `column` count from 1, 0 when unknown."""
+
+    severity: str
+    line: int
+    column: int
+    key: str
+    message: str
+    text: str
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the scenario cannot be run."""
+        return self.severity == "error"
+
+
+class ScenarioError(InputError):
+    """The scenario has errors; `problems` lists every one."""
+
+    def __init__(self, file: str, problems: list[Problem]) -> None:
+        errors = [problem for problem in problems if problem.is_error]
+        super().__init__("\n".join(f"{file}:{problem.line}: {problem.message}" for problem in errors))
+        self.file = file
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The text of a scenario; `file` names it in messages and is what paths inside it are relative to."""
+
+    text: bytes
+    file: str
+    overrides: tuple[Override, ...] = ()
+
+    def problems(self) -> list[Problem]:
+        """Everything the checker has to say, in the order of the file."""
+        from cwndlab import _native
+
+        report = json.loads(_native.check(self.text, self.file, list(self.overrides)))
+        return [_problem(entry) for entry in report["problems"]]
+
+    def validate(self) -> list[Problem]:
+        """Return the warnings; raise `ScenarioError` if there is an error."""
+        problems = self.problems()
+        if any(problem.is_error for problem in problems):
+            raise ScenarioError(self.file, problems)
+        return problems
+
+    @cached_property
+    def canonical(self) -> str:
+        """All that is in force, as canonical JSON: equal for scenarios that mean the same."""
+        from cwndlab import _native
+
+        return _native.resolve(self.text, self.file, list(self.overrides))
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """All that is in force."""
+        resolved: dict[str, Any] = json.loads(self.canonical)
+        return resolved
+
+    @property
+    def stem(self) -> str:
+        """A short name for folders and figures."""
+        return Path(self.file).stem or "scenario"
+
+
+def load(path: Path, overrides: Iterable[Override] = ()) -> Scenario:
+    """Read a scenario file."""
+    return Scenario(_read(path), str(path), tuple(overrides))
+
+
+def from_mapping(content: Mapping[str, Any], overrides: Iterable[Override] = ()) -> Scenario:
+    """Make a scenario of a dictionary with the keys of a scenario file."""
+    import tomli_w
+
+    return Scenario(tomli_w.dumps(content).encode(), "<dict>", tuple(overrides))
+
+
+def parse_override(text: str) -> Override:
+    """Split `key=value`; the value is read as in a scenario file, quotes around text may be left out."""
+    key, sign, value = text.partition("=")
+    key, value = key.strip(), value.strip()
+    if not sign or not key or not value:
+        raise InputError(f"--set {text}: expected key=value, for example flow.0.cc=cubic")
+    return key, value
+
+
+def _problem(entry: dict[str, Any]) -> Problem:
+    return Problem(
+        severity=entry["severity"],
+        line=entry.get("line") or 0,
+        column=entry.get("column") or 0,
+        key=entry.get("key") or "",
+        message=entry["message"],
+        text=entry.get("text") or "",
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path}: larger than {MAX_BYTES // 2**20} MiB: not a scenario")
+        text = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a directory; expected a scenario file (.toml)") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
+    if b"\0" in text:
+        raise InputError(f"{path}: is a binary file; expected a scenario (TOML text)")
+    return text

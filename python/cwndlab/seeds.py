@@ -1,0 +1,56 @@
+"""Which seeds to run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_SEED = 2**64 - 1
+MAX_COUNT = 100_000
+
+_PART = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read `20` (that many: 1 to 20), `7-7` or `1-20` (a range) or `3,5,8-10` (a list)."""
+    compact = text.replace(" ", "")
+    if re.fullmatch(r"\d+", compact, re.ASCII):
+        return counted(int(compact))
+    return listed(seed for part in compact.split(",") for seed in _expand(part, text))
+
+
+def counted(count: int) -> list[int]:
+    """The seeds 1 to `count`."""
+    if not 1 <= count <= MAX_COUNT:
+        raise InputError(f"{count} seeds: expected 1 to {MAX_COUNT}")
+    return list(range(1, count + 1))
+
+
+def listed(seeds: Iterable[int]) -> list[int]:
+    """Check that seeds are in range and that none is named twice."""
+    result = list(seeds)
+    if not result or len(result) > MAX_COUNT:
+        raise InputError(f"{len(result)} seeds: expected 1 to {MAX_COUNT}")
+    if any(not 0 <= seed <= MAX_SEED for seed in result):
+        raise InputError(f"a seed must be from 0 to {MAX_SEED}")
+    if len(set(result)) < len(result):
+        raise InputError("a seed is named twice")
+    return result
+
+
+def _expand(part: str, whole: str) -> range:
+    match = _PART.fullmatch(part)
+    if match is None:
+        raise InputError(f"seeds {whole!r}: expected a number (20), a range (1-20) or a list (3,5,8-10)")
+    first = int(match[1])
+    last = int(match[2] or first)
+    if last < first:
+        raise InputError(f"seeds {part!r}: the range runs backwards")
+    if last - first >= MAX_COUNT:
+        raise InputError(f"seeds {part!r}: more than {MAX_COUNT}")
+    return range(first, last + 1)

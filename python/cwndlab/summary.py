@@ -1,0 +1,142 @@
+"""Means over seeds with their 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A mean over `n` seeds and the half-width of its 95 % t interval.
+
+    `mean` is None when no seed has a value; `half_width` is None when nothing varies or n < 2.
+    """
+
+    mean: float | None
+    half_width: float | None
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that every JSON document of cwndlab uses."""
+        interval = None
+        if self.mean is not None and self.half_width is not None:
+            interval = [self.mean - self.half_width, self.mean + self.half_width]
+        return {"mean": self.mean, "ci95": interval, "n": self.n}
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A flow, a group or a link: what it is, and what was measured of it."""
+
+    name: str
+    cc: str | None
+    degraded: bool
+    measures: dict[str, Measure]
+    subflows: list[Component] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Identity first, then each measure by its name with unit."""
+        result: dict[str, Any] = {"name": self.name}
+        if self.cc is not None:
+            result["cc"] = self.cc
+        if self.degraded:
+            result["degraded"] = True
+        result |= {name: measure.to_json() for name, measure in self.measures.items()}
+        if self.subflows:
+            result["subflows"] = [subflow.to_json() for subflow in self.subflows]
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All components of a scenario, over its seeds; `jain` has no value with fewer than two flows."""
+
+    flows: list[Component]
+    groups: list[Component]
+    links: list[Component]
+    jain: Measure
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether several seeds gave the same values throughout."""
+        return all(measure.half_width is None for measure in self._measures())
+
+    def _measures(self) -> Iterator[Measure]:
+        yield self.jain
+        for component in [*self.flows, *self.groups, *self.links]:
+            yield from component.measures.values()
+
+
+def measure(values: Iterable[float | None]) -> Measure:
+    """Summarise the values of one quantity, one per seed; a missing or non-finite one is left out."""
+    present = [float(value) for value in values if value is not None and math.isfinite(value)]
+    n = len(present)
+    if n == 0:
+        return Measure(None, None, 0)
+    if min(present) == max(present):
+        return Measure(present[0], None, n)
+    mean = math.fsum(present) / n
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in present) / (n - 1))
+    return Measure(mean, _t_quantile(n - 1) * deviation / math.sqrt(n), n)
+
+
+def summarise(outcomes: Sequence[Mapping[str, Any]]) -> Summary:
+    """Summarise the outcomes of one scenario, one per seed."""
+    return Summary(
+        flows=_components(outcomes, "flows"),
+        groups=_components(outcomes, "groups"),
+        links=_components(outcomes, "links"),
+        jain=measure(outcome.get("jain") for outcome in outcomes),
+    )
+
+
+def mean_of_flows(outcomes: Sequence[Mapping[str, Any]], cc: str, name: str) -> Component:
+    """The average flow of one algorithm: mean over its flows in each seed, then over the seeds."""
+    averages = [
+        _average([flow for flow in outcome["flows"] if flow["cc"] == cc], name) for outcome in outcomes
+    ]
+    return _component(averages)
+
+
+def _t_quantile(degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))
+
+
+def _components(outcomes: Sequence[Mapping[str, Any]], kind: str) -> list[Component]:
+    # The components of a scenario are the same for every seed, and in the same order.
+    rows = zip(*(outcome.get(kind) or [] for outcome in outcomes), strict=True)
+    return [_component(row) for row in rows]
+
+
+def _component(seeds: Sequence[Mapping[str, Any]]) -> Component:
+    first = seeds[0]
+    return Component(
+        name=first["name"],
+        cc=first.get("cc"),
+        degraded=any(seed.get("degraded") for seed in seeds),
+        measures={key: measure(seed.get(key) for seed in seeds) for key in first if is_measure(first, key)},
+        subflows=_components(seeds, "subflows"),
+    )
+
+
+def is_measure(component: Mapping[str, Any], key: str) -> bool:
+    """Whether a key of an outcome is a measured quantity, not part of the component's identity."""
+    return not isinstance(component[key], bool | str | list | dict)
+
+
+def _average(flows: list[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    first = flows[0]
+    average: dict[str, Any] = {
+        key: measure(flow.get(key) for flow in flows).mean for key in first if is_measure(first, key)
+    }
+    degraded = any(flow.get("degraded") for flow in flows)
+    return {"name": name, "cc": first["cc"], "degraded": degraded, **average}
