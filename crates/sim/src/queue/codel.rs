@@ -1,7 +1,13 @@
 //! CoDel (RFC 8289).
+//!
+//! The control law works on the real square root. [`Dialect::Ns3`] is what ns-3.37 does otherwise; of its details
+//! these are left out: time in ticks of 1.024 us that wrap after 4398 s, a delay that must stand strictly longer than
+//! the interval, and 16-bit rounding of the inverse root.
 
 use super::{Backlog, Discipline, Tally, Waiting};
+use crate::packet::EcnField;
 use cwndlab_cc::{Span, Time};
+use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
     /// What can be set of CoDel.
@@ -9,31 +15,289 @@ cwndlab_cc::parameters! {
         limit: u64 = 1000, "limit", Allowed::Count(1, 100_000_000), "packets",
             "the most that waits", "Linux sch_codel";
         target: Span = Span::from_millis(5), "target", Allowed::Span(Span::from_micros(1), Span::from_secs(10)), "time",
-            "acceptable standing delay", "RFC 8289 section 4.2";
+            "acceptable standing delay", "RFC 8289 section 4";
         interval: Span = Span::from_millis(100), "interval", Allowed::Span(Span::from_micros(10), Span::from_secs(100)), "time",
-            "how long the delay must stand before a drop", "RFC 8289 section 4.3";
+            "how long the delay must stand before a drop", "RFC 8289 section 4";
         ecn: bool = false, "ecn", Allowed::Flag, "",
-            "mark ECN-capable packets instead of dropping them", "RFC 8289 section 5.2; off as in Linux sch_codel";
+            "mark ECN-capable packets instead of dropping them", "RFC 8289; off as in Linux sch_codel";
+    }
+}
+
+/// Whose CoDel it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// RFC 8289.
+    Rfc,
+    /// ns-3.37: a drop counts also when it ends the dropping state, the inverse square root comes from one Newton step
+    /// for each change of the count (so the first spacings are 1, 0.5, 0.5625 of the interval, not 1, 0.71, 0.58), and
+    /// a queue is left alone below 1500 bytes.
+    Ns3,
+}
+
+/// What all controllers of a discipline share.
+#[derive(Clone, Debug)]
+pub struct Law {
+    dialect: Dialect,
+    target: Span,
+    interval: Span,
+    ecn: bool,
+    /// Nothing is dropped when fewer bytes than this remain.
+    least: u64,
+}
+
+/// RFC 8289 section 5 lets one packet of the interface's MTU be; a larger packet, once seen, raises it.
+const MTU: u64 = 1500;
+
+impl Law {
+    /// The law of these parameters.
+    #[must_use]
+    pub fn new(dialect: Dialect, target: Span, interval: Span, ecn: bool) -> Self {
+        let least = if dialect == Dialect::Rfc { MTU + 1 } else { MTU };
+        Self { dialect, target, interval, ecn, least }
+    }
+
+    /// Whose CoDel it is.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Notes the size of a packet that came: links with overhead have packets above 1500 bytes.
+    pub fn saw(&mut self, bytes: u32) {
+        if self.dialect == Dialect::Rfc {
+            self.least = self.least.max(u64::from(bytes) + 1);
+        }
+    }
+
+    /// Marks a packet in place of a drop, if that can be.
+    fn marks(&self, waiting: &mut Waiting, tally: &mut Tally) -> bool {
+        let marks = self.ecn && waiting.packet.ecn != EcnField::NotEct;
+        if marks {
+            waiting.packet.ecn = EcnField::Ce;
+            tally.marked += 1;
+        }
+        marks
+    }
+}
+
+/// The queue that a [`Controller`] takes packets from.
+pub trait Source {
+    /// Takes out the packet at the head.
+    fn pop(&mut self) -> Option<Waiting>;
+
+    /// Bytes that remain.
+    fn bytes(&self) -> u64;
+}
+
+/// CoDel's state for one queue.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    /// When the delay will have stood above the target for an interval; `None` while it is below.
+    first_above: Option<Time>,
+    dropping: bool,
+    drop_next: Time,
+    /// What the dropping state began with, and its drops since but the first.
+    count: u32,
+    /// What the dropping state began with.
+    last_count: u32,
+    /// ns-3's estimate of 1/sqrt(count).
+    inverse_root: f64,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        Self {
+            first_above: None,
+            dropping: false,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            inverse_root: NS3_ONE,
+        }
+    }
+}
+
+/// ns-3's inverse root of 1: the largest fraction of 16 bits.
+const NS3_ONE: f64 = 65_535.0 / 65_536.0;
+
+impl Controller {
+    /// The next packet to serve, after drops or a mark.
+    #[inline]
+    pub fn dequeue(
+        &mut self,
+        law: &Law,
+        now: Time,
+        source: &mut impl Source,
+        tally: &mut Tally,
+    ) -> Option<Waiting> {
+        // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search.
+        let (mut next, mut above) = self.take(law, now, source)?;
+        if self.dropping {
+            self.dropping = above;
+            while self.dropping && now >= self.drop_next {
+                if law.marks(&mut next, tally) {
+                    self.set_count(law, self.count + 1);
+                    self.drop_next += self.spacing(law);
+                    break;
+                }
+                tally.dropped += 1;
+                (next, above) = self.take(law, now, source)?;
+                if above || law.dialect == Dialect::Ns3 {
+                    self.set_count(law, self.count + 1);
+                }
+                if above {
+                    self.drop_next += self.spacing(law);
+                }
+                self.dropping = above;
+            }
+        } else if above {
+            self.enter(law, now);
+            if !law.marks(&mut next, tally) {
+                tally.dropped += 1;
+                (next, _) = self.take(law, now, source)?;
+            }
+        }
+        Some(next)
+    }
+
+    /// The packet at the head, and whether the delay has stood long enough to drop it (RFC 8289 section 5.6).
+    #[inline]
+    fn take(&mut self, law: &Law, now: Time, source: &mut impl Source) -> Option<(Waiting, bool)> {
+        let Some(waiting) = source.pop() else {
+            self.first_above = None;
+            self.dropping = false;
+            return None;
+        };
+        if now.since(waiting.since) < law.target || source.bytes() < law.least {
+            self.first_above = None;
+            return Some((waiting, false));
+        }
+        let first = *self.first_above.get_or_insert(now + law.interval);
+        Some((waiting, now >= first))
+    }
+
+    /// Enters the dropping state. If it was left less than 16 intervals ago, it goes on with the rate it had reached
+    /// then: with the drops of that time, less those it began with (RFC 8289 section 5.5, which follows Linux here).
+    fn enter(&mut self, law: &Law, now: Time) {
+        let reached = self.count - self.last_count;
+        let recently = now.since(self.drop_next) < law.interval.times(16);
+        self.set_count(law, if recently && reached > 1 { reached } else { 1 });
+        self.last_count = self.count;
+        self.dropping = true;
+        self.drop_next = now + self.spacing(law);
+    }
+
+    fn set_count(&mut self, law: &Law, count: u32) {
+        self.count = count;
+        if law.dialect == Dialect::Ns3 {
+            let v = self.inverse_root;
+            let step = v * (3.0 - f64::from(count) * v * v) * 0.5;
+            self.inverse_root = if count == 1 { NS3_ONE } else { step };
+        }
+    }
+
+    /// The control law: interval/sqrt(count) (RFC 8289 section 5.6).
+    fn spacing(&self, law: &Law) -> Span {
+        match law.dialect {
+            Dialect::Rfc => Span((law.interval.0 as f64 / f64::from(self.count).sqrt()) as u64),
+            Dialect::Ns3 => law.interval.scaled(self.inverse_root),
+        }
     }
 }
 
 /// A CoDel queue.
-pub struct Codel;
+pub struct Codel {
+    law: Law,
+    limit: u64,
+    controller: Controller,
+    fifo: Fifo,
+}
+
+#[derive(Default)]
+struct Fifo {
+    waiting: VecDeque<Waiting>,
+    backlog: Backlog,
+}
+
+impl Source for Fifo {
+    fn pop(&mut self) -> Option<Waiting> {
+        let waiting = self.waiting.pop_front()?;
+        self.backlog.take(waiting.bytes);
+        Some(waiting)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.backlog.bytes
+    }
+}
 
 impl Codel {
     /// An empty queue.
     #[must_use]
-    pub fn new(_params: &CodelParams) -> Self {
-        Self
+    pub fn new(params: &CodelParams) -> Self {
+        Self {
+            law: Law::new(Dialect::Rfc, params.target, params.interval, params.ecn),
+            limit: params.limit,
+            controller: Controller::default(),
+            fifo: Fifo::default(),
+        }
     }
 }
 
 impl Discipline for Codel {
-    fn enqueue(&mut self, _now: Time, _waiting: Waiting, _tally: &mut Tally) {}
-    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
-        None
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+        self.law.saw(waiting.bytes);
+        if self.fifo.backlog.packets < self.limit {
+            self.fifo.backlog.add(waiting.bytes);
+            self.fifo.waiting.push_back(waiting);
+        } else {
+            tally.dropped += 1;
+        }
     }
+
+    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
+        self.controller.dequeue(&self.law, now, &mut self.fifo, tally)
+    }
+
     fn backlog(&self) -> Backlog {
-        Backlog::default()
+        self.fifo.backlog
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn controller(dialect: Dialect) -> (Law, Controller) {
+        (Law::new(dialect, Span::from_millis(5), Span::from_millis(100), false), Controller::default())
+    }
+
+    /// Spacings for the counts 1 to 4, in ten-thousandths of the interval.
+    fn spacings(dialect: Dialect) -> Vec<u64> {
+        let (law, mut controller) = controller(dialect);
+        let spacing = |count| {
+            controller.set_count(&law, count);
+            controller.spacing(&law).0 / 10_000
+        };
+        (1..5).map(spacing).collect()
+    }
+
+    #[test]
+    fn the_control_law_has_the_square_root_and_ns3_one_newton_step() {
+        assert_eq!(spacings(Dialect::Rfc), [10_000, 7071, 5773, 5000]);
+        // v (3 - n v^2) / 2 from v = 65535/65536: 0.50002, 0.56251, 0.48778.
+        assert_eq!(spacings(Dialect::Ns3), [9999, 5000, 5625, 4877]);
+    }
+
+    #[test]
+    fn the_count_goes_on_only_within_sixteen_intervals() {
+        let reentered = |after| {
+            let (law, mut controller) = controller(Dialect::Rfc);
+            (controller.count, controller.last_count, controller.drop_next) = (9, 2, Time::ZERO);
+            controller.enter(&law, Time::ZERO + Span::from_millis(after));
+            (controller.count, controller.last_count)
+        };
+        assert_eq!(reentered(1599), (7, 7));
+        assert_eq!(reentered(1600), (1, 1));
     }
 }

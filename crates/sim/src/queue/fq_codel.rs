@@ -1,45 +1,344 @@
 //! FQ-CoDel (RFC 8290).
+//!
+//! Packets of all queues wait in one pool, linked by index: memory follows the largest backlog in all, and in the
+//! steady state nothing is allocated. A queue comes into being with its first packet.
 
+use super::codel::{Controller, Dialect, Law, Source};
 use super::{Backlog, Discipline, Tally, Waiting};
+use crate::packet::{Body, Packet};
 use cwndlab_cc::{Span, Time};
+use cwndlab_learn::Rng;
+use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
     /// What can be set of FQ-CoDel.
     pub struct FqCodelParams {
         limit: u64 = 10_240, "limit", Allowed::Count(1, 100_000_000), "packets",
-            "the most that waits in all", "RFC 8290 section 5.2.2";
+            "the most that waits in all", "RFC 8290 section 5.2";
         flows: u64 = 1024, "flows", Allowed::Count(1, 65_536), "queues",
-            "queues that flows are hashed to", "RFC 8290 section 5.2.4";
+            "queues that flows are hashed to", "RFC 8290 section 5.2";
         quantum: u64 = 1514, "quantum", Allowed::Count(64, 100_000), "bytes",
-            "what a queue may send a turn", "RFC 8290 section 5.2.3";
+            "what a queue may send a turn", "RFC 8290 section 5.2";
         target: Span = Span::from_millis(5), "target", Allowed::Span(Span::from_micros(1), Span::from_secs(10)), "time",
-            "acceptable standing delay of a queue", "RFC 8290 section 5.2.1";
+            "acceptable standing delay of a queue", "RFC 8290 section 5.2";
         interval: Span = Span::from_millis(100), "interval", Allowed::Span(Span::from_micros(10), Span::from_secs(100)), "time",
-            "how long the delay must stand before a drop", "RFC 8290 section 5.2.1";
+            "how long the delay must stand before a drop", "RFC 8290 section 5.2";
         ecn: bool = true, "ecn", Allowed::Flag, "",
-            "mark ECN-capable packets instead of dropping them", "RFC 8290 section 5.2.5";
+            "mark ECN-capable packets instead of dropping them", "RFC 8290 section 5.2";
         perfect_hash: bool = false, "perfect_hash", Allowed::Flag, "",
             "a queue of its own for each flow: no collisions", "an option of this laboratory";
     }
 }
 
+/// No packet, or no queue.
+const NONE: u32 = u32::MAX;
+
+/// The most that one overflow drops (RFC 8290 section 4.1).
+const BATCH: u64 = 64;
+
+struct Node {
+    waiting: Waiting,
+    next: u32,
+}
+
+/// The packets of all queues.
+struct Pool {
+    nodes: Vec<Node>,
+    free: u32,
+}
+
+impl Pool {
+    fn put(&mut self, waiting: Waiting) -> u32 {
+        let node = Node { waiting, next: NONE };
+        let place = self.free;
+        if let Some(unused) = self.nodes.get_mut(place as usize) {
+            self.free = unused.next;
+            *unused = node;
+            return place;
+        }
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Frees a place; gives what it held and its successor.
+    fn take(&mut self, place: u32) -> (Waiting, u32) {
+        let node = &mut self.nodes[place as usize];
+        let taken = (node.waiting, node.next);
+        node.next = self.free;
+        self.free = place;
+        taken
+    }
+}
+
+/// The packets of one queue.
+struct List {
+    head: u32,
+    tail: u32,
+    packets: u64,
+    bytes: u64,
+}
+
+struct Queue {
+    list: List,
+    controller: Controller,
+    /// Bytes that it may still send this turn; below zero: what it has sent too much.
+    deficit: i64,
+    /// On one of the two lists of queues.
+    listed: bool,
+}
+
+/// One queue as CoDel sees it.
+struct Head<'a> {
+    list: &'a mut List,
+    pool: &'a mut Pool,
+    backlog: &'a mut Backlog,
+    dialect: Dialect,
+}
+
+impl Source for Head<'_> {
+    #[inline]
+    fn pop(&mut self) -> Option<Waiting> {
+        if self.list.packets == 0 {
+            return None;
+        }
+        let (waiting, next) = self.pool.take(self.list.head);
+        self.list.head = next;
+        self.list.packets -= 1;
+        self.list.bytes -= u64::from(length(self.dialect, &waiting));
+        self.backlog.take(waiting.bytes);
+        Some(waiting)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.list.bytes
+    }
+}
+
+/// What a packet counts: what it takes on the link, but in ns-3 without the link's header.
+fn length(dialect: Dialect, waiting: &Waiting) -> u32 {
+    match dialect {
+        Dialect::Rfc => waiting.bytes,
+        Dialect::Ns3 => waiting.packet.size,
+    }
+}
+
 /// An FQ-CoDel queue.
-pub struct FqCodel;
+pub struct FqCodel {
+    law: Law,
+    limit: u64,
+    quantum: i64,
+    /// Buckets to hash to; 0: one for each flow.
+    buckets: u64,
+    key: u64,
+    /// The queue of each bucket, or [`NONE`].
+    table: Vec<u32>,
+    queues: Vec<Queue>,
+    pool: Pool,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    backlog: Backlog,
+}
 
 impl FqCodel {
     /// An empty queue; `seed` and `name` choose its hash.
     #[must_use]
-    pub fn new(_params: &FqCodelParams, _seed: u64, _name: &str) -> Self {
-        Self
+    pub fn new(params: &FqCodelParams, seed: u64, name: &str) -> Self {
+        Self::with_dialect(Dialect::Rfc, params, seed, name)
+    }
+
+    /// An empty queue that follows the RFCs or ns-3.
+    #[must_use]
+    pub fn with_dialect(dialect: Dialect, params: &FqCodelParams, seed: u64, name: &str) -> Self {
+        Self {
+            law: Law::new(dialect, params.target, params.interval, params.ecn),
+            limit: params.limit,
+            quantum: params.quantum as i64,
+            buckets: if params.perfect_hash { 0 } else { params.flows },
+            key: Rng::named(seed, &format!("{name} fq_codel")).below(u64::MAX),
+            table: Vec::new(),
+            queues: Vec::new(),
+            pool: Pool { nodes: Vec::new(), free: NONE },
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// The bucket of a packet's 5-tuple (RFC 8290 section 4.1). The two directions of a connection are two tuples,
+    /// and so are two flows that used one place one after the other.
+    fn bucket(&self, packet: &Packet) -> usize {
+        let backward = u64::from(!matches!(packet.body, Body::Syn | Body::Data(_)));
+        let place = u64::from(packet.flow) << 1 | backward;
+        if self.buckets == 0 {
+            return place as usize;
+        }
+        // The finaliser of SplitMix64, then multiply-and-shift.
+        let mut hash = self.key ^ (place << 16 | u64::from(packet.generation));
+        hash = (hash ^ hash >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        hash = (hash ^ hash >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        hash ^= hash >> 31;
+        (((hash >> 32) * self.buckets) >> 32) as usize
+    }
+
+    /// The queue of a packet, made if need be.
+    fn queue_of(&mut self, packet: &Packet) -> u32 {
+        let bucket = self.bucket(packet);
+        if bucket >= self.table.len() {
+            self.table.resize(bucket + 1, NONE);
+        }
+        if self.table[bucket] == NONE {
+            self.table[bucket] = self.queues.len() as u32;
+            self.queues.push(Queue {
+                list: List { head: NONE, tail: NONE, packets: 0, bytes: 0 },
+                controller: Controller::default(),
+                deficit: 0,
+                listed: false,
+            });
+        }
+        self.table[bucket]
+    }
+
+    /// Drops from the head of the queue with the most bytes: half its packets, at most 64 (RFC 8290 section 4.1); Linux
+    /// and ns-3 count the half in bytes, which is the same for packets of one size.
+    #[cold]
+    fn drop_from_fattest(&mut self, tally: &mut Tally) {
+        let dialect = self.law.dialect();
+        let Some(fattest) =
+            self.queues.iter_mut().reduce(|a, b| if b.list.bytes > a.list.bytes { b } else { a })
+        else {
+            return;
+        };
+        let Self { pool, backlog, .. } = self;
+        let mut head = Head { list: &mut fattest.list, pool, backlog, dialect };
+        let (packets, bytes) = (head.list.packets, head.list.bytes);
+        for dropped in 1..=BATCH {
+            if head.pop().is_none() {
+                break;
+            }
+            tally.dropped += 1;
+            let half = match dialect {
+                Dialect::Rfc => dropped * 2 >= packets,
+                Dialect::Ns3 => (bytes - head.list.bytes) * 2 >= bytes,
+            };
+            if half {
+                break;
+            }
+        }
     }
 }
 
 impl Discipline for FqCodel {
-    fn enqueue(&mut self, _now: Time, _waiting: Waiting, _tally: &mut Tally) {}
-    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
-        None
+    // RFC 8290 section 4.1.
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+        self.law.saw(waiting.bytes);
+        self.backlog.add(waiting.bytes);
+        let index = self.queue_of(&waiting.packet);
+        let queue = &mut self.queues[index as usize];
+        let place = self.pool.put(waiting);
+        if queue.list.packets == 0 {
+            queue.list.head = place;
+        } else {
+            self.pool.nodes[queue.list.tail as usize].next = place;
+        }
+        queue.list.tail = place;
+        queue.list.packets += 1;
+        queue.list.bytes += u64::from(length(self.law.dialect(), &waiting));
+        if !queue.listed {
+            queue.listed = true;
+            queue.deficit = self.quantum;
+            self.new.push_back(index);
+        }
+        if self.backlog.packets > self.limit {
+            self.drop_from_fattest(tally);
+        }
     }
+
+    // RFC 8290 section 4.2: new queues first; a turn ends when the quantum is used up (at a deficit of zero, as in Linux
+    // and ns-3, so that a quantum of one packet is one packet).
+    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let queue = &mut self.queues[index as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += self.quantum;
+                list.pop_front();
+                self.old.push_back(index);
+                continue;
+            }
+            let dialect = self.law.dialect();
+            let mut head =
+                Head { list: &mut queue.list, pool: &mut self.pool, backlog: &mut self.backlog, dialect };
+            if let Some(waiting) = queue.controller.dequeue(&self.law, now, &mut head, tally) {
+                queue.deficit -= i64::from(length(dialect, &waiting));
+                return Some(waiting);
+            }
+            // An empty new queue takes its place among the old ones, so that a flow cannot stay new by sending a packet
+            // whenever its queue runs empty.
+            list.pop_front();
+            if is_new {
+                self.old.push_back(index);
+            } else {
+                queue.listed = false;
+            }
+        }
+    }
+
     fn backlog(&self) -> Backlog {
-        Backlog::default()
+        self.backlog
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{AckHeader, Data, EcnField};
+
+    fn data(flow: u32, generation: u16) -> Packet {
+        let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, cwr: false });
+        Packet { flow, generation, hop: 0, ecn: EcnField::NotEct, size: 1500, body }
+    }
+
+    #[test]
+    fn the_hash_spreads_flows_differently_on_each_link() {
+        let buckets = |seed, name| {
+            let fq = FqCodel::new(&FqCodelParams::default(), seed, name);
+            (0..1024).map(|flow| fq.bucket(&data(flow, 0))).collect::<Vec<_>>()
+        };
+        let of_a = buckets(1, "a");
+        assert!(of_a.iter().all(|&bucket| bucket < 1024));
+        assert_eq!(of_a, buckets(1, "a"));
+        assert_ne!(of_a, buckets(1, "b"));
+        assert_ne!(of_a, buckets(2, "a"));
+        // n balls in n urns occupy n (1 - 1/e) = 647, with standard deviation 10.
+        let mut distinct = of_a;
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert!(distinct.len().abs_diff(647) < 50, "{} buckets", distinct.len());
+    }
+
+    #[test]
+    fn directions_and_later_flows_are_other_tuples() {
+        let fq = FqCodel::new(&FqCodelParams { flows: 65_536, ..FqCodelParams::default() }, 1, "link");
+        let ack = Packet { body: Body::Ack(AckHeader::default()), ..data(3, 0) };
+        assert_ne!(fq.bucket(&data(3, 0)), fq.bucket(&ack));
+        assert_ne!(fq.bucket(&data(3, 0)), fq.bucket(&data(3, 1)));
+    }
+
+    #[test]
+    fn memory_follows_what_is_used() {
+        let mut fq = FqCodel::new(&FqCodelParams::default(), 1, "link");
+        let mut tally = Tally::default();
+        for round in 0..100 {
+            for flow in 0..3 {
+                let waiting = Waiting { packet: data(flow, 0), bytes: 1500, since: Time(round) };
+                fq.enqueue(Time(round), waiting, &mut tally);
+            }
+            for _ in 0..3 {
+                assert!(fq.dequeue(Time(round), &mut tally).is_some());
+            }
+        }
+        assert_eq!((fq.queues.len(), fq.pool.nodes.len()), (3, 3));
     }
 }

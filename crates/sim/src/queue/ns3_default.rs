@@ -1,7 +1,14 @@
-//! ns-3's default stack of a point-to-point device: a FIFO of 100 packets behind FQ-CoDel.
+//! ns-3's default stack of a point-to-point device (3.37): a FIFO of 100 packets behind FQ-CoDel.
+//!
+//! The device stops the queue discipline when its FIFO is full and wakes it when there is room, at the same time. So
+//! nothing is dropped in the FIFO, and neither CoDel nor fairness reaches the packets in it: CoDel's delay ends where a
+//! packet enters the FIFO. The hash is this laboratory's (seeded for each link), not ns-3's Murmur3.
 
+use super::codel::Dialect;
+use super::fq_codel::{FqCodel, FqCodelParams};
 use super::{Backlog, Discipline, Tally, Waiting};
-use cwndlab_cc::Time;
+use cwndlab_cc::{Span, Time};
+use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
     /// What can be set of ns-3's default stack.
@@ -9,27 +16,65 @@ cwndlab_cc::parameters! {
         device: u64 = 100, "device", Allowed::Count(1, 100_000_000), "packets",
             "the device's own FIFO", "ns-3 PointToPointNetDevice, DropTailQueue 100p";
         ecn: bool = false, "ecn", Allowed::Flag, "",
-            "mark ECN-capable packets instead of dropping them", "ns-3 FqCoDelQueueDisc UseEcn";
+            "mark ECN-capable packets instead of dropping them", "as TCP in ns-3, though its FqCoDelQueueDisc has UseEcn on";
     }
 }
 
 /// ns-3's default stack.
-pub struct Ns3Default;
+pub struct Ns3Default {
+    discipline: FqCodel,
+    device: VecDeque<Waiting>,
+    room: usize,
+    in_device: Backlog,
+}
 
 impl Ns3Default {
     /// An empty stack; `seed` and `name` choose FQ-CoDel's hash.
     #[must_use]
-    pub fn new(_params: &Ns3DefaultParams, _seed: u64, _name: &str) -> Self {
-        Self
+    pub fn new(params: &Ns3DefaultParams, seed: u64, name: &str) -> Self {
+        // The defaults of ns-3's FqCoDelQueueDisc; its quantum is the device's MTU.
+        let fq_codel = FqCodelParams {
+            limit: 10_240,
+            flows: 1024,
+            quantum: 1500,
+            target: Span::from_millis(5),
+            interval: Span::from_millis(100),
+            ecn: params.ecn,
+            perfect_hash: false,
+        };
+        Self {
+            discipline: FqCodel::with_dialect(Dialect::Ns3, &fq_codel, seed, name),
+            device: VecDeque::new(),
+            room: params.device as usize,
+            in_device: Backlog::default(),
+        }
+    }
+
+    /// Moves packets on while the device has room.
+    fn fill_device(&mut self, now: Time, tally: &mut Tally) {
+        while self.device.len() < self.room {
+            let Some(waiting) = self.discipline.dequeue(now, tally) else { break };
+            self.in_device.add(waiting.bytes);
+            self.device.push_back(waiting);
+        }
     }
 }
 
 impl Discipline for Ns3Default {
-    fn enqueue(&mut self, _now: Time, _waiting: Waiting, _tally: &mut Tally) {}
-    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
-        None
+    fn enqueue(&mut self, now: Time, waiting: Waiting, tally: &mut Tally) {
+        self.discipline.enqueue(now, waiting, tally);
+        self.fill_device(now, tally);
     }
+
+    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
+        let waiting = self.device.pop_front()?;
+        self.in_device.take(waiting.bytes);
+        self.fill_device(now, tally);
+        Some(waiting)
+    }
+
     fn backlog(&self) -> Backlog {
-        Backlog::default()
+        let above = self.discipline.backlog();
+        Backlog { packets: above.packets + self.in_device.packets, bytes: above.bytes + self.in_device.bytes }
     }
 }
