@@ -1,0 +1,109 @@
+//! What there is to choose from, with every parameter: algorithms, queues, profiles, TCP options.
+
+use crate::scenario::resolve_setting as setting;
+use cwndlab_cc::params::{ParamSpec, Parameters};
+use cwndlab_cc::registry::{Algorithm, Registry};
+use cwndlab_sim::queue::codel::CodelParams;
+use cwndlab_sim::queue::fq_codel::FqCodelParams;
+use cwndlab_sim::queue::ns3_default::Ns3DefaultParams;
+use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
+use serde_json::{Map, Value, json};
+
+/// Everything as JSON.
+#[must_use]
+pub fn catalogue(registry: &Registry) -> Value {
+    json!({
+        "algorithms": registry.iter().map(algorithm).collect::<Vec<_>>(),
+        "queues": queues(),
+        "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
+        "tcp": params(&TcpOptions::specs()),
+    })
+}
+
+fn algorithm(algorithm: &Algorithm) -> Value {
+    json!({
+        "name": algorithm.name,
+        "summary": algorithm.summary,
+        "source": algorithm.source,
+        "departures": algorithm.departures,
+        "params": params(&algorithm.params),
+    })
+}
+
+fn params(specs: &[ParamSpec]) -> Value {
+    specs.iter().map(param).collect()
+}
+
+fn param(spec: &ParamSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "default": setting(&spec.default),
+        "allowed": spec.allowed.to_string(),
+        "unit": spec.unit,
+        "meaning": spec.meaning,
+        "source": spec.source,
+    })
+}
+
+fn queues() -> Value {
+    json!([
+        { "name": "droptail", "summary": "first in, first out; what does not fit is dropped", "params": [droptail_size()] },
+        { "name": "codel", "summary": "CoDel (RFC 8289); `size` is another name of `limit`", "params": params(&CodelParams::specs()) },
+        { "name": "fq-codel", "summary": "FQ-CoDel (RFC 8290); `size` is another name of `limit`", "params": params(&FqCodelParams::specs()) },
+        { "name": "ns3-default", "summary": "ns-3's default: a device FIFO behind FQ-CoDel", "params": params(&Ns3DefaultParams::specs()) },
+    ])
+}
+
+/// Drop-tail's only parameter is no declared one: it depends on the link and its flows.
+fn droptail_size() -> Value {
+    json!({
+        "name": "size",
+        "default": "1 bdp",
+        "allowed": "a size as \"1 bdp\", \"100 packets\" or \"250 kB\", or \"unlimited\"",
+        "unit": "size",
+        "meaning": "how much waits at most, the packet in service not counted; bdp counts packets of 1500 bytes",
+        "source": "Van Jacobson's rule: one bandwidth-delay product",
+    })
+}
+
+fn profile(profile: &Profile) -> Value {
+    let mut dialects: Map<String, Value> = Map::new();
+    for (algorithm, name, value) in profile.dialects() {
+        let of_this = dialects.entry(algorithm).or_insert_with(|| json!({}));
+        of_this[name] = setting(&value);
+    }
+    json!({
+        "name": profile.name,
+        "summary": profile.summary,
+        "tcp": crate::scenario::resolve_tcp(&profile.options()),
+        "dialects": dialects,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::queue::KINDS;
+
+    #[test]
+    fn it_names_all_there_is() {
+        let registry = Registry::built_in();
+        let catalogue = catalogue(&registry);
+        let names = |kind: &str| -> Vec<String> {
+            let items = catalogue[kind].as_array().unwrap().iter();
+            items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names("algorithms"), registry.iter().map(|a| a.name).collect::<Vec<_>>());
+        assert_eq!(names("queues"), KINDS);
+        assert_eq!(names("profiles"), PROFILES.iter().map(|p| p.name).collect::<Vec<_>>());
+        assert_eq!(names("tcp").len(), TcpOptions::specs().len());
+    }
+
+    #[test]
+    fn a_profile_shows_its_options_and_dialects() {
+        let catalogue = catalogue(&Registry::built_in());
+        let ns3 = catalogue["profiles"].as_array().unwrap().iter().find(|p| p["name"] == "ns3").unwrap();
+        assert_eq!(ns3["tcp"]["overhead"], json!(2));
+        assert_eq!(ns3["dialects"]["cubic"]["form"], json!("ns3"));
+    }
+}

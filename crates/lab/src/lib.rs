@@ -1,0 +1,11 @@
+//! The room between scenario files and results: it reads and checks scenarios, builds simulations from them, runs
+//! them and puts what was measured into words that other programs read.
+
+pub mod bench;
+pub mod catalogue;
+pub mod measures;
+pub mod run;
+pub mod scenario;
+pub mod trace;
+
+pub use scenario::{Problem, Scenario, Severity, Source};

@@ -1,0 +1,201 @@
+//! Flows: `[[flow]]`.
+
+use super::arrivals::{Arrivals, arrivals};
+use super::context::Context;
+use super::link::{Link, Role, link};
+use super::names;
+use super::problem::Checked;
+use super::quantity;
+use super::section::{Item, Origin, Section};
+use super::settings::settings;
+use super::tree::Kind;
+use super::words;
+use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::{Algorithm, Span, Time};
+use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::tcp::TcpOptions;
+
+/// The most flows of one scenario.
+pub(crate) const MOST_FLOWS: u64 = 1_000_000;
+/// Start jitter where none is given.
+const START_JITTER: Span = Span::from_millis(10);
+/// An MTU, headers included, in bytes.
+const MTU: u64 = 1500;
+
+/// One `[[flow]]` table: a flow, several equal ones, or an arrival process.
+pub(crate) struct Flow {
+    pub(crate) origin: Origin,
+    /// The name as written.
+    pub(crate) given_name: Option<String>,
+    /// How many, if it was written.
+    pub(crate) count: Option<u64>,
+    /// The names in force; known when all flows have been read.
+    pub(crate) names: Vec<String>,
+    /// What the flows are like, but for name and access link.
+    pub(crate) template: FlowSpec,
+    pub(crate) access: Option<Link>,
+    pub(crate) arrivals: Option<Arrivals>,
+}
+
+/// Reads a flow; `links` are the names of the links, `None` for one that has no proper name.
+pub(crate) fn flow(item: &Item, links: &[Option<&str>], cx: &Context) -> Checked<Flow> {
+    let (given_name, mut section) = names::named(item, "flow")?;
+    let origin = section.origin();
+    let algorithm = section.require("cc", |item| algorithm(item, cx));
+    let path = path(&mut section, links);
+    let tcp = section.get("tcp", |item| tcp(item, cx)).map(|own| own.unwrap_or_else(|| cx.tcp.clone()));
+    let overhead = tcp.as_ref().map_or(cx.tcp.overhead, |tcp| tcp.overhead);
+    let access = section.get("access", |item| link(item.section()?, "", &Role::Access, overhead, cx));
+    let start = section.get("start", |item| start(item, cx));
+    let start_jitter = section.get("jitter", quantity::time);
+    let stop = section.get("stop", |item| stop(item, start));
+    let bytes = section.get("bytes", quantity::bytes);
+    let count = section.get("count", |item| item.whole_within(1, MOST_FLOWS));
+    let reverse = section.get("reverse", |item| item.flag());
+    let decision_delay = section.get("decision_delay", quantity::time);
+    let arrivals = section.get("arrivals", arrivals);
+    if arrivals.is_ok_and(|arrivals| arrivals.is_some()) {
+        refuse_with_arrivals(&mut section)?;
+    }
+    section.finish()?;
+
+    let (algorithm, settings) = algorithm?;
+    let template = FlowSpec {
+        name: String::new(),
+        algorithm,
+        settings,
+        path: path?,
+        reverse: reverse?.unwrap_or(false),
+        access: None,
+        start: Time(start?.unwrap_or(Span::ZERO).0),
+        start_jitter: start_jitter?.unwrap_or(START_JITTER),
+        stop: stop?.map(|stop| Time(stop.0)),
+        bytes: bytes?,
+        tcp: tcp?,
+        decision_delay: decision_delay?.unwrap_or(Span::ZERO),
+    };
+    let (access, count, arrivals) = (access?, count?, arrivals?);
+    Ok(Flow { origin, given_name, count, names: Vec::new(), template, access, arrivals })
+}
+
+/// An algorithm's name, or a table of its name and parameters.
+fn algorithm(item: &Item, cx: &Context) -> Checked<(Algorithm, Vec<(String, Value)>)> {
+    match &item.node.kind {
+        Kind::Text(_) => {
+            let algorithm = registered(item, cx)?;
+            Ok((algorithm.clone(), cx.profile.dialect(algorithm.name)))
+        }
+        Kind::Table(_) => {
+            let mut section = item.section()?;
+            let algorithm = section.require("name", |item| registered(item, cx))?;
+            let own = settings(&mut section, &algorithm.params);
+            section.finish()?;
+            Ok((algorithm.clone(), over(cx.profile.dialect(algorithm.name), own?)))
+        }
+        _ => Err(item.needs("an algorithm's name, or { name = ..., and its parameters }")),
+    }
+}
+
+fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<&'a Algorithm> {
+    let name = item.text()?;
+    cx.registry.get(name).ok_or_else(|| {
+        let known: Vec<&str> = cx.registry.iter().map(|algorithm| algorithm.name).collect();
+        item.error(words::unknown("algorithm", name, &known))
+    })
+}
+
+/// The profile's settings with the scenario's over them.
+fn over(dialect: Vec<(String, Value)>, own: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let kept = dialect.into_iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
+    let mut settings: Vec<_> = kept.collect();
+    settings.extend(own.iter().cloned());
+    settings
+}
+
+fn path(section: &mut Section, links: &[Option<&str>]) -> Checked<Vec<usize>> {
+    if let Some(item) = section.item("paths") {
+        let _single = section.has("path");
+        return Err(
+            item.error("multipath flows come with a later version; for now give one `path = [\"...\"]`")
+        );
+    }
+    section.require("path", |item| {
+        let Kind::List(_) = item.node.kind else {
+            return Err(item.needs("a list of links, as [\"bottleneck\"]"));
+        };
+        let items = item.list()?;
+        if items.is_empty() {
+            return Err(item.error("a path crosses at least one link"));
+        }
+        let found: Vec<_> = items.iter().map(|item| link_index(item, links)).collect();
+        let path = found.into_iter().collect::<Checked<Vec<_>>>()?;
+        match (1..path.len()).find(|&n| path[..n].contains(&path[n])) {
+            Some(n) => Err(items[n].error("a path crosses a link once; this one is in it before")),
+            None => Ok(path),
+        }
+    })
+}
+
+fn link_index(item: &Item, links: &[Option<&str>]) -> Checked<usize> {
+    let name = item.text()?;
+    let index = links.iter().position(|link| *link == Some(name));
+    index.ok_or_else(|| {
+        let known: Vec<&str> = links.iter().copied().flatten().collect();
+        item.error(words::unknown("link", name, &known))
+    })
+}
+
+fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
+    let own = options(item, &cx.tcp)?;
+    if own.overhead != cx.tcp.overhead {
+        item.warn("`overhead` here holds for the flow's access link only: other links have that of [tcp] or their own");
+    }
+    Ok(own)
+}
+
+/// A table of TCP options over others.
+pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
+    let mut section = item.section()?;
+    let settings = settings(&mut section, &TcpOptions::specs());
+    section.finish()?;
+    let mut options = base.clone();
+    for (name, value) in settings? {
+        options.set(&name, &value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
+    }
+    let packet = options.mss + options.header;
+    if packet > MTU {
+        item.warn(format!("a full packet has {packet} bytes (mss + header), more than an MTU of {MTU}"));
+    }
+    Ok(options)
+}
+
+fn start(item: &Item, cx: &Context) -> Checked<Span> {
+    let start = quantity::time(item)?;
+    match cx.duration {
+        Some(duration) if start >= duration => {
+            Err(item.error(format!("it would start at {start}, when the run of {duration} is over")))
+        }
+        _ => Ok(start),
+    }
+}
+
+fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
+    let stop = quantity::time(item)?;
+    let start = start?.unwrap_or(Span::ZERO);
+    if stop <= start {
+        Err(item.error(format!("it would stop at {stop}, but starts at {start}")))
+    } else {
+        Ok(stop)
+    }
+}
+
+fn refuse_with_arrivals(section: &mut Section) -> Checked<()> {
+    for key in ["bytes", "count"] {
+        if let Some(item) = section.item(key) {
+            return Err(
+                item.error("an arrival process has the sizes and the number of its flows from `arrivals`")
+            );
+        }
+    }
+    Ok(())
+}

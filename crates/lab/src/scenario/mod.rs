@@ -1,0 +1,155 @@
+//! Scenario files: TOML text in, a checked scenario or every mistake in it out.
+
+mod arrivals;
+mod context;
+mod flow;
+mod link;
+mod loss;
+mod names;
+mod odd;
+mod overrides;
+mod problem;
+mod quantity;
+pub(crate) mod queue;
+mod resolve;
+mod section;
+mod settings;
+mod settle;
+mod steps;
+mod top;
+mod tree;
+mod words;
+
+pub use problem::{Place, Problem, Severity};
+pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
+
+use crate::trace::TraceFiles;
+use cwndlab_cc::{Registry, Span};
+use cwndlab_sim::SimSpec;
+use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, RecordSpec};
+use cwndlab_sim::tcp::TcpOptions;
+use flow::Flow;
+use link::Link;
+
+/// What a scenario is read with.
+pub struct Source<'a> {
+    /// The file's name, for messages.
+    pub file: &'a str,
+    /// The algorithms that it may name.
+    pub registry: &'a Registry,
+    /// Where it finds traces.
+    pub traces: &'a dyn TraceFiles,
+}
+
+/// A checked scenario: it builds a simulation for any seed.
+pub struct Scenario {
+    pub(crate) name: String,
+    pub(crate) profile: &'static str,
+    pub(crate) duration: Span,
+    pub(crate) warmup: Span,
+    pub(crate) send_jitter: Option<Span>,
+    pub(crate) record_interval: Span,
+    pub(crate) tcp: TcpOptions,
+    pub(crate) links: Vec<Link>,
+    pub(crate) flows: Vec<Flow>,
+}
+
+/// Cells that a recording may have: 128 MB of numbers.
+const RECORDED_CELLS: usize = 16_000_000;
+/// Columns of a flow's or link's table, about.
+const COLUMNS: usize = 8;
+/// Samples of a series: enough for any plot.
+const SAMPLES: std::ops::RangeInclusive<usize> = 100..=10_000;
+
+/// Reads a scenario, with overrides (dotted key, value) over it. The scenario is there if no problem is an error.
+#[must_use]
+pub fn read(
+    text: &[u8],
+    source: &Source,
+    overrides: &[(String, String)],
+) -> (Option<Scenario>, Vec<Problem>) {
+    let (root, problems) = match decode(text) {
+        Ok(text) => {
+            let (root, syntax) = tree::parse(text);
+            (root, problem::Problems::new(source.file, syntax))
+        }
+        Err(message) => {
+            let problems = problem::Problems::new(source.file, Vec::new());
+            problems.error(&Place::TOP, "", message);
+            return (None, problems.into_sorted());
+        }
+    };
+    let root = overrides::apply(root, overrides, &problems);
+    let scenario = top::scenario(&root, source, &problems);
+    let problems = problems.into_sorted();
+    let accepted = problems.iter().all(|problem| problem.severity != Severity::Error);
+    (scenario.ok().filter(|_| accepted), problems)
+}
+
+fn decode(text: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(text)
+        .map_err(|error| format!("not a text file: byte {} is not UTF-8", error.valid_up_to() + 1))?;
+    if text.trim().is_empty() { Err("the file is empty".to_owned()) } else { Ok(text) }
+}
+
+impl Scenario {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Length of the run.
+    #[must_use]
+    pub fn duration(&self) -> Span {
+        self.duration
+    }
+
+    /// What the simulator gets.
+    #[must_use]
+    pub fn spec(&self, seed: u64, record: bool) -> SimSpec {
+        let (arriving, lasting): (Vec<&Flow>, Vec<&Flow>) =
+            self.flows.iter().partition(|flow| flow.arrivals.is_some());
+        SimSpec {
+            seed,
+            duration: self.duration,
+            warmup: self.warmup,
+            links: self.links.iter().map(|link| link.spec(&link.spec.name)).collect(),
+            flows: lasting.into_iter().flat_map(flow_specs).collect(),
+            arrivals: arriving.into_iter().flat_map(arrival_specs).collect(),
+            send_jitter: self.send_jitter,
+            record: record.then(|| self.record_spec()),
+        }
+    }
+
+    /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.
+    #[must_use]
+    pub fn resolve(&self) -> serde_json::Value {
+        resolve::resolve(self)
+    }
+
+    fn record_spec(&self) -> RecordSpec {
+        let tables = self.links.len() + self.flows.iter().map(|flow| flow.names.len()).sum::<usize>();
+        let max_samples =
+            (RECORDED_CELLS / (COLUMNS * tables.max(1))).clamp(*SAMPLES.start(), *SAMPLES.end());
+        RecordSpec { interval: self.record_interval, max_samples }
+    }
+}
+
+fn flow_specs(flow: &Flow) -> impl Iterator<Item = FlowSpec> {
+    flow.names.iter().map(|name| {
+        let access = flow.access.as_ref().map(|access| AccessSpec {
+            link: access.spec(&format!("{name}.access")),
+            hold_back: access.hold_back,
+        });
+        FlowSpec { name: name.clone(), access, ..flow.template.clone() }
+    })
+}
+
+fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {
+    let arrivals = flow.arrivals;
+    flow_specs(flow).filter_map(move |template| {
+        let arrivals = arrivals?;
+        Some(ArrivalSpec { template, per_second: arrivals.per_second, size: arrivals.size })
+    })
+}

@@ -1,0 +1,53 @@
+//! Names of links and flows.
+
+use super::flow::Flow;
+use super::problem::{Checked, Problems};
+use super::section::{Item, Section};
+use std::collections::{BTreeMap, BTreeSet};
+
+const LONGEST: usize = 100;
+
+/// A `[[link]]` or `[[flow]]` table with its name; problems in it are told under that name.
+pub(crate) fn named<'a>(item: &Item<'a>, kind: &str) -> Checked<(Option<String>, Section<'a>)> {
+    let mut section = item.section()?;
+    let name = section.get("name", name).ok().flatten();
+    let section = match &name {
+        Some(name) => section.called(format!("{kind}.{name}")),
+        None => section,
+    };
+    Ok((name, section))
+}
+
+fn name(item: &Item) -> Checked<String> {
+    let name = item.text()?;
+    let proper = |c: char| !c.is_control() && c != '.' && c != '"';
+    if name.trim() != name || name.is_empty() || name.chars().count() > LONGEST || !name.chars().all(proper) {
+        return Err(
+            item.needs(&format!("a name of 1 to {LONGEST} characters without dots, quotes and outer spaces"))
+        );
+    }
+    Ok(name.to_owned())
+}
+
+/// Gives each flow its names: its own, `<name>-1..n` for a count, `<cc>-<n>` where none is given.
+pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
+    let mut of_algorithm: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for flow in flows.iter_mut().flatten() {
+        let algorithm = flow.template.algorithm.name;
+        let so_far = of_algorithm.entry(algorithm).or_default();
+        flow.names = match (&flow.given_name, flow.count) {
+            (Some(name), None) => vec![name.clone()],
+            (Some(name), Some(count)) => (1..=count).map(|n| format!("{name}-{n}")).collect(),
+            (None, count) => {
+                (1..=count.unwrap_or(1)).map(|n| format!("{algorithm}-{}", *so_far + n)).collect()
+            }
+        };
+        *so_far += flow.count.unwrap_or(1);
+        let repeated = flow.names.iter().find(|name| !taken.insert((*name).clone()));
+        if let Some(name) = repeated {
+            let key = format!("{}.name", flow.origin.key);
+            problems.error(&flow.origin.at, &key, format!("another flow is called `{name}` already"));
+        }
+    }
+}

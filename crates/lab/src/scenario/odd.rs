@@ -1,0 +1,66 @@
+//! What is legal but odd, seen over the whole scenario.
+
+use super::flow::Flow;
+use super::link::Link;
+use super::problem::Problems;
+use super::quantity::show_rate;
+use super::settle::base_rtt;
+use cwndlab_cc::Span;
+
+/// Tells what a reader of the scenario would stumble over.
+pub(crate) fn tell(
+    links: &[Option<Link>],
+    flows: &[Option<Flow>],
+    duration: Option<Span>,
+    problems: &Problems,
+) {
+    for (n, link) in links.iter().enumerate() {
+        if let Some(link) = link {
+            unused(n, link, flows, problems);
+        }
+    }
+    for flow in flows.iter().flatten() {
+        no_round_trip(flow, links, problems);
+        slow_access(flow, links, problems);
+        late_start(flow, duration, problems);
+    }
+}
+
+fn unused(n: usize, link: &Link, flows: &[Option<Flow>], problems: &Problems) {
+    // A flow that could not be read might use it.
+    let uses = |flow: &Option<Flow>| flow.as_ref().is_none_or(|flow| flow.template.path.contains(&n));
+    if !flows.iter().any(uses) {
+        problems.warn(&link.origin.at, &link.origin.key, "no flow uses this link");
+    }
+}
+
+fn no_round_trip(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
+    let known = flow.template.path.iter().all(|&n| links[n].is_some());
+    if known && base_rtt(flow, links) == Span::ZERO {
+        problems.warn(&flow.origin.at, &flow.origin.key, "its base round-trip time is 0");
+    }
+}
+
+fn slow_access(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
+    let Some(access) = &flow.access else { return };
+    let path = flow.template.path.iter().filter_map(|&n| links[n].as_ref());
+    let slowest = path.filter_map(|link| Some((link.nominal?, &link.spec.name))).min();
+    if let (Some(own), Some((rate, name))) = (access.nominal, slowest)
+        && own <= rate
+    {
+        let message = format!(
+            "at {} it is no faster than `{name}` ({}): the flow's bottleneck is its own access link",
+            show_rate(own),
+            show_rate(rate)
+        );
+        problems.warn(&access.origin.at, &access.origin.key, message);
+    }
+}
+
+fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
+    let latest = flow.template.start + flow.template.start_jitter;
+    if duration.is_some_and(|duration| latest.0 >= duration.0) {
+        let message = format!("with its jitter it may start at {latest}, after the end of the run");
+        problems.warn(&flow.origin.at, &flow.origin.key, message);
+    }
+}

@@ -1,0 +1,151 @@
+//! `--set KEY=VALUE`: changes to a scenario's tree before it is checked.
+
+use super::problem::{Checked, Place, Problems, Reported};
+use super::queue::KINDS;
+use super::tree::{self, Kind, Node, Table};
+use super::words;
+
+/// Applies all overrides in order; one that cannot be applied is reported.
+pub(crate) fn apply(mut root: Node, overrides: &[(String, String)], problems: &Problems) -> Node {
+    for (key, value) in overrides {
+        let at = Place::Override(key.as_str().into());
+        let change = Override { key, at, problems };
+        // What failed has been reported, and the others are still applied, so that their problems show too.
+        let _reported = change.apply(&mut root, value);
+    }
+    root
+}
+
+struct Override<'a> {
+    key: &'a str,
+    at: Place,
+    problems: &'a Problems,
+}
+
+impl Override<'_> {
+    fn error(&self, message: String) -> Reported {
+        self.problems.error(&self.at, self.key, message)
+    }
+
+    fn apply(&self, root: &mut Node, value: &str) -> Checked<()> {
+        let segments = self.segments()?;
+        let Some((last, parents)) = segments.split_last() else {
+            return Err(self.error("the key is empty".to_owned()));
+        };
+        let mut node = root;
+        for (depth, segment) in parents.iter().enumerate() {
+            node = self.descend(node, segment, depth.checked_sub(1).map(|above| parents[above].as_str()))?;
+        }
+        spell_out(node, parents.last().map(String::as_str));
+        let value = self.value(value);
+        match &mut node.kind {
+            Kind::Table(table) => {
+                table.set(last, value);
+                Ok(())
+            }
+            Kind::List(items) => {
+                let kind = parents.last().map_or("", String::as_str);
+                let n = self.index(items, last, kind)?;
+                items[n] = value;
+                Ok(())
+            }
+            kind => Err(self.error(format!("`{last}` cannot be set in {}", kind.noun()))),
+        }
+    }
+
+    /// The dotted key in parts; a part with dots stands in quotes.
+    fn segments(&self) -> Checked<Vec<String>> {
+        let mut segments = vec![String::new()];
+        let mut quoted = false;
+        for c in self.key.trim().chars() {
+            match c {
+                '"' => quoted = !quoted,
+                '.' if !quoted => segments.push(String::new()),
+                _ => segments.last_mut().into_iter().for_each(|segment| segment.push(c)),
+            }
+        }
+        if segments.iter().any(|segment| segment.trim().is_empty()) {
+            return Err(
+                self.error("a key is as `duration`, `tcp.mss`, `flow.0.cc` or `link.NAME.rate`".to_owned())
+            );
+        }
+        Ok(segments.into_iter().map(|segment| segment.trim().to_owned()).collect())
+    }
+
+    /// The value as TOML if it is, else as the text that it is: `4 bdp` needs no quotes.
+    fn value(&self, text: &str) -> Node {
+        let plain = || Node { at: self.at.clone(), kind: Kind::Text(text.trim().to_owned()) };
+        tree::parse_value(text.trim(), &self.at).unwrap_or_else(plain)
+    }
+
+    fn descend<'n>(&self, node: &'n mut Node, segment: &str, list: Option<&str>) -> Checked<&'n mut Node> {
+        spell_out(node, list);
+        match &mut node.kind {
+            Kind::List(items) => {
+                let n = self.index(items, segment, list.unwrap_or(""))?;
+                Ok(&mut items[n])
+            }
+            Kind::Table(table) => Ok(self.table_entry(table, segment)),
+            kind => Err(self.error(format!("there is no `{segment}` in {}", kind.noun()))),
+        }
+    }
+
+    /// The value of a key; a table that is not there is made, as `tcp.mss=500` needs it.
+    fn table_entry<'n>(&self, table: &'n mut Table, key: &str) -> &'n mut Node {
+        if table.get(key).is_none() {
+            table.set(key, Node { at: self.at.clone(), kind: Kind::Table(Table::default()) });
+        }
+        let position = table.0.iter().position(|(entry, _)| entry.name == key).unwrap_or_default();
+        &mut table.0[position].1
+    }
+
+    /// An element of a list by its name or its number.
+    fn index(&self, items: &[Node], segment: &str, list: &str) -> Checked<usize> {
+        if let Some(n) = items.iter().position(|item| name_of(item) == Some(segment)) {
+            return Ok(n);
+        }
+        match segment.parse::<usize>() {
+            Ok(n) if n < items.len() => Ok(n),
+            Ok(_) => Err(self.error(count(list, items.len()))),
+            Err(_) => {
+                let known: Vec<&str> = items.iter().filter_map(name_of).collect();
+                let message = words::unknown(if list.is_empty() { "name" } else { list }, segment, &known);
+                Err(self.error(format!("{message}; {}", count(list, items.len()))))
+            }
+        }
+    }
+}
+
+/// "there are 2 flows (0 and 1)"
+fn count(list: &str, length: usize) -> String {
+    let noun = if list.is_empty() { "element" } else { list };
+    match length {
+        0 => format!("there is no {noun}"),
+        1 => format!("there is 1 {noun} (0)"),
+        2 => format!("there are 2 {noun}s (0 and 1)"),
+        n => format!("there are {n} {noun}s (0 to {})", n - 1),
+    }
+}
+
+fn name_of(item: &Node) -> Option<&str> {
+    let Kind::Table(table) = &item.kind else { return None };
+    match &table.get("name")?.1.kind {
+        Kind::Text(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Short forms become tables, so that `flow.0.cc.C=1.2` works on `cc = "cubic"`.
+fn spell_out(node: &mut Node, key: Option<&str>) {
+    let long_key = match (key, &node.kind) {
+        (Some("cc"), Kind::Text(_)) => "name",
+        (Some("queue"), Kind::Text(text)) if KINDS.contains(&text.as_str()) => "kind",
+        (Some("queue"), Kind::Text(_)) => "size",
+        _ => return,
+    };
+    let at = node.at.clone();
+    let short = std::mem::replace(&mut node.kind, Kind::Table(Table::default()));
+    if let Kind::Table(table) = &mut node.kind {
+        table.set(long_key, Node { at, kind: short });
+    }
+}

@@ -1,0 +1,183 @@
+//! Everything that is in force in a scenario as canonical JSON: what `cwndlab show` prints and caches are keyed by.
+
+use super::Scenario;
+use super::arrivals::Arrivals;
+use super::flow::Flow;
+use super::link::Link;
+use super::quantity::{show_bytes, show_rate, show_time};
+use super::settings::UNLIMITED;
+use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
+use cwndlab_cc::{Span, Time};
+use cwndlab_sim::Schedule;
+use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::spec::{Capacity, LossKind, LossSpec, SizeSpec};
+use cwndlab_sim::tcp::TcpOptions;
+use serde_json::{Map, Value, json};
+
+/// The whole scenario.
+pub(crate) fn resolve(scenario: &Scenario) -> Value {
+    let links = scenario.links.iter().map(|link| {
+        let mut object = link_object(link);
+        object.insert("name".to_owned(), json!(link.spec.name));
+        Value::Object(object)
+    });
+    json!({
+        "name": scenario.name,
+        "profile": scenario.profile,
+        "duration": show_time(scenario.duration),
+        "warmup": show_time(scenario.warmup),
+        "send_jitter": scenario.send_jitter.map(show_time),
+        "record": { "interval": show_time(scenario.record_interval) },
+        "tcp": tcp(&scenario.tcp),
+        "link": links.collect::<Vec<_>>(),
+        "flow": scenario.flows.iter().map(|entry| flow(entry, &scenario.links)).collect::<Vec<_>>(),
+    })
+}
+
+fn link_object(link: &Link) -> Map<String, Value> {
+    let spec = &link.spec;
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    match (&link.trace, &spec.capacity) {
+        (Some(trace), _) => put("trace", json!({ "file": trace.file, "sha256": trace.hash })),
+        (None, Capacity::Rate(rates)) => put("rate", schedule(rates, |rate| json!(show_rate(*rate)))),
+        (None, _) => put("rate", json!(UNLIMITED)),
+    };
+    put("delay", schedule(&spec.delay, |delay| json!(show_time(*delay))));
+    put("loss", loss(&spec.loss));
+    put("queue", if link.hold_back { json!("host") } else { queue(&spec.queue) });
+    put("overhead", json!(spec.overhead));
+    put("jitter", json!(show_time(spec.jitter)));
+    let reorder = spec.reorder.map(
+        |reorder| json!({ "probability": reorder.probability, "delay": show_time(reorder.extra_delay) }),
+    );
+    put("reorder", json!(reorder));
+    put("back", json!(link.back.as_ref().map(|back| link_object(back))));
+    object
+}
+
+fn schedule<T: Copy>(schedule: &Schedule<T>, show: impl Fn(&T) -> Value) -> Value {
+    if schedule.iter().count() == 1 {
+        return show(&schedule.first());
+    }
+    let step = |(at, value): &(Time, T)| json!({ "at": show_time(Span(at.0)), "value": show(value) });
+    schedule.iter().map(step).collect()
+}
+
+fn loss(loss: &LossSpec) -> Value {
+    let place = if loss.before_queue { "before" } else { "after" };
+    match &loss.kind {
+        LossKind::None => json!(0),
+        LossKind::Random(rates) => {
+            json!({ "kind": "random", "place": place, "rate": schedule(rates, |rate| json!(rate)) })
+        }
+        LossKind::Periodic { every } => json!({ "kind": "periodic", "place": place, "every": every }),
+        LossKind::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => json!({
+            "kind": "gilbert-elliott", "place": place,
+            "to_bad": to_bad, "to_good": to_good, "loss_good": loss_good, "loss_bad": loss_bad,
+        }),
+    }
+}
+
+fn queue(queue: &QueueSpec) -> Value {
+    match queue {
+        QueueSpec::DropTail(limit) => json!({ "kind": "droptail", "size": size(*limit) }),
+        QueueSpec::Codel(params) => discipline("codel", params),
+        QueueSpec::FqCodel(params) => discipline("fq-codel", params),
+        QueueSpec::Ns3Default(params) => discipline("ns3-default", params),
+    }
+}
+
+fn size(limit: Limit) -> Value {
+    match limit {
+        Limit::Unlimited => json!(UNLIMITED),
+        Limit::Packets(packets) => json!(format!("{packets} packets")),
+        Limit::Bytes(bytes) => json!(show_bytes(bytes)),
+    }
+}
+
+fn discipline<P: Parameters>(kind: &str, params: &P) -> Value {
+    let mut object = declared(&P::specs(), |spec| params.get(spec.name));
+    object.insert("kind".to_owned(), json!(kind));
+    Value::Object(object)
+}
+
+fn flow(flow: &Flow, links: &[Link]) -> Value {
+    let template = &flow.template;
+    let algorithm = &template.algorithm;
+    let set = |spec: &ParamSpec| {
+        let settings = template.settings.iter().rev();
+        settings.clone().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
+    };
+    let mut cc = declared(&algorithm.params, set);
+    cc.insert("name".to_owned(), json!(algorithm.name));
+    let path = template.path.iter().filter_map(|&n| Some(links.get(n)?.spec.name.as_str()));
+    json!({
+        "names": flow.names,
+        "cc": cc,
+        "path": path.collect::<Vec<_>>(),
+        "reverse": template.reverse,
+        "access": flow.access.as_ref().map(link_object),
+        "start": show_time(Span(template.start.0)),
+        "jitter": show_time(template.start_jitter),
+        "stop": template.stop.map(|stop| show_time(Span(stop.0))),
+        "bytes": template.bytes.map(show_bytes),
+        "tcp": tcp(&template.tcp),
+        "decision_delay": show_time(template.decision_delay),
+        "arrivals": flow.arrivals.as_ref().map(arrivals),
+    })
+}
+
+fn arrivals(arrivals: &Arrivals) -> Value {
+    let size = match arrivals.size {
+        SizeSpec::Constant(bytes) => json!({ "kind": "constant", "mean": show_bytes(bytes) }),
+        SizeSpec::Exponential { mean } => json!({ "kind": "exponential", "mean": show_bytes(mean as u64) }),
+        SizeSpec::Pareto { mean, shape } => {
+            json!({ "kind": "pareto", "mean": show_bytes(mean as u64), "shape": shape })
+        }
+    };
+    json!({ "per_second": arrivals.per_second, "size": size })
+}
+
+/// TCP options in force.
+pub(crate) fn tcp(options: &TcpOptions) -> Value {
+    Value::Object(declared(&TcpOptions::specs(), |spec| options.get(spec.name)))
+}
+
+/// Declared parameters with the values that are set, or else their defaults.
+fn declared(specs: &[ParamSpec], set: impl Fn(&ParamSpec) -> Option<Setting>) -> Map<String, Value> {
+    let entry = |spec: &ParamSpec| {
+        let value = set(spec).unwrap_or_else(|| spec.default.clone());
+        (spec.name.to_owned(), setting(&value))
+    };
+    specs.iter().map(entry).collect()
+}
+
+/// A parameter's value as it would be written in a scenario.
+pub(crate) fn setting(value: &Setting) -> Value {
+    match value {
+        Setting::Number(x) => json!(x),
+        Setting::Count(u64::MAX) => json!(UNLIMITED),
+        Setting::Count(n) => json!(n),
+        Setting::Flag(flag) => json!(flag),
+        Setting::Word(word) => json!(word),
+        Setting::Span(span) => json!(show_time(*span)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_cc::Rate;
+
+    #[test]
+    fn steps_are_shown_with_their_times() {
+        let steps =
+            Schedule::steps(vec![(Time(0), Rate::from_mbit(1)), (Time(5_000_000_000), Rate::from_mbit(2))]);
+        let shown = schedule(&steps.unwrap(), |rate| json!(show_rate(*rate)));
+        assert_eq!(
+            shown,
+            json!([{ "at": "0 s", "value": "1 Mbit/s" }, { "at": "5 s", "value": "2 Mbit/s" }])
+        );
+    }
+}

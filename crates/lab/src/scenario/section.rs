@@ -1,0 +1,200 @@
+//! Reading tables: every key that is asked for becomes an allowed one, so the list of keys is written nowhere else.
+
+use super::problem::{Checked, Place, Problems, Reported};
+use super::tree::{Kind, Node, Table};
+use super::words;
+
+/// A value with its key.
+#[derive(Clone)]
+pub(crate) struct Item<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) key: String,
+    pub(crate) problems: &'a Problems,
+}
+
+impl<'a> Item<'a> {
+    pub(crate) fn error(&self, message: impl Into<String>) -> Reported {
+        self.problems.error(&self.node.at, &self.key, message)
+    }
+
+    pub(crate) fn warn(&self, message: impl Into<String>) {
+        self.problems.warn(&self.node.at, &self.key, message);
+    }
+
+    /// "found 3, a text is needed"; silent where a syntax error has been reported.
+    pub(crate) fn needs(&self, what: &str) -> Reported {
+        match &self.node.kind {
+            Kind::Broken => Reported,
+            kind => self.error(format!("found {}; allowed is {what}", kind.shown())),
+        }
+    }
+
+    /// Where it was written, for a problem that is seen later.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { at: self.node.at.clone(), key: self.key.clone() }
+    }
+
+    pub(crate) fn text(&self) -> Checked<&'a str> {
+        match &self.node.kind {
+            Kind::Text(text) => Ok(text),
+            _ => Err(self.needs("a text in quotes")),
+        }
+    }
+
+    pub(crate) fn flag(&self) -> Checked<bool> {
+        match self.node.kind {
+            Kind::Flag(flag) => Ok(flag),
+            _ => Err(self.needs("true or false")),
+        }
+    }
+
+    /// A finite number.
+    pub(crate) fn real(&self) -> Checked<f64> {
+        match self.node.kind {
+            Kind::Real(x) if x.is_finite() => Ok(x),
+            Kind::Whole(n) => Ok(n as f64),
+            _ => Err(self.needs("a finite number")),
+        }
+    }
+
+    /// A number in this closed range.
+    pub(crate) fn real_within(&self, low: f64, high: f64) -> Checked<f64> {
+        match self.node.kind {
+            Kind::Real(x) if low <= x && x <= high => Ok(x),
+            Kind::Whole(n) if low <= n as f64 && n as f64 <= high => Ok(n as f64),
+            _ => Err(self.needs(&format!("a number from {low} to {high}"))),
+        }
+    }
+
+    /// A whole number in this closed range.
+    pub(crate) fn whole_within(&self, low: u64, high: u64) -> Checked<u64> {
+        match self.node.kind {
+            Kind::Whole(n) if i128::from(low) <= n && n <= i128::from(high) => Ok(n as u64),
+            _ if high == u64::MAX => Err(self.needs(&format!("a whole number from {low} on"))),
+            _ => Err(self.needs(&format!("a whole number from {low} to {high}"))),
+        }
+    }
+
+    /// One of these words.
+    pub(crate) fn word(&self, noun: &str, allowed: &[&'static str]) -> Checked<&'static str> {
+        let text = self.text()?;
+        let found = allowed.iter().find(|word| **word == text).copied();
+        found.ok_or_else(|| self.error(words::unknown(noun, text, allowed)))
+    }
+
+    /// The elements of a list.
+    pub(crate) fn list(&self) -> Checked<Vec<Item<'a>>> {
+        match &self.node.kind {
+            Kind::List(nodes) => {
+                Ok(nodes.iter().enumerate().map(|(n, node)| self.element(n, node)).collect())
+            }
+            _ => Err(self.needs("a list")),
+        }
+    }
+
+    fn element(&self, n: usize, node: &'a Node) -> Item<'a> {
+        Item { node, key: format!("{}[{n}]", self.key), problems: self.problems }
+    }
+
+    /// The value as a table to read.
+    pub(crate) fn section(&self) -> Checked<Section<'a>> {
+        match &self.node.kind {
+            Kind::Table(table) => Ok(Section {
+                table,
+                at: self.node.at.clone(),
+                path: self.key.clone(),
+                problems: self.problems,
+                asked: Vec::new(),
+            }),
+            _ => Err(self.needs("a table")),
+        }
+    }
+}
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Origin {
+    pub(crate) at: Place,
+    pub(crate) key: String,
+}
+
+/// A table while it is read.
+pub(crate) struct Section<'a> {
+    table: &'a Table,
+    at: Place,
+    path: String,
+    pub(crate) problems: &'a Problems,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Section<'a> {
+    /// The path of a key in this table.
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Calls the table by another path, as by its name in place of its number.
+    pub(crate) fn called(mut self, path: String) -> Self {
+        self.path = path;
+        self
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { at: self.at.clone(), key: self.path.clone() }
+    }
+
+    /// Whether the key is there; it counts as asked for.
+    pub(crate) fn has(&mut self, key: &'static str) -> bool {
+        self.item(key).is_some()
+    }
+
+    /// The value of a key.
+    pub(crate) fn item(&mut self, key: &'static str) -> Option<Item<'a>> {
+        self.asked.push(key);
+        let (_, node) = self.table.get(key)?;
+        Some(Item { node, key: self.path_of(key), problems: self.problems })
+    }
+
+    /// The value of a key that may be absent.
+    pub(crate) fn get<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Item<'a>) -> Checked<T>,
+    ) -> Checked<Option<T>> {
+        self.item(key).map(|item| read(&item)).transpose()
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn require<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&Item<'a>) -> Checked<T>,
+    ) -> Checked<T> {
+        match self.item(key) {
+            Some(item) => read(&item),
+            None => Err(self.missing(key)),
+        }
+    }
+
+    /// Reports that a key is missing.
+    pub(crate) fn missing(&self, key: &str) -> Reported {
+        self.problems.missing(&self.at, &self.path_of(key), "this key is missing")
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> Reported {
+        self.problems.error(&self.at, &self.path, message)
+    }
+
+    /// Reports the keys that nobody asked for.
+    pub(crate) fn finish(self) -> Checked<()> {
+        let mut allowed = self.asked.clone();
+        allowed.sort_unstable();
+        allowed.dedup();
+        let unknown = self.table.0.iter().filter(|(key, _)| !allowed.contains(&key.name.as_str()));
+        let report = |key: &super::tree::Key| {
+            let message = words::unknown("key", &key.name, &allowed);
+            self.problems.error(&key.at, &self.path_of(&key.name), message)
+        };
+        unknown.fold(Ok(()), |_, (key, _)| Err(report(key)))
+    }
+}

@@ -1,0 +1,48 @@
+//! Declared parameters, as an algorithm, a queue or `[tcp]` has them.
+
+use super::problem::Checked;
+use super::quantity;
+use super::section::{Item, Section};
+use super::tree::Kind;
+use cwndlab_cc::params::{Allowed, ParamSpec, Value};
+
+/// What a parameter without an upper bound may be given as.
+pub(crate) const UNLIMITED: &str = "unlimited";
+
+/// The settings that a table makes of these parameters.
+pub(crate) fn settings(section: &mut Section, specs: &[ParamSpec]) -> Checked<Vec<(String, Value)>> {
+    let read = specs.iter().map(|spec| section.get(spec.name, |item| setting(item, spec)));
+    // All are read before the first failure is passed on, so that each is reported.
+    let read: Vec<_> = read.collect();
+    let values = read.into_iter().collect::<Checked<Vec<_>>>()?;
+    let named = specs.iter().zip(values).filter_map(|(spec, value)| Some((spec.name.to_owned(), value?)));
+    Ok(named.collect())
+}
+
+fn setting(item: &Item, spec: &ParamSpec) -> Checked<Value> {
+    let value = match spec.allowed {
+        Allowed::Number(..) => Value::Number(number(item, spec)?),
+        Allowed::Count(..) => Value::Count(count(item, spec)?),
+        Allowed::Flag => Value::Flag(item.flag()?),
+        Allowed::Word(words) => Value::Word(item.word("word", words)?),
+        Allowed::Span(..) => Value::Span(quantity::time(item)?),
+    };
+    if spec.allowed.admits(&value) { Ok(value) } else { Err(item.needs(&spec.allowed.to_string())) }
+}
+
+fn number(item: &Item, spec: &ParamSpec) -> Checked<f64> {
+    match item.node.kind {
+        Kind::Whole(_) | Kind::Real(_) => item.real(),
+        _ => Err(item.needs(&spec.allowed.to_string())),
+    }
+}
+
+/// A whole number; where the unit is bytes also a size, and where there is no upper bound the word for none.
+fn count(item: &Item, spec: &ParamSpec) -> Checked<u64> {
+    match (&item.node.kind, spec.allowed) {
+        (Kind::Whole(n), _) => u64::try_from(*n).map_err(|_| item.needs(&spec.allowed.to_string())),
+        (Kind::Text(text), Allowed::Count(_, u64::MAX)) if text == UNLIMITED => Ok(u64::MAX),
+        (Kind::Text(_), _) if spec.unit == "bytes" => quantity::bytes(item),
+        _ => Err(item.needs(&spec.allowed.to_string())),
+    }
+}

@@ -1,0 +1,120 @@
+//! What can be told only when all links and flows are known: sizes in bdp, and whether a packet fits.
+
+use super::flow::Flow;
+use super::link::Link;
+use super::problem::Problems;
+use super::quantity::QueueSize;
+use super::section::Origin;
+use cwndlab_cc::{Rate, Span};
+use cwndlab_sim::queue::{Limit, QueueSpec};
+
+/// A packet of drop-tail's count.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
+/// More is legal, but no buffer that anyone sells.
+const ODDLY_MANY_BDP: f64 = 100.0;
+
+/// What the flows over a link mean for its queue.
+struct Load {
+    /// Smallest base RTT.
+    rtt: Span,
+    /// Largest packet in bytes, without the link's overhead.
+    packet: u64,
+}
+
+/// Sizes all queues.
+pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], problems: &Problems) {
+    let loads: Vec<Option<Load>> = (0..links.len()).map(|n| load(n, links, flows)).collect();
+    for (link, load) in links.iter_mut().zip(&loads) {
+        if let Some(link) = link {
+            let alone = Load { rtt: link.round_trip(), packet: 0 };
+            size_both_ways(link, load.as_ref().unwrap_or(&alone), problems);
+        }
+    }
+    for flow in flows.iter_mut().flatten() {
+        let load = Load { rtt: base_rtt(flow, links), packet: packet(flow) };
+        if let Some(access) = &mut flow.access {
+            size_both_ways(access, &load, problems);
+        }
+    }
+}
+
+/// Sum of the first delays of all links of a flow, there and back.
+pub(crate) fn base_rtt(flow: &Flow, links: &[Option<Link>]) -> Span {
+    let path = flow.template.path.iter().filter_map(|&n| links.get(n)?.as_ref());
+    let each = path.chain(&flow.access).map(Link::round_trip);
+    each.fold(Span::ZERO, |sum, delay| sum + delay)
+}
+
+fn packet(flow: &Flow) -> u64 {
+    flow.template.tcp.mss + flow.template.tcp.header
+}
+
+fn load(n: usize, links: &[Option<Link>], flows: &[Option<Flow>]) -> Option<Load> {
+    let over = || flows.iter().flatten().filter(|flow| flow.template.path.contains(&n));
+    let rtt = over().map(|flow| base_rtt(flow, links)).min()?;
+    let packet = over().map(packet).max()?;
+    Some(Load { rtt, packet })
+}
+
+fn size_both_ways(link: &mut Link, load: &Load, problems: &Problems) {
+    size(link, load, problems);
+    if let Some(back) = &mut link.back {
+        size(back, load, problems);
+    }
+}
+
+fn size(link: &mut Link, load: &Load, problems: &Problems) {
+    let Some((size, origin)) = &link.size else { return };
+    let limit = match *size {
+        QueueSize::Unlimited => Limit::Unlimited,
+        QueueSize::Packets(packets) => Limit::Packets(packets),
+        QueueSize::Bytes(bytes) => Limit::Bytes(bytes),
+        QueueSize::Bdp(bdp) => match link.nominal {
+            Some(rate) => Limit::Packets(packets_of(bdp, rate, load.rtt)),
+            None => {
+                problems.error(&origin.at, &origin.key, "a size in bdp needs a rate, and this link has none");
+                return;
+            }
+        },
+    };
+    let packet = load.packet + link.spec.overhead;
+    if let Limit::Bytes(bytes) = limit
+        && bytes < packet
+    {
+        let message = format!("{bytes} bytes hold no packet: a full one has {packet} bytes on this link");
+        problems.error(&origin.at, &origin.key, message);
+    }
+    if let Some(rate) = link.nominal {
+        tell_odd_size(limit, packets_of(1.0, rate, load.rtt), origin, problems);
+    }
+    apply(&mut link.spec.queue, limit);
+}
+
+/// So many bandwidth-delay products in packets of 1500 bytes, rounded to the nearest, at least one.
+fn packets_of(bdp: f64, rate: Rate, rtt: Span) -> u64 {
+    let bits = rate.0 as f64 * rtt.as_secs_f64();
+    (bdp * bits / PACKET_BITS).round().max(1.0) as u64
+}
+
+fn tell_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &Problems) {
+    let packets = match limit {
+        Limit::Unlimited => return,
+        Limit::Packets(packets) => packets as f64,
+        Limit::Bytes(bytes) => bytes as f64 * 8.0 / PACKET_BITS,
+    };
+    let bdp = packets / bdp_packets as f64;
+    // A bdp of a packet or two is no measure of a queue.
+    if bdp > ODDLY_MANY_BDP && bdp_packets > 2 {
+        problems.warn(&origin.at, &origin.key, format!("the queue holds {bdp:.0} bandwidth-delay products"));
+    }
+}
+
+fn apply(queue: &mut QueueSpec, limit: Limit) {
+    match (queue, limit) {
+        (QueueSpec::DropTail(own), limit) => *own = limit,
+        (QueueSpec::Codel(params), Limit::Packets(packets)) => params.limit = packets,
+        (QueueSpec::FqCodel(params), Limit::Packets(packets)) => params.limit = packets,
+        // The others count packets, and take no size that is not in packets.
+        _ => {}
+    }
+}

@@ -1,0 +1,169 @@
+//! The top level of a scenario file.
+
+use super::context::Context;
+use super::flow::{self, Flow, MOST_FLOWS};
+use super::link::{Link, Role, link};
+use super::problem::{Checked, Problems};
+use super::quantity;
+use super::section::{Item, Section};
+use super::tree::{Kind, Node};
+use super::{Scenario, Source, names, odd, settle};
+use cwndlab_cc::Span;
+use cwndlab_sim::tcp::{PROFILES, Profile};
+use std::collections::BTreeSet;
+
+/// Longer runs are legal, but hardly meant.
+const ODDLY_LONG: Span = Span::from_secs(86_400);
+/// Time between two recorded samples where none is given.
+const RECORD_INTERVAL: Span = Span::from_millis(10);
+
+/// Reads the whole scenario.
+pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Checked<Scenario> {
+    let mut section = Item { node: root, key: String::new(), problems }.section()?;
+    let name = section.get("name", |item| item.text());
+    let duration = section.require("duration", duration);
+    let profile = section.get("profile", profile).map(|named| named.unwrap_or(&PROFILES[0]));
+    let warmup = section.get("warmup", |item| warmup(item, duration));
+    let send_jitter = section.get("send_jitter", quantity::time);
+    let record_interval = section.get("record", record_interval);
+    // Where the profile is wrong, the rest is checked with the default one.
+    let in_force = profile.unwrap_or(&PROFILES[0]);
+    let tcp = section.get("tcp", |item| flow::options(item, &in_force.options()));
+    let mut cx = Context {
+        registry: source.registry,
+        traces: source.traces,
+        problems,
+        duration: duration.ok(),
+        profile: in_force,
+        tcp: in_force.options(),
+    };
+    if let Ok(Some(options)) = &tcp {
+        cx.tcp = options.clone();
+    }
+    let (links, flows) = network(&mut section, &cx);
+    section.finish()?;
+
+    Ok(Scenario {
+        name: name?.map_or_else(|| stem(source.file), str::to_owned),
+        profile: profile?.name,
+        duration: duration?,
+        warmup: warmup?.unwrap_or(Span::ZERO),
+        send_jitter: send_jitter?,
+        record_interval: record_interval?.unwrap_or(RECORD_INTERVAL),
+        tcp: tcp?.unwrap_or_else(|| in_force.options()),
+        links: links.into_iter().flatten().collect(),
+        flows: flows.into_iter().flatten().collect(),
+    })
+}
+
+/// Links and flows; what could not be read is `None`, and has been reported.
+fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>) {
+    let link_items = tables(section, "link");
+    let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
+    let (link_names, mut links) = read_links(named, cx);
+    let link_names: Vec<Option<&str>> = link_names.iter().map(Option::as_deref).collect();
+    let flow_items = tables(section, "flow");
+    let mut flows: Vec<_> = flow_items.iter().map(|item| flow::flow(item, &link_names, cx).ok()).collect();
+    if not_too_many(&flows, cx).is_ok() {
+        names::name_flows(&mut flows, cx.problems);
+    }
+    settle::settle(&mut links, &mut flows, cx.problems);
+    odd::tell(&links, &flows, cx.duration, cx.problems);
+    (links, flows)
+}
+
+/// The tables of `[[link]]` or `[[flow]]`; there must be one.
+fn tables<'a>(section: &mut Section<'a>, kind: &'static str) -> Vec<Item<'a>> {
+    let Some(item) = section.item(kind) else {
+        let at = section.origin().at;
+        section.problems.missing(
+            &at,
+            kind,
+            format!("there is no {kind}; a scenario has at least one [[{kind}]] table"),
+        );
+        return Vec::new();
+    };
+    match &item.node.kind {
+        Kind::List(items) if items.is_empty() => {
+            item.error(format!("there is no {kind}; a scenario has at least one [[{kind}]] table"));
+            Vec::new()
+        }
+        Kind::List(_) => item.list().unwrap_or_default(),
+        _ => {
+            item.needs(&format!("a table in double brackets: [[{kind}]]"));
+            Vec::new()
+        }
+    }
+}
+
+/// The links, with their names in the order of the file.
+fn read_links(
+    named: Vec<Option<(Option<String>, Section)>>,
+    cx: &Context,
+) -> (Vec<Option<String>>, Vec<Option<Link>>) {
+    let mut taken = BTreeSet::new();
+    let mut read_one = |named: Option<(Option<String>, Section)>| {
+        let Some((name, mut section)) = named else { return (None, None) };
+        match &name {
+            Some(name) if !taken.insert(name.clone()) => {
+                section.error(format!("another link is called `{name}` already"));
+            }
+            None if !section.has("name") => {
+                section.missing("name");
+            }
+            _ => {}
+        }
+        let link = link(section, name.as_deref().unwrap_or_default(), &Role::Shared, cx.tcp.overhead, cx);
+        (name, link.ok())
+    };
+    named.into_iter().map(&mut read_one).unzip()
+}
+
+fn not_too_many(flows: &[Option<Flow>], cx: &Context) -> Checked<()> {
+    let mut total = 0;
+    for flow in flows.iter().flatten() {
+        total += flow.count.unwrap_or(1);
+        if total > MOST_FLOWS {
+            let message = format!("that makes {total} flows; at most {MOST_FLOWS} are allowed");
+            return Err(cx.problems.error(&flow.origin.at, &flow.origin.key, message));
+        }
+    }
+    Ok(())
+}
+
+fn duration(item: &Item) -> Checked<Span> {
+    let duration = quantity::time_above_zero(item)?;
+    if duration > ODDLY_LONG {
+        item.warn(format!("a run of {} days is long", duration.0 / ODDLY_LONG.0));
+    }
+    Ok(duration)
+}
+
+fn warmup(item: &Item, duration: Checked<Span>) -> Checked<Span> {
+    let warmup = quantity::time(item)?;
+    match duration {
+        Ok(duration) if warmup >= duration => {
+            Err(item.error(format!("a warm-up of {warmup} leaves nothing of a run of {duration}")))
+        }
+        _ => Ok(warmup),
+    }
+}
+
+fn profile(item: &Item) -> Checked<&'static Profile> {
+    let names: Vec<&'static str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let name = item.word("profile", &names)?;
+    Profile::named(name).ok_or_else(|| item.needs("a profile"))
+}
+
+fn record_interval(item: &Item) -> Checked<Span> {
+    let mut section = item.section()?;
+    let interval = section.get("interval", quantity::time_above_zero);
+    section.finish()?;
+    Ok(interval?.unwrap_or(RECORD_INTERVAL))
+}
+
+/// A file's name without directory and ending.
+fn stem(file: &str) -> String {
+    let stem = std::path::Path::new(file).file_stem();
+    stem.map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,183 @@
+//! A scenario's text as a tree of values that know where they were written.
+
+use super::problem::Place;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) at: Place,
+    pub(crate) kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Text(String),
+    Whole(i128),
+    Real(f64),
+    Flag(bool),
+    /// A date or a time of day: no key takes one.
+    Moment,
+    List(Vec<Node>),
+    Table(Table),
+    /// A syntax error was reported here.
+    Broken,
+}
+
+/// Keys and their values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table(pub(crate) Vec<(Key, Node)>);
+
+/// A key and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) at: Place,
+}
+
+impl Table {
+    pub(crate) fn get(&self, name: &str) -> Option<&(Key, Node)> {
+        self.0.iter().find(|(key, _)| key.name == name)
+    }
+
+    /// Sets a key; an old value gives way.
+    pub(crate) fn set(&mut self, name: &str, node: Node) {
+        let key = Key { name: name.to_owned(), at: node.at.clone() };
+        self.0.retain(|(key, _)| key.name != name);
+        self.0.push((key, node));
+    }
+}
+
+impl Kind {
+    /// What it is, in words.
+    pub(crate) fn noun(&self) -> &'static str {
+        match self {
+            Kind::Text(_) => "a text",
+            Kind::Whole(_) | Kind::Real(_) => "a number",
+            Kind::Flag(_) => "true or false",
+            Kind::Moment => "a date",
+            Kind::List(_) => "a list",
+            Kind::Table(_) => "a table",
+            Kind::Broken => "a syntax error",
+        }
+    }
+
+    /// The value as it is shown in a message.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Kind::Text(text) => format!("\"{}\"", shortened(text)),
+            Kind::Whole(n) => n.to_string(),
+            Kind::Real(x) => x.to_string(),
+            Kind::Flag(b) => b.to_string(),
+            _ => self.noun().to_owned(),
+        }
+    }
+}
+
+/// A text short enough for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() { format!("{shown}...") } else { shown }
+}
+
+/// Byte offsets to lines and columns.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        let line = self.starts.partition_point(|&start| start <= offset);
+        let start = self.starts[line - 1];
+        let before = self.text.get(start..offset).unwrap_or_default();
+        Place::File(line, before.chars().count() + 1)
+    }
+}
+
+/// A text as a tree, and its syntax errors. What can be read in spite of an error is in the tree.
+pub(crate) fn parse(text: &str) -> (Node, Vec<(Place, String)>) {
+    let lines = Lines::new(text);
+    let (document, errors) = DeTable::parse_recoverable(text);
+    let spans: Vec<_> = errors.iter().filter_map(|error| error.span()).collect();
+    let table = table(document.get_ref(), &lines, &spans);
+    let root = Node { at: Place::TOP, kind: Kind::Table(table) };
+    (root, syntax_problems(&errors, &lines))
+}
+
+/// A text as one value, as it may stand behind `=`.
+pub(crate) fn parse_value(text: &str, at: &Place) -> Option<Node> {
+    let value = DeValue::parse(text).ok()?;
+    let mut node = node(&value, &Lines::new(text), &[]);
+    relocate(&mut node, at);
+    Some(node)
+}
+
+/// One error a line: the first is the cause, the others mostly its echo.
+fn syntax_problems(errors: &[toml::de::Error], lines: &Lines) -> Vec<(Place, String)> {
+    let mut problems: Vec<(Place, String)> = errors
+        .iter()
+        .map(|error| (lines.place(error.span().map_or(0, |span| span.start)), not_toml(error.message())))
+        .collect();
+    problems.sort_by(|a, b| a.0.cmp(&b.0));
+    problems.dedup_by(|next, first| match (&next.0, &first.0) {
+        (Place::File(a, _), Place::File(b, _)) => a == b,
+        _ => false,
+    });
+    problems
+}
+
+fn not_toml(message: &str) -> String {
+    let message = message.strip_suffix(", expected literal string").unwrap_or(message);
+    format!("not TOML: {message}")
+}
+
+fn table(source: &DeTable, lines: &Lines, errors: &[Range<usize>]) -> Table {
+    let mut entries: Vec<_> = source.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+        let name: &std::borrow::Cow<str> = key.get_ref();
+        (Key { name: name.to_string(), at: lines.place(key.span().start) }, node(value, lines, errors))
+    };
+    Table(entries.into_iter().map(entry).collect())
+}
+
+fn node(value: &Spanned<DeValue>, lines: &Lines, errors: &[Range<usize>]) -> Node {
+    let span = value.span();
+    let kind = match value.get_ref() {
+        DeValue::Table(source) => Kind::Table(table(source, lines, errors)),
+        _ if errors.iter().any(|error| span.start <= error.start && error.end <= span.end) => Kind::Broken,
+        DeValue::String(text) => Kind::Text(text.to_string()),
+        DeValue::Integer(n) => {
+            i128::from_str_radix(n.as_str(), n.radix()).map_or(Kind::Real(f64::INFINITY), Kind::Whole)
+        }
+        DeValue::Float(x) => Kind::Real(x.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(flag) => Kind::Flag(*flag),
+        DeValue::Datetime(_) => Kind::Moment,
+        DeValue::Array(items) => Kind::List(items.iter().map(|item| node(item, lines, errors)).collect()),
+    };
+    Node { at: lines.place(span.start), kind }
+}
+
+fn relocate(node: &mut Node, at: &Place) {
+    node.at = at.clone();
+    match &mut node.kind {
+        Kind::List(items) => items.iter_mut().for_each(|item| relocate(item, at)),
+        Kind::Table(table) => {
+            for (key, value) in &mut table.0 {
+                key.at = at.clone();
+                relocate(value, at);
+            }
+        }
+        _ => {}
+    }
+}

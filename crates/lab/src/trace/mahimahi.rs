@@ -1,0 +1,49 @@
+//! Mahimahi's format: each line is the millisecond of one opportunity to deliver 1504 bytes.
+
+use super::{Lines, Service, mean_rate};
+use cwndlab_cc::{Rate, Span, Time};
+use cwndlab_sim::spec::Opportunities;
+use std::sync::Arc;
+
+/// Bytes of one opportunity: an MTU of 1500 and mahimahi's four bytes of TUN header.
+const BYTES: u64 = 1504;
+/// Thirty years in milliseconds; later times would overflow.
+const LATEST: u64 = 1_000_000_000_000;
+
+pub(super) fn read(
+    first: &str,
+    lines: &mut Lines,
+    until: Span,
+) -> Result<(Service, Rate, Option<Span>), String> {
+    let mut at = Vec::new();
+    let (mut count, mut last) = (0_u64, 0);
+    let mut next = Some(first.to_owned());
+    while let Some(line) = next {
+        let ms = milliseconds(&line).map_err(|message| lines.wrong(&message))?;
+        if ms < last {
+            return Err(lines.wrong(&format!("{ms} ms comes after {last} ms: the times must not go back")));
+        }
+        // One is kept in any case: a link without any opportunity would be none.
+        if at.is_empty() || Span::from_millis(ms) <= until {
+            at.push(Time(Span::from_millis(ms).0));
+        }
+        (count, last) = (count + 1, ms);
+        next = lines.next()?;
+    }
+    if last == 0 {
+        return Err("the last opportunity must be after 0 ms: it ends the cycle".to_owned());
+    }
+    let period = Span::from_millis(last);
+    let mean = mean_rate(count as f64 * BYTES as f64 * 8.0, period);
+    let service = Service::Opportunities(Arc::new(Opportunities { at, period, bytes: BYTES }));
+    Ok((service, mean, Some(period)))
+}
+
+fn milliseconds(line: &str) -> Result<u64, String> {
+    let shown: String = line.chars().take(40).collect();
+    if line.is_empty() || !line.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("`{shown}` is not a whole number of milliseconds"));
+    }
+    let ms = line.parse().ok().filter(|ms| *ms <= LATEST);
+    ms.ok_or_else(|| format!("{shown} ms is too late"))
+}

@@ -1,0 +1,43 @@
+//! Values of Rust as values of Python.
+
+use cwndlab_lab::Problem;
+use cwndlab_sim::outcome::{Recording, SeriesTable};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+
+/// `{"ok": ..., "problems": [...]}`
+pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
+    let problem = |problem: &Problem| {
+        json!({
+            "severity": problem.severity.word(),
+            "line": problem.line(),
+            "column": problem.column(),
+            "key": problem.key,
+            "message": problem.message,
+            "text": problem.to_string(),
+        })
+    };
+    json!({ "ok": ok, "problems": problems.iter().map(problem).collect::<Vec<_>>() }).to_string()
+}
+
+/// `{"time_s": array, "tables": [(kind, name, {column: array})]}`; the arrays take the columns over without a copy.
+pub(crate) fn recording(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("time_s", recording.time_s.into_pyarray(py))?;
+    let tables = recording.tables.into_iter().map(|table| {
+        let SeriesTable { kind, name, columns } = table;
+        Ok((kind, name, columns_dict(py, columns)?))
+    });
+    dict.set_item("tables", tables.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(dict)
+}
+
+fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in columns {
+        dict.set_item(name, values.into_pyarray(py))?;
+    }
+    Ok(dict)
+}

@@ -1,0 +1,94 @@
+//! The extension module `cwndlab._native`: it passes arguments and results, and decides nothing.
+
+mod convert;
+mod token;
+
+use convert::{check_json, recording};
+use cwndlab_cc::Registry;
+use cwndlab_lab::run::Failure;
+use cwndlab_lab::scenario::read;
+use cwndlab_lab::trace::Directory;
+use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, measures, run};
+use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use token::RunToken;
+
+/// Dotted keys and values that are set over a scenario.
+type Overrides = Vec<(String, String)>;
+
+fn reading(text: &[u8], file: &str, overrides: &Overrides) -> (Option<Scenario>, Vec<Problem>) {
+    let source = Source { file, registry: &Registry::built_in(), traces: &Directory::of(file) };
+    read(text, &source, overrides)
+}
+
+fn accepted(text: &[u8], file: &str, overrides: &Overrides) -> PyResult<Scenario> {
+    let (scenario, problems) = reading(text, file, overrides);
+    let told = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    scenario.ok_or_else(|| PyValueError::new_err(told()))
+}
+
+/// Every problem of a scenario, as JSON.
+#[pyfunction]
+fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> String {
+    py.detach(|| {
+        let (scenario, problems) = reading(text, file, &overrides);
+        check_json(scenario.is_some(), &problems)
+    })
+}
+
+/// Everything that is in force in a scenario, as canonical JSON.
+#[pyfunction]
+fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyResult<String> {
+    py.detach(|| Ok(accepted(text, file, &overrides)?.resolve().to_string()))
+}
+
+/// Runs a scenario with one seed: the measures as JSON, and the recording if it was asked for.
+#[pyfunction]
+fn run_seed<'py>(
+    py: Python<'py>,
+    text: &[u8],
+    file: &str,
+    overrides: Overrides,
+    seed: u64,
+    record: bool,
+    token: &RunToken,
+) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
+    let control = token.control();
+    let outcome = py.detach(|| {
+        let scenario = accepted(text, file, &overrides)?;
+        run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
+            Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
+            Failure::Fault { .. } => PyRuntimeError::new_err(failure.to_string()),
+        })
+    })?;
+    let measures = measures::outcome_json(&outcome).to_string();
+    let recording = outcome.recording.map(|recorded| recording(py, recorded)).transpose()?;
+    Ok((measures, recording))
+}
+
+/// Algorithms, queues, profiles and TCP options, as JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    listing::catalogue(&Registry::built_in()).to_string()
+}
+
+/// The names of the benchmark cases.
+#[pyfunction]
+fn bench_cases() -> Vec<&'static str> {
+    benchmarks::cases()
+}
+
+/// The best of some runs of a benchmark case, as JSON.
+#[pyfunction]
+fn bench(py: Python<'_>, case: &str, repeats: u32) -> PyResult<String> {
+    let result = py.detach(|| benchmarks::bench(case, repeats));
+    result.map(|report| report.to_string()).map_err(PyValueError::new_err)
+}
+
+/// The module.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::{RunToken, bench, bench_cases, catalogue, check, resolve, run_seed};
+}

@@ -1,0 +1,36 @@
+//! A handle on a run from another thread.
+
+use cwndlab_lab::run::Control;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Cancels a run, and tells how far it is.
+#[pyclass(frozen, module = "cwndlab._native")]
+#[derive(Default)]
+pub struct RunToken(Arc<Control>);
+
+impl RunToken {
+    pub(crate) fn control(&self) -> Arc<Control> {
+        self.0.clone()
+    }
+}
+
+#[pymethods]
+impl RunToken {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the run soon.
+    fn cancel(&self) {
+        self.0.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// How much of the simulated time is done, from 0 to 1.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.0.progress.load(Ordering::Relaxed) as f64 / 1000.0
+    }
+}
