@@ -1,12 +1,23 @@
 //! Event loop, links, queues, TCP endpoints and recording.
+//!
+//! A [`SimSpec`] becomes a [`Sim`]; running it yields an [`Outcome`]. A packet waits and is lost in [`link`] (with
+//! its [`queue`]), the window is decided by a controller of `cwndlab-cc`, and what may be sent within it by
+//! [`tcp::Sender`].
 
+mod arrivals;
+pub mod event;
+pub mod flow;
+pub mod histogram;
+pub mod link;
 pub mod outcome;
 pub mod packet;
 pub mod queue;
+mod record;
 pub mod schedule;
 pub mod sim;
 pub mod spec;
 pub mod tcp;
+mod topology;
 
 pub use outcome::Outcome;
 pub use schedule::Schedule;

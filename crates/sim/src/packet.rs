@@ -50,8 +50,11 @@ pub enum EcnField {
 pub enum Body {
     /// Opens a connection.
     Syn,
-    /// Accepts it.
-    SynAck,
+    /// Accepts it; the window as in [`AckHeader::window`].
+    SynAck {
+        /// Segments that the receiver has room for.
+        window: u32,
+    },
     /// One segment of data.
     Data(Data),
     /// An acknowledgement.

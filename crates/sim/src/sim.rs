@@ -1,8 +1,19 @@
-//! The simulation: components, and the loop that runs them.
+//! The simulation: links, flows and arrival processes, and the loop that runs them.
+//!
+//! Component numbers give the order of simultaneous events: links first, then arrival processes, then flow by flow
+//! the sender and the receiver.
 
-use crate::outcome::Outcome;
-use crate::spec::SimSpec;
-use cwndlab_cc::{Agent, Time};
+use crate::arrivals::Arrivals;
+use crate::event::{Component, EventQueue};
+use crate::flow::{Answer, Due, Flow};
+use crate::link::Link;
+use crate::outcome::{Outcome, Work};
+use crate::packet::{Body, Packet};
+use crate::record::Recorder;
+use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
+use crate::tcp::Outgoing;
+use crate::topology::{Topology, packet_time};
+use cwndlab_cc::{Agent, Rng, Span, Step, Time};
 
 /// Why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,42 +27,393 @@ pub enum Stop {
 }
 
 /// A simulation.
-pub struct Sim {}
+pub struct Sim {
+    now: Time,
+    end: Time,
+    warmup: Option<Time>,
+    events: EventQueue,
+    handled: u64,
+    links: Vec<Link>,
+    arrivals: Vec<Arrivals>,
+    flows: Vec<Flow>,
+    /// The component of the first flow's sender.
+    first_flow: Component,
+    recorder: Option<Recorder>,
+    outbox: Vec<Outgoing>,
+    /// The flow whose ACK is suspended for an agent.
+    suspended: Option<usize>,
+    bottleneck_data_before: u64,
+    spec: SimSpec,
+}
 
 impl Sim {
     /// Builds it; the specification has been checked.
     #[must_use]
-    pub fn new(_spec: &SimSpec) -> Self {
-        Self {}
+    pub fn new(spec: &SimSpec) -> Self {
+        let mut topology = Topology::new(spec);
+        let flows: Vec<_> = spec.flows.iter().map(|flow| make_flow(flow, spec, &mut topology)).collect();
+        let arrivals: Vec<_> = spec.arrivals.iter().map(|a| make_arrivals(a, spec, &mut topology)).collect();
+        let links = topology.links;
+        let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
+        let mut events = EventQueue::default();
+        let first_flow = (links.len() + arrivals.len()) as Component;
+        for _ in 0..first_flow as usize + 2 * flows.len() {
+            events.add();
+        }
+        let mut sim = Self {
+            now: Time::ZERO,
+            end: Time::ZERO + spec.duration,
+            warmup: (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup),
+            events,
+            handled: 0,
+            links,
+            arrivals,
+            flows,
+            first_flow,
+            recorder,
+            outbox: Vec::new(),
+            suspended: None,
+            bottleneck_data_before: 0,
+            spec: spec.clone(),
+        };
+        for link in 0..sim.links.len() {
+            sim.schedule_link(link);
+        }
+        for group in 0..sim.arrivals.len() {
+            sim.events.set((sim.links.len() + group) as Component, sim.arrivals[group].next);
+        }
+        for flow in 0..sim.flows.len() {
+            sim.schedule_sender(flow);
+        }
+        sim
     }
 
     /// Runs to the end or to the next decision.
     pub fn run(&mut self) -> Stop {
-        Stop::Done
+        self.run_until(Time::NEVER)
     }
 
     /// Runs until this time, the end or the next decision.
-    pub fn run_until(&mut self, _until: Time) -> Stop {
-        Stop::Done
+    pub fn run_until(&mut self, until: Time) -> Stop {
+        if let Some(flow) = self.suspended.take() {
+            self.finish_decision(flow);
+        }
+        let last = until.min(self.end);
+        loop {
+            let (at, component) = self.events.next().unwrap_or((Time::NEVER, 0));
+            let due = at.min(last);
+            self.look_on(due);
+            if at > last || at == Time::NEVER {
+                self.now = last;
+                return if last == self.end { Stop::Done } else { Stop::Paused };
+            }
+            self.now = at;
+            self.handled += 1;
+            if let Some(flow) = self.handle(component) {
+                self.suspended = Some(flow);
+                return Stop::Decision(flow);
+            }
+        }
     }
 
     /// The simulated time.
     #[must_use]
     pub fn now(&self) -> Time {
-        Time::ZERO
+        self.now
     }
 
     /// The agent of a flow.
-    pub fn agent(&mut self, _flow: usize) -> Option<&mut dyn Agent> {
-        None
+    pub fn agent(&mut self, flow: usize) -> Option<&mut dyn Agent> {
+        self.flows.get_mut(flow)?.sender.agent()
     }
 
-    /// Gives the agent's decision.
-    pub fn act(&mut self, _flow: usize, _action: u32) {}
+    /// Gives the agent's decision; it takes effect after the flow's decision delay.
+    pub fn act(&mut self, flow: usize, action: u32) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            let due = self.now + flow.decision_delay;
+            flow.sender.act(action, due);
+        }
+    }
 
     /// What was measured so far.
     #[must_use]
-    pub fn outcome(self) -> Outcome {
-        Outcome::default()
+    pub fn outcome(mut self) -> Outcome {
+        let now = self.now;
+        let links: Vec<_> = self.links.iter_mut().map(|link| link.outcome(now)).collect();
+        let single = self.flows.iter().filter(|flow| flow.group.is_none());
+        let groups = self.arrivals.iter().enumerate().map(|(group, arrivals)| {
+            let members = self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired());
+            let running = members.fold((0, 0), |(resent, timeouts), flow| {
+                let counters = flow.sender.counters();
+                (resent + counters.resent, timeouts + counters.timeouts)
+            });
+            arrivals.outcome(now, running)
+        });
+        Outcome {
+            flows: single.map(|flow| flow.outcome(now)).collect(),
+            groups: groups.collect(),
+            work: Work {
+                data_packets: self.bottleneck_data_before + self.links.first().map_or(0, Link::served_data),
+                events: self.handled,
+            },
+            links,
+            recording: self.recorder.map(Recorder::finish),
+        }
     }
+
+    /// The warm-up and the recorder look on at their times, before what happens then.
+    #[inline]
+    fn look_on(&mut self, due: Time) {
+        if self.warmup.is_some_and(|warmup| warmup <= due) {
+            self.end_warmup();
+        }
+        while let Some(recorder) = &mut self.recorder
+            && recorder.next() <= due
+        {
+            recorder.sample(&self.flows, &mut self.links);
+        }
+    }
+
+    fn end_warmup(&mut self) {
+        let Some(at) = self.warmup.take() else { return };
+        self.bottleneck_data_before = self.links.first().map_or(0, Link::served_data);
+        self.links.iter_mut().for_each(|link| link.restart_gauge(at));
+        self.flows.iter_mut().for_each(|flow| flow.restart_gauge(at));
+        self.arrivals.iter_mut().for_each(|arrivals| arrivals.restart_measure(at));
+    }
+
+    /// Handles a component's event; returns the flow whose agent must decide.
+    #[inline]
+    fn handle(&mut self, component: Component) -> Option<usize> {
+        let index = component as usize;
+        if index < self.links.len() {
+            let arrived = self.links[index].advance(self.now);
+            self.schedule_link(index);
+            if let Some(packet) = arrived {
+                return self.route(packet);
+            }
+        } else if component < self.first_flow {
+            self.start_arrival(index - self.links.len());
+        } else {
+            let endpoint = (component - self.first_flow) as usize;
+            let flow = endpoint / 2;
+            if endpoint.is_multiple_of(2) {
+                return self.handle_sender(flow);
+            }
+            self.handle_receiver_timer(flow);
+        }
+        None
+    }
+
+    /// A packet has crossed a link: on to the next one, or to its endpoint.
+    #[inline]
+    fn route(&mut self, mut packet: Packet) -> Option<usize> {
+        let index = packet.flow as usize;
+        let flow = &mut self.flows[index];
+        if packet.generation != flow.generation {
+            return None;
+        }
+        packet.hop += 1;
+        let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
+        let route = if to_receiver { &flow.ways.data } else { &flow.ways.acks };
+        if let Some(&next) = route.links.get(packet.hop as usize) {
+            self.links[next as usize].receive(self.now, packet);
+            self.schedule_link(next as usize);
+            return None;
+        }
+        match packet.body {
+            Body::Data(data) => {
+                let (grew, answer) = flow.on_data(self.now, &data, packet.ecn);
+                if let Some(group) = flow.group {
+                    self.arrivals[group].note_bytes(grew);
+                }
+                if let Some(answer) = answer {
+                    self.answer(index, answer);
+                }
+                self.schedule_receiver(index);
+            }
+            Body::Syn => {
+                let answer = flow.accept(self.now);
+                self.answer(index, answer);
+            }
+            Body::SynAck { window } => self.post(index, Answer::SynAck(window)),
+            Body::Ack(header) => self.post(index, Answer::Ack(header)),
+        }
+        None
+    }
+
+    /// A receiver sends something back.
+    #[inline]
+    fn answer(&mut self, index: usize, answer: Answer) {
+        let flow = &mut self.flows[index];
+        match flow.ways.acks.links.first() {
+            None => self.post(index, answer),
+            Some(&first) => {
+                let packet = flow.wrap_answer(index as u32, answer);
+                self.links[first as usize].receive(self.now, packet);
+                self.schedule_link(first as usize);
+            }
+        }
+    }
+
+    #[inline]
+    fn post(&mut self, index: usize, answer: Answer) {
+        self.flows[index].post(self.now, answer);
+        self.schedule_sender(index);
+    }
+
+    #[inline]
+    fn handle_sender(&mut self, index: usize) -> Option<usize> {
+        let now = self.now;
+        let room = self.room(index);
+        let flow = &mut self.flows[index];
+        let step = match flow.take_due(now) {
+            Due::Answer(Answer::Ack(header)) => {
+                let step = flow.sender.on_ack(now, &header, room, &mut self.outbox);
+                flow.note_sample();
+                step
+            }
+            Due::Answer(Answer::SynAck(window)) => {
+                flow.sender.on_syn_ack(now, window, room, &mut self.outbox);
+                Step::Continue
+            }
+            Due::Start => {
+                flow.sender.start(now, &mut self.outbox);
+                Step::Continue
+            }
+            Due::Timer => flow.sender.on_timer(now, room, &mut self.outbox),
+        };
+        if step == Step::Decide {
+            return Some(index);
+        }
+        self.after_sender(index);
+        None
+    }
+
+    fn finish_decision(&mut self, index: usize) {
+        let room = self.room(index);
+        self.flows[index].sender.finish_ack(self.now, room, &mut self.outbox);
+        self.after_sender(index);
+    }
+
+    /// Packets that the host's queue still takes from this sender.
+    #[inline]
+    fn room(&mut self, index: usize) -> u32 {
+        match self.flows[index].ways.hold_back {
+            None => u32::MAX,
+            Some(hold) => {
+                let waiting = self.links[hold.link as usize].backlog(self.now).packets;
+                hold.packets.saturating_sub(waiting) as u32
+            }
+        }
+    }
+
+    /// Sends what the sender left in the outbox, and sets its slot.
+    #[inline]
+    fn after_sender(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        if !self.outbox.is_empty() {
+            let first = flow.ways.data.links[0] as usize;
+            for outgoing in self.outbox.drain(..) {
+                let packet = flow.wrap(index as u32, &outgoing);
+                self.links[first].receive(self.now, packet);
+            }
+            self.events.set(first as Component, self.links[first].next_event());
+        }
+        if let Some(hold) = flow.ways.hold_back
+            && flow.sender.wants_to_send()
+        {
+            let until = self.links[hold.link as usize].time_below(self.now, hold.packets - 1);
+            if until > self.now {
+                flow.sender.wait_for_host(until);
+            }
+        }
+        if flow.group.is_some() && flow.sender.is_finished() {
+            self.end_arrival(index);
+        }
+        self.schedule_sender(index);
+    }
+
+    fn handle_receiver_timer(&mut self, index: usize) {
+        if let Some(header) = self.flows[index].receiver.on_timer(self.now) {
+            self.answer(index, Answer::Ack(header));
+        }
+        self.schedule_receiver(index);
+    }
+
+    /// An arrival process starts a flow, in the place of one that has ended if there is one.
+    fn start_arrival(&mut self, group: usize) {
+        let now = self.now;
+        let arrivals = &mut self.arrivals[group];
+        let mut spec = arrivals.spec.template.clone();
+        spec.bytes = Some(arrivals.draw_size());
+        arrivals.note_arrival();
+        arrivals.draw_next(now);
+        let next = arrivals.next;
+        let (ways, processing) = (arrivals.ways.clone(), arrivals.processing);
+        let place = arrivals.free.pop();
+        let index = place.unwrap_or(self.flows.len());
+        let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
+        // Every flow of the group has random streams of its own.
+        spec.name = format!("{} {index} {generation}", spec.name);
+        let mut flow = Flow::new(&spec, self.spec.seed, now, ways, processing);
+        flow.group = Some(group);
+        flow.generation = generation;
+        if place.is_some() {
+            self.flows[index] = flow;
+        } else {
+            self.flows.push(flow);
+            self.events.add();
+            self.events.add();
+        }
+        self.schedule_sender(index);
+        self.schedule_receiver(index);
+        self.events.set((self.links.len() + group) as Component, next);
+    }
+
+    fn end_arrival(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
+        let counters = flow.sender.counters();
+        let arrivals = &mut self.arrivals[group];
+        if let Some(completion) = flow.completion() {
+            arrivals.note_end(flow.started(), completion, counters.resent, counters.timeouts);
+        }
+        arrivals.free.push(index);
+        flow.retire();
+    }
+
+    #[inline]
+    fn schedule_link(&mut self, link: usize) {
+        self.events.set(link as Component, self.links[link].next_event());
+    }
+
+    #[inline]
+    fn schedule_sender(&mut self, flow: usize) {
+        let component = self.first_flow + 2 * flow as Component;
+        self.events.set(component, self.flows[flow].next_sender_event());
+    }
+
+    #[inline]
+    fn schedule_receiver(&mut self, flow: usize) {
+        let component = self.first_flow + 2 * flow as Component + 1;
+        self.events.set(component, self.flows[flow].receiver.next_timer());
+    }
+}
+
+fn make_flow(flow: &FlowSpec, spec: &SimSpec, topology: &mut Topology) -> Flow {
+    let mut rng = Rng::named(spec.seed, &format!("flow {} start", flow.name));
+    let start = flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)));
+    let ways = topology.ways(flow, spec);
+    Flow::new(flow, spec.seed, start, ways, processing_delay(flow, spec))
+}
+
+/// The flows of a process share one way, and one access link if they have one.
+fn make_arrivals(arrivals: &ArrivalSpec, spec: &SimSpec, topology: &mut Topology) -> Arrivals {
+    let ways = topology.ways(&arrivals.template, spec);
+    Arrivals::new(arrivals, spec.seed, ways, processing_delay(&arrivals.template, spec))
+}
+
+fn processing_delay(flow: &FlowSpec, spec: &SimSpec) -> Span {
+    spec.send_jitter.unwrap_or_else(|| packet_time(flow, spec))
 }

@@ -1,5 +1,14 @@
 //! TCP endpoints: state machines without I/O.
 
 pub mod options;
+pub mod prr;
+pub mod rack;
+pub mod rate;
+pub mod receiver;
+pub mod rtt;
+pub mod scoreboard;
+pub mod sender;
 
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
+pub use receiver::Receiver;
+pub use sender::{Counters, Outgoing, Sender};

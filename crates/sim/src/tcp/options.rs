@@ -8,8 +8,10 @@ cwndlab_cc::words! {
     pub enum Recovery {
         /// Proportional rate reduction (RFC 9937).
         Prr = "prr",
-        /// As much as the window allows (RFC 6675).
+        /// As much as the window allows: RFC 6675, or RFC 6582 (NewReno) without SACK.
         Window = "window",
+        /// Plain Reno (RFC 5681): the same, but the first new ACK ends it.
+        Reno = "reno",
     }
 }
 

@@ -1,0 +1,120 @@
+//! Flows that arrive at random: when, and how large.
+
+use crate::flow::Ways;
+use crate::histogram::Histogram;
+use crate::outcome::GroupOutcome;
+use crate::spec::{ArrivalSpec, SizeSpec};
+use cwndlab_cc::{Rng, Span, Time};
+use cwndlab_learn::math;
+
+/// One arrival process, and what its flows measure together.
+pub struct Arrivals {
+    /// What its flows are like.
+    pub spec: ArrivalSpec,
+    /// When the next one starts.
+    pub next: Time,
+    /// Places of flows that have ended, for new ones.
+    pub free: Vec<usize>,
+    /// The way of its flows' packets.
+    pub ways: Ways,
+    /// Bound of their senders' processing delay.
+    pub processing: Span,
+    rng: Rng,
+    measure: Measure,
+}
+
+#[derive(Debug, Default)]
+struct Measure {
+    since: Time,
+    arrived: u64,
+    completion: Histogram,
+    bytes: u64,
+    resent: u64,
+    timeouts: u64,
+}
+
+impl Arrivals {
+    /// A process of the run with this seed.
+    #[must_use]
+    pub fn new(spec: &ArrivalSpec, seed: u64, ways: Ways, processing: Span) -> Self {
+        let rng = Rng::named(seed, &format!("arrivals {}", spec.template.name));
+        let mut arrivals = Self {
+            spec: spec.clone(),
+            next: spec.template.start,
+            free: Vec::new(),
+            ways,
+            processing,
+            rng,
+            measure: Measure::default(),
+        };
+        arrivals.draw_next(spec.template.start);
+        arrivals
+    }
+
+    /// Draws the next arrival after `now`: exponential gaps, so a Poisson process.
+    pub fn draw_next(&mut self, now: Time) {
+        let gap = self.rng.exponential() / self.spec.per_second;
+        let next = now + Span::from_secs_f64(gap);
+        let ended = self.spec.template.stop.is_some_and(|stop| next > stop);
+        self.next = if ended { Time::NEVER } else { next };
+    }
+
+    /// Draws a flow's size in bytes, at least one.
+    pub fn draw_size(&mut self) -> u64 {
+        let bytes = match self.spec.size {
+            SizeSpec::Constant(bytes) => return bytes.max(1),
+            SizeSpec::Exponential { mean } => mean * self.rng.exponential(),
+            // The inverse of P(size > x) = (minimum / x)^shape.
+            SizeSpec::Pareto { mean, shape } => {
+                let minimum = mean * (shape - 1.0) / shape;
+                minimum * math::exp(self.rng.exponential() / shape)
+            }
+        };
+        (bytes as u64).max(1)
+    }
+
+    /// A flow has started.
+    pub fn note_arrival(&mut self) {
+        self.measure.arrived += 1;
+    }
+
+    /// Data of a flow have arrived in order.
+    pub fn note_bytes(&mut self, bytes: u64) {
+        self.measure.bytes += bytes;
+    }
+
+    /// A flow has ended; only those that started in the measured time count.
+    pub fn note_end(&mut self, started: Time, completion: Span, resent: u64, timeouts: u64) {
+        if started >= self.measure.since {
+            self.measure.completion.record(completion);
+        }
+        self.measure.resent += resent;
+        self.measure.timeouts += timeouts;
+    }
+
+    /// Forgets what was measured so far.
+    pub fn restart_measure(&mut self, now: Time) {
+        self.measure = Measure { since: now, ..Measure::default() };
+    }
+
+    /// What was measured up to now; `running` adds the retransmissions and timeouts of flows that have not ended.
+    #[must_use]
+    pub fn outcome(&self, now: Time, running: (u64, u64)) -> GroupOutcome {
+        let measure = &self.measure;
+        let seconds = now.since(measure.since.max(self.spec.template.start)).as_secs_f64();
+        let completion = &measure.completion;
+        GroupOutcome {
+            name: self.spec.template.name.clone(),
+            cc: self.spec.template.algorithm.name.to_owned(),
+            arrived: measure.arrived,
+            completed: completion.count(),
+            goodput_mbps: if seconds > 0.0 { measure.bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
+            completion_ms: completion.mean_ms(),
+            completion_p50_ms: completion.quantile_ms(0.5),
+            completion_p95_ms: completion.quantile_ms(0.95),
+            completion_p99_ms: completion.quantile_ms(0.99),
+            retransmitted_packets: measure.resent + running.0,
+            timeouts: measure.timeouts + running.1,
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! A flow: its two endpoints, the way of its data and of its ACKs, and what it measures.
+
+use crate::histogram::Histogram;
+use crate::outcome::FlowOutcome;
+use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
+use crate::schedule::Schedule;
+use crate::spec::FlowSpec;
+use crate::tcp::{Counters, Outgoing, Receiver, Sender, TcpOptions};
+use cwndlab_cc::{Ecn, Rng, Span, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What a receiver sends back.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// The connection is accepted; segments that there is room for.
+    SynAck(u32),
+    /// An acknowledgement.
+    Ack(AckHeader),
+}
+
+/// The way of a flow's packets.
+#[derive(Clone, Debug, Default)]
+pub struct Route {
+    /// Links by index, in order.
+    pub links: Vec<u16>,
+    /// Delays beside them: directions that are not modelled as links.
+    pub delays: Vec<Schedule<Span>>,
+}
+
+impl Route {
+    /// The sum of the delays beside the links.
+    #[inline]
+    fn delay(&self, now: Time) -> Span {
+        self.delays.iter().fold(Span::ZERO, |sum, delay| sum + delay.at(now))
+    }
+}
+
+/// The sender is held back before its access link's queue.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldBack {
+    /// The link by index.
+    pub link: u16,
+    /// Packets that may stand in its queue.
+    pub packets: u64,
+}
+
+/// The ways of one flow, and what holds its sender back.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    /// Links and delays of its data.
+    pub data: Route,
+    /// Links and delays of its ACKs.
+    pub acks: Route,
+    /// What holds its sender back.
+    pub hold_back: Option<HoldBack>,
+}
+
+/// One flow.
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    cc: String,
+    /// The way of its packets.
+    pub ways: Ways,
+    /// Its sender.
+    pub sender: Sender,
+    /// Its receiver.
+    pub receiver: Receiver,
+    /// The index of its arrival process.
+    pub group: Option<usize>,
+    /// Which of the flows that used this place it is.
+    pub generation: u16,
+    /// When it starts, until it has started.
+    pub start: Time,
+    stop: Time,
+    /// Time from an agent's decision to its taking effect.
+    pub decision_delay: Span,
+    inbox: VecDeque<(Time, Answer)>,
+    last_arrival: Time,
+    processing: Span,
+    processing_rng: Rng,
+    accepted: Option<Time>,
+    completed: Option<Time>,
+    started: Time,
+    header: u32,
+    mss: u64,
+    ecn: EcnField,
+    retired: bool,
+    gauge: Gauge,
+}
+
+/// What a flow measures from a given time on.
+#[derive(Debug, Default)]
+struct Gauge {
+    since: Time,
+    rtt: Histogram,
+    rtt_min: Option<Span>,
+    sent_bytes: u64,
+    bytes_before: u64,
+    counters_before: Counters,
+    window_before: u128,
+}
+
+/// What a due event of a sender is.
+pub enum Due {
+    /// Its start.
+    Start,
+    /// An answer of its receiver.
+    Answer(Answer),
+    /// A clock.
+    Timer,
+}
+
+impl Flow {
+    /// A flow that starts at `start`; `processing` bounds its sender's processing delay.
+    #[must_use]
+    pub fn new(spec: &FlowSpec, seed: u64, start: Time, ways: Ways, processing: Span) -> Self {
+        let options: Arc<TcpOptions> = Arc::new(spec.tcp.clone());
+        let stream = |what: &str| Rng::named(seed, &format!("flow {} {what}", spec.name));
+        let build = |setup: &_| (spec.algorithm.build)(setup, &spec.settings);
+        let sender = Sender::new(options.clone(), build, spec.bytes, stream("cc"));
+        let ecn = match sender.ecn() {
+            None => EcnField::NotEct,
+            Some(Ecn::Ect1) => EcnField::Ect1,
+            Some(_) => EcnField::Ect0,
+        };
+        Self {
+            name: spec.name.clone(),
+            cc: spec.algorithm.name.to_owned(),
+            ways,
+            sender,
+            receiver: Receiver::new(&options),
+            group: None,
+            generation: 0,
+            start,
+            stop: spec.stop.unwrap_or(Time::NEVER),
+            decision_delay: spec.decision_delay,
+            inbox: VecDeque::new(),
+            last_arrival: Time::ZERO,
+            processing,
+            processing_rng: stream("processing"),
+            accepted: None,
+            completed: None,
+            started: start,
+            header: options.header as u32,
+            mss: options.mss,
+            ecn,
+            retired: false,
+            gauge: Gauge::default(),
+        }
+    }
+
+    /// When the sender has something to do.
+    #[inline]
+    #[must_use]
+    pub fn next_sender_event(&self) -> Time {
+        let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
+        self.start.min(self.stop).min(answer).min(self.sender.next_timer())
+    }
+
+    /// What the sender has to do now.
+    #[inline]
+    pub fn take_due(&mut self, now: Time) -> Due {
+        if let Some((at, answer)) = self.inbox.front()
+            && *at <= now
+        {
+            let answer = *answer;
+            self.inbox.pop_front();
+            return Due::Answer(answer);
+        }
+        if self.start <= now {
+            self.start = Time::NEVER;
+            return Due::Start;
+        }
+        if self.stop <= now {
+            self.stop = Time::NEVER;
+            self.sender.stop();
+        }
+        Due::Timer
+    }
+
+    /// An answer has crossed the links of its way; it is processed after the delays beside them and the sender's
+    /// processing delay, in order.
+    #[inline]
+    pub fn post(&mut self, now: Time, answer: Answer) {
+        let processing = Span(self.processing_rng.below(self.processing.0 + 1));
+        let arrival = (now + self.ways.acks.delay(now) + processing).max(self.last_arrival);
+        self.last_arrival = arrival;
+        self.inbox.push_back((arrival, answer));
+    }
+
+    /// The packet of something that the sender wants to send.
+    #[inline]
+    pub fn wrap(&mut self, index: u32, outgoing: &Outgoing) -> Packet {
+        let (size, ecn, body) = match outgoing {
+            Outgoing::Syn => (self.header, EcnField::NotEct, Body::Syn),
+            Outgoing::Segment(data, payload) => (self.header + *payload as u32, self.ecn, Body::Data(*data)),
+        };
+        self.gauge.sent_bytes += u64::from(size);
+        Packet { flow: index, generation: self.generation, hop: 0, ecn, size, body }
+    }
+
+    /// The packet of an answer, for a return path of links.
+    #[must_use]
+    pub fn wrap_answer(&self, index: u32, answer: Answer) -> Packet {
+        let body = match answer {
+            Answer::SynAck(window) => Body::SynAck { window },
+            Answer::Ack(header) => Body::Ack(header),
+        };
+        let options = match &answer {
+            Answer::Ack(header) => match header.sack.iter().filter(|b| b.end > b.start).count() as u32 {
+                0 => 0,
+                // RFC 2018 section 3: two bytes and eight for each block, padded to four.
+                blocks => 4 + 8 * blocks,
+            },
+            Answer::SynAck(_) => 0,
+        };
+        let size = self.header + options;
+        Packet { flow: index, generation: self.generation, hop: 0, ecn: EcnField::NotEct, size, body }
+    }
+
+    /// The SYN arrives.
+    pub fn accept(&mut self, now: Time) -> Answer {
+        self.accepted.get_or_insert(now);
+        Answer::SynAck(self.receiver.window())
+    }
+
+    /// A segment arrives; the bytes by which the data in order grew, and an answer that is due at once.
+    #[inline]
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> (u64, Option<Answer>) {
+        let before = self.receiver.next();
+        if before == 0
+            && let Some(accepted) = self.accepted
+        {
+            self.receiver.set_rtt(now.since(accepted));
+        }
+        let answer = self.receiver.on_data(now, data, ecn);
+        let grew = self.bytes_below(self.receiver.next()) - self.bytes_below(before);
+        if self.sender.total_segments() == Some(self.receiver.next()) {
+            self.completed.get_or_insert(now);
+        }
+        (grew, answer.map(Answer::Ack))
+    }
+
+    /// Payload of the segments below this one.
+    fn bytes_below(&self, seq: u32) -> u64 {
+        match seq {
+            0 => 0,
+            seq => u64::from(seq - 1) * self.mss + self.sender.payload(seq - 1),
+        }
+    }
+
+    /// Payload of a full segment in bytes.
+    #[must_use]
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Payload delivered in order since the start.
+    #[must_use]
+    pub fn delivered_bytes(&self) -> u64 {
+        self.bytes_below(self.receiver.next())
+    }
+
+    /// Time from the start to the arrival of the last byte.
+    #[must_use]
+    pub fn completion(&self) -> Option<Span> {
+        self.completed.map(|at| at.since(self.started))
+    }
+
+    /// When it started (or will).
+    #[must_use]
+    pub fn started(&self) -> Time {
+        self.started
+    }
+
+    /// Its place is free for another one.
+    pub fn retire(&mut self) {
+        self.retired = true;
+    }
+
+    /// Whether its place is free for another one.
+    #[must_use]
+    pub fn is_retired(&self) -> bool {
+        self.retired
+    }
+
+    /// Takes the RTT sample of the last ACK into the measures.
+    #[inline]
+    pub fn note_sample(&mut self) {
+        if let Some(sample) = self.sender.take_sample() {
+            self.gauge.rtt.record(sample);
+            self.gauge.rtt_min = Some(self.gauge.rtt_min.map_or(sample, |m| m.min(sample)));
+        }
+    }
+
+    /// Forgets what was measured so far.
+    pub fn restart_gauge(&mut self, now: Time) {
+        self.gauge = Gauge {
+            since: now,
+            rtt_min: self.gauge.rtt_min,
+            bytes_before: self.delivered_bytes(),
+            counters_before: self.sender.counters(),
+            window_before: self.sender.window_nanos(now),
+            ..Gauge::default()
+        };
+    }
+
+    /// What was measured up to now. A flow is measured from its start on, to its end if it has one.
+    #[must_use]
+    pub fn outcome(&self, now: Time) -> FlowOutcome {
+        let gauge = &self.gauge;
+        let from = gauge.since.max(self.started);
+        let seconds = self.completed.unwrap_or(now).since(from).as_secs_f64();
+        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
+        let window = (self.sender.window_nanos(now) - gauge.window_before) as f64 / 1e9;
+        let (counters, before) = (self.sender.counters(), gauge.counters_before);
+        FlowOutcome {
+            name: self.name.clone(),
+            cc: self.cc.clone(),
+            start_s: self.started.as_secs_f64(),
+            goodput_mbps: mbps(self.delivered_bytes() - gauge.bytes_before),
+            throughput_mbps: mbps(gauge.sent_bytes),
+            rtt_ms: gauge.rtt.mean_ms(),
+            rtt_p95_ms: gauge.rtt.quantile_ms(0.95),
+            rtt_min_ms: gauge.rtt_min.map(Span::as_millis_f64),
+            cwnd_mean_segments: if seconds > 0.0 { window / seconds } else { 0.0 },
+            sent_packets: counters.sent - before.sent,
+            retransmitted_packets: counters.resent - before.resent,
+            timeouts: counters.timeouts - before.timeouts,
+            fast_recoveries: counters.fast_recoveries - before.fast_recoveries,
+            tail_loss_probes: counters.probes - before.probes,
+            undos: counters.undos - before.undos,
+            ecn_reductions: counters.ecn_reductions - before.ecn_reductions,
+            completion_s: self.completion().map(Span::as_secs_f64),
+            degraded: false,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A histogram of times with a fixed relative resolution, small enough for every flow to have two.
+
+use cwndlab_cc::Span;
+
+/// Buckets of one power of two: each is 1/64 of it wide, so a percentile is right to 0.8 %.
+const BUCKETS: usize = 64;
+const BUCKET_BITS: u32 = 6;
+
+/// Counts times; a power of two takes memory when it is first met.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    octaves: Vec<Option<Box<[u64; BUCKETS]>>>,
+    count: u64,
+    sum_ns: u128,
+}
+
+impl Histogram {
+    /// Counts one time.
+    #[inline]
+    pub fn record(&mut self, span: Span) {
+        let (octave, bucket) = locate(span.0);
+        if octave >= self.octaves.len() {
+            self.octaves.resize(octave + 1, None);
+        }
+        self.octaves[octave].get_or_insert_with(|| Box::new([0; BUCKETS]))[bucket] += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(span.0);
+    }
+
+    /// How many were counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their exact mean in milliseconds.
+    #[must_use]
+    pub fn mean_ms(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
+    }
+
+    /// The time below which this share of them lies, in milliseconds: the middle of its bucket.
+    #[must_use]
+    pub fn quantile_ms(&self, share: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = ((self.count as f64 * share) as u64).min(self.count - 1);
+        let mut seen = 0;
+        for (octave, buckets) in self.octaves.iter().enumerate() {
+            let Some(buckets) = buckets else { continue };
+            for (bucket, count) in buckets.iter().enumerate() {
+                seen += count;
+                if seen > rank {
+                    return Some(middle_ns(octave, bucket) / 1e6);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The power of two and the bucket in it; times below 64 ns have a bucket each.
+fn locate(ns: u64) -> (usize, usize) {
+    if ns < BUCKETS as u64 {
+        return (0, ns as usize);
+    }
+    let exponent = ns.ilog2();
+    let bucket = (ns >> (exponent - BUCKET_BITS)) as usize - BUCKETS;
+    ((exponent - BUCKET_BITS + 1) as usize, bucket)
+}
+
+fn middle_ns(octave: usize, bucket: usize) -> f64 {
+    if octave == 0 {
+        return bucket as f64;
+    }
+    let width = (1u64 << (octave - 1)) as f64;
+    (BUCKETS + bucket) as f64 * width + width / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_bucket_holds_its_times(ns in 0u64..u64::MAX / 2) {
+            let (octave, bucket) = locate(ns);
+            let error = (middle_ns(octave, bucket) - ns as f64).abs();
+            prop_assert!(error <= ns as f64 / 128.0 + 1.0);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_a_uniform_sample() {
+        let mut histogram = Histogram::default();
+        for ms in 1..=1000 {
+            histogram.record(Span::from_millis(ms));
+        }
+        assert!((histogram.mean_ms().unwrap() - 500.5).abs() < 1e-9);
+        let p95 = histogram.quantile_ms(0.95).unwrap();
+        assert!((p95 / 951.0 - 1.0).abs() < 0.008, "{p95}");
+    }
+}

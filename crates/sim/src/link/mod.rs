@@ -1,0 +1,225 @@
+//! One direction of a link: loss before, queue, server, propagation, loss after.
+//!
+//! Drop-tail in front of a rate is a [`fifo`]: the departure of a packet is known when it arrives, so it needs no
+//! service event. Everything else is [`served`] packet by packet. Either way a link is one component of the event
+//! loop, with one next event.
+
+mod fifo;
+mod loss;
+mod pipe;
+mod served;
+mod server;
+
+use crate::histogram::Histogram;
+use crate::outcome::LinkOutcome;
+use crate::packet::{Body, Packet};
+use crate::queue::{Backlog, QueueSpec, Tally};
+use crate::spec::{Capacity, LinkSpec};
+use cwndlab_cc::{Rng, Time};
+use fifo::Fifo;
+use loss::LossProcess;
+use pipe::Pipe;
+use served::Served;
+
+/// What a link measures from a given time on.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    since: Time,
+    served_packets: u64,
+    served_data: u64,
+    served_bytes: u64,
+    queue_delay: Histogram,
+    /// Integral of the backlog over time, in byte nanoseconds.
+    byte_nanos: u128,
+}
+
+impl Gauge {
+    /// A packet left that had come at `arrived` and was taken up at `started`.
+    #[inline]
+    fn depart(&mut self, arrived: Time, started: Time, bytes: u32, data: bool) {
+        self.served_packets += 1;
+        self.served_data += u64::from(data);
+        self.served_bytes += u64::from(bytes);
+        self.queue_delay.record(started.since(arrived));
+    }
+
+    /// So many bytes were here from `arrived` to `until`.
+    #[inline]
+    fn stay(&mut self, arrived: Time, until: Time, bytes: u64) {
+        let from = arrived.max(self.since);
+        self.byte_nanos += u128::from(until.since(from).0) * u128::from(bytes);
+    }
+}
+
+enum Discipline {
+    Fifo(Fifo),
+    Served(Served),
+}
+
+/// One direction of a link.
+pub struct Link {
+    name: String,
+    capacity: Capacity,
+    overhead: u32,
+    loss: LossProcess,
+    loss_before: bool,
+    discipline: Discipline,
+    pipe: Pipe,
+    tally: Tally,
+    lost: u64,
+    gauge: Gauge,
+    tally_before: Tally,
+    lost_before: u64,
+}
+
+impl Link {
+    /// An empty link of the run with this seed.
+    #[must_use]
+    pub fn new(spec: &LinkSpec, seed: u64) -> Self {
+        let stream = |what: &str| Rng::named(seed, &format!("link {} {what}", spec.name));
+        let discipline = match (&spec.queue, &spec.capacity) {
+            (QueueSpec::DropTail(limit), Capacity::Unlimited | Capacity::Rate(_)) if spec.reorder.is_none() => {
+                Discipline::Fifo(Fifo::new(*limit, &spec.capacity))
+            }
+            _ => Discipline::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
+        };
+        Self {
+            name: spec.name.clone(),
+            capacity: spec.capacity.clone(),
+            overhead: spec.overhead as u32,
+            loss: LossProcess::new(&spec.loss.kind, stream("loss")),
+            loss_before: spec.loss.before_queue,
+            discipline,
+            pipe: Pipe::new(spec, stream("jitter")),
+            tally: Tally::default(),
+            lost: 0,
+            gauge: Gauge::default(),
+            tally_before: Tally::default(),
+            lost_before: 0,
+        }
+    }
+
+    /// A packet arrives at the queue.
+    #[inline]
+    pub fn receive(&mut self, now: Time, packet: Packet) {
+        if self.loss_before && self.loss.strikes(now, is_data(&packet)) {
+            self.lost += 1;
+            return;
+        }
+        let bytes = packet.size + self.overhead;
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) => {
+                fifo.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
+            }
+            Discipline::Served(served) => {
+                served.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
+            }
+        }
+    }
+
+    /// When [`Link::advance`] is due.
+    #[inline]
+    #[must_use]
+    pub fn next_event(&self) -> Time {
+        let own = match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.next_event(),
+            Discipline::Served(served) => served.next_event(),
+        };
+        own.min(self.pipe.next_arrival())
+    }
+
+    /// Does what is due now; returns a packet that arrives at the far end.
+    #[inline]
+    pub fn advance(&mut self, now: Time) -> Option<Packet> {
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),
+            Discipline::Served(served) => served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge),
+        }
+        if self.pipe.next_arrival() > now {
+            return None;
+        }
+        let (packet, departed) = match &mut self.discipline {
+            // The queue is a part of the pipe's ring: what left it must be accounted for first.
+            Discipline::Fifo(fifo) => fifo.deliver(now, &mut self.pipe, &mut self.gauge),
+            Discipline::Served(_) => self.pipe.pop(),
+        }?;
+        if !self.loss_before && !self.loss.is_lossless() && self.loss.strikes(departed, is_data(&packet)) {
+            self.lost += 1;
+            return None;
+        }
+        Some(packet)
+    }
+
+    /// What waits or is in service.
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) => fifo.backlog(now, &self.pipe, &mut self.gauge),
+            Discipline::Served(served) => served.count_backlog(now, &mut self.gauge),
+        }
+    }
+
+    /// When no more than so many packets will wait or be in service; now, if that is so already.
+    pub fn time_below(&mut self, now: Time, packets: u64) -> Time {
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe, &mut self.gauge),
+            Discipline::Served(served) => served.time_below(now, packets),
+        }
+    }
+
+    /// Forgets what was measured so far.
+    pub fn restart_gauge(&mut self, now: Time) {
+        self.backlog(now);
+        self.gauge = Gauge { since: now, ..Gauge::default() };
+        self.tally_before = self.tally;
+        self.lost_before = self.lost;
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Data packets served since the start of the gauge.
+    #[must_use]
+    pub fn served_data(&self) -> u64 {
+        self.gauge.served_data
+    }
+
+    /// Bytes served, packets dropped and packets lost since the start of the gauge or of the run, for the recorder.
+    #[must_use]
+    pub fn totals(&self) -> (u64, u64, u64) {
+        (self.gauge.served_bytes, self.tally.dropped, self.lost)
+    }
+
+    /// What was measured up to now.
+    pub fn outcome(&mut self, now: Time) -> LinkOutcome {
+        self.backlog(now);
+        let still_here = match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.byte_nanos(now, self.gauge.since, &self.pipe),
+            Discipline::Served(_) => 0,
+        };
+        let gauge = &self.gauge;
+        let seconds = now.since(gauge.since).as_secs_f64();
+        let possible = server::capacity_bits(&self.capacity, gauge.since, now).filter(|bits| *bits > 0.0);
+        LinkOutcome {
+            name: self.name.clone(),
+            utilisation: possible.map(|bits| gauge.served_bytes as f64 * 8.0 / bits),
+            served_packets: gauge.served_packets,
+            dropped_packets: self.tally.dropped - self.tally_before.dropped,
+            lost_packets: self.lost - self.lost_before,
+            marked_packets: self.tally.marked - self.tally_before.marked,
+            queue_delay_ms: gauge.queue_delay.mean_ms(),
+            queue_delay_p95_ms: gauge.queue_delay.quantile_ms(0.95),
+            queue_mean_bytes: if seconds > 0.0 {
+                (gauge.byte_nanos + still_here) as f64 / 1e9 / seconds
+            } else {
+                0.0
+            },
+        }
+    }
+}
+
+fn is_data(packet: &Packet) -> bool {
+    matches!(packet.body, Body::Data(_))
+}

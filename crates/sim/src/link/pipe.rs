@@ -1,0 +1,138 @@
+//! Propagation: packets under way, in the order of their arrival but for those that a reordering link delays.
+
+use crate::packet::Packet;
+use crate::schedule::Schedule;
+use crate::spec::{LinkSpec, ReorderSpec};
+use cwndlab_cc::{Rng, Span, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A packet under way (or, for a FIFO link, still in its queue).
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// When it came to the link.
+    pub arrived: Time,
+    /// When its last bit is out.
+    pub departed: Time,
+    /// When it is at the far end.
+    pub arrival: Time,
+    /// Bytes that it takes on the link.
+    pub bytes: u32,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// A packet that took the longer way: ordered by its arrival, then by its coming.
+struct Late {
+    arrival: Time,
+    order: u64,
+    flight: Flight,
+}
+
+impl PartialEq for Late {
+    fn eq(&self, other: &Self) -> bool {
+        (self.arrival, self.order) == (other.arrival, other.order)
+    }
+}
+impl Eq for Late {}
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Late {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.arrival, self.order).cmp(&(other.arrival, other.order))
+    }
+}
+
+/// What is under way on a link.
+pub struct Pipe {
+    delay: Schedule<Span>,
+    /// The delay, when it never changes.
+    constant: Option<Span>,
+    jitter: Span,
+    reorder: Option<ReorderSpec>,
+    rng: Rng,
+    last_arrival: Time,
+    ring: VecDeque<Flight>,
+    late: BinaryHeap<Reverse<Late>>,
+    late_count: u64,
+}
+
+impl Pipe {
+    /// An empty pipe.
+    pub fn new(spec: &LinkSpec, rng: Rng) -> Self {
+        let steady = spec.delay.next_change(Time::ZERO).is_none() && spec.jitter == Span::ZERO;
+        Self {
+            constant: steady.then(|| spec.delay.first()),
+            delay: spec.delay.clone(),
+            jitter: spec.jitter,
+            reorder: spec.reorder,
+            rng,
+            last_arrival: Time::ZERO,
+            ring: VecDeque::new(),
+            late: BinaryHeap::new(),
+            late_count: 0,
+        }
+    }
+
+    /// When a packet that leaves at `departed` is at the far end: never before the one ahead of it.
+    #[inline]
+    pub fn arrival(&mut self, departed: Time) -> Time {
+        let delay = self.constant.unwrap_or_else(|| {
+            self.delay.at(departed) + Span(self.rng.below(self.jitter.0.saturating_add(1)))
+        });
+        self.last_arrival = self.last_arrival.max(departed + delay);
+        self.last_arrival
+    }
+
+    /// The packets' arrivals are about to be computed anew from this one on.
+    pub fn rewind(&mut self, last_arrival: Time) {
+        self.last_arrival = last_arrival;
+    }
+
+    /// A packet that has left, or whose departure is known.
+    #[inline]
+    pub fn push(&mut self, mut flight: Flight) {
+        if let Some(reorder) = self.reorder
+            && self.rng.chance(reorder.probability)
+        {
+            flight.arrival = flight.departed + self.delay.at(flight.departed) + reorder.extra_delay;
+            self.late_count += 1;
+            let late = Late { arrival: flight.arrival, order: self.late_count, flight };
+            self.late.push(Reverse(late));
+            return;
+        }
+        self.ring.push_back(flight);
+    }
+
+    /// When the next packet is at the far end.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
+        let late = self.late.peek().map_or(Time::NEVER, |late| late.0.arrival);
+        in_order.min(late)
+    }
+
+    /// Takes the next packet and the time of its departure.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Packet, Time)> {
+        let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
+        let flight = match self.late.peek() {
+            Some(Reverse(late)) if late.arrival < in_order => self.late.pop()?.0.flight,
+            _ => self.ring.pop_front()?,
+        };
+        Some((flight.packet, flight.departed))
+    }
+
+    /// The packets in order.
+    pub fn ring(&self) -> &VecDeque<Flight> {
+        &self.ring
+    }
+
+    /// The packets in order, to be re-timed.
+    pub fn ring_mut(&mut self) -> &mut VecDeque<Flight> {
+        &mut self.ring
+    }
+}

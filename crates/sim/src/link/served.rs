@@ -1,0 +1,185 @@
+//! A link served packet by packet: for disciplines that act at dequeue, for traces, for reordering.
+
+use super::pipe::{Flight, Pipe};
+use super::server::{Serializer, TraceClock};
+use super::{Gauge, is_data};
+use crate::packet::Packet;
+use crate::queue::{Backlog, Discipline, Tally, Waiting};
+use crate::schedule::Schedule;
+use crate::spec::Capacity;
+use cwndlab_cc::{Rate, Time};
+
+/// The packet in service.
+#[derive(Clone, Copy, Debug)]
+struct InService {
+    waiting: Waiting,
+    started: Time,
+    /// When it is out; never during an outage, unknown with a trace.
+    finish: Time,
+    /// Bits still to send when an outage began.
+    left_bits: f64,
+    /// Bytes that no opportunity has carried yet.
+    left_bytes: u64,
+}
+
+enum Clock {
+    Unlimited,
+    Rate { server: Serializer, rates: Schedule<Rate>, next_step: Time },
+    Trace { clock: TraceClock, next: Time },
+}
+
+/// A link with a service event.
+pub struct Served {
+    queue: Box<dyn Discipline>,
+    clock: Clock,
+    in_service: Option<InService>,
+    /// The backlog's integral over time has been taken until then.
+    counted_until: Time,
+}
+
+impl Served {
+    /// An idle link.
+    pub fn new(queue: Box<dyn Discipline>, capacity: &Capacity) -> Self {
+        let clock = match capacity {
+            Capacity::Unlimited => Clock::Unlimited,
+            Capacity::Rate(rates) => Clock::Rate {
+                server: Serializer::new(rates.first()),
+                next_step: rates.next_change(Time::ZERO).unwrap_or(Time::NEVER),
+                rates: rates.clone(),
+            },
+            Capacity::Trace(trace) => Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER },
+        };
+        Self { queue, clock, in_service: None, counted_until: Time::ZERO }
+    }
+
+    pub fn receive(
+        &mut self, now: Time, packet: Packet, bytes: u32, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge,
+    ) {
+        self.count_backlog(now, gauge);
+        self.queue.enqueue(now, Waiting { packet, bytes, since: now }, tally);
+        if self.in_service.is_none() {
+            self.take_up(now, pipe, tally, gauge);
+        }
+    }
+
+    #[inline]
+    pub fn next_event(&self) -> Time {
+        let finish = self.in_service.map_or(Time::NEVER, |s| s.finish);
+        match &self.clock {
+            Clock::Unlimited => Time::NEVER,
+            Clock::Rate { next_step, .. } => finish.min(*next_step),
+            Clock::Trace { next, .. } => *next,
+        }
+    }
+
+    pub fn advance(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
+        self.count_backlog(now, gauge);
+        self.step_rate(now);
+        self.use_opportunity(now, pipe, tally, gauge);
+        while let Some(served) = self.in_service {
+            if served.finish > now {
+                break;
+            }
+            self.complete(now, &served, pipe, gauge);
+            self.take_up(now, pipe, tally, gauge);
+        }
+    }
+
+    /// The next packet goes into service.
+    fn take_up(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
+        while let Some(waiting) = self.queue.dequeue(now, tally) {
+            let bytes = u64::from(waiting.bytes);
+            let mut served = InService {
+                waiting,
+                started: now,
+                finish: Time::NEVER,
+                left_bits: bytes as f64 * 8.0,
+                left_bytes: bytes,
+            };
+            match &mut self.clock {
+                Clock::Unlimited => {
+                    self.complete(now, &served, pipe, gauge);
+                    continue;
+                }
+                Clock::Rate { server, .. } => served.finish = server.finish(now, bytes),
+                Clock::Trace { clock, next } => *next = clock.next_from(now),
+            }
+            self.in_service = Some(served);
+            return;
+        }
+        match &mut self.clock {
+            Clock::Unlimited => {}
+            Clock::Rate { server, .. } => server.rest(),
+            Clock::Trace { next, .. } => *next = Time::NEVER,
+        }
+    }
+
+    fn complete(&mut self, now: Time, served: &InService, pipe: &mut Pipe, gauge: &mut Gauge) {
+        let Waiting { packet, bytes, since } = served.waiting;
+        self.in_service = None;
+        gauge.depart(since, served.started, bytes, is_data(&packet));
+        let arrival = pipe.arrival(now);
+        pipe.push(Flight { arrived: now, departed: now, arrival, bytes, packet });
+    }
+
+    /// At a step of the rate the rest of the packet in service is re-timed.
+    fn step_rate(&mut self, now: Time) {
+        let Clock::Rate { server, rates, next_step } = &mut self.clock else { return };
+        if *next_step > now {
+            return;
+        }
+        let rate = rates.at(now);
+        *next_step = rates.next_change(now).unwrap_or(Time::NEVER);
+        let old = std::mem::replace(server, Serializer::new(rate));
+        if let Some(served) = &mut self.in_service
+            && served.finish > now
+        {
+            (served.finish, served.left_bits) = old.retime(now, served.finish, served.left_bits, rate);
+        }
+    }
+
+    /// One delivery opportunity of a trace: packets leave until its bytes are used up; the rest is lost.
+    fn use_opportunity(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
+        let mut budget = match &mut self.clock {
+            Clock::Trace { clock, next } if *next <= now => {
+                clock.advance();
+                clock.bytes()
+            }
+            _ => return,
+        };
+        while let Some(mut served) = self.in_service {
+            if served.left_bytes > budget {
+                served.left_bytes -= budget;
+                self.in_service = Some(served);
+                break;
+            }
+            budget -= served.left_bytes;
+            self.complete(now, &served, pipe, gauge);
+            self.take_up(now, pipe, tally, gauge);
+        }
+        if let (Clock::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
+            *next = clock.next_from(now);
+        }
+    }
+
+    /// Accounts for the stay of what waits or is in service, and says how much that is.
+    pub fn count_backlog(&mut self, now: Time, gauge: &mut Gauge) -> Backlog {
+        let backlog = self.backlog();
+        gauge.stay(self.counted_until, now, backlog.bytes);
+        self.counted_until = now;
+        backlog
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut backlog = self.queue.backlog();
+        if let Some(served) = &self.in_service {
+            backlog.add(served.waiting.bytes);
+        }
+        backlog
+    }
+
+    /// Nobody knows how long a discipline keeps a packet: asked again at the next event.
+    pub fn time_below(&self, now: Time, packets: u64) -> Time {
+        if self.backlog().packets <= packets { now } else { self.next_event() }
+    }
+}

@@ -1,0 +1,138 @@
+//! The recorder: samples of every flow and link on a grid, in bounded memory. Measures never look at it.
+
+use crate::flow::Flow;
+use crate::link::Link;
+use crate::outcome::{Recording, SeriesTable};
+use crate::spec::RecordSpec;
+use cwndlab_cc::{Span, Time};
+
+/// Values kept in all: 32 MB.
+const MOST_VALUES: usize = 4_000_000;
+const FLOW_COLUMNS: [&str; 4] = ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps"];
+const LINK_COLUMNS: [&str; 5] =
+    ["queue_packets", "queue_bytes", "throughput_mbps", "dropped_packets", "lost_packets"];
+
+/// Keeps samples; when there are too many it drops every other one and doubles its interval.
+pub struct Recorder {
+    interval: Span,
+    next: Time,
+    most: usize,
+    times: Vec<f64>,
+    flows: Vec<SeriesTable>,
+    links: Vec<SeriesTable>,
+    /// Bytes delivered by each flow and served by each link at the last sample.
+    flow_bytes: Vec<u64>,
+    link_bytes: Vec<u64>,
+    last: Time,
+    probes: Vec<f64>,
+}
+
+impl Recorder {
+    /// A recorder of these components.
+    #[must_use]
+    pub fn new(spec: &RecordSpec, flows: &[Flow], links: &[Link]) -> Self {
+        let flow_table = |flow: &Flow| {
+            let own = FLOW_COLUMNS.iter().chain(flow.sender.controller().probes());
+            table("flow", &flow.name, own.map(|name| (*name).to_owned()))
+        };
+        let link_table = |link: &Link| table("link", link.name(), LINK_COLUMNS.iter().map(|n| (*n).to_owned()));
+        let flows: Vec<_> = flows.iter().map(flow_table).collect();
+        let links: Vec<_> = links.iter().map(link_table).collect();
+        let columns: usize = flows.iter().chain(&links).map(|table| table.columns.len()).sum();
+        Self {
+            interval: spec.interval,
+            next: Time::ZERO,
+            most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2),
+            times: Vec::new(),
+            flow_bytes: vec![0; flows.len()],
+            link_bytes: vec![0; links.len()],
+            flows,
+            links,
+            last: Time::ZERO,
+            probes: Vec::new(),
+        }
+    }
+
+    /// When the next sample is due.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Takes the sample that is due.
+    pub fn sample(&mut self, flows: &[Flow], links: &mut [Link]) {
+        let at = self.next;
+        let seconds = at.since(self.last).as_secs_f64();
+        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
+        self.times.push(at.as_secs_f64());
+        // Flows that an arrival process makes are not recorded one by one.
+        for ((table, flow), bytes) in self.flows.iter_mut().zip(flows).zip(&mut self.flow_bytes) {
+            let delivered = flow.delivered_bytes();
+            let control = flow.sender.control();
+            let rtt = flow.sender.rtt();
+            let running = flow.started() <= at;
+            let shown = |value: f64| if running { value } else { f64::NAN };
+            push(table, 0, shown(control.cwnd as f64 / flow.mss() as f64));
+            push(table, 1, if rtt.latest == Span::ZERO { f64::NAN } else { rtt.latest.as_millis_f64() });
+            push(table, 2, shown(f64::from(flow.sender.in_flight())));
+            push(table, 3, shown(mbps(delivered - *bytes)));
+            *bytes = delivered;
+            let probes = table.columns.len() - FLOW_COLUMNS.len();
+            self.probes.clear();
+            self.probes.resize(probes, f64::NAN);
+            flow.sender.controller().probe(&mut self.probes);
+            for (column, value) in self.probes.iter().enumerate() {
+                push(table, FLOW_COLUMNS.len() + column, shown(*value));
+            }
+        }
+        for ((table, link), bytes) in self.links.iter_mut().zip(links).zip(&mut self.link_bytes) {
+            let backlog = link.backlog(at);
+            let (served, dropped, lost) = link.totals();
+            push(table, 0, backlog.packets as f64);
+            push(table, 1, backlog.bytes as f64);
+            push(table, 2, mbps(served.saturating_sub(*bytes)));
+            push(table, 3, dropped as f64);
+            push(table, 4, lost as f64);
+            *bytes = served;
+        }
+        self.last = at;
+        self.next = at + self.interval;
+        if self.times.len() >= self.most {
+            self.thin();
+        }
+    }
+
+    fn thin(&mut self) {
+        keep_even(&mut self.times);
+        for table in self.flows.iter_mut().chain(&mut self.links) {
+            table.columns.iter_mut().for_each(|(_, values)| keep_even(values));
+        }
+        self.interval = self.interval.times(2);
+        self.next = self.last + self.interval;
+    }
+
+    /// What was kept.
+    #[must_use]
+    pub fn finish(self) -> Recording {
+        let tables = self.flows.into_iter().chain(self.links).collect();
+        Recording { time_s: self.times, tables }
+    }
+}
+
+fn table(kind: &'static str, name: &str, columns: impl Iterator<Item = String>) -> SeriesTable {
+    let columns = columns.map(|column| (column, Vec::new())).collect();
+    SeriesTable { kind, name: name.to_owned(), columns }
+}
+
+fn push(table: &mut SeriesTable, column: usize, value: f64) {
+    table.columns[column].1.push(value);
+}
+
+fn keep_even(values: &mut Vec<f64>) {
+    let mut index = 0;
+    values.retain(|_| {
+        index += 1;
+        index % 2 == 1
+    });
+}

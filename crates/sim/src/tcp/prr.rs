@@ -1,0 +1,87 @@
+//! Proportional rate reduction (RFC 9937): how much recovery may send, ACK by ACK. In segments.
+
+/// The state of one recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prr {
+    ssthresh: u32,
+    recover_fs: u32,
+    delivered: u32,
+    out: u32,
+    window: u32,
+}
+
+impl Prr {
+    /// Recovery begins. `recover_fs` is RecoverFS: what is outstanding, without what was SACKed before.
+    #[must_use]
+    pub fn begin(ssthresh: u32, recover_fs: u32) -> Self {
+        Self { ssthresh, recover_fs: recover_fs.max(1), ..Self::default() }
+    }
+
+    /// What may be in flight now.
+    #[must_use]
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// A data packet left.
+    pub fn on_sent(&mut self) {
+        self.out += 1;
+    }
+
+    /// RFC 9937 section 6.2. `delivered` is DeliveredData of this ACK; `safe` says that SND.UNA advanced and
+    /// nothing more was marked lost.
+    pub fn on_ack(&mut self, delivered: u32, pipe: u32, safe: bool) {
+        self.delivered += delivered;
+        let may_send = if pipe > self.ssthresh {
+            let share = u64::from(self.delivered) * u64::from(self.ssthresh);
+            let target = share.div_ceil(u64::from(self.recover_fs)) as u32;
+            target.saturating_sub(self.out)
+        } else {
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + u32::from(safe);
+            limit.min(self.ssthresh - pipe)
+        };
+        // The fast retransmit itself always leaves.
+        let first = u32::from(self.out == 0);
+        self.window = pipe + may_send.max(first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 6937 section 4: one loss of 20, ssthresh 10: about every second ACK sends one segment.
+    #[test]
+    fn one_loss_of_twenty_is_spread_over_the_round() {
+        let mut prr = Prr::begin(10, 20);
+        let mut pipe = 19;
+        let mut sent_per_ack = Vec::new();
+        for _ in 0..19 {
+            pipe -= 1;
+            prr.on_ack(1, pipe, false);
+            let mut sent = 0;
+            while pipe < prr.window() {
+                pipe += 1;
+                sent += 1;
+                prr.on_sent();
+            }
+            sent_per_ack.push(sent);
+        }
+        assert_eq!(sent_per_ack.iter().sum::<u32>(), 10);
+        assert_eq!(&sent_per_ack[..6], &[1, 0, 1, 0, 1, 0]);
+        assert_eq!(pipe, 10);
+    }
+
+    /// RFC 9937 section 6.2: below ssthresh, slow start only when the ACK is safe.
+    #[test]
+    fn a_heavy_loss_is_repaired_by_conservation_or_slow_start() {
+        let after = |safe| {
+            let mut prr = Prr::begin(10, 20);
+            prr.on_ack(1, 3, safe);
+            prr.on_sent();
+            prr.on_ack(1, 3, safe);
+            prr.window() - 3
+        };
+        assert_eq!((after(false), after(true)), (1, 2));
+    }
+}

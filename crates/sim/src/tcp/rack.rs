@@ -1,0 +1,273 @@
+//! RACK (RFC 8985 section 6): a packet is lost when one sent later was delivered, and a reordering window has passed.
+
+use super::scoreboard::{Record, Scoreboard};
+use cwndlab_cc::{Span, Time};
+use std::collections::VecDeque;
+
+/// Duplicate ACKs that prove a loss (RFC 5681).
+pub const DUP_THRESH: u32 = 3;
+/// The reordering window is this part of the minimum RTT, times a factor that DSACKs raise.
+const REORDER_DIVISOR: u64 = 4;
+/// A raised reordering window is kept for so many recoveries (RFC 8985 section 6.2, step 4).
+const PERSISTENCE: u32 = 16;
+
+/// The state of RACK.
+#[derive(Clone, Debug, Default)]
+pub struct Rack {
+    /// When the most recently sent of the delivered packets was sent, and its segment.
+    sent_at: Time,
+    seq: u32,
+    rtt: Span,
+    reordering_seen: bool,
+    factor: u64,
+    persist: u32,
+    /// DSACKs raise the factor once a round: not before this total is delivered.
+    factor_round: u32,
+    /// Original transmissions below are decided: delivered or marked.
+    undecided: u32,
+    /// Retransmissions in the order of their sending.
+    resent: VecDeque<(u32, Time)>,
+}
+
+/// What RACK looks at beside the scoreboard.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// The time.
+    pub now: Time,
+    /// Smallest RTT.
+    pub min_rtt: Span,
+    /// SRTT.
+    pub srtt: Span,
+    /// Recovery is under way.
+    pub recovering: bool,
+}
+
+impl Rack {
+    /// A segment was sent again.
+    pub fn on_resent(&mut self, seq: u32, now: Time) {
+        self.resent.push_back((seq, now));
+    }
+
+    /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the original.
+    #[inline]
+    pub fn on_delivered(&mut self, record: &Record, seq: u32, ambiguous: bool, now: Time) {
+        if ambiguous {
+            return;
+        }
+        if (record.sent_at, seq) >= (self.sent_at, self.seq) {
+            self.sent_at = record.sent_at;
+            self.seq = seq;
+            self.rtt = now.since(record.sent_at);
+        }
+    }
+
+    /// Step 3: a segment below the highest delivered one arrived, and it had been sent once only.
+    pub fn on_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// Step 4: a DSACK says that the reordering window was too small.
+    pub fn on_dsack(&mut self, delivered: u32, in_flight: u32) {
+        self.reordering_seen = true;
+        if delivered >= self.factor_round {
+            self.factor = self.factor.max(1) + 1;
+            self.factor_round = delivered + in_flight;
+        }
+        self.persist = PERSISTENCE;
+    }
+
+    /// A recovery has ended.
+    pub fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.factor = 1;
+        }
+    }
+
+    /// Marks were taken back: everything outstanding is undecided again.
+    pub fn reconsider(&mut self, una: u32) {
+        self.undecided = una;
+    }
+
+    /// Whether a segment sent then would be lost by now, without a reordering window.
+    #[must_use]
+    pub fn is_overdue(&self, sent_at: Time, now: Time) -> bool {
+        sent_at + self.rtt <= now
+    }
+
+    /// Step 4: RACK_update_reo_wnd.
+    fn window(&self, board: &Scoreboard, at: &Now) -> Span {
+        if !self.reordering_seen && (at.recovering || board.sacked() >= DUP_THRESH) {
+            return Span::ZERO;
+        }
+        Span(at.min_rtt.0 / REORDER_DIVISOR * self.factor.max(1)).min(at.srtt)
+    }
+
+    /// Step 5: marks what is lost (`lost` sees each segment), and returns when to look again.
+    pub fn detect(&mut self, board: &mut Scoreboard, at: &Now, mut lost: impl FnMut(&Record, u32)) -> Option<Time> {
+        let window = self.window(board, at);
+        let wait = self.rtt + window;
+        let mut again: Option<Time> = None;
+        // Originals were sent in the order of their segments, so the first one that is not overdue ends the walk.
+        let end = board.next();
+        while let Some(seq) = board.next_undecided(self.undecided, end) {
+            self.undecided = seq;
+            let record = *board.record(seq);
+            if board.is_resent(seq) {
+                // A probe: it is watched below, among the retransmissions.
+                self.undecided = seq + 1;
+                continue;
+            }
+            if (record.sent_at, seq) >= (self.sent_at, self.seq) {
+                break;
+            }
+            let due = record.sent_at + wait;
+            if due > at.now {
+                again = Some(due);
+                break;
+            }
+            board.mark_lost(seq);
+            lost(&record, seq);
+            self.undecided = seq + 1;
+        }
+        while let Some(&(seq, sent_at)) = self.resent.front() {
+            let gone = seq < board.una() || !board.is_resent(seq) || board.record(seq).sent_at != sent_at;
+            if !gone {
+                if sent_at >= self.sent_at {
+                    break;
+                }
+                let due = sent_at + wait;
+                if due > at.now {
+                    again = Some(again.map_or(due, |other| other.min(due)));
+                    break;
+                }
+                let record = *board.record(seq);
+                board.mark_lost(seq);
+                lost(&record, seq);
+            }
+            self.resent.pop_front();
+        }
+        again
+    }
+}
+
+/// Loss detection by count (RFC 6675 section 4, IsLost): three SACKed segments above. A retransmission that is lost
+/// is not seen; a timeout repairs it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DupThresh {
+    undecided: u32,
+}
+
+impl DupThresh {
+    /// Marks were taken back: everything outstanding is undecided again.
+    pub fn reconsider(&mut self, una: u32) {
+        self.undecided = una;
+    }
+
+    /// Marks what is lost; `lost` sees each segment.
+    pub fn detect(&mut self, board: &mut Scoreboard, mut lost: impl FnMut(&Record, u32)) {
+        if board.sacked() < DUP_THRESH {
+            return;
+        }
+        let Some(below) = board.nth_highest_sacked(DUP_THRESH) else { return };
+        while let Some(seq) = board.next_undecided(self.undecided, below) {
+            let record = *board.record(seq);
+            board.mark_lost(seq);
+            lost(&record, seq);
+            self.undecided = seq + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(100);
+
+    /// Ten segments, one a millisecond from 0 ms on.
+    fn flight() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for n in 0..10 {
+            board.send_new(Record { sent_at: Time(n * 1_000_000), ..Record::default() });
+        }
+        board
+    }
+
+    fn at(ms: u64) -> Now {
+        Now { now: Time(ms * 1_000_000), min_rtt: RTT, srtt: RTT, recovering: false }
+    }
+
+    fn sack(rack: &mut Rack, board: &mut Scoreboard, seq: u32, now: Time) {
+        let record = *board.record(seq);
+        board.sack(seq, seq + 1, |_, _| {});
+        rack.on_delivered(&record, seq, false, now);
+    }
+
+    fn detect(rack: &mut Rack, board: &mut Scoreboard, now: &Now) -> (Vec<u32>, Option<Time>) {
+        let mut lost = Vec::new();
+        let again = rack.detect(board, now, |_, seq| lost.push(seq));
+        (lost, again)
+    }
+
+    #[test]
+    fn one_sack_waits_for_a_quarter_of_the_rtt() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        sack(&mut rack, &mut board, 1, at(101).now);
+        let (lost, again) = detect(&mut rack, &mut board, &at(101));
+        assert_eq!((lost, again), (vec![], Some(at(125).now)));
+        let (lost, again) = detect(&mut rack, &mut board, &at(125));
+        assert_eq!((lost, again), (vec![0], None));
+    }
+
+    #[test]
+    fn three_sacks_mark_at_once() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        for seq in 2..5 {
+            sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
+        }
+        let (lost, again) = detect(&mut rack, &mut board, &at(104));
+        assert_eq!((lost, again), (vec![0, 1], None));
+    }
+
+    #[test]
+    fn after_reordering_three_sacks_wait_as_well() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        rack.on_reordering();
+        for seq in 2..5 {
+            sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
+        }
+        let (lost, again) = detect(&mut rack, &mut board, &at(104));
+        assert_eq!((lost, again), (vec![], Some(at(125).now)));
+    }
+
+    #[test]
+    fn a_lost_retransmission_is_seen_when_a_later_packet_is_delivered() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        for seq in 1..4 {
+            sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
+        }
+        assert_eq!(detect(&mut rack, &mut board, &at(103)).0, vec![0]);
+        board.send_again(0, Record { sent_at: at(103).now, ..Record::default() });
+        rack.on_resent(0, at(103).now);
+        // Segment 10 leaves after the retransmission and is delivered.
+        board.send_new(Record { sent_at: at(104).now, ..Record::default() });
+        sack(&mut rack, &mut board, 10, at(204).now);
+        let recovering = Now { recovering: true, ..at(204) };
+        let (lost, _) = detect(&mut rack, &mut board, &recovering);
+        // The retransmission, and the originals 4..10 that were sent before segment 10.
+        assert_eq!(lost, vec![4, 5, 6, 7, 8, 9, 0]);
+    }
+
+    #[test]
+    fn by_count_the_third_segment_above_decides() {
+        let (mut rule, mut board) = (DupThresh::default(), flight());
+        let mut lost = Vec::new();
+        board.sack(2, 4, |_, _| {});
+        rule.detect(&mut board, |_, seq| lost.push(seq));
+        assert_eq!(lost, Vec::<u32>::new());
+        board.sack(5, 6, |_, _| {});
+        rule.detect(&mut board, |_, seq| lost.push(seq));
+        assert_eq!(lost, vec![0, 1], "segment 4 has only one above");
+    }
+}

@@ -1,0 +1,441 @@
+//! The receiving endpoint: reassembly, SACK blocks, delayed and compressed ACKs, ECN echo, receive window.
+
+use super::options::TcpOptions;
+use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
+use cwndlab_cc::{Span, Time};
+use std::collections::VecDeque;
+
+/// Duplicate ACKs that are sent at once, before compression begins (Linux: TCP_FASTRETRANS_THRESH).
+const UNCOMPRESSED_DUPLICATES: u32 = 3;
+/// ACKs that compression holds back at most (Linux: tcp_comp_sack_nr).
+const COMPRESSED_MOST: u32 = 44;
+/// Compression waits for this part of the RTT (Linux: 5 %).
+const COMPRESSION_RTT_DIVISOR: u64 = 20;
+/// The receive window at the start, in bytes: half of Linux's tcp_rmem default of 128 kB.
+const INITIAL_WINDOW: u64 = 65_536;
+
+/// The receiver of one flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u32,
+    /// Out-of-order blocks in the order of their segments.
+    pending: VecDeque<Block>,
+    /// Block starts in the order in which they were last touched, the newest first.
+    recent: [u32; SACK_BLOCKS],
+    recent_len: usize,
+    duplicate: Option<Block>,
+    /// Segments since the last ACK.
+    unacknowledged: u64,
+    delayed_until: Time,
+    compressed: u32,
+    compressed_until: Time,
+    duplicates_sent: u32,
+    /// The timestamp to echo (RFC 7323: TS.Recent) and the last ACK sent.
+    echo: Time,
+    last_ack: u32,
+    ce_count: u32,
+    ece: bool,
+    rtt: Span,
+    window: ReceiveWindow,
+    delay_segments: u64,
+    delay_timeout: Span,
+    quick_ack: bool,
+    compression: Span,
+    sack: bool,
+}
+
+/// How the receive window grows: twice what one round trip brought (Linux's dynamic right-sizing).
+#[derive(Clone, Copy, Debug)]
+struct ReceiveWindow {
+    mss: u64,
+    most: u64,
+    /// What is advertised, in bytes.
+    window: u64,
+    /// What it may grow to.
+    space: u64,
+    round_start: Time,
+    round_bytes: u64,
+    best_round: u64,
+}
+
+impl ReceiveWindow {
+    fn new(options: &TcpOptions) -> Self {
+        let window = INITIAL_WINDOW.min(options.receive_buffer);
+        Self {
+            mss: options.mss,
+            most: options.receive_buffer,
+            window,
+            space: window,
+            round_start: Time::ZERO,
+            round_bytes: 0,
+            best_round: options.initial_window * options.mss,
+        }
+    }
+
+    /// A segment arrived in order; says whether the window grew.
+    fn on_segment(&mut self, now: Time, rtt: Span) -> bool {
+        self.round_bytes += self.mss;
+        if now.since(self.round_start) >= rtt {
+            self.end_round(now);
+        }
+        let grow = (2 * self.mss).min(self.space.saturating_sub(self.window));
+        self.window += grow;
+        grow > 0
+    }
+
+    /// Linux tcp_rcv_space_adjust: room for twice the last round and what it grew by, and 16 segments.
+    fn end_round(&mut self, now: Time) {
+        if self.round_bytes > self.best_round {
+            let room = 2 * self.round_bytes + 16 * self.mss;
+            let growth = self.round_bytes - self.best_round;
+            let extra = (u128::from(room) * u128::from(growth) / u128::from(self.best_round.max(1))) as u64;
+            self.space = self.space.max(room.saturating_add(extra.saturating_mul(2))).min(self.most);
+            self.best_round = self.round_bytes;
+        }
+        self.round_bytes = 0;
+        self.round_start = now;
+    }
+
+    fn segments(&self) -> u32 {
+        (self.window / self.mss).min(u64::from(u32::MAX) / 2) as u32
+    }
+}
+
+impl Receiver {
+    /// A receiver that has nothing yet.
+    #[must_use]
+    pub fn new(options: &TcpOptions) -> Self {
+        Self {
+            next: 0,
+            pending: VecDeque::new(),
+            recent: [0; SACK_BLOCKS],
+            recent_len: 0,
+            duplicate: None,
+            unacknowledged: options.delayed_ack.saturating_sub(1),
+            delayed_until: Time::NEVER,
+            compressed: 0,
+            compressed_until: Time::NEVER,
+            duplicates_sent: 0,
+            echo: Time::ZERO,
+            last_ack: 0,
+            ce_count: 0,
+            ece: false,
+            rtt: Span::ZERO,
+            window: ReceiveWindow::new(options),
+            delay_segments: options.delayed_ack,
+            delay_timeout: options.delayed_ack_timeout,
+            quick_ack: options.quick_ack,
+            compression: options.sack_compression,
+            sack: options.sack,
+        }
+    }
+
+    /// The next segment expected: all below have arrived.
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Segments that there is room for, from [`Receiver::next`] on.
+    #[must_use]
+    pub fn window(&self) -> u32 {
+        self.window.segments()
+    }
+
+    /// When [`Receiver::on_timer`] is due.
+    #[must_use]
+    pub fn next_timer(&self) -> Time {
+        self.delayed_until.min(self.compressed_until)
+    }
+
+    /// The handshake has shown this round-trip time.
+    pub fn set_rtt(&mut self, rtt: Span) {
+        self.rtt = rtt;
+    }
+
+    /// A segment arrives; the answer, if one is due at once.
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<AckHeader> {
+        self.note_ecn(data, ecn);
+        if data.seq <= self.last_ack && data.sent_at >= self.echo {
+            self.echo = data.sent_at;
+        }
+        if data.seq == self.next && self.pending.is_empty() {
+            return self.in_order(now);
+        }
+        let filled = self.insert(now, data.seq);
+        if self.duplicate.is_some() || filled || self.pending.is_empty() {
+            // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once.
+            return Some(self.acknowledge(false));
+        }
+        self.out_of_order(now)
+    }
+
+    /// A timer is due.
+    pub fn on_timer(&mut self, now: Time) -> Option<AckHeader> {
+        if now >= self.delayed_until {
+            return Some(self.acknowledge(true));
+        }
+        (now >= self.compressed_until).then(|| self.acknowledge(false))
+    }
+
+    fn note_ecn(&mut self, data: &Data, ecn: EcnField) {
+        // RFC 3168 section 6.1.3: echo until the sender says that it has reduced.
+        if data.cwr {
+            self.ece = false;
+        }
+        if ecn == EcnField::Ce {
+            self.ece = true;
+            self.ce_count += 1;
+        }
+    }
+
+    fn in_order(&mut self, now: Time) -> Option<AckHeader> {
+        self.next += 1;
+        self.unacknowledged += 1;
+        let grew = self.window.on_segment(now, self.rtt);
+        if self.unacknowledged >= self.delay_segments || (grew && self.quick_ack) {
+            return Some(self.acknowledge(false));
+        }
+        self.delayed_until = self.delayed_until.min(now + self.delay_timeout);
+        None
+    }
+
+    /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.
+    fn insert(&mut self, now: Time, seq: u32) -> bool {
+        if seq < self.next {
+            self.duplicate = Some(Block { start: seq, end: seq + 1 });
+            return false;
+        }
+        if seq == self.next {
+            self.next += 1;
+            self.window.on_segment(now, self.rtt);
+            self.absorb(now);
+            return true;
+        }
+        self.insert_block(seq);
+        false
+    }
+
+    /// The first out-of-order block may have become part of what is in order.
+    fn absorb(&mut self, now: Time) {
+        let Some(first) = self.pending.front() else { return };
+        if first.start == self.next {
+            let (start, end) = (first.start, first.end);
+            for _ in start..end {
+                self.window.on_segment(now, self.rtt);
+            }
+            self.next = end;
+            self.pending.pop_front();
+            self.forget_recent(start);
+        }
+    }
+
+    fn insert_block(&mut self, seq: u32) {
+        // Most segments extend the last block.
+        if let Some(last) = self.pending.back_mut()
+            && last.end == seq
+        {
+            last.end = seq + 1;
+            let start = last.start;
+            self.touch(start);
+            return;
+        }
+        let after = self.pending.partition_point(|block| block.start <= seq);
+        if after > 0 && seq < self.pending[after - 1].end {
+            self.duplicate = Some(Block { start: seq, end: seq + 1 });
+            let start = self.pending[after - 1].start;
+            self.touch(start);
+            return;
+        }
+        let joins_previous = after > 0 && self.pending[after - 1].end == seq;
+        let joins_next = after < self.pending.len() && self.pending[after].start == seq + 1;
+        let start = match (joins_previous, joins_next) {
+            (true, true) => {
+                let next = self.pending[after];
+                self.pending[after - 1].end = next.end;
+                self.pending.remove(after);
+                self.forget_recent(next.start);
+                self.pending[after - 1].start
+            }
+            (true, false) => {
+                self.pending[after - 1].end = seq + 1;
+                self.pending[after - 1].start
+            }
+            (false, true) => {
+                let old = self.pending[after].start;
+                self.pending[after].start = seq;
+                self.forget_recent(old);
+                seq
+            }
+            (false, false) => {
+                self.pending.insert(after, Block { start: seq, end: seq + 1 });
+                seq
+            }
+        };
+        self.touch(start);
+    }
+
+    /// RFC 2018 section 4: the block of the newest segment comes first, then those reported before.
+    fn touch(&mut self, start: u32) {
+        let at = self.recent[..self.recent_len].iter().position(|&s| s == start);
+        let end = at.unwrap_or_else(|| {
+            self.recent_len = (self.recent_len + 1).min(SACK_BLOCKS);
+            self.recent_len - 1
+        });
+        self.recent.copy_within(0..end, 1);
+        self.recent[0] = start;
+    }
+
+    fn forget_recent(&mut self, start: u32) {
+        if let Some(at) = self.recent[..self.recent_len].iter().position(|&s| s == start) {
+            self.recent.copy_within(at + 1..self.recent_len, at);
+            self.recent_len -= 1;
+        }
+    }
+
+    /// Linux's SACK compression: the first duplicates at once, then one ACK for all that came in a short while.
+    fn out_of_order(&mut self, now: Time) -> Option<AckHeader> {
+        let delay = self.compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
+        if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
+            self.duplicates_sent += 1;
+            return Some(self.acknowledge(false));
+        }
+        self.compressed += 1;
+        if self.compressed >= COMPRESSED_MOST {
+            return Some(self.acknowledge(false));
+        }
+        self.compressed_until = self.compressed_until.min(now + delay);
+        None
+    }
+
+    fn acknowledge(&mut self, delayed: bool) -> AckHeader {
+        if self.last_ack != self.next {
+            self.duplicates_sent = 0;
+        }
+        self.unacknowledged = 0;
+        self.delayed_until = Time::NEVER;
+        self.compressed = 0;
+        self.compressed_until = Time::NEVER;
+        self.last_ack = self.next;
+        let duplicate = self.duplicate.take().filter(|_| self.sack);
+        AckHeader {
+            echo: self.echo,
+            cumulative: self.next,
+            window: self.window.segments(),
+            sack: self.blocks(duplicate),
+            ce_count: self.ce_count,
+            ece: self.ece,
+            dsack: duplicate.is_some(),
+            delayed,
+        }
+    }
+
+    fn blocks(&self, duplicate: Option<Block>) -> [Block; SACK_BLOCKS] {
+        let mut blocks = [Block::default(); SACK_BLOCKS];
+        if !self.sack || (self.pending.is_empty() && duplicate.is_none()) {
+            return blocks;
+        }
+        let mut used = 0;
+        if let Some(duplicate) = duplicate {
+            blocks[0] = duplicate;
+            used = 1;
+        }
+        for &start in &self.recent[..self.recent_len] {
+            if used == SACK_BLOCKS {
+                break;
+            }
+            let at = self.pending.partition_point(|block| block.start < start);
+            blocks[used] = self.pending[at];
+            used += 1;
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn receiver(options: TcpOptions) -> Receiver {
+        Receiver::new(&options)
+    }
+
+    fn data(seq: u32) -> Data {
+        Data { seq, sent_at: Time(u64::from(seq)), cwr: false }
+    }
+
+    fn plain() -> TcpOptions {
+        TcpOptions { quick_ack: false, sack_compression: Span::ZERO, ..TcpOptions::default() }
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_timeout() {
+        let mut receiver = receiver(plain());
+        let mut arrive = |seq| receiver.on_data(Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
+        // The first data segment is acknowledged at once, as both Linux and ns-3 do.
+        assert_eq!([0, 1, 2, 3].map(&mut arrive), [Some(1), None, Some(3), None]);
+        assert_eq!(receiver.next_timer(), Time(40_000_000));
+        let ack = receiver.on_timer(Time(40_000_000)).unwrap();
+        assert_eq!((ack.cumulative, ack.delayed), (4, true));
+    }
+
+    #[test]
+    fn blocks_come_newest_first() {
+        let mut receiver = receiver(plain());
+        let mut last = AckHeader::default();
+        for seq in [0, 2, 4, 6, 3] {
+            last = receiver.on_data(Time(0), &data(seq), EcnField::NotEct).unwrap();
+        }
+        let block = |start, end| Block { start, end };
+        assert_eq!(last.sack, [block(2, 5), block(6, 7), Block::default()]);
+        let ack = receiver.on_data(Time(0), &data(1), EcnField::NotEct).unwrap();
+        assert_eq!((ack.cumulative, ack.sack[0]), (5, block(6, 7)));
+    }
+
+    #[test]
+    fn a_duplicate_is_reported_first() {
+        let mut receiver = receiver(plain());
+        for seq in [0, 1, 3] {
+            receiver.on_data(Time(0), &data(seq), EcnField::NotEct);
+        }
+        let ack = receiver.on_data(Time(0), &data(0), EcnField::NotEct).unwrap();
+        assert!(ack.dsack);
+        assert_eq!(ack.sack[..2], [Block { start: 0, end: 1 }, Block { start: 3, end: 4 }]);
+    }
+
+    #[test]
+    fn marks_are_echoed_until_the_sender_has_reduced() {
+        let mut receiver = receiver(TcpOptions { delayed_ack: 1, ..plain() });
+        let mut arrive = |seq, cwr, ecn| {
+            let data = Data { cwr, ..data(seq) };
+            receiver.on_data(Time(0), &data, ecn).map(|ack| (ack.ece, ack.ce_count)).unwrap()
+        };
+        assert_eq!(arrive(0, false, EcnField::Ect0), (false, 0));
+        assert_eq!(arrive(1, false, EcnField::Ce), (true, 1));
+        assert_eq!(arrive(2, false, EcnField::Ect0), (true, 1));
+        assert_eq!(arrive(3, true, EcnField::Ect0), (false, 1));
+    }
+
+    proptest! {
+        /// Whatever the order of arrival, all is delivered, and every block names what has arrived.
+        #[test]
+        fn reassembly(order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle()) {
+            let mut receiver = receiver(plain());
+            let mut arrived = [false; 60];
+            for seq in order {
+                arrived[seq as usize] = true;
+                if let Some(ack) = receiver.on_data(Time(0), &data(seq), EcnField::NotEct) {
+                    let in_order = arrived.iter().take_while(|a| **a).count();
+                    prop_assert_eq!(ack.cumulative as usize, in_order);
+                    for block in ack.sack.iter().filter(|b| b.end > b.start) {
+                        prop_assert!(block.start > ack.cumulative);
+                        prop_assert!((block.start..block.end).all(|s| arrived[s as usize]));
+                        prop_assert!(!arrived[block.start as usize - 1]);
+                    }
+                }
+            }
+            prop_assert_eq!(receiver.next(), 60);
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! What has been sent and not yet acknowledged (RFC 6675), one record a segment, flags as bit sets.
+//!
+//! pipe = outstanding - sacked - lost + resent, in segments, as RFC 6675 and Linux count it.
+
+use cwndlab_cc::Time;
+
+/// Records that an idle flow has room for; the ring doubles as the window grows.
+const FIRST_RECORDS: usize = 16;
+
+/// What was noted when a segment was last sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Record {
+    /// When.
+    pub sent_at: Time,
+    /// When the delivery total at that time had been reached.
+    pub delivered_at: Time,
+    /// When the first packet of the flight that it belongs to was sent.
+    pub first_sent_at: Time,
+    /// Segments delivered in all at that time.
+    pub delivered: u32,
+    /// Segments lost in all at that time.
+    pub lost: u32,
+    /// Segments marked CE in all at that time.
+    pub ce: u32,
+    /// Segments in flight, itself included.
+    pub in_flight: u32,
+    /// The application limited the rate.
+    pub app_limited: bool,
+}
+
+/// A set of segments in the window, a bit each, in a ring as long as the records'.
+#[derive(Clone, Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    #[inline]
+    fn word(&self, seq: u32) -> usize {
+        (seq as usize >> 6) & (self.0.len() - 1)
+    }
+
+    #[inline]
+    fn get(&self, seq: u32) -> bool {
+        self.0[self.word(seq)] >> (seq & 63) & 1 == 1
+    }
+
+    #[inline]
+    fn set(&mut self, seq: u32) {
+        let word = self.word(seq);
+        self.0[word] |= 1 << (seq & 63);
+    }
+
+    #[inline]
+    fn clear(&mut self, seq: u32) {
+        let word = self.word(seq);
+        self.0[word] &= !(1 << (seq & 63));
+    }
+}
+
+/// A segment that an ACK has newly delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// Its index.
+    pub seq: u32,
+    /// It had been sent more than once.
+    pub resent: bool,
+}
+
+/// The scoreboard of one flow.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    records: Vec<Record>,
+    sacked: Bits,
+    lost: Bits,
+    /// A retransmission of it is in flight.
+    resent: Bits,
+    /// It has been sent more than once.
+    ever_resent: Bits,
+    una: u32,
+    next: u32,
+    sacked_count: u32,
+    lost_count: u32,
+    resent_count: u32,
+    ever_resent_count: u32,
+    /// One past the highest SACKed segment, or `una`.
+    highest_sacked: u32,
+    /// No lost and not resent segment is below.
+    resend_hint: u32,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        let words = || Bits(vec![0; 1]);
+        Self {
+            records: vec![Record::default(); FIRST_RECORDS],
+            sacked: words(),
+            lost: words(),
+            resent: words(),
+            ever_resent: words(),
+            una: 0,
+            next: 0,
+            sacked_count: 0,
+            lost_count: 0,
+            resent_count: 0,
+            ever_resent_count: 0,
+            highest_sacked: 0,
+            resend_hint: 0,
+        }
+    }
+}
+
+impl Scoreboard {
+    /// The first segment not cumulatively acknowledged (SND.UNA).
+    #[must_use]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// The next new segment (SND.NXT).
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Segments sent and not cumulatively acknowledged.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.next - self.una
+    }
+
+    /// Segments in flight.
+    #[inline]
+    #[must_use]
+    pub fn pipe(&self) -> u32 {
+        self.outstanding() + self.resent_count - self.sacked_count - self.lost_count
+    }
+
+    /// Segments SACKed.
+    #[must_use]
+    pub fn sacked(&self) -> u32 {
+        self.sacked_count
+    }
+
+    /// Segments marked lost and not yet delivered.
+    #[must_use]
+    pub fn lost(&self) -> u32 {
+        self.lost_count
+    }
+
+    /// Retransmissions in flight.
+    #[must_use]
+    pub fn resent(&self) -> u32 {
+        self.resent_count
+    }
+
+    /// One past the highest SACKed segment; `una` if there is none.
+    #[must_use]
+    pub fn highest_sacked(&self) -> u32 {
+        self.highest_sacked.max(self.una)
+    }
+
+    /// Whether nothing is SACKed, lost or resent.
+    #[inline]
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.sacked_count | self.lost_count | self.ever_resent_count == 0
+    }
+
+    /// The record of an outstanding segment.
+    #[inline]
+    #[must_use]
+    pub fn record(&self, seq: u32) -> &Record {
+        &self.records[seq as usize & (self.records.len() - 1)]
+    }
+
+    /// Whether the segment is marked lost.
+    #[must_use]
+    pub fn is_lost(&self, seq: u32) -> bool {
+        self.lost.get(seq)
+    }
+
+    /// Whether the segment is SACKed.
+    #[must_use]
+    pub fn is_sacked(&self, seq: u32) -> bool {
+        self.sacked.get(seq)
+    }
+
+    /// Whether a retransmission of the segment is in flight.
+    #[must_use]
+    pub fn is_resent(&self, seq: u32) -> bool {
+        self.resent.get(seq)
+    }
+
+    /// A new segment is sent.
+    pub fn send_new(&mut self, record: Record) -> u32 {
+        if self.outstanding() as usize == self.records.len() {
+            self.grow();
+        }
+        let seq = self.next;
+        self.next += 1;
+        let at = seq as usize & (self.records.len() - 1);
+        self.records[at] = record;
+        seq
+    }
+
+    /// A segment is sent again.
+    pub fn send_again(&mut self, seq: u32, record: Record) {
+        let at = seq as usize & (self.records.len() - 1);
+        self.records[at] = record;
+        if !self.resent.get(seq) {
+            self.resent.set(seq);
+            self.resent_count += 1;
+        }
+        if !self.ever_resent.get(seq) {
+            self.ever_resent.set(seq);
+            self.ever_resent_count += 1;
+        }
+    }
+
+    /// The lowest segment that is lost and not on its way again.
+    pub fn next_lost(&mut self) -> Option<u32> {
+        if self.lost_count == self.resent_count && self.lost_count == 0 {
+            return None;
+        }
+        let mut seq = self.resend_hint.max(self.una);
+        while seq < self.next {
+            let word = self.lost.word(seq);
+            let candidates = (self.lost.0[word] & !self.resent.0[word]) >> (seq & 63);
+            if candidates != 0 {
+                seq += candidates.trailing_zeros();
+                self.resend_hint = seq;
+                return (seq < self.next).then_some(seq);
+            }
+            seq = (seq | 63) + 1;
+        }
+        self.resend_hint = self.next;
+        None
+    }
+
+    /// Marks a segment lost; a retransmission of it that was in flight is lost, too. False if it was marked already.
+    pub fn mark_lost(&mut self, seq: u32) -> bool {
+        let again = self.resent.get(seq);
+        if again {
+            self.resent.clear(seq);
+            self.resent_count -= 1;
+        }
+        let first = !self.lost.get(seq);
+        if first {
+            self.lost.set(seq);
+            self.lost_count += 1;
+        }
+        self.resend_hint = self.resend_hint.min(seq);
+        first || again
+    }
+
+    /// The first segment from `from` on, below `to`, that is neither SACKed nor lost.
+    #[must_use]
+    pub fn next_undecided(&self, from: u32, to: u32) -> Option<u32> {
+        let mut seq = from.max(self.una);
+        while seq < to {
+            let word = self.lost.word(seq);
+            let candidates = !(self.lost.0[word] | self.sacked.0[word]) >> (seq & 63);
+            if candidates != 0 {
+                seq += candidates.trailing_zeros();
+                return (seq < to).then_some(seq);
+            }
+            seq = (seq | 63) + 1;
+        }
+        None
+    }
+
+    /// The `n`-th highest SACKed segment (1 is the highest).
+    #[must_use]
+    pub fn nth_highest_sacked(&self, n: u32) -> Option<u32> {
+        let mut left = n;
+        let mut seq = self.highest_sacked();
+        while seq > self.una {
+            seq -= 1;
+            if self.sacked.get(seq) {
+                left -= 1;
+                if left == 0 {
+                    return Some(seq);
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes a SACK block in; `visit` sees each segment that it newly delivers.
+    pub fn sack(&mut self, start: u32, end: u32, mut visit: impl FnMut(&Record, Delivered)) {
+        let end = end.min(self.next);
+        let mut seq = start.max(self.una);
+        if seq >= end {
+            return;
+        }
+        self.highest_sacked = self.highest_sacked.max(end);
+        while seq < end {
+            let word = self.sacked.word(seq);
+            let fresh = !self.sacked.0[word] >> (seq & 63);
+            if fresh == 0 {
+                seq = (seq | 63) + 1;
+                continue;
+            }
+            seq += fresh.trailing_zeros();
+            if seq >= end {
+                break;
+            }
+            let resent = self.ever_resent.get(seq);
+            visit(self.record(seq), Delivered { seq, resent });
+            self.settle(seq);
+            self.sacked.set(seq);
+            self.sacked_count += 1;
+            seq += 1;
+        }
+    }
+
+    /// Takes a cumulative acknowledgement in; `visit` sees each segment that it newly delivers (those that were
+    /// SACKed before are not new).
+    pub fn acknowledge(&mut self, cumulative: u32, mut visit: impl FnMut(&Record, Delivered)) {
+        let cumulative = cumulative.min(self.next);
+        while self.una < cumulative {
+            let seq = self.una;
+            let resent = self.ever_resent.get(seq);
+            if self.sacked.get(seq) {
+                self.sacked.clear(seq);
+                self.sacked_count -= 1;
+            } else {
+                visit(self.record(seq), Delivered { seq, resent });
+                self.settle(seq);
+            }
+            if resent {
+                self.ever_resent.clear(seq);
+                self.ever_resent_count -= 1;
+            }
+            self.una += 1;
+        }
+    }
+
+    /// [`Scoreboard::acknowledge`] for a clean board: only the ends matter, so nothing is visited.
+    #[inline]
+    pub fn acknowledge_clean(&mut self, cumulative: u32) {
+        self.una = cumulative.min(self.next);
+    }
+
+    /// A delivered segment is neither lost nor on its way again.
+    fn settle(&mut self, seq: u32) {
+        if self.lost.get(seq) {
+            self.lost.clear(seq);
+            self.lost_count -= 1;
+        }
+        if self.resent.get(seq) {
+            self.resent.clear(seq);
+            self.resent_count -= 1;
+        }
+    }
+
+    /// Without SACK each duplicate ACK says that some segment above the hole has arrived: which one is unknown, so
+    /// the count alone is kept.
+    pub fn count_duplicate(&mut self) {
+        if self.sacked_count + self.lost_count < self.outstanding() {
+            self.sacked_count += 1;
+        }
+    }
+
+    /// Takes back what duplicates were counted for, all or so many.
+    pub fn forget_duplicates(&mut self, most: u32) {
+        self.sacked_count -= most.min(self.sacked_count);
+    }
+
+    /// Nothing was lost after all: what is marked and not on its way again is waited for.
+    pub fn unmark_lost(&mut self) {
+        for seq in self.una..self.next {
+            if self.lost.get(seq) {
+                self.lost.clear(seq);
+                self.lost_count -= 1;
+            }
+        }
+        self.resend_hint = self.next;
+    }
+
+    fn grow(&mut self) {
+        let old = self.records.len();
+        let new = old * 2;
+        let mut records = vec![Record::default(); new];
+        for seq in self.una..self.next {
+            records[seq as usize & (new - 1)] = *self.record(seq);
+        }
+        self.records = records;
+        for bits in [&mut self.sacked, &mut self.lost, &mut self.resent, &mut self.ever_resent] {
+            let mut wider = Bits(vec![0; new.div_ceil(64)]);
+            for seq in self.una..self.next {
+                if bits.get(seq) {
+                    wider.set(seq);
+                }
+            }
+            *bits = wider;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn board(segments: u32) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for n in 0..segments {
+            board.send_new(Record { sent_at: Time(u64::from(n)), ..Record::default() });
+        }
+        board
+    }
+
+    #[test]
+    fn pipe_counts_what_is_in_flight() {
+        let mut board = board(10);
+        assert_eq!(board.pipe(), 10);
+        board.sack(3, 6, |_, _| {});
+        assert_eq!(board.pipe(), 7);
+        assert!(board.mark_lost(0));
+        assert!(!board.mark_lost(0));
+        assert_eq!(board.pipe(), 6);
+        assert_eq!(board.next_lost(), Some(0));
+        board.send_again(0, Record::default());
+        assert_eq!((board.pipe(), board.next_lost()), (7, None));
+        // The retransmission is lost as well.
+        assert!(board.mark_lost(0));
+        assert_eq!((board.pipe(), board.next_lost()), (6, Some(0)));
+        board.acknowledge(10, |_, _| {});
+        assert_eq!((board.pipe(), board.outstanding()), (0, 0));
+        assert!(board.is_clean());
+    }
+
+    #[test]
+    fn each_segment_is_delivered_once() {
+        let mut board = board(100);
+        let mut seen = Vec::new();
+        board.sack(50, 90, |_, d| seen.push(d.seq));
+        board.sack(40, 95, |_, d| seen.push(d.seq));
+        board.acknowledge(100, |_, d| seen.push(d.seq));
+        seen.sort_unstable();
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+    }
+
+    #[derive(Clone, Debug)]
+    enum Move {
+        Send(u32),
+        Sack(u32, u32),
+        Ack(u32),
+        Lose(u32),
+        Resend,
+    }
+
+    fn moves() -> impl Strategy<Value = Vec<Move>> {
+        let one = prop_oneof![
+            (1u32..80).prop_map(Move::Send),
+            (0u32..200, 1u32..90).prop_map(|(from, length)| Move::Sack(from, length)),
+            (0u32..100).prop_map(Move::Ack),
+            (0u32..200).prop_map(Move::Lose),
+            Just(Move::Resend),
+        ];
+        prop::collection::vec(one, 1..100)
+    }
+
+    proptest! {
+        /// Against a list of flags.
+        #[test]
+        fn agrees_with_a_list(moves in moves()) {
+            #[derive(Clone, Copy, Default)]
+            struct Flags { sacked: bool, lost: bool, resent: bool }
+            let mut board = Scoreboard::default();
+            let mut list: Vec<Flags> = Vec::new();
+            let mut una = 0usize;
+            for m in moves {
+                match m {
+                    Move::Send(n) => for _ in 0..n {
+                        board.send_new(Record::default());
+                        list.push(Flags::default());
+                    },
+                    Move::Sack(from, length) => {
+                        let from = board.una() + from;
+                        board.sack(from, from + length, |_, _| {});
+                        for flags in list.iter_mut().skip(from as usize).take(length as usize) {
+                            *flags = Flags { sacked: true, ..Flags::default() };
+                        }
+                    }
+                    Move::Ack(n) => {
+                        una = (una + n as usize).min(list.len());
+                        board.acknowledge(una as u32, |_, _| {});
+                    }
+                    Move::Lose(offset) => {
+                        let seq = una + offset as usize;
+                        if seq < list.len() && !list[seq].sacked {
+                            board.mark_lost(seq as u32);
+                            list[seq] = Flags { lost: true, ..Flags::default() };
+                        }
+                    }
+                    Move::Resend => {
+                        let expected = (una..list.len()).find(|&s| list[s].lost && !list[s].resent);
+                        prop_assert_eq!(board.next_lost().map(|s| s as usize), expected);
+                        if let Some(seq) = expected {
+                            board.send_again(seq as u32, Record::default());
+                            list[seq].resent = true;
+                        }
+                    }
+                }
+                let window = &list[una..];
+                let count = |f: fn(&Flags) -> bool| window.iter().filter(|flags| f(flags)).count() as u32;
+                prop_assert_eq!(board.outstanding() as usize, window.len());
+                prop_assert_eq!(board.sacked(), count(|f| f.sacked));
+                prop_assert_eq!(board.lost(), count(|f| f.lost));
+                let pipe = count(|f| !f.sacked && !f.lost) + count(|f| f.resent);
+                prop_assert_eq!(board.pipe(), pipe);
+                let undecided = (una..list.len()).find(|&s| !list[s].sacked && !list[s].lost);
+                prop_assert_eq!(board.next_undecided(0, board.next()).map(|s| s as usize), undecided);
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Taking an acknowledgement in: SACK, RTT, rate sample, loss detection, then the controller.
+
+use super::{Detector, Outgoing, Sender};
+use crate::packet::AckHeader;
+use crate::tcp::rack::{self, DUP_THRESH};
+use crate::tcp::rate::Newest;
+use crate::tcp::scoreboard::Record;
+use cwndlab_cc::{Ack, Lost, Phase, Span, Step, Time};
+
+/// What one ACK delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrived {
+    segments: u32,
+    /// The one sent last.
+    newest: Option<Newest>,
+    /// When the oldest segment that was sent once only was sent: in order, and by SACK.
+    first_in_order: Option<Time>,
+    first_sacked: Option<Time>,
+    /// When the newest segment that was sent once only was sent.
+    last_once: Option<Time>,
+    reordered: bool,
+}
+
+impl Arrived {
+    #[inline]
+    fn count(&mut self, record: &Record, seq: u32, resent: bool) {
+        self.segments += 1;
+        if self.newest.is_none_or(|newest| (record.sent_at, seq) >= (newest.record.sent_at, newest.seq)) {
+            self.newest = Some(Newest { record: *record, seq, resent });
+        }
+        if !resent {
+            self.last_once = self.last_once.max(Some(record.sent_at));
+        }
+    }
+}
+
+impl Sender {
+    /// An ACK arrives. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    pub fn on_ack(&mut self, now: Time, header: &AckHeader, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+        let una = self.board.una();
+        if header.cumulative < una {
+            return Step::Continue;
+        }
+        self.facts.now = now;
+        self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
+        let prior_in_flight = self.board.pipe();
+        let lost_before = self.rate.lost;
+
+        let arrived = self.deliver(now, header);
+        let advanced = self.board.una() - una;
+        let ce = header.ce_count.saturating_sub(self.peer.ce_count);
+        self.rate.ce += ce;
+        self.peer.ce_count += ce;
+        self.peer.window_end = self.peer.window_end.max(header.cumulative.saturating_add(header.window));
+        self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
+
+        let rtt = self.sample_rtt(now, header, &arrived, advanced);
+        let tail_probe = self.answer_probe(header);
+        let again = self.detect_losses(now);
+        self.change_phase(now, header, advanced);
+
+        let lost = self.rate.lost - lost_before;
+        let mss = self.facts.mss;
+        let bytes = |segments: u32| u64::from(segments) * mss;
+        let sample = arrived.newest.map(|newest| self.rate.sample(now, &newest.record, mss));
+        let ack = Ack {
+            acked: bytes(arrived.segments),
+            advanced: bytes(advanced),
+            lost: bytes(lost),
+            ce: bytes(ce.min(arrived.segments)),
+            prior_in_flight: bytes(prior_in_flight),
+            delivered: bytes(self.rate.delivered),
+            rtt,
+            delayed: header.delayed,
+            tail_probe,
+            // A retransmission acknowledged sooner than a round trip was not what arrived.
+            sample: sample.filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
+        };
+        if advanced > 0 {
+            self.restart_retransmit_timer(now);
+        }
+        self.timers.reorder = again.unwrap_or(Time::NEVER);
+        let step = self.call(|cc, cx| cc.on_ack(cx, &ack));
+        let pipe = self.board.pipe();
+        if let Some(prr) = &mut self.prr
+            && arrived.segments > 0
+        {
+            prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
+        }
+        self.step(step, now, room, outbox)
+    }
+
+    /// Updates the scoreboard.
+    fn deliver(&mut self, now: Time, header: &AckHeader) -> Arrived {
+        let mut arrived = Arrived::default();
+        let una = self.board.una();
+        if self.options.sack {
+            self.take_blocks(now, header, &mut arrived);
+        }
+        if header.cumulative > una {
+            if self.board.is_clean() {
+                self.deliver_in_order(now, header.cumulative, &mut arrived);
+            } else {
+                self.deliver_with_holes(now, header.cumulative, &mut arrived);
+            }
+        }
+        if !self.options.sack {
+            self.count_duplicates(header, una, &mut arrived);
+        }
+        if arrived.segments > 0 {
+            self.rate.deliver(now, arrived.segments);
+        }
+        if arrived.reordered
+            && let Detector::Time(rack) = &mut self.detector
+        {
+            rack.on_reordering();
+        }
+        arrived
+    }
+
+    fn take_blocks(&mut self, now: Time, header: &AckHeader, arrived: &mut Arrived) {
+        if header.dsack {
+            self.on_dsack();
+        }
+        let blocks = &header.sack[usize::from(header.dsack)..];
+        let min_rtt = self.facts.rtt.minimum;
+        let Self { board, detector, .. } = self;
+        for block in blocks.iter().filter(|block| block.end > block.start) {
+            let highest = board.highest_sacked();
+            board.sack(block.start, block.end, |record, segment| {
+                arrived.count(record, segment.seq, segment.resent);
+                arrived.reordered |= segment.seq < highest && !segment.resent;
+                if !segment.resent {
+                    arrived.first_sacked = Some(arrived.first_sacked.map_or(record.sent_at, |t| t.min(record.sent_at)));
+                }
+                advance(detector, record, segment.seq, segment.resent, min_rtt, now);
+            });
+        }
+    }
+
+    /// The common case: nothing is missing, so only the first and the last segment matter.
+    #[inline]
+    fn deliver_in_order(&mut self, now: Time, cumulative: u32, arrived: &mut Arrived) {
+        let una = self.board.una();
+        let cumulative = cumulative.min(self.board.next());
+        let first = self.board.record(una).sent_at;
+        let last = *self.board.record(cumulative - 1);
+        arrived.segments = cumulative - una;
+        arrived.newest = Some(Newest { record: last, seq: cumulative - 1, resent: false });
+        arrived.first_in_order = Some(first);
+        arrived.last_once = Some(last.sent_at);
+        advance(&mut self.detector, &last, cumulative - 1, false, Span::ZERO, now);
+        self.board.acknowledge_clean(cumulative);
+    }
+
+    fn deliver_with_holes(&mut self, now: Time, cumulative: u32, arrived: &mut Arrived) {
+        let min_rtt = self.facts.rtt.minimum;
+        let Self { board, detector, .. } = self;
+        let highest = if board.sacked() > 0 { board.highest_sacked() } else { 0 };
+        board.acknowledge(cumulative, |record, segment| {
+            arrived.count(record, segment.seq, segment.resent);
+            arrived.reordered |= segment.seq < highest && !segment.resent;
+            if !segment.resent && arrived.first_in_order.is_none() {
+                arrived.first_in_order = Some(record.sent_at);
+            }
+            advance(detector, record, segment.seq, segment.resent, min_rtt, now);
+        });
+    }
+
+    /// Without SACK duplicate ACKs are counted in place of blocks (RFC 5681; Linux tcp_add_reno_sack).
+    fn count_duplicates(&mut self, header: &AckHeader, una: u32, arrived: &mut Arrived) {
+        let advanced = self.board.una() - una;
+        if advanced > 0 {
+            // A partial ACK covers the hole and what arrived above it; the rest of the duplicates still stand.
+            self.board.forget_duplicates(advanced - 1);
+            if self.board.una() >= self.recovery_point {
+                self.board.forget_duplicates(u32::MAX);
+            }
+        } else if header.cumulative == una && self.board.outstanding() > 0 {
+            self.board.count_duplicate();
+            arrived.segments = 1;
+        }
+    }
+
+    /// RFC 6298, with the samples that Linux takes: SRTT from the oldest segment acknowledged, so that delayed ACKs
+    /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323).
+    fn sample_rtt(&mut self, now: Time, header: &AckHeader, arrived: &Arrived, advanced: u32) -> Option<Span> {
+        let by_echo = (advanced > 0 && header.echo > Time::ZERO).then_some(header.echo);
+        let oldest = arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
+        let smoothed = self.rtt.measure(oldest, now);
+        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.rtt.measure(sent_at, now));
+        self.rtt.sample(smoothed, latest);
+        self.note_rtt();
+        self.sample = Some(latest);
+        Some(latest)
+    }
+
+    /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
+    pub(super) fn detect_losses(&mut self, now: Time) -> Option<Time> {
+        if self.board.is_clean() {
+            return None;
+        }
+        let mut marked = Vec::new();
+        let wants_all = self.needs.lost_packets;
+        let Self { board, detector, rate, facts, .. } = self;
+        let mut lost = |record: &Record, _seq: u32| {
+            rate.lost += 1;
+            if wants_all {
+                marked.push((*record, rate.lost));
+            }
+        };
+        let again = match detector {
+            Detector::Time(rack) => {
+                let recovering = matches!(facts.phase, Phase::Recovery | Phase::Loss);
+                let at = rack::Now { now, min_rtt: facts.rtt.minimum, srtt: facts.rtt.smoothed, recovering };
+                rack.detect(board, &at, &mut lost)
+            }
+            Detector::Count(rule) if self.options.sack => {
+                rule.detect(board, &mut lost);
+                None
+            }
+            Detector::Count(_) => None,
+        };
+        self.detect_without_sack();
+        for (record, total) in marked {
+            self.tell_lost(&record, total);
+        }
+        again
+    }
+
+    /// Without SACK the third duplicate ACK marks the first segment (RFC 5681 section 3.2), once until
+    /// `recovery_point` is acknowledged (RFC 6582 section 3.2, step 2).
+    fn detect_without_sack(&mut self) {
+        let una = self.board.una();
+        let fresh = matches!(self.facts.phase, Phase::Open | Phase::Disorder) && una >= self.recovery_point;
+        if !self.options.sack && fresh && self.board.sacked() >= DUP_THRESH && self.board.mark_lost(una) {
+            self.rate.lost += 1;
+        }
+    }
+
+    pub(super) fn tell_lost(&mut self, record: &Record, lost_total: u32) {
+        let mss = self.facts.mss;
+        let bytes = |segments: u32| u64::from(segments) * mss;
+        let lost = Lost {
+            bytes: mss,
+            in_flight_at_send: bytes(record.in_flight),
+            prior_delivered: bytes(record.delivered),
+            prior_lost: bytes(record.lost),
+            lost_total: bytes(lost_total),
+        };
+        self.call(|cc, cx| cc.on_lost(cx, &lost));
+    }
+}
+
+/// Tells RACK of a delivered segment. A resent one that came back sooner than any round trip was the original.
+#[inline]
+fn advance(detector: &mut Detector, record: &Record, seq: u32, resent: bool, min_rtt: Span, now: Time) {
+    if let Detector::Time(rack) = detector {
+        let ambiguous = resent && now.since(record.sent_at) < min_rtt;
+        rack.on_delivered(record, seq, ambiguous, now);
+    }
+}

@@ -1,0 +1,350 @@
+//! The sending endpoint: a state machine that is told of ACKs and timers, and leaves packets in an outbox.
+//!
+//! `ack` takes acknowledgements in, `recovery` moves between the phases, `transmit` decides what leaves, `timers`
+//! keeps the clocks.
+
+mod ack;
+mod recovery;
+mod timers;
+mod transmit;
+
+use super::options::{LossDetection, Recovery, TcpOptions};
+use super::prr::Prr;
+use super::rack::{DupThresh, Rack};
+use super::rate::DeliveryRate;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use crate::packet::Data;
+use cwndlab_cc::{
+    Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step, SubflowView, Time,
+};
+use recovery::Undo;
+use std::sync::Arc;
+use timers::Timers;
+
+/// What a sender wants to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// The opening of the connection.
+    Syn,
+    /// A segment with so many bytes of payload.
+    Segment(Data, u64),
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    Closed,
+    Opening { syn_sent: Time, again: bool },
+    Open,
+}
+
+/// What a sender counts; all since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Data packets sent.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub resent: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u64,
+    /// Tail-loss probes.
+    pub probes: u64,
+    /// Reductions taken back.
+    pub undos: u64,
+    /// Reductions by ECN.
+    pub ecn_reductions: u64,
+}
+
+/// How losses are detected.
+enum Detector {
+    Time(Rack),
+    Count(DupThresh),
+}
+
+/// What the receiver's last ACK allows and says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Peer {
+    /// One past the last segment that it has room for.
+    window_end: u32,
+    /// Segments that it saw marked, in all.
+    ce_count: u32,
+}
+
+/// A tail-loss probe in flight.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// An ACK of all below answers it.
+    end: u32,
+    /// It was a retransmission, so an answer may hide a loss.
+    resent: bool,
+}
+
+/// Whether the window was the limit, round by round (Linux tcp_cwnd_validate).
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    round_end: u32,
+    limited: bool,
+}
+
+/// The sender of one flow.
+pub struct Sender {
+    options: Arc<TcpOptions>,
+    cc: Box<dyn CongestionControl>,
+    needs: Needs,
+    rng: Rng,
+    facts: Facts,
+    view: [SubflowView; 1],
+    connection: Connection,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    detector: Detector,
+    /// Recovery or loss ends when this is acknowledged.
+    recovery_point: u32,
+    prr: Option<Prr>,
+    undo: Undo,
+    probe: Option<Probe>,
+    peer: Peer,
+    usage: Usage,
+    timers: Timers,
+    counters: Counters,
+    /// Segments to send in all, and the payload of the last one; `None`: without end.
+    total: Option<(u32, u64)>,
+    last_sent: Time,
+    /// What was sent is paid for, at the pacing rate, until then.
+    paced_until: Time,
+    /// The next segment tells the receiver that the window was reduced (CWR).
+    announce_reduction: bool,
+    /// The RTT sample of the last ACK.
+    sample: Option<Span>,
+    /// The window in segments, since when, and its integral until then.
+    window: u32,
+    window_since: Time,
+    window_nanos: u128,
+    /// An agent's decision that waits for its time.
+    delayed_action: Option<u32>,
+}
+
+impl Sender {
+    /// A sender that has not started; `bytes` is how much it has to send.
+    #[must_use]
+    pub fn new(
+        options: Arc<TcpOptions>, build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>, bytes: Option<u64>,
+        rng: Rng,
+    ) -> Self {
+        let mss = options.mss;
+        let setup = Setup { mss, initial_window: options.initial_window * mss, paced: false };
+        let cc = build(&setup);
+        let detector = match options.loss_detection {
+            LossDetection::Rack => Detector::Time(Rack::default()),
+            LossDetection::Sack => Detector::Count(DupThresh::default()),
+        };
+        Self {
+            needs: cc.needs(),
+            cc,
+            rng,
+            facts: Facts { mss, window_limited: true, ..Facts::default() },
+            view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
+            connection: Connection::Closed,
+            board: Scoreboard::default(),
+            rtt: RttEstimator::new(&options),
+            rate: DeliveryRate::default(),
+            detector,
+            recovery_point: 0,
+            prr: None,
+            undo: Undo::default(),
+            probe: None,
+            peer: Peer::default(),
+            usage: Usage { round_end: 0, limited: true },
+            timers: Timers::default(),
+            counters: Counters::default(),
+            total: bytes.map(|bytes| (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss)),
+            last_sent: Time::ZERO,
+            paced_until: Time::ZERO,
+            announce_reduction: false,
+            sample: None,
+            window: 0,
+            window_since: Time::ZERO,
+            window_nanos: 0,
+            delayed_action: None,
+            options,
+        }
+    }
+
+    /// Opens the connection.
+    pub fn start(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
+        self.facts.now = now;
+        self.connection = Connection::Opening { syn_sent: now, again: false };
+        self.timers.retransmit = now + self.options.rto_initial;
+        outbox.push(Outgoing::Syn);
+    }
+
+    /// The connection was accepted.
+    pub fn on_syn_ack(&mut self, now: Time, window: u32, room: u32, outbox: &mut Vec<Outgoing>) {
+        let Connection::Opening { syn_sent, again } = self.connection else { return };
+        self.connection = Connection::Open;
+        self.timers.retransmit = Time::NEVER;
+        self.timers.backoff = 0;
+        self.peer.window_end = window;
+        // Karn: the answer to a repeated SYN tells nothing.
+        if !again {
+            let sample = self.rtt.measure(syn_sent, now);
+            self.rtt.sample(sample, sample);
+        }
+        self.note_rtt();
+        self.facts.now = now;
+        self.send(now, room, outbox);
+    }
+
+    /// No new data from now on.
+    pub fn stop(&mut self) {
+        let end = self.board.next();
+        self.total = match self.total {
+            Some((segments, last)) if segments <= end => Some((segments, last)),
+            _ => Some((end, self.options.mss)),
+        };
+    }
+
+    /// Segments to send in all, if that is known.
+    #[must_use]
+    pub fn total_segments(&self) -> Option<u32> {
+        self.total.map(|(segments, _)| segments)
+    }
+
+    /// Payload of a segment in bytes.
+    #[must_use]
+    pub fn payload(&self, seq: u32) -> u64 {
+        match self.total {
+            Some((segments, last)) if seq + 1 == segments => last,
+            _ => self.options.mss,
+        }
+    }
+
+    /// Everything was acknowledged.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.total.is_some_and(|(segments, _)| self.board.una() >= segments)
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The decision in force.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.cc.control()
+    }
+
+    /// Round-trip times.
+    #[must_use]
+    pub fn rtt(&self) -> Rtt {
+        self.facts.rtt
+    }
+
+    /// The RTT sample of the last ACK, once.
+    pub fn take_sample(&mut self) -> Option<Span> {
+        self.sample.take()
+    }
+
+    /// The integral of the window over time up to `now`, in segment nanoseconds.
+    #[must_use]
+    pub fn window_nanos(&self, now: Time) -> u128 {
+        self.window_nanos + u128::from(self.window) * u128::from(now.since(self.window_since).0)
+    }
+
+    /// The phase of loss recovery.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.facts.phase
+    }
+
+    /// Segments in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.board.pipe()
+    }
+
+    /// The controller, for its probes.
+    #[must_use]
+    pub fn controller(&self) -> &dyn CongestionControl {
+        self.cc.as_ref()
+    }
+
+    /// The agent of a learning controller.
+    pub fn agent(&mut self) -> Option<&mut dyn Agent> {
+        self.cc.agent()
+    }
+
+    /// Whether data are sent ECN-capable.
+    #[must_use]
+    pub fn ecn(&self) -> Option<Ecn> {
+        match self.needs.ecn {
+            Ecn::AsConfigured => self.options.ecn.then_some(Ecn::Ect0),
+            chosen => Some(chosen),
+        }
+    }
+
+    /// An agent's decision: at once, or when `due` comes.
+    pub fn act(&mut self, action: u32, due: Time) {
+        if due <= self.facts.now {
+            self.apply(action);
+        } else {
+            self.delayed_action = Some(action);
+            self.timers.decision = due;
+        }
+    }
+
+    fn apply(&mut self, action: u32) {
+        if let Some(agent) = self.cc.agent() {
+            agent.act(action);
+        }
+    }
+
+    /// Calls the controller with what it may read.
+    #[inline]
+    fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
+        self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
+        let mut cx = Context { facts: &self.facts, subflows: &self.view, me: 0, rng: &mut self.rng };
+        f(self.cc.as_mut(), &mut cx)
+    }
+
+    fn note_rtt(&mut self) {
+        self.facts.rtt = self.rtt.rtt();
+        self.view[0].srtt = self.facts.rtt.smoothed;
+    }
+
+    fn own_window(&self) -> bool {
+        self.needs.own_window_in_recovery
+    }
+
+    fn uses_prr(&self) -> bool {
+        self.options.recovery == Recovery::Prr && !self.own_window()
+    }
+
+    /// The window in segments: PRR's in recovery, the controller's otherwise.
+    fn window_segments(&self, control: &Control) -> u32 {
+        match &self.prr {
+            Some(prr) if self.facts.phase == Phase::Recovery => prr.window(),
+            _ => (control.cwnd / self.facts.mss).clamp(1, u64::from(u32::MAX)) as u32,
+        }
+    }
+
+    /// The rest of an ACK, after the controller (and an agent) had its say.
+    pub fn finish_ack(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
+        self.send(now, room, outbox);
+    }
+
+    /// Whether the last callback asked for an agent.
+    fn step(&mut self, step: Step, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+        if step == Step::Continue {
+            self.send(now, room, outbox);
+        }
+        step
+    }
+}

@@ -1,0 +1,153 @@
+//! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, an agent's decision.
+
+use super::{Connection, Outgoing, Sender};
+use cwndlab_cc::{Phase, Span, Step, Time};
+
+/// Deadlines; [`Time::NEVER`] when a clock is off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timers {
+    pub(super) retransmit: Time,
+    pub(super) probe: Time,
+    pub(super) reorder: Time,
+    pub(super) pacing: Time,
+    pub(super) host: Time,
+    pub(super) decision: Time,
+    /// How often the retransmission timer has expired in a row.
+    pub(super) backoff: u32,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        let never = Time::NEVER;
+        Self {
+            retransmit: never,
+            probe: never,
+            reorder: never,
+            pacing: never,
+            host: never,
+            decision: never,
+            backoff: 0,
+        }
+    }
+}
+
+impl Sender {
+    /// When [`Sender::on_timer`] is due.
+    #[inline]
+    #[must_use]
+    pub fn next_timer(&self) -> Time {
+        let t = &self.timers;
+        let own = t.retransmit.min(t.probe).min(t.reorder).min(t.pacing).min(t.host).min(t.decision);
+        self.cc.next_timer().map_or(own, |at| own.min(at))
+    }
+
+    /// A clock is due. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    pub fn on_timer(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+        self.facts.now = now;
+        self.timers.clear_wakeups(now);
+        if self.timers.retransmit <= now {
+            self.on_retransmit_timer(now, outbox);
+        } else if self.timers.probe <= now {
+            self.send_probe(now, outbox);
+        }
+        if self.timers.reorder <= now {
+            self.on_reorder_timer(now);
+        }
+        if self.timers.decision <= now {
+            self.timers.decision = Time::NEVER;
+            if let Some(action) = self.delayed_action.take() {
+                self.apply(action);
+            }
+        }
+        let mut step = Step::Continue;
+        if self.cc.next_timer().is_some_and(|at| at <= now) {
+            step = self.call(|cc, cx| cc.on_timer(cx));
+        }
+        if self.connection == Connection::Open { self.step(step, now, room, outbox) } else { step }
+    }
+
+    fn on_retransmit_timer(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
+        self.timers.backoff += 1;
+        if let Connection::Opening { syn_sent, .. } = self.connection {
+            self.connection = Connection::Opening { syn_sent, again: true };
+            outbox.push(Outgoing::Syn);
+        } else if self.board.outstanding() > 0 {
+            self.timers.probe = Time::NEVER;
+            self.timers.reorder = Time::NEVER;
+            self.time_out(now);
+        } else {
+            self.timers.retransmit = Time::NEVER;
+            return;
+        }
+        self.timers.retransmit = now + self.backed_off();
+    }
+
+    fn on_reorder_timer(&mut self, now: Time) {
+        self.timers.reorder = Time::NEVER;
+        self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
+        let again = self.detect_losses(now);
+        self.timers.reorder = again.unwrap_or(Time::NEVER);
+        let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
+        if open && self.board.lost() > 0 {
+            self.enter_recovery(now);
+            let pipe = self.board.pipe();
+            if let Some(prr) = &mut self.prr {
+                prr.on_ack(0, pipe, false);
+            }
+        }
+    }
+
+    /// RFC 6298 (5.5): the timeout doubles each time, up to a ceiling.
+    fn backed_off(&self) -> Span {
+        let rto = self.rtt.rtt().rto;
+        Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
+    }
+
+    /// RFC 6298 (5.2), (5.3): new data were acknowledged.
+    #[inline]
+    pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
+        self.timers.backoff = 0;
+        let idle = self.board.outstanding() == 0;
+        self.timers.retransmit = if idle { Time::NEVER } else { now + self.rtt.rtt().rto };
+    }
+
+    /// RFC 6298 (5.1): data leave, and the timer is off.
+    #[inline]
+    pub(super) fn start_retransmit_timer(&mut self, now: Time) {
+        if self.timers.retransmit == Time::NEVER {
+            self.timers.retransmit = now + self.backed_off();
+        }
+    }
+
+    /// RFC 8985 section 7.2: a probe after two SRTT of silence, later when one lone segment may wait for the
+    /// delayed-ACK timer, but never after the retransmission timer.
+    #[inline]
+    pub(super) fn schedule_probe(&mut self, now: Time) {
+        let wanted = self.options.tail_loss_probe
+            && self.options.sack
+            && self.facts.phase == Phase::Open
+            && self.probe.is_none()
+            && self.board.outstanding() > 0
+            && self.facts.rtt.smoothed > Span::ZERO;
+        if !wanted {
+            self.timers.probe = Time::NEVER;
+            return;
+        }
+        let mut wait = self.facts.rtt.smoothed.times(2);
+        if self.board.outstanding() == 1 {
+            wait += self.options.rto_min;
+        }
+        self.timers.probe = (now + wait).min(self.timers.retransmit);
+    }
+}
+
+impl Timers {
+    /// Pacing and the host queue only wake the sender; what they waited for is looked at anew.
+    fn clear_wakeups(&mut self, now: Time) {
+        for wakeup in [&mut self.pacing, &mut self.host] {
+            if *wakeup <= now {
+                *wakeup = Time::NEVER;
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What leaves, and when.
+
+use super::{Connection, Detector, Outgoing, Probe, Sender};
+use crate::packet::Data;
+use cwndlab_cc::{Control, Event, Limit, Phase, Rate, Time};
+
+impl Sender {
+    /// Sends what window, pacing, receiver and host queue (`room` packets) allow.
+    pub(super) fn send(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
+        if self.connection != Connection::Open {
+            return;
+        }
+        self.restart_after_idle(now);
+        let control = self.cc.control();
+        let window = self.window_segments(&control);
+        self.view[0].window = control.shown_window;
+        self.note_window(now, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
+        let sent_before = outbox.len();
+        let limit = loop {
+            if self.board.pipe() >= window {
+                break Limit::Window;
+            }
+            if outbox.len() - sent_before >= room as usize {
+                // The host holds the sender back; it is woken when there is room.
+                break Limit::Window;
+            }
+            if let Some(wait) = self.paced_out(now, &control) {
+                self.timers.pacing = wait;
+                break Limit::Window;
+            }
+            match self.next_segment() {
+                Ok(lost) => self.transmit(now, lost, control.pacing_rate, outbox),
+                Err(limit) => break limit,
+            }
+        };
+        self.note_usage(limit);
+        self.schedule_probe(now);
+    }
+
+    fn note_window(&mut self, now: Time, window: u32) {
+        self.window_nanos = self.window_nanos(now);
+        (self.window, self.window_since) = (window, now);
+    }
+
+    /// RFC 6675 section 5 NextSeg: what is lost first (`Some`), then new data (`None`).
+    fn next_segment(&mut self) -> Result<Option<u32>, Limit> {
+        if let Some(seq) = self.board.next_lost() {
+            return Ok(Some(seq));
+        }
+        let next = self.board.next();
+        if self.total.is_some_and(|(segments, _)| next >= segments) {
+            return Err(Limit::Application);
+        }
+        if next >= self.peer.window_end {
+            return Err(Limit::Receiver);
+        }
+        Ok(None)
+    }
+
+    fn transmit(&mut self, now: Time, lost: Option<u32>, pacing: Option<Rate>, outbox: &mut Vec<Outgoing>) {
+        let record = self.rate.record(now, self.board.pipe());
+        let seq = match lost {
+            Some(seq) => {
+                self.board.send_again(seq, record);
+                self.note_resent(seq, now);
+                seq
+            }
+            None => self.board.send_new(record),
+        };
+        // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
+        let cwr = self.announce_reduction && lost.is_none();
+        self.announce_reduction &= !cwr;
+        let payload = self.payload(seq);
+        outbox.push(Outgoing::Segment(Data { seq, sent_at: now, cwr }, payload));
+        self.counters.sent += 1;
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent();
+        }
+        self.last_sent = now;
+        if let Some(rate) = pacing {
+            self.paced_until = self.paced_until.max(now) + rate.time_for(payload);
+        }
+        self.start_retransmit_timer(now);
+        self.call(|cc, cx| cc.on_sent(cx, payload));
+    }
+
+    fn note_resent(&mut self, seq: u32, now: Time) {
+        self.counters.resent += 1;
+        self.undo.on_resent(now);
+        if let Detector::Time(rack) = &mut self.detector {
+            rack.on_resent(seq, now);
+        }
+    }
+
+    /// When pacing lets the next packet go, if that is later than now. A quantum may be ahead of the rate.
+    fn paced_out(&self, now: Time, control: &Control) -> Option<Time> {
+        let rate = control.pacing_rate?;
+        let ahead = rate.time_for(control.send_quantum.saturating_sub(self.facts.mss));
+        let allowed = self.paced_until - ahead;
+        (allowed > now).then_some(allowed)
+    }
+
+    /// The host queue is full until then.
+    pub fn wait_for_host(&mut self, until: Time) {
+        self.timers.host = until;
+    }
+
+    /// Whether there is something that could leave if the host queue had room.
+    #[must_use]
+    pub fn wants_to_send(&mut self) -> bool {
+        let control = self.cc.control();
+        self.connection == Connection::Open
+            && self.board.pipe() < self.window_segments(&control)
+            && self.next_segment().is_ok()
+    }
+
+    /// RFC 8985 section 7.3: new data if there are any, else the last segment again.
+    pub(super) fn send_probe(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
+        self.timers.probe = Time::NEVER;
+        let last = match self.next_segment() {
+            Ok(None) => None,
+            Ok(Some(_)) => return,
+            Err(_) if self.board.outstanding() > 0 => Some(self.board.next() - 1),
+            Err(_) => return,
+        };
+        self.counters.probes += 1;
+        self.transmit(now, last, None, outbox);
+        self.probe = Some(Probe { end: self.board.next(), resent: last.is_some() });
+        self.timers.retransmit = now + self.rtt.rtt().rto;
+    }
+
+    /// RFC 7661: was the window the limit at any time of this round?
+    fn note_usage(&mut self, limit: Limit) {
+        self.facts.limited_by = limit;
+        let limited = limit == Limit::Window;
+        if limit == Limit::Application && self.board.lost() == 0 {
+            self.rate.limit_by_application(self.board.pipe());
+        }
+        if limited || self.board.una() >= self.usage.round_end {
+            self.usage.limited = limited;
+            self.usage.round_end = self.board.next();
+        }
+        self.facts.window_limited = self.usage.limited || !self.options.window_validation;
+    }
+
+    /// RFC 2861: a silence longer than the RTO makes the window stale.
+    fn restart_after_idle(&mut self, now: Time) {
+        let idle = now.since(self.last_sent);
+        let silent = self.board.outstanding() == 0 && self.counters.sent > 0 && idle > self.facts.rtt.rto;
+        if silent && self.options.window_validation && self.facts.phase == Phase::Open && self.next_segment().is_ok() {
+            self.call(|cc, cx| cc.on_event(cx, Event::IdleRestart(idle)));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From a specification to links and ways: which directions are links, and which are mere delays.
+
+use crate::flow::{HoldBack, Route, Ways};
+use crate::link::Link;
+use crate::queue::{Limit, QueueSpec};
+use crate::spec::{Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use cwndlab_cc::{Rate, Span};
+
+/// Packets that may stand in the host's queue before the sender is held back: two, as TCP small queues allow at
+/// least ...
+const HELD_BACK_PACKETS: u64 = 2;
+/// ... or a millisecond's worth at the access rate (Linux: sk_pacing_shift 10).
+const HELD_BACK_TIME: Span = Span::from_millis(1);
+
+/// The links of a run, and where each direction of each stands among them.
+pub struct Topology {
+    /// All links: those of the scenario, then return directions, then access links.
+    pub links: Vec<Link>,
+    backs: Vec<Option<u16>>,
+}
+
+impl Topology {
+    /// The links of the scenario and their return directions.
+    #[must_use]
+    pub fn new(spec: &SimSpec) -> Self {
+        let mut topology = Self { links: Vec::new(), backs: Vec::new() };
+        for link in &spec.links {
+            topology.add(link, spec.seed);
+        }
+        for (index, link) in spec.links.iter().enumerate() {
+            let flows = spec.flows.iter().chain(spec.arrivals.iter().map(|a| &a.template));
+            let carries_data = flows.filter(|flow| flow.reverse).any(|flow| flow.path.contains(&index));
+            let back = match &link.back {
+                Some(back) => Some(topology.add(back, spec.seed)),
+                // Data need a link to travel on, even where nothing holds them up.
+                None if carries_data => Some(topology.add(&plain_back(link), spec.seed)),
+                None => None,
+            };
+            topology.backs.push(back);
+        }
+        topology
+    }
+
+    fn add(&mut self, link: &LinkSpec, seed: u64) -> u16 {
+        self.links.push(Link::new(link, seed));
+        (self.links.len() - 1) as u16
+    }
+
+    /// The ways of a flow; its access link is made here.
+    pub fn ways(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Ways {
+        let forward: Vec<u16> = flow.path.iter().map(|link| *link as u16).collect();
+        let mut backward = Route::default();
+        for &link in flow.path.iter().rev() {
+            match self.backs[link] {
+                Some(back) => backward.links.push(back),
+                None => backward.delays.push(spec.links[link].delay.clone()),
+            }
+        }
+        let forward = Route { links: forward, delays: Vec::new() };
+        let (mut data, mut acks) = if flow.reverse { (backward, forward) } else { (forward, backward) };
+        let mut hold_back = None;
+        if let Some(access) = &flow.access {
+            let link = self.add(&access.link, spec.seed);
+            data.links.insert(0, link);
+            match &access.link.back {
+                Some(back) => acks.links.push(self.add(back, spec.seed)),
+                None => acks.delays.push(access.link.delay.clone()),
+            }
+            if access.hold_back {
+                hold_back = Some(HoldBack { link, packets: held_back_packets(&access.link, flow) });
+            }
+        }
+        Ways { data, acks, hold_back }
+    }
+}
+
+fn held_back_packets(access: &LinkSpec, flow: &FlowSpec) -> u64 {
+    let packet = flow.tcp.mss + flow.tcp.header;
+    match &access.capacity {
+        Capacity::Rate(rates) => HELD_BACK_PACKETS.max(rates.first().bytes_in(HELD_BACK_TIME) / packet),
+        Capacity::Unlimited | Capacity::Trace(_) => HELD_BACK_PACKETS,
+    }
+}
+
+/// A return direction that is not congested, loses nothing and has the same delay.
+fn plain_back(link: &LinkSpec) -> LinkSpec {
+    LinkSpec {
+        name: format!("{}.back", link.name),
+        capacity: Capacity::Unlimited,
+        delay: link.delay.clone(),
+        loss: LossSpec { kind: LossKind::None, before_queue: false },
+        queue: QueueSpec::DropTail(Limit::Unlimited),
+        overhead: link.overhead,
+        jitter: Span::ZERO,
+        reorder: None,
+        back: None,
+    }
+}
+
+/// One packet time of the slowest link of a flow's way: the bound of its sender's processing delay.
+#[must_use]
+pub fn packet_time(flow: &FlowSpec, spec: &SimSpec) -> Span {
+    let packet = flow.tcp.mss + flow.tcp.header;
+    let access = flow.access.iter().map(|access| &access.link);
+    let time = |link: &LinkSpec| match &link.capacity {
+        Capacity::Unlimited => Span::ZERO,
+        // A link that starts with an outage has no packet time.
+        Capacity::Rate(rates) if rates.first() == Rate(0) => Span::ZERO,
+        Capacity::Rate(rates) => rates.first().time_for(packet + link.overhead),
+        Capacity::Trace(trace) => Span(trace.period.0 / trace.at.len() as u64),
+    };
+    flow.path.iter().map(|link| &spec.links[*link]).chain(access).map(time).max().unwrap_or_default()
+}
