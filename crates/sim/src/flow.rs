@@ -13,8 +13,13 @@ use std::sync::Arc;
 /// What a receiver sends back.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    /// The connection is accepted; segments that there is room for.
-    SynAck(u32),
+    /// The connection is accepted.
+    SynAck {
+        /// When.
+        sent_at: Time,
+        /// Segments that there is room for.
+        window: u32,
+    },
     /// An acknowledgement.
     Ack(AckHeader),
 }
@@ -80,7 +85,6 @@ pub struct Flow {
     last_arrival: Time,
     processing: Span,
     processing_rng: Rng,
-    accepted: Option<Time>,
     completed: Option<Time>,
     started: Time,
     header: u32,
@@ -140,7 +144,6 @@ impl Flow {
             last_arrival: Time::ZERO,
             processing,
             processing_rng: stream("processing"),
-            accepted: None,
             completed: None,
             started: start,
             header: options.header as u32,
@@ -205,7 +208,7 @@ impl Flow {
     #[must_use]
     pub fn wrap_answer(&self, index: u32, answer: Answer) -> Packet {
         let body = match answer {
-            Answer::SynAck(window) => Body::SynAck { window },
+            Answer::SynAck { sent_at, window } => Body::SynAck { sent_at, window },
             Answer::Ack(header) => Body::Ack(header),
         };
         let options = match &answer {
@@ -214,7 +217,7 @@ impl Flow {
                 // RFC 2018 section 3: two bytes and eight for each block, padded to four.
                 blocks => 4 + 8 * blocks,
             },
-            Answer::SynAck(_) => 0,
+            Answer::SynAck { .. } => 0,
         };
         let size = self.header + options;
         Packet { flow: index, generation: self.generation, hop: 0, ecn: EcnField::NotEct, size, body }
@@ -222,19 +225,14 @@ impl Flow {
 
     /// The SYN arrives.
     pub fn accept(&mut self, now: Time) -> Answer {
-        self.accepted.get_or_insert(now);
-        Answer::SynAck(self.receiver.window())
+        self.receiver.accept(now);
+        Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
     /// A segment arrives; the bytes by which the data in order grew, and an answer that is due at once.
     #[inline]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> (u64, Option<Answer>) {
         let before = self.receiver.next();
-        if before == 0
-            && let Some(accepted) = self.accepted
-        {
-            self.receiver.set_rtt(now.since(accepted));
-        }
         let answer = self.receiver.on_data(now, data, ecn);
         let grew = self.bytes_below(self.receiver.next()) - self.bytes_below(before);
         if self.sender.total_segments() == Some(self.receiver.next()) {

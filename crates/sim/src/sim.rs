@@ -236,7 +236,7 @@ impl Sim {
                 let answer = flow.accept(self.now);
                 self.answer(index, answer);
             }
-            Body::SynAck { window } => self.post(index, Answer::SynAck(window)),
+            Body::SynAck { sent_at, window } => self.post(index, Answer::SynAck { sent_at, window }),
             Body::Ack(header) => self.post(index, Answer::Ack(header)),
         }
         None
@@ -273,8 +273,8 @@ impl Sim {
                 flow.note_sample();
                 step
             }
-            Due::Answer(Answer::SynAck(window)) => {
-                flow.sender.on_syn_ack(now, window, room, &mut self.outbox);
+            Due::Answer(Answer::SynAck { sent_at, window }) => {
+                flow.sender.on_syn_ack(now, sent_at, window, room, &mut self.outbox);
                 Step::Continue
             }
             Due::Start => {

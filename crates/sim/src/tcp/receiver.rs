@@ -29,9 +29,13 @@ pub struct Receiver {
     delayed_until: Time,
     compressed: u32,
     compressed_until: Time,
+    /// Blocks touched since the last ACK.
+    unreported: usize,
     duplicates_sent: u32,
     /// The timestamp to echo (RFC 7323: TS.Recent) and the last ACK sent.
     echo: Time,
+    /// The newest timestamp of our own that came back.
+    echoed: Time,
     last_ack: u32,
     ce_count: u32,
     ece: bool,
@@ -115,8 +119,10 @@ impl Receiver {
             delayed_until: Time::NEVER,
             compressed: 0,
             compressed_until: Time::NEVER,
+            unreported: 0,
             duplicates_sent: 0,
             echo: Time::ZERO,
+            echoed: Time::ZERO,
             last_ack: 0,
             ce_count: 0,
             ece: false,
@@ -148,14 +154,15 @@ impl Receiver {
         self.delayed_until.min(self.compressed_until)
     }
 
-    /// The handshake has shown this round-trip time.
-    pub fn set_rtt(&mut self, rtt: Span) {
-        self.rtt = rtt;
+    /// The handshake is answered at this time.
+    pub fn accept(&mut self, now: Time) {
+        self.echoed = now;
     }
 
     /// A segment arrives; the answer, if one is due at once.
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<AckHeader> {
         self.note_ecn(data, ecn);
+        self.measure_rtt(now, data.echo);
         if data.seq <= self.last_ack && data.sent_at >= self.echo {
             self.echo = data.sent_at;
         }
@@ -165,7 +172,7 @@ impl Receiver {
         let filled = self.insert(now, data.seq);
         if self.duplicate.is_some() || filled || self.pending.is_empty() {
             // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once.
-            return Some(self.acknowledge(false));
+            return Some(self.acknowledge(now, false));
         }
         self.out_of_order(now)
     }
@@ -173,9 +180,9 @@ impl Receiver {
     /// A timer is due.
     pub fn on_timer(&mut self, now: Time) -> Option<AckHeader> {
         if now >= self.delayed_until {
-            return Some(self.acknowledge(true));
+            return Some(self.acknowledge(now, true));
         }
-        (now >= self.compressed_until).then(|| self.acknowledge(false))
+        (now >= self.compressed_until).then(|| self.acknowledge(now, false))
     }
 
     fn note_ecn(&mut self, data: &Data, ecn: EcnField) {
@@ -189,12 +196,23 @@ impl Receiver {
         }
     }
 
+    /// Linux tcp_rcv_rtt_measure_ts: smoothed by an eighth, once for each timestamp that comes back.
+    fn measure_rtt(&mut self, now: Time, echo: Time) {
+        if echo <= self.echoed && self.rtt != Span::ZERO {
+            return;
+        }
+        self.echoed = echo;
+        let sample = now.since(echo);
+        let first = self.rtt == Span::ZERO;
+        self.rtt = if first { sample } else { Span(self.rtt.0 - self.rtt.0 / 8 + sample.0 / 8) };
+    }
+
     fn in_order(&mut self, now: Time) -> Option<AckHeader> {
         self.next += 1;
         self.unacknowledged += 1;
         let grew = self.window.on_segment(now, self.rtt);
         if self.unacknowledged >= self.delay_segments || (grew && self.quick_ack) {
-            return Some(self.acknowledge(false));
+            return Some(self.acknowledge(now, false));
         }
         self.delayed_until = self.delayed_until.min(now + self.delay_timeout);
         None
@@ -277,6 +295,10 @@ impl Receiver {
 
     /// RFC 2018 section 4: the block of the newest segment comes first, then those reported before.
     fn touch(&mut self, start: u32) {
+        let newest = self.recent[..self.recent_len].first();
+        if self.unreported == 0 || newest != Some(&start) {
+            self.unreported += 1;
+        }
         let at = self.recent[..self.recent_len].iter().position(|&s| s == start);
         let end = at.unwrap_or_else(|| {
             self.recent_len = (self.recent_len + 1).min(SACK_BLOCKS);
@@ -298,27 +320,30 @@ impl Receiver {
         let delay = self.compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
         if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
-            return Some(self.acknowledge(false));
+            return Some(self.acknowledge(now, false));
         }
         self.compressed += 1;
-        if self.compressed >= COMPRESSED_MOST {
-            return Some(self.acknowledge(false));
+        // Linux tcp_sack_new_ofo_skb: no block is pushed out of the ACK unreported.
+        if self.compressed >= COMPRESSED_MOST || self.unreported >= SACK_BLOCKS {
+            return Some(self.acknowledge(now, false));
         }
         self.compressed_until = self.compressed_until.min(now + delay);
         None
     }
 
-    fn acknowledge(&mut self, delayed: bool) -> AckHeader {
+    fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
         if self.last_ack != self.next {
             self.duplicates_sent = 0;
         }
         self.unacknowledged = 0;
         self.delayed_until = Time::NEVER;
         self.compressed = 0;
+        self.unreported = 0;
         self.compressed_until = Time::NEVER;
         self.last_ack = self.next;
         let duplicate = self.duplicate.take().filter(|_| self.sack);
         AckHeader {
+            sent_at: now,
             echo: self.echo,
             cumulative: self.next,
             window: self.window.segments(),
@@ -362,7 +387,7 @@ mod tests {
     }
 
     fn data(seq: u32) -> Data {
-        Data { seq, sent_at: Time(u64::from(seq)), cwr: false }
+        Data { seq, sent_at: Time(u64::from(seq)), echo: Time::ZERO, cwr: false }
     }
 
     fn plain() -> TcpOptions {

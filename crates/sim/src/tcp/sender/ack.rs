@@ -51,6 +51,7 @@ impl Sender {
         let ce = header.ce_count.saturating_sub(self.peer.ce_count);
         self.rate.ce += ce;
         self.peer.ce_count += ce;
+        self.peer.timestamp = header.sent_at;
         self.peer.window_end = self.peer.window_end.max(header.cumulative.saturating_add(header.window));
         self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
 

@@ -71,6 +71,8 @@ struct Peer {
     window_end: u32,
     /// Segments that it saw marked, in all.
     ce_count: u32,
+    /// Its newest timestamp.
+    timestamp: Time,
 }
 
 /// A tail-loss probe in flight.
@@ -183,12 +185,15 @@ impl Sender {
     }
 
     /// The connection was accepted.
-    pub fn on_syn_ack(&mut self, now: Time, window: u32, room: u32, outbox: &mut Vec<Outgoing>) {
+    pub fn on_syn_ack(
+        &mut self, now: Time, sent_at: Time, window: u32, room: u32, outbox: &mut Vec<Outgoing>,
+    ) {
         let Connection::Opening { syn_sent, again } = self.connection else { return };
         self.connection = Connection::Open;
         self.timers.retransmit = Time::NEVER;
         self.timers.backoff = 0;
         self.peer.window_end = window;
+        self.peer.timestamp = sent_at;
         // Karn: the answer to a repeated SYN tells nothing.
         if !again {
             let sample = self.rtt.measure(syn_sent, now);

@@ -71,7 +71,7 @@ impl Sender {
         let cwr = self.announce_reduction && lost.is_none();
         self.announce_reduction &= !cwr;
         let payload = self.payload(seq);
-        outbox.push(Outgoing::Segment(Data { seq, sent_at: now, cwr }, payload));
+        outbox.push(Outgoing::Segment(Data { seq, sent_at: now, echo: self.peer.timestamp, cwr }, payload));
         self.counters.sent += 1;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
