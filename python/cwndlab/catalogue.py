@@ -39,6 +39,24 @@ def find(name: str) -> tuple[str, Entry]:
     return entries[name]
 
 
+def described(kind: str, entry: Entry) -> Entry:
+    """Give the entry in the form of an algorithm's; a profile's options become parameters with its values."""
+    if kind != "profile":
+        return entry
+    values = entry[TCP]
+    options = [{**option, "default": values[option["name"]]} for option in read()[TCP]]
+    dialects = [
+        f"{algorithm}.{name} = {_shown(value)}"
+        for algorithm, settings in entry["dialects"].items()
+        for name, value in settings.items()
+    ]
+    return {"name": entry["name"], "summary": entry["summary"], "params": options, "dialects": dialects}
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _unknown(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else "see `cwndlab list`"

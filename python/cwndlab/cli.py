@@ -93,6 +93,6 @@ def _tell(error: CwndlabError) -> None:
     from cwndlab.scenario import ScenarioError
 
     if isinstance(error, ScenarioError):
-        print_problems(error.file, error.problems)
+        print_problems(error.scenario, error.problems)
     else:
-        print_message("error", f"{{}}: {error}")
+        print_message("error", str(error))

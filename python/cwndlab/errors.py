@@ -19,5 +19,5 @@ class RunFailedError(CwndlabError):
     """A simulation broke off."""
 
     def __init__(self, seed: int, reason: str) -> None:
-        super().__init__(f"seed {seed} failed: {reason}")
+        super().__init__(f"seed {seed}: {reason}")
         self.seed = seed

@@ -119,6 +119,8 @@ def _draw_band(ax: Axes, time: Column, columns: Sequence[Column], what: str) -> 
     # A time at which no component has a value has no median; percentiles would warn about it.
     values = np.ma.masked_invalid(np.vstack(columns)).filled(np.nan)
     some = ~np.isnan(values).all(axis=0)
+    if not some.any():
+        return
     low, median, high = np.nanpercentile(values[:, some], [10, 50, 90], axis=0)
     ax.fill_between(time[some], low, high, color=COLOURS[0], alpha=0.25, linewidth=0, label="10 to 90 %")
     ax.plot(time[some], median, color=COLOURS[0], label=f"median of {what}")

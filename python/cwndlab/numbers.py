@@ -28,6 +28,11 @@ def with_interval(measure: Measure, digits: int = 2, sign: str = " ± ") -> str:
     return f"{measure.mean:.{decimals}f}{sign}{half_width}"
 
 
+def counted(count: int, thing: str) -> str:
+    """`1 link`, `2 links`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def plain(value: float) -> str:
     """Format with four significant digits, whole numbers in full."""
     if value == round(value) and abs(value) < 1e15:

@@ -30,7 +30,7 @@ class Result:
     @cached_property
     def name(self) -> str:
         """The scenario's name."""
-        return str(self.scenario.resolved.get("name") or self.scenario.stem)
+        return str(self.scenario.resolved["name"] or self.scenario.stem)
 
     @property
     def seeds(self) -> list[int]:

@@ -61,7 +61,7 @@ class _Job:
             stored = self._simulate()
         except InterruptedError:
             return None
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise RunFailedError(self.seed, str(error)) from None
         self.store.save(self.seed, stored)
         return SeedRun(self.seed, stored.outcome, stored.recording, reused=False)

@@ -21,11 +21,14 @@ MAX_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Problem:
-    """One remark of the checker; `line` and `column` count from 1, 0 when unknown."""
+    """One remark of the checker.
+
+    `line` and `column` count from 1 and are None for an override; `text` is all of it in one line.
+    """
 
     severity: str
-    line: int
-    column: int
+    line: int | None
+    column: int | None
     key: str
     message: str
     text: str
@@ -37,12 +40,11 @@ class Problem:
 
 
 class ScenarioError(InputError):
-    """The scenario has errors; `problems` lists every one."""
+    """The scenario has errors; `problems` lists every one, and the warnings."""
 
-    def __init__(self, file: str, problems: list[Problem]) -> None:
-        errors = [problem for problem in problems if problem.is_error]
-        super().__init__("\n".join(f"{file}:{problem.line}: {problem.message}" for problem in errors))
-        self.file = file
+    def __init__(self, scenario: Scenario, problems: list[Problem]) -> None:
+        super().__init__("\n".join(problem.text for problem in problems))
+        self.scenario = scenario
         self.problems = problems
 
 
@@ -59,13 +61,13 @@ class Scenario:
         from cwndlab import _native
 
         report = json.loads(_native.check(self.text, self.file, list(self.overrides)))
-        return [_problem(entry) for entry in report["problems"]]
+        return [Problem(**entry) for entry in report["problems"]]
 
     def validate(self) -> list[Problem]:
         """Return the warnings; raise `ScenarioError` if there is an error."""
         problems = self.problems()
         if any(problem.is_error for problem in problems):
-            raise ScenarioError(self.file, problems)
+            raise ScenarioError(self, problems)
         return problems
 
     @cached_property
@@ -106,17 +108,6 @@ def parse_override(text: str) -> Override:
     if not sign or not key or not value:
         raise InputError(f"--set {text}: expected key=value, for example flow.0.cc=cubic")
     return key, value
-
-
-def _problem(entry: dict[str, Any]) -> Problem:
-    return Problem(
-        severity=entry["severity"],
-        line=entry.get("line") or 0,
-        column=entry.get("column") or 0,
-        key=entry.get("key") or "",
-        message=entry["message"],
-        text=entry.get("text") or "",
-    )
 
 
 def _read(path: Path) -> bytes:

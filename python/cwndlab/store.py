@@ -80,7 +80,8 @@ def _read(path: Path) -> Stored | None:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        # Numpy would leave the file open if its content is bad.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             content = json.loads(arrays["content"].tobytes())
             stored = Stored(content["outcome"], _recording(content["tables"], arrays))
         path.touch()

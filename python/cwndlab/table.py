@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from cwndlab.numbers import with_interval
+from cwndlab.numbers import counted, with_interval
+from cwndlab.outline import varying
 from cwndlab.summary import Component, Measure, mean_of_flows
 
 if TYPE_CHECKING:
@@ -20,6 +22,32 @@ if TYPE_CHECKING:
 
 # More flows than this are shown as the average flow of each algorithm.
 MAX_FLOWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One table: what its rows are, and over how many seeds."""
+
+    kind: str
+    rows: Sequence[Component]
+    columns: Sequence[Column]
+    seeds: int
+
+    @staticmethod
+    def value(row: Component, column: Column) -> Measure:
+        """The measure of one cell."""
+        return row.measures.get(column.key, Measure(None, None, 0))
+
+    def measured(self) -> Block:
+        """Without the columns in which nothing was measured."""
+        columns = [column for column in self.columns if any(self.value(row, column).n for row in self.rows)]
+        return replace(self, columns=columns)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some seeds lack a value that others have."""
+        counts = (self.value(row, column).n for row in self.rows for column in self.columns)
+        return any(0 < count < self.seeds for count in counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +106,19 @@ def print_result(console: Console, result: Result) -> None:
     summary = result.summary
     console.print(f"{result.name}: {_repeats(result)}", markup=False, soft_wrap=True)
     console.print()
-    _print(console, "flow", _flows(result), FLOW)
-    _print(console, "group", summary.groups, GROUP)
-    shown = [_in_percent(link) for link in summary.links if _is_telling(link)]
-    _print(console, "link", shown, LINK)
-    for note in _notes(result, hidden_links=len(summary.links) - len(shown)):
-        console.print(note, markup=False, style="dim", soft_wrap=True)
+    seeds = len(result.runs)
+    telling = [link for link in summary.links if _is_telling(link)]
+    shown = (
+        Block("flow", _flows(result), FLOW, seeds),
+        Block("group", summary.groups, GROUP, seeds),
+        Block("link", [_in_percent(link) for link in telling], LINK, seeds),
+    )
+    for block in shown:
+        _print(console, block.measured())
+    if any(block.is_partial for block in shown):
+        console.print("(n): only n seeds have a value")
+    for note in _notes(result, hidden_links=len(summary.links) - len(telling)):
+        console.print(note, markup=False, style="dim")
 
 
 def _repeats(result: Result) -> str:
@@ -102,9 +137,9 @@ def _notes(result: Result, hidden_links: int) -> Iterator[str]:
     if any(component.degraded for component in summary.flows):
         yield "! degraded: the transport could not serve all that this algorithm needs"
     if len(result.runs) > 1 and not summary.deterministic:
-        yield "Seeds differ in start jitter, send jitter and every random stream."
+        yield f"Seeds differ in {varying(result.scenario.resolved)}."
     if hidden_links:
-        yield f"{hidden_links} access and return links without queue or loss are in the files only."
+        yield f"{counted(hidden_links, 'access or return link')} without drop or loss: in the files only."
 
 
 def _flows(result: Result) -> list[Component]:
@@ -137,46 +172,43 @@ def _in_percent(link: Component) -> Component:
     return Component(link.name, link.cc, link.degraded, {**link.measures, "utilisation": percent})
 
 
-def _print(console: Console, kind: str, rows: Sequence[Component], columns: Sequence[Column]) -> None:
-    """Print one table; in halves, one below the other, if not even the shortest numbers fit."""
-    measured = [column for column in columns if any(_value(row, column).n for row in rows)]
-    if not measured:
+def _print(console: Console, block: Block) -> None:
+    """Print a table; in halves, one below the other, if not even the shortest numbers fit."""
+    if not block.columns or not block.rows:
         return
-    tables = [_table(kind, rows, measured, layout) for layout in LAYOUTS]
+    tables = [_table(block, layout) for layout in LAYOUTS]
     fitting = (table for table in tables if _width(console, table) <= console.width)
-    table = next(fitting, tables[-1] if len(measured) == 1 else None)
-    if table is None:
-        middle = (len(measured) + 1) // 2
-        _print(console, kind, rows, measured[:middle])
-        _print(console, kind, rows, measured[middle:])
-    else:
+    table = next(fitting, tables[-1] if len(block.columns) == 1 else None)
+    if table is not None:
         console.print(table)
         console.print()
+        return
+    middle = (len(block.columns) + 1) // 2
+    _print(console, replace(block, columns=block.columns[:middle]))
+    _print(console, replace(block, columns=block.columns[middle:]))
 
 
 def _width(console: Console, table: Table) -> int:
     return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 
-def _table(kind: str, rows: Sequence[Component], columns: Sequence[Column], layout: Layout) -> Table:
+def _table(block: Block, layout: Layout) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0), header_style="bold")
-    table.add_column(kind, overflow="fold")
-    with_cc = any(row.cc for row in rows)
+    table.add_column(block.kind, overflow="fold")
+    with_cc = any(row.cc for row in block.rows)
     if with_cc:
         table.add_column("cc", overflow="fold")
-    for column in columns:
+    for column in block.columns:
         table.add_column(f"{column.title}\n{column.unit}", justify="right", no_wrap=True)
-    for row in rows:
-        identity: list[Any] = [row.name + (" !" if row.degraded else "")]
-        if with_cc:
-            identity.append(row.cc or "")
-        table.add_row(*identity, *(_cell(_value(row, column), layout) for column in columns))
+    for row in block.rows:
+        identity = [row.name + (" !" if row.degraded else "")] + [row.cc or ""] * with_cc
+        table.add_row(
+            *map(escape, identity), *(_cell(block, row, column, layout) for column in block.columns)
+        )
     return table
 
 
-def _cell(measure: Measure, layout: Layout) -> str:
-    return with_interval(measure, layout.digits, layout.sign)
-
-
-def _value(row: Component, column: Column) -> Measure:
-    return row.measures.get(column.key, Measure(None, None, 0))
+def _cell(block: Block, row: Component, column: Column, layout: Layout) -> str:
+    measure = block.value(row, column)
+    count = f" ({measure.n})" if 0 < measure.n < block.seeds else ""
+    return with_interval(measure, layout.digits, layout.sign) + count

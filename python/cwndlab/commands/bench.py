@@ -50,7 +50,6 @@ def bench(
 def _print(cases: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    from cwndlab.numbers import MISSING, plain
     from cwndlab.terminal import output
 
     shown = [key for key in TITLES if any(key in case for case in cases)]
@@ -59,5 +58,11 @@ def _print(cases: Sequence[dict[str, Any]]) -> None:
     for key in shown:
         table.add_column(TITLES[key], justify="right")
     for case in cases:
-        table.add_row(case["name"], *(plain(case[key]) if key in case else MISSING for key in shown))
+        table.add_row(case["name"], *(_cell(case.get(key)) for key in shown))
     output().print(table)
+
+
+def _cell(value: float | None) -> str:
+    from cwndlab.numbers import MISSING, plain
+
+    return MISSING if value is None else plain(value)

@@ -17,5 +17,8 @@ def check(file: File, overrides: Overrides = []) -> None:  # noqa: B006 (typer c
     from cwndlab.outline import outline
 
     experiment = scenario.load(file, [scenario.parse_override(text) for text in overrides])
-    print_problems(experiment.file, experiment.validate())
-    typer.echo(f"{file}: ok: {outline(experiment.resolved)}")
+    print_problems(experiment, experiment.validate())
+    head, *links = outline(experiment.resolved)
+    typer.echo(f"{file}: ok: {head}")
+    for link in links:
+        typer.echo(f"  {link}")

@@ -10,24 +10,32 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.scenario import Problem
+    from cwndlab.scenario import Problem, Scenario
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
 
 
-def print_problems(file: str, problems: Sequence[Problem]) -> None:
+def print_problems(scenario: Scenario, problems: Sequence[Problem]) -> None:
     """Print each problem on standard error, with the line it is about."""
+    lines = scenario.text.decode(errors="replace").splitlines()
     for problem in problems:
-        place = ":".join(str(part) for part in (file, problem.line, problem.column) if part)
-        print_message(problem.severity, f"{place}: {{}}: {problem.message}")
-        if problem.text:
-            typer.echo(f"    {problem.text.expandtabs(1)}", err=True)
-            if problem.column:
-                typer.echo(" " * (problem.column + 3) + "^", err=True)
+        before, _, after = problem.text.partition(f"{problem.severity}: ")
+        print_message(problem.severity, after, before)
+        if problem.line and problem.line <= len(lines):
+            _print_line(lines[problem.line - 1], problem.column)
 
 
-def print_message(severity: str, template: str) -> None:
-    """Print a line on standard error with the severity, coloured for a terminal, in place of `{}`."""
+def print_message(severity: str, message: str, before: str = "") -> None:
+    """Print one line on standard error; the severity is coloured on a terminal."""
     colour = None if os.environ.get("NO_COLOR") else COLOURS[severity]
-    before, _, after = template.partition("{}")
-    typer.echo(before + typer.style(severity, fg=colour, bold=colour is not None) + after, err=True)
+    word = typer.style(f"{severity}:", fg=colour, bold=True if colour else None)
+    typer.echo(f"{before}{word} {message}", err=True)
+
+
+def _print_line(line: str, column: int | None) -> None:
+    """Print a line of the scenario, and point at one character of it."""
+    if not line.strip():
+        return
+    typer.echo(f"    {line.replace(chr(9), ' ')}", err=True)
+    if column:
+        typer.echo(" " * (column + 3) + "^", err=True)

@@ -50,7 +50,7 @@ def run(
 
     chosen = parse_seeds(seeds)
     experiment = scenario.load(file, [scenario.parse_override(text) for text in overrides])
-    print_problems(experiment.file, experiment.validate())
+    print_problems(experiment, experiment.validate())
     folder = out or Path("out") / experiment.stem
     files.prepare(folder)
 
@@ -64,19 +64,18 @@ def run(
 
 def _run(experiment: Scenario, seeds: Sequence[int], threads: int | None, *, fresh: bool) -> Batch:
     from cwndlab.manifest import extension_hash
+    from cwndlab.numbers import counted
     from cwndlab.progress import progress
     from cwndlab.runner import run_seeds
     from cwndlab.store import Store, default_folder, prune
 
     store = Store(default_folder(), experiment.canonical, extension_hash(), fresh=fresh)
     began = time.perf_counter()
-    with progress(f"{len(seeds)} seeds") as watch:
+    with progress(counted(len(seeds), "seed")) as watch:
         batch = run_seeds(experiment, seeds, store, threads=threads, watch=watch)
+    took = time.perf_counter() - began
     reused = sum(run.reused for run in batch.runs)
-    typer.echo(
-        f"{len(batch.runs) - reused} seeds run, {reused} reused, in {time.perf_counter() - began:.1f} s",
-        err=True,
-    )
+    typer.echo(f"{counted(len(batch.runs) - reused, 'seed')} run, {reused} reused, in {took:.1f} s", err=True)
     prune(default_folder())
     return batch
 

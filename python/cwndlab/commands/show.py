@@ -30,29 +30,27 @@ def show(
     if as_json:
         typer.echo(files.dump({"schema": 1, "kind": kind, **entry}))
         return
-    _print(kind, entry)
+    _print(kind, catalogue.described(kind, entry))
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:
+    from rich.markup import escape
     from rich.padding import Padding
 
     from cwndlab.terminal import output
 
     console = output()
-    console.print(f"{entry['name']} ({kind}): {entry.get('summary') or ''}", markup=False)
+    console.print(f"{entry['name']} ({kind}): {entry['summary']}", markup=False)
     if entry.get("source"):
         console.print(f"source: {entry['source']}", markup=False)
     if entry.get("params"):
         console.print()
         console.print(_table(entry["params"]))
-    if entry.get("departures"):
-        console.print("\ndepartures from the source:")
-        for departure in _lines(entry["departures"]):
-            console.print(Padding(f"- {departure}", (0, 0, 0, 2)), markup=False)
-
-
-def _lines(departures: str | list[str]) -> list[str]:
-    return departures.splitlines() if isinstance(departures, str) else departures
+    for title in ("departures", "dialects"):
+        if entry.get(title):
+            console.print(f"\n{title}:")
+            for line in entry[title]:
+                console.print(Padding(escape(f"- {line}"), (0, 0, 0, 2)))
 
 
 def _table(params: Sequence[dict[str, Any]]) -> Table:

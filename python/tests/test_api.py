@@ -1,0 +1,46 @@
+"""`cwndlab.run` from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cwndlab as cl
+from cwndlab.scenario import ScenarioError
+from tests.conftest import SCENARIO
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_from_a_file(scenario: Path) -> None:
+    result = cl.run(scenario, seeds=2)
+    assert result.seeds == [1, 2]
+    assert result.flows["name"].to_list() == ["a", "b"] * 2
+    assert result.series("cwnd_segments").height > 0
+    assert len(result.plot().axes) == 4
+
+
+def test_from_a_text_and_a_dictionary() -> None:
+    text = cl.run(SCENARIO, seeds=[3])
+    link = {"name": "l", "rate": "10 Mbit/s", "delay": "10 ms"}
+    content = {"duration": "1 s", "link": [link], "flow": [{"cc": "cubic", "path": ["l"]}]}
+    assert text.seeds == [3]
+    assert cl.run(content, seeds=1, overrides={"flow.0.cc": "reno"}).flows["cc"].to_list() == ["reno"]
+
+
+def test_mistakes_are_raised() -> None:
+    with pytest.raises(ScenarioError, match="cubik"):
+        cl.run(SCENARIO, overrides={"flow.0.cc": "cubik"})
+
+
+def test_unknown_column(scenario: Path) -> None:
+    with pytest.raises(ValueError, match="cwnd_segments"):
+        cl.run(scenario, seeds=1).series("cwnd")
+
+
+def test_version() -> None:
+    assert cl.__version__

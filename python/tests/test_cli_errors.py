@@ -1,0 +1,77 @@
+"""Wrong input: one clear message, exit status 2, nothing on standard output, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+
+def assert_refused(answer: subprocess.CompletedProcess[str], message: str) -> None:
+    assert answer.returncode == 2, answer
+    assert answer.stdout == ""
+    assert message in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
+    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
+    assert_refused(cwndlab(command, "missing.toml"), "missing.toml: no such file")
+    assert_refused(cwndlab(command, "."), "is a directory")
+    assert_refused(cwndlab(command, "empty.toml"), "is empty")
+    assert_refused(cwndlab(command, "binary.toml"), "is a binary file")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "nonsense"], "expected key=value"),
+        (["--seeds", "many"], "expected a number"),
+        (["--seeds", "0"], "expected 1 to"),
+        (["--threads", "0"], "--threads"),
+        (["--threads", "x"], "--threads"),
+        (["--nonsense"], "--nonsense"),
+        (["--out", "two.toml"], "cannot be written"),
+    ],
+)
+def test_bad_options(cwndlab: Command, scenario: Path, arguments: list[str], message: str) -> None:
+    assert_refused(cwndlab("run", scenario.name, *arguments), message)
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_every_mistake_is_told_with_its_line(cwndlab: Command, scenario: Path, command: str) -> None:
+    text = scenario.read_text().replace('cc = "cubic"', 'cc = "cubik"').replace("10 ms", "10 parsecs")
+    scenario.write_text(text)
+    answer = cwndlab(command, scenario.name)
+    algorithm, delay = (text[: text.index(word)].count("\n") + 1 for word in ("cubik", "parsecs"))
+    assert_refused(answer, f"two.toml:{algorithm}:")
+    assert f"two.toml:{delay}:" in answer.stderr
+    assert "error:" in answer.stderr
+    assert "cubic" in answer.stderr
+    assert "^" in answer.stderr
+
+
+def test_a_mistake_in_an_override(cwndlab: Command, scenario: Path) -> None:
+    assert_refused(cwndlab("check", scenario.name, "--set", "flow.0.cc=cubik"), "--set flow.0.cc: error:")
+    assert_refused(cwndlab("run", scenario.name, "--json", "--set", "flow.9.cc=cubic"), "flow.9")
+
+
+def test_no_command_shows_help(cwndlab: Command) -> None:
+    answer = cwndlab()
+    assert answer.returncode == 2
+    assert "Usage" in answer.stdout + answer.stderr
+
+
+def test_unknown_command(cwndlab: Command) -> None:
+    assert_refused(cwndlab("rum"), "rum")
+
+
+def test_unknown_names(cwndlab: Command) -> None:
+    assert_refused(cwndlab("show", "cubik"), "did you mean cubic?")
+    assert_refused(cwndlab("list", "nothings"), "nothings")
+    assert_refused(cwndlab("bench", "--case", "one-flow-100mbits"), "did you mean one-flow-100mbit?")

@@ -1,0 +1,114 @@
+"""The commands that tell: check, list, show, bench, --help, --version."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cwndlab import catalogue
+from tests.conftest import Command
+
+
+def test_check(cwndlab: Command, scenario: Path) -> None:
+    answer = cwndlab("check", scenario.name)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines() == [
+        "two.toml: ok: 2 s, 2 flows, 1 link; cubic, reno; profile linux",
+        "  link bottleneck: 10 Mbit/s, delay 10 ms, queue droptail 17 packets",
+    ]
+
+
+def test_list(cwndlab: Command) -> None:
+    answer = cwndlab("list")
+    assert answer.returncode == 0
+    for word in (
+        "algorithms:",
+        "cubic",
+        "droptail",
+        "linux",
+        "papers:\n  none yet",
+        "environments:\n  none yet",
+    ):
+        assert word in answer.stdout
+    assert "droptail" not in cwndlab("list", "algorithms").stdout
+    listed = json.loads(cwndlab("list", "--json").stdout)
+    assert listed["schema"] == 1
+    assert "reno" in [entry["name"] for entry in listed["algorithms"]]
+    assert listed["papers"] == []
+
+
+@pytest.mark.parametrize("name", ["cubic", "droptail", "fq-codel", "linux", "ns3", "tcp"])
+def test_show(cwndlab: Command, name: str) -> None:
+    answer = cwndlab("show", name)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith(name)
+    assert "default" in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    shown = json.loads(cwndlab("show", name, "--json").stdout)
+    assert shown["schema"] == 1
+    assert shown["name"] == name
+
+
+def test_show_profile_has_its_own_values(cwndlab: Command) -> None:
+    assert "cubic.form = ns3" in cwndlab("show", "ns3").stdout
+
+
+def test_every_algorithm_can_be_shown() -> None:
+    for entry in catalogue.read()["algorithms"]:
+        assert catalogue.find(entry["name"])[0] == "algorithm"
+
+
+def test_bench(cwndlab: Command) -> None:
+    arguments = ("bench", "--case", "one-flow-100mbit", "--repeats", "1")
+    (case,) = json.loads(cwndlab(*arguments, "--json").stdout)["cases"]
+    assert case["name"] == "one-flow-100mbit"
+    assert case["packets"] > 0
+    assert "one-flow-100mbit" in cwndlab(*arguments).stdout
+
+
+def test_version(cwndlab: Command) -> None:
+    answer = cwndlab("--version")
+    assert (answer.returncode, answer.stdout.split()[0]) == (0, "cwndlab")
+
+
+def test_help_names_every_command(cwndlab: Command) -> None:
+    answer = cwndlab("--help")
+    assert answer.returncode == 0
+    for command in ("run", "check", "list", "show", "bench"):
+        assert command in answer.stdout
+        assert cwndlab(command, "--help").returncode == 0
+
+
+def test_light_commands_import_nothing_heavy() -> None:
+    heavy = {"rich", "numpy", "scipy", "polars", "matplotlib"}
+    program = "import sys, cwndlab.cli; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    assert not heavy & set(modules.split())
+
+
+def test_a_reader_that_goes_away_is_no_error(cwndlab: Command, scenario: Path) -> None:
+    for arguments in (
+        ("list",),
+        ("show", "tcp"),
+        ("run", scenario.name, "--seeds", "1", "--json", "--no-figure"),
+    ):
+        process = subprocess.Popen(
+            cwndlab.line(*arguments),
+            cwd=cwndlab.folder,
+            env=cwndlab.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        stderr = process.stderr.read().decode()
+        process.stderr.close()
+        assert process.wait(timeout=60) == 0
+        assert "rror" not in stderr, arguments

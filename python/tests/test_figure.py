@@ -1,0 +1,66 @@
+"""The figure: that it is drawn, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cwndlab import files
+from cwndlab.figure import MAX_LINES, draw
+from cwndlab.recording import Recording, SeriesTable
+from tests.samples import flow, outcome, recording, result
+
+
+def labels(recorded: Recording) -> list[list[str]]:
+    axes = draw(recorded, "title").axes
+    return [ax.get_legend_handles_labels()[1] for ax in axes]
+
+
+def test_flows_and_links_are_named() -> None:
+    panels = labels(recording(flows=2))
+    assert panels[0] == ["flow-0", "flow-1"]
+    assert panels[3] == ["bottleneck"]
+
+
+def test_units_are_on_the_axes() -> None:
+    axes = draw(recording(samples=2000), "title").axes
+    assert [ax.get_ylabel() for ax in axes] == [
+        "window (segments)",
+        "RTT (ms)",
+        "goodput (Mbit/s)\nmean of 0.1 s",
+        "queue (packets)",
+    ]
+
+
+def test_many_flows_become_a_band() -> None:
+    assert labels(recording(flows=MAX_LINES + 1))[0] == ["10 to 90 %", f"median of {MAX_LINES + 1} flows"]
+
+
+@pytest.mark.parametrize("samples", [0, 1, 2])
+def test_short_recordings(samples: int) -> None:
+    draw(recording(samples=samples), "title")
+
+
+def test_columns_without_any_value() -> None:
+    nothing = np.full(5, np.nan)
+    tables = [SeriesTable("flow", str(index), {"cwnd_segments": nothing}) for index in range(20)]
+    draw(Recording(np.arange(5.0), tables), "title")
+
+
+def test_same_data_same_files(tmp_path: Path) -> None:
+    made = result([outcome([flow("a", 1)])], recording())
+    written = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        files.write(made, folder, figure=True)
+        written.append({name: (folder / name).read_bytes() for name in files.NAMES})
+    assert written[0] == written[1]
+
+
+def test_stale_files_go(tmp_path: Path) -> None:
+    for name in files.NAMES:
+        (tmp_path / name).write_text("of an earlier run")
+    files.write(result([outcome([flow("a", 1)])]), tmp_path, figure=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json", "runs.csv", "runs.parquet"]

@@ -1,0 +1,42 @@
+"""Scenarios in words."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from cwndlab.outline import outline, varying
+from tests.samples import RESOLVED
+
+
+def test_what_is_in_force() -> None:
+    assert outline(RESOLVED) == [
+        "50 s, 2 flows, 1 link; cubic; profile linux",
+        "link bottleneck: 100 Mbit/s (2 steps), delay 30 ms, queue droptail 500 packets",
+    ]
+
+
+def test_groups_traces_and_host_queues() -> None:
+    changed = deepcopy(RESOLVED)
+    changed["flow"][0] |= {"names": ["mice"], "arrivals": {"per_second": 3}}
+    changed["link"][0] |= {"trace": {"file": "lte.down"}, "queue": "host"}
+    assert outline(changed) == [
+        "50 s, 1 group, 1 link; cubic; profile linux",
+        "link bottleneck: trace lte.down, delay 30 ms, queue host",
+    ]
+    assert "arrivals" in varying(changed)
+
+
+def test_what_differs_between_seeds() -> None:
+    assert varying(RESOLVED) == "start jitter, send jitter, random loss, any random choice of the algorithms"
+    still = deepcopy(RESOLVED)
+    still["send_jitter"] = "0 s"
+    still["flow"][0]["jitter"] = "0 s"
+    still["link"][0]["loss"] = 0
+    assert varying(still) == "any random choice of the algorithms"
+
+
+def test_an_access_links_return_direction_counts() -> None:
+    changed = deepcopy(RESOLVED)
+    back = {"loss": 0, "jitter": "1 ms", "reorder": None, "back": None}
+    changed["flow"][0]["access"] = {"loss": 0, "jitter": "0 s", "reorder": None, "back": back}
+    assert "delay jitter" in varying(changed)

@@ -1,0 +1,34 @@
+"""Reading scenarios and overrides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cwndlab.errors import InputError
+from cwndlab.scenario import load, parse_override
+
+
+def test_override() -> None:
+    assert parse_override("flow.0.cc=cubic") == ("flow.0.cc", "cubic")
+    assert parse_override(' queue = { size = "1 bdp" } ') == ("queue", '{ size = "1 bdp" }')
+
+
+@pytest.mark.parametrize("text", ["", "x", "x=", "=3", " = "])
+def test_override_refused(text: str) -> None:
+    with pytest.raises(InputError, match="key=value"):
+        parse_override(text)
+
+
+def test_unusable_files(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b" \n")
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0\0")
+    for name, message in {
+        "missing": "no such file",
+        ".": "is a directory",
+        "empty": "is empty",
+        "binary": "is a binary file",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            load(tmp_path / name)
