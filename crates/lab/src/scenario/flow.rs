@@ -2,6 +2,7 @@
 
 use super::arrivals::{Arrivals, arrivals};
 use super::context::Context;
+use super::limits;
 use super::link::{Link, Role, link};
 use super::names;
 use super::problem::Checked;
@@ -14,9 +15,11 @@ use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::TcpOptions;
+use std::collections::BTreeMap;
 
-/// The most flows of one scenario.
-pub(crate) const MOST_FLOWS: u64 = 1_000_000;
+/// The links' numbers by their names.
+pub(crate) type LinkNumbers<'a> = BTreeMap<&'a str, usize>;
+
 /// Start jitter where none is given.
 const START_JITTER: Span = Span::from_millis(10);
 /// An MTU, headers included, in bytes.
@@ -37,8 +40,8 @@ pub(crate) struct Flow {
     pub(crate) arrivals: Option<Arrivals>,
 }
 
-/// Reads a flow; `links` are the names of the links, `None` for one that has no proper name.
-pub(crate) fn flow(item: &Item, links: &[Option<&str>], cx: &Context) -> Checked<Flow> {
+/// Reads a flow.
+pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Flow> {
     let (given_name, mut section) = names::named(item, "flow")?;
     let origin = section.origin();
     let algorithm = section.require("cc", |item| algorithm(item, cx));
@@ -50,7 +53,7 @@ pub(crate) fn flow(item: &Item, links: &[Option<&str>], cx: &Context) -> Checked
     let start_jitter = section.get("jitter", quantity::time);
     let stop = section.get("stop", |item| stop(item, start));
     let bytes = section.get("bytes", quantity::bytes);
-    let count = section.get("count", |item| item.whole_within(1, MOST_FLOWS));
+    let count = section.get("count", |item| item.whole_within(1, limits::FLOWS));
     let reverse = section.get("reverse", |item| item.flag());
     let decision_delay = section.get("decision_delay", quantity::time);
     let arrivals = section.get("arrivals", arrivals);
@@ -112,7 +115,7 @@ fn over(dialect: Vec<(String, Value)>, own: Vec<(String, Value)>) -> Vec<(String
     settings
 }
 
-fn path(section: &mut Section, links: &[Option<&str>]) -> Checked<Vec<usize>> {
+fn path(section: &mut Section, links: &LinkNumbers) -> Checked<Vec<usize>> {
     if let Some(item) = section.item("paths") {
         let _single = section.has("path");
         return Err(
@@ -136,11 +139,10 @@ fn path(section: &mut Section, links: &[Option<&str>]) -> Checked<Vec<usize>> {
     })
 }
 
-fn link_index(item: &Item, links: &[Option<&str>]) -> Checked<usize> {
+fn link_index(item: &Item, links: &LinkNumbers) -> Checked<usize> {
     let name = item.text()?;
-    let index = links.iter().position(|link| *link == Some(name));
-    index.ok_or_else(|| {
-        let known: Vec<&str> = links.iter().copied().flatten().collect();
+    links.get(name).copied().ok_or_else(|| {
+        let known: Vec<&str> = links.keys().copied().collect();
         item.error(words::unknown("link", name, &known))
     })
 }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod context;
 mod flow;
+mod limits;
 mod link;
 mod loss;
 mod names;

@@ -6,6 +6,7 @@ use super::problem::Problems;
 use super::quantity::show_rate;
 use super::settle::base_rtt;
 use cwndlab_cc::Span;
+use std::collections::BTreeSet;
 
 /// Tells what a reader of the scenario would stumble over.
 pub(crate) fn tell(
@@ -14,11 +15,7 @@ pub(crate) fn tell(
     duration: Option<Span>,
     problems: &Problems,
 ) {
-    for (n, link) in links.iter().enumerate() {
-        if let Some(link) = link {
-            unused(n, link, flows, problems);
-        }
-    }
+    unused(links, flows, problems);
     for flow in flows.iter().flatten() {
         no_round_trip(flow, links, problems);
         slow_access(flow, links, problems);
@@ -26,10 +23,15 @@ pub(crate) fn tell(
     }
 }
 
-fn unused(n: usize, link: &Link, flows: &[Option<Flow>], problems: &Problems) {
-    // A flow that could not be read might use it.
-    let uses = |flow: &Option<Flow>| flow.as_ref().is_none_or(|flow| flow.template.path.contains(&n));
-    if !flows.iter().any(uses) {
+fn unused(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problems) {
+    if flows.iter().any(Option::is_none) {
+        // The flow that could not be read might use it.
+        return;
+    }
+    let paths = flows.iter().flatten().flat_map(|flow| &flow.template.path);
+    let used: BTreeSet<usize> = paths.copied().collect();
+    let unused = links.iter().enumerate().filter(|(n, _)| !used.contains(n));
+    for link in unused.filter_map(|(_, link)| link.as_ref()) {
         problems.warn(&link.origin.at, &link.origin.key, "no flow uses this link");
     }
 }

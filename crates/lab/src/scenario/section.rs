@@ -191,10 +191,11 @@ impl<'a> Section<'a> {
         allowed.sort_unstable();
         allowed.dedup();
         let unknown = self.table.0.iter().filter(|(key, _)| !allowed.contains(&key.name.as_str()));
-        let report = |key: &super::tree::Key| {
+        let mut read = Ok(());
+        for (key, _) in unknown {
             let message = words::unknown("key", &key.name, &allowed);
-            self.problems.error(&key.at, &self.path_of(&key.name), message)
-        };
-        unknown.fold(Ok(()), |_, (key, _)| Err(report(key)))
+            read = Err(self.problems.error(&key.at, &self.path_of(&key.name), message));
+        }
+        read
     }
 }

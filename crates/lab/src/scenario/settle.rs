@@ -14,6 +14,7 @@ const PACKET_BITS: f64 = 1500.0 * 8.0;
 const ODDLY_MANY_BDP: f64 = 100.0;
 
 /// What the flows over a link mean for its queue.
+#[derive(Clone, Copy)]
 struct Load {
     /// Smallest base RTT.
     rtt: Span,
@@ -23,19 +24,36 @@ struct Load {
 
 /// Sizes all queues.
 pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], problems: &Problems) {
-    let loads: Vec<Option<Load>> = (0..links.len()).map(|n| load(n, links, flows)).collect();
-    for (link, load) in links.iter_mut().zip(&loads) {
+    let loads = loads(links, flows);
+    for (link, load) in links.iter_mut().zip(loads) {
         if let Some(link) = link {
             let alone = Load { rtt: link.round_trip(), packet: 0 };
-            size_both_ways(link, load.as_ref().unwrap_or(&alone), problems);
+            size_both_ways(link, load.unwrap_or(alone), problems);
         }
     }
     for flow in flows.iter_mut().flatten() {
-        let load = Load { rtt: base_rtt(flow, links), packet: packet(flow) };
+        let load = load(flow, links);
         if let Some(access) = &mut flow.access {
-            size_both_ways(access, &load, problems);
+            size_both_ways(access, load, problems);
         }
     }
+}
+
+/// The load of each link; `None` where there is no flow.
+fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
+    let mut loads: Vec<Option<Load>> = vec![None; links.len()];
+    for flow in flows.iter().flatten() {
+        let own = load(flow, links);
+        for &n in &flow.template.path {
+            let other = loads[n].unwrap_or(own);
+            loads[n] = Some(Load { rtt: own.rtt.min(other.rtt), packet: own.packet.max(other.packet) });
+        }
+    }
+    loads
+}
+
+fn load(flow: &Flow, links: &[Option<Link>]) -> Load {
+    Load { rtt: base_rtt(flow, links), packet: flow.template.tcp.mss + flow.template.tcp.header }
 }
 
 /// Sum of the first delays of all links of a flow, there and back.
@@ -45,25 +63,14 @@ pub(crate) fn base_rtt(flow: &Flow, links: &[Option<Link>]) -> Span {
     each.fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
-fn packet(flow: &Flow) -> u64 {
-    flow.template.tcp.mss + flow.template.tcp.header
-}
-
-fn load(n: usize, links: &[Option<Link>], flows: &[Option<Flow>]) -> Option<Load> {
-    let over = || flows.iter().flatten().filter(|flow| flow.template.path.contains(&n));
-    let rtt = over().map(|flow| base_rtt(flow, links)).min()?;
-    let packet = over().map(packet).max()?;
-    Some(Load { rtt, packet })
-}
-
-fn size_both_ways(link: &mut Link, load: &Load, problems: &Problems) {
+fn size_both_ways(link: &mut Link, load: Load, problems: &Problems) {
     size(link, load, problems);
     if let Some(back) = &mut link.back {
         size(back, load, problems);
     }
 }
 
-fn size(link: &mut Link, load: &Load, problems: &Problems) {
+fn size(link: &mut Link, load: Load, problems: &Problems) {
     let Some((size, origin)) = &link.size else { return };
     let limit = match *size {
         QueueSize::Unlimited => Limit::Unlimited,

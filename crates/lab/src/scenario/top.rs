@@ -1,13 +1,13 @@
 //! The top level of a scenario file.
 
 use super::context::Context;
-use super::flow::{self, Flow, MOST_FLOWS};
+use super::flow::{self, Flow, LinkNumbers};
 use super::link::{Link, Role, link};
 use super::problem::{Checked, Problems};
 use super::quantity;
 use super::section::{Item, Section};
 use super::tree::{Kind, Node};
-use super::{Scenario, Source, names, odd, settle};
+use super::{Scenario, Source, limits, names, odd, settle};
 use cwndlab_cc::Span;
 use cwndlab_sim::tcp::{PROFILES, Profile};
 use std::collections::BTreeSet;
@@ -61,13 +61,15 @@ fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Optio
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
     let (link_names, mut links) = read_links(named, cx);
-    let link_names: Vec<Option<&str>> = link_names.iter().map(Option::as_deref).collect();
+    let named = link_names.iter().enumerate();
+    let numbers: LinkNumbers = named.filter_map(|(n, name)| Some((name.as_deref()?, n))).collect();
     let flow_items = tables(section, "flow");
-    let mut flows: Vec<_> = flow_items.iter().map(|item| flow::flow(item, &link_names, cx).ok()).collect();
-    if not_too_many(&flows, cx).is_ok() {
+    let mut flows: Vec<_> = flow_items.iter().map(|item| flow::flow(item, &numbers, cx).ok()).collect();
+    if limits::flows(&flows, cx.problems).is_ok() {
         names::name_flows(&mut flows, cx.problems);
     }
     settle::settle(&mut links, &mut flows, cx.problems);
+    limits::check(&links, &flows, cx.duration, cx.problems);
     odd::tell(&links, &flows, cx.duration, cx.problems);
     (links, flows)
 }
@@ -117,18 +119,6 @@ fn read_links(
         (name, link.ok())
     };
     named.into_iter().map(&mut read_one).unzip()
-}
-
-fn not_too_many(flows: &[Option<Flow>], cx: &Context) -> Checked<()> {
-    let mut total = 0;
-    for flow in flows.iter().flatten() {
-        total += flow.count.unwrap_or(1);
-        if total > MOST_FLOWS {
-            let message = format!("that makes {total} flows; at most {MOST_FLOWS} are allowed");
-            return Err(cx.problems.error(&flow.origin.at, &flow.origin.key, message));
-        }
-    }
-    Ok(())
 }
 
 fn duration(item: &Item) -> Checked<Span> {

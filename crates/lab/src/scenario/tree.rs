@@ -108,8 +108,9 @@ impl<'a> Lines<'a> {
 pub(crate) fn parse(text: &str) -> (Node, Vec<(Place, String)>) {
     let lines = Lines::new(text);
     let (document, errors) = DeTable::parse_recoverable(text);
-    let spans: Vec<_> = errors.iter().filter_map(|error| error.span()).collect();
-    let table = table(document.get_ref(), &lines, &spans);
+    let mut broken: Vec<_> = errors.iter().filter_map(|error| error.span()).collect();
+    broken.sort_by_key(|span| (span.start, span.end));
+    let table = table(document.get_ref(), &lines, &broken);
     let root = Node { at: Place::TOP, kind: Kind::Table(table) };
     (root, syntax_problems(&errors, &lines))
 }
@@ -155,7 +156,7 @@ fn node(value: &Spanned<DeValue>, lines: &Lines, errors: &[Range<usize>]) -> Nod
     let span = value.span();
     let kind = match value.get_ref() {
         DeValue::Table(source) => Kind::Table(table(source, lines, errors)),
-        _ if errors.iter().any(|error| span.start <= error.start && error.end <= span.end) => Kind::Broken,
+        _ if holds_error(&span, errors) => Kind::Broken,
         DeValue::String(text) => Kind::Text(text.to_string()),
         DeValue::Integer(n) => {
             i128::from_str_radix(n.as_str(), n.radix()).map_or(Kind::Real(f64::INFINITY), Kind::Whole)
@@ -166,6 +167,12 @@ fn node(value: &Spanned<DeValue>, lines: &Lines, errors: &[Range<usize>]) -> Nod
         DeValue::Array(items) => Kind::List(items.iter().map(|item| node(item, lines, errors)).collect()),
     };
     Node { at: lines.place(span.start), kind }
+}
+
+/// Whether one of the errors, sorted by their starts, begins within the span.
+fn holds_error(span: &Range<usize>, errors: &[Range<usize>]) -> bool {
+    let first = errors.partition_point(|error| error.start < span.start);
+    errors.get(first).is_some_and(|error| error.end <= span.end)
 }
 
 fn relocate(node: &mut Node, at: &Place) {

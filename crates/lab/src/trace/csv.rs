@@ -116,7 +116,7 @@ fn row(line: &str) -> Result<Row, String> {
     let (seconds, rate) = line.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(wrong);
     let (seconds, mbit) = (number(seconds)?, number(rate)?);
-    if seconds < 0.0 || seconds > LATEST {
+    if !(0.0..=LATEST).contains(&seconds) {
         return Err(format!("{seconds} s is not between 0 and {LATEST} s"));
     }
     if mbit < 0.0 {

@@ -35,8 +35,14 @@ pub(super) fn read(
     }
     let period = Span::from_millis(last);
     let mean = mean_rate(count as f64 * BYTES as f64 * 8.0, period);
-    let service = Service::Opportunities(Arc::new(Opportunities { at, period, bytes: BYTES }));
-    Ok((service, mean, Some(period)))
+    let kept = Opportunities { period: kept_period(&at, count, until).unwrap_or(period), at, bytes: BYTES };
+    Ok((Service::Opportunities(Arc::new(kept)), mean, Some(period)))
+}
+
+/// The cycle of what is kept, if that is not all: as long as the run, which thus sees no end of it.
+fn kept_period(at: &[Time], count: u64, until: Span) -> Option<Span> {
+    let all = at.len() as u64 == count;
+    at.last().filter(|_| !all).map(|last| until.max(Span(last.0)))
 }
 
 fn milliseconds(line: &str) -> Result<u64, String> {

@@ -1,0 +1,31 @@
+//! The example scenarios, and those of the papers, are sound.
+
+use cwndlab_cc::Registry;
+use cwndlab_lab::scenario::{Source, read};
+use cwndlab_lab::trace::Directory;
+use std::path::{Path, PathBuf};
+
+fn scenarios() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = std::fs::read_dir(directory).expect("the folder of scenarios");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut scenarios: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    scenarios.sort();
+    scenarios
+}
+
+#[test]
+fn every_example_is_accepted_without_a_remark() {
+    assert!(scenarios().len() >= 12);
+    for path in scenarios() {
+        let file = path.to_string_lossy().into_owned();
+        let text = std::fs::read(&path).expect("a readable file");
+        let source = Source { file: &file, registry: &Registry::built_in(), traces: &Directory::of(&file) };
+        let (scenario, problems) = read(&text, &source, &[]);
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(problems.is_empty(), "{}", told.join("\n"));
+        let scenario = scenario.expect("a scenario");
+        assert!(scenario.duration().as_secs_f64() <= 60.0, "{file} takes too long to be an example");
+    }
+}
