@@ -46,14 +46,15 @@ def described(kind: str, entry: Entry) -> Entry:
     values = entry[TCP]
     options = [{**option, "default": values[option["name"]]} for option in read()[TCP]]
     dialects = [
-        f"{algorithm}.{name} = {_shown(value)}"
+        f"{algorithm}.{name} = {shown(value)}"
         for algorithm, settings in entry["dialects"].items()
         for name, value in settings.items()
     ]
     return {"name": entry["name"], "summary": entry["summary"], "params": options, "dialects": dialects}
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as it is written in a scenario."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

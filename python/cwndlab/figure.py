@@ -86,7 +86,7 @@ def draw(recording: Recording, title: str) -> Figure:
 
 
 def _draw_panel(ax: Axes, recording: Recording, panel: Panel) -> None:
-    tables = [table for table in recording.having(panel.kind, panel.column) if _is_shown(table, panel)]
+    tables = [table for table in recording.having(panel.kind, panel.column) if _is_shown(table)]
     time, label = recording.time_s, panel.label
     columns = [table.columns[panel.column] for table in tables]
     if panel.column == "goodput_mbps" and len(time) > GOODPUT_POINTS:
@@ -102,11 +102,12 @@ def _draw_panel(ax: Axes, recording: Recording, panel: Panel) -> None:
     ax.margins(x=0)
 
 
-def _is_shown(table: SeriesTable, panel: Panel) -> bool:
-    """Access and return links only if anything ever waited there."""
+def _is_shown(table: SeriesTable) -> bool:
+    """Access and return links only if they dropped or lost anything."""
     if not table.name.endswith((".access", ".back")):
         return True
-    return bool(np.nanmax(table.columns[panel.column], initial=0) > 1)
+    counts = (table.columns[key] for key in ("dropped_packets", "lost_packets") if key in table.columns)
+    return any(bool(count[-1:].any()) for count in counts)
 
 
 def _draw_lines(ax: Axes, time: Column, columns: Sequence[Column], names: Sequence[str]) -> None:

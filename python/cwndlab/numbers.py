@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 MISSING = "-"
 
 
-def with_interval(measure: Measure, digits: int = 2, sign: str = " ± ") -> str:
+def with_interval(measure: Measure, sign: str = " ± ") -> str:
     """Format as `mean ± half-width`, a lone mean if nothing varies.
 
-    The half-width gets `digits` significant digits, and the mean as many places after the point.
+    The half-width gets two significant digits, and the mean as many places after the point.
     """
     if measure.mean is None:
         return MISSING
     if measure.half_width is None:
         return plain(measure.mean)
-    # Six significant digits of the mean are enough for anyone, however narrow the interval.
-    decimals = min(_decimals(measure.half_width, digits), _decimals(measure.mean, 6))
+    # Five significant digits of the mean are enough for anyone, however narrow the interval.
+    decimals = min(_decimals(measure.half_width, 2), _decimals(measure.mean, 5))
     half_width = f"{measure.half_width:.{decimals}f}"
     if float(half_width) == 0:
         half_width = f"<{10.0**-decimals:.{decimals}f}"

@@ -52,15 +52,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How wide a table is: digits of a half-width, the sign before it, blanks between columns."""
+    """How wide a table is: the sign before a half-width, and the blanks between columns."""
 
-    digits: int
     sign: str
     gap: int
 
 
 # Widest first: the first that fits is taken.
-LAYOUTS = (Layout(2, " ± ", 2), Layout(2, "±", 2), Layout(1, "±", 1))
+LAYOUTS = (Layout(" ± ", 2), Layout("±", 2), Layout("±", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ def _in_percent(link: Component) -> Component:
 
 
 def _print(console: Console, block: Block) -> None:
-    """Print a table; in halves, one below the other, if not even the shortest numbers fit."""
+    """Print a table; in halves, one below the other, if not even the tightest layout fits."""
     if not block.columns or not block.rows:
         return
     tables = [_table(block, layout) for layout in LAYOUTS]
@@ -211,4 +210,4 @@ def _table(block: Block, layout: Layout) -> Table:
 def _cell(block: Block, row: Component, column: Column, layout: Layout) -> str:
     measure = block.value(row, column)
     count = f" ({measure.n})" if 0 < measure.n < block.seeds else ""
-    return with_interval(measure, layout.digits, layout.sign) + count
+    return with_interval(measure, layout.sign) + count

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-COLUMNS = ("name", "default", "unit", "allowed", "meaning", "source")
-
 
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, or tcp.")],
@@ -48,7 +46,7 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
         console.print(_table(entry["params"]))
     for title in ("departures", "dialects"):
         if entry.get(title):
-            console.print(f"\n{title}:")
+            console.print(f"{title}:")
             for line in entry[title]:
                 console.print(Padding(escape(f"- {line}"), (0, 0, 0, 2)))
 
@@ -57,18 +55,16 @@ def _table(params: Sequence[dict[str, Any]]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    shown = [column for column in COLUMNS if any(_text(param.get(column)) for param in params)]
+    from cwndlab.catalogue import shown
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in shown:
-        table.add_column(column, no_wrap=column == "name", overflow="fold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("default", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    table.add_column("meaning")
     for param in params:
-        table.add_row(*(escape(_text(param.get(column))) for column in shown))
+        details = f"{param['meaning']}\nallowed: {param['allowed']}\nsource: {param['source']}\n"
+        table.add_row(
+            *(escape(cell) for cell in (param["name"], shown(param["default"]), param["unit"], details))
+        )
     return table
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return ", ".join(str(part) for part in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
