@@ -65,6 +65,11 @@ pub trait WindowRule: Send {
         ack.acked
     }
 
+    /// Whether what was counted before a reduction still counts after it (ns-3); the frame forgets it, as Linux does.
+    fn carries_credit(&self) -> bool {
+        false
+    }
+
     /// Congestion avoidance: grows the window for `acked` counted bytes.
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64);
 
@@ -106,7 +111,7 @@ impl<R: WindowRule> Classic<R> {
         self.before_reduction = Some(self.window);
         let floor = 2 * self.window.mss;
         self.window.ssthresh = self.rule.shrink(cx, &self.window, event).max(floor);
-        self.window.credit = 0;
+        self.forget_credit();
     }
 
     fn on_timeout(&mut self, cx: &Context) {
@@ -116,7 +121,13 @@ impl<R: WindowRule> Classic<R> {
             self.reduce(cx, Event::Timeout);
         }
         self.window.cwnd = self.window.mss;
-        self.window.credit = 0;
+        self.forget_credit();
+    }
+
+    fn forget_credit(&mut self) {
+        if !self.rule.carries_credit() {
+            self.window.credit = 0;
+        }
     }
 
     fn on_undo(&mut self) {

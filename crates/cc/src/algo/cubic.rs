@@ -201,6 +201,18 @@ impl WindowRule for Cubic {
         self.hystart.as_mut()
     }
 
+    fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
+        match self.params.form {
+            Form::Rfc9438 | Form::Linux => ack.acked,
+            // ns-3 counts what the cumulative acknowledgement covers, so the ACK that ends recovery counts for all.
+            Form::Ns3 => ack.advanced,
+        }
+    }
+
+    fn carries_credit(&self) -> bool {
+        self.params.form == Form::Ns3
+    }
+
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         match self.params.form {
             Form::Rfc9438 => self.grow_rfc9438(cx, window, acked),
@@ -208,12 +220,15 @@ impl WindowRule for Cubic {
         }
     }
 
-    fn shrink(&mut self, cx: &Context, window: &Window, _event: Event) -> u64 {
+    fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
         self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
         let cwnd = window.segments();
         // RFC 9438 section 4.7: fast convergence.
         let missed = cwnd < self.w_max && self.params.fast_convergence;
         self.w_max = if missed { cwnd * (1.0 + self.params.beta) / 2.0 } else { cwnd };
+        if event == Event::Timeout {
+            self.w_max = 0.0;
+        }
         self.cwnd_prior = cwnd;
         self.epoch = None;
         self.fraction = 0.0;
@@ -227,9 +242,11 @@ impl WindowRule for Cubic {
 
     fn notice(&mut self, cx: &Context, event: Event) {
         match event {
-            // The sources forget the past at a timeout; RFC 9438 section 4.8 sets K to 0 in the next epoch.
+            // RFC 9438 section 4.8: after a timeout W_max is the window at which the next epoch begins, so K is 0.
+            // Linux and ns-3 forget W_max as well.
             Event::Timeout => {
                 self.epoch = None;
+                self.w_max = 0.0;
                 if let Some(hystart) = &mut self.hystart {
                     hystart.rearm();
                 }

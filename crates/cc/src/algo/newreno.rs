@@ -16,9 +16,21 @@ crate::words! {
     }
 }
 
+crate::words! {
+    /// What is halved on a loss.
+    pub enum HalfOf {
+        /// FlightSize: what was sent and not cumulatively acknowledged (RFC 5681).
+        FlightSize = "flight-size",
+        /// The pipe, without what is SACKed or lost (ns-3).
+        Pipe = "pipe",
+    }
+}
+
 crate::parameters! {
     /// What can be set.
     pub struct NewRenoParams {
+        half_of: HalfOf = HalfOf::FlightSize, "half_of", Allowed::Word(HalfOf::WORDS), "",
+            "what is halved on a loss", "RFC 5681 equation (4) (flight-size); ns-3 TcpNewReno (pipe)";
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow: bytes acknowledged, or ACKs whatever they cover",
             "RFC 3465 (bytes); ns-3 TcpNewReno (acks)";
@@ -27,6 +39,7 @@ crate::parameters! {
 
 /// The window rule of NewReno.
 pub struct NewReno {
+    half_of: HalfOf,
     counting: Counting,
     /// Fractions of a byte that ACK counting has not yet added.
     remainder: u64,
@@ -54,7 +67,10 @@ impl WindowRule for NewReno {
 
     /// RFC 5681 equation (4): half of FlightSize.
     fn shrink(&mut self, cx: &Context, _window: &Window, _event: Event) -> u64 {
-        cx.facts.flight_size / 2
+        match self.half_of {
+            HalfOf::FlightSize => cx.facts.flight_size / 2,
+            HalfOf::Pipe => cx.facts.in_flight / 2,
+        }
     }
 }
 
@@ -72,7 +88,8 @@ pub fn algorithm() -> Algorithm {
         params: NewRenoParams::specs(),
         build: Arc::new(|setup, settings| {
             let params = NewRenoParams::with(settings);
-            Box::new(Classic::new(setup, NewReno { counting: params.counting, remainder: 0 }))
+            let rule = NewReno { half_of: params.half_of, counting: params.counting, remainder: 0 };
+            Box::new(Classic::new(setup, rule))
         }),
     }
 }

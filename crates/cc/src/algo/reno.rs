@@ -1,14 +1,47 @@
 //! Reno as Linux (`tcp_reno`) and ns-3 (`TcpLinuxReno`) have it: bytes counted, half the window on a loss.
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Context, Event};
+use crate::contract::{Ack, Context, Event};
+use crate::params::Parameters;
 use crate::registry::Algorithm;
 use std::sync::Arc;
 
+crate::words! {
+    /// Which bytes of an ACK make the window grow.
+    pub enum Counting {
+        /// Those newly delivered, by acknowledgement or SACK: each counts once (Linux).
+        Delivered = "delivered",
+        /// Those by which the cumulative acknowledgement advanced: the ACK that ends recovery counts for all that
+        /// was SACKed before (ns-3).
+        Cumulative = "cumulative",
+    }
+}
+
+crate::parameters! {
+    /// What can be set.
+    pub struct RenoParams {
+        counting: Counting = Counting::Delivered, "counting", Allowed::Word(Counting::WORDS), "",
+            "which bytes of an ACK make the window grow", "Linux (delivered); ns-3 TcpLinuxReno (cumulative)";
+    }
+}
+
 /// The window rule of Reno.
-pub struct Reno;
+pub struct Reno {
+    counting: Counting,
+}
 
 impl WindowRule for Reno {
+    fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
+        match self.counting {
+            Counting::Delivered => ack.acked,
+            Counting::Cumulative => ack.advanced,
+        }
+    }
+
+    fn carries_credit(&self) -> bool {
+        self.counting == Counting::Cumulative
+    }
+
     /// RFC 5681 section 3.1: one segment a round trip.
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
         window.grow_one_per(window.cwnd, acked);
@@ -31,7 +64,10 @@ pub fn algorithm() -> Algorithm {
             "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
             "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments an ACK",
         ],
-        params: Vec::new(),
-        build: Arc::new(|setup, _| Box::new(Classic::new(setup, Reno))),
+        params: RenoParams::specs(),
+        build: Arc::new(|setup, settings| {
+            let params = RenoParams::with(settings);
+            Box::new(Classic::new(setup, Reno { counting: params.counting }))
+        }),
     }
 }

@@ -296,7 +296,7 @@ mod tests {
     use crate::packet::{AckHeader, Data, EcnField};
 
     fn data(flow: u32, generation: u16) -> Packet {
-        let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, cwr: false });
+        let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, echo: Time::ZERO, cwr: false });
         Packet { flow, generation, hop: 0, ecn: EcnField::NotEct, size: 1500, body }
     }
 

@@ -8,6 +8,8 @@ cwndlab_cc::words! {
     pub enum Recovery {
         /// Proportional rate reduction (RFC 9937).
         Prr = "prr",
+        /// The same with the arithmetic of ns-3.35 to 3.37, whose product wraps at 32 bits.
+        PrrNs3 = "prr-ns3",
         /// As much as the window allows: RFC 6675, or RFC 6582 (NewReno) without SACK.
         Window = "window",
         /// Plain Reno (RFC 5681): the same, but the first new ACK ends it.
@@ -136,6 +138,7 @@ pub const PROFILES: &[Profile] = &[
             ("quick_ack", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
             ("loss_detection", Setting::Word("sack")),
+            ("recovery", Setting::Word("prr-ns3")),
             ("tail_loss_probe", Setting::Flag(false)),
             ("undo", Setting::Flag(false)),
             ("window_validation", Setting::Flag(false)),
@@ -144,6 +147,8 @@ pub const PROFILES: &[Profile] = &[
             ("cubic", "form", Setting::Word("ns3")),
             ("cubic", "reno_friendly", Setting::Flag(false)),
             ("newreno", "counting", Setting::Word("acks")),
+            ("newreno", "half_of", Setting::Word("pipe")),
+            ("reno", "counting", Setting::Word("cumulative")),
         ],
     },
 ];

@@ -3,6 +3,8 @@
 /// The state of one recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prr {
+    /// ns-3's variant, with the segment size in bytes.
+    ns3: Option<u32>,
     ssthresh: u32,
     recover_fs: u32,
     delivered: u32,
@@ -15,6 +17,12 @@ impl Prr {
     #[must_use]
     pub fn begin(ssthresh: u32, recover_fs: u32) -> Self {
         Self { ssthresh, recover_fs: recover_fs.max(1), ..Self::default() }
+    }
+
+    /// As ns-3.35 to 3.37 compute it: see [`Prr::on_ack_ns3`].
+    #[must_use]
+    pub fn begin_ns3(ssthresh: u32, recover_fs: u32, mss: u64) -> Self {
+        Self { ns3: Some(mss as u32), ..Self::begin(ssthresh, recover_fs) }
     }
 
     /// What may be in flight now.
@@ -32,6 +40,10 @@ impl Prr {
     /// nothing more was marked lost.
     pub fn on_ack(&mut self, delivered: u32, pipe: u32, safe: bool) {
         self.delivered += delivered;
+        if let Some(mss) = self.ns3 {
+            self.window = pipe + self.on_ack_ns3(delivered, pipe, safe, mss);
+            return;
+        }
         let may_send = if pipe > self.ssthresh {
             let share = u64::from(self.delivered) * u64::from(self.ssthresh);
             let target = share.div_ceil(u64::from(self.recover_fs)) as u32;
@@ -43,6 +55,27 @@ impl Prr {
         // The fast retransmit itself always leaves.
         let first = u32::from(self.out == 0);
         self.window = pipe + may_send.max(first);
+    }
+
+    /// ns-3's TcpPrrRecovery. It multiplies bytes in 32 bits, so with windows above some 90 segments the product
+    /// wraps, and recovery sends almost nothing until the pipe has fallen to ssthresh. Below ssthresh what was not
+    /// sent before is credited only when a retransmission is acknowledged.
+    fn on_ack_ns3(&self, delivered: u32, pipe: u32, retransmission_acked: bool, mss: u32) -> u32 {
+        let first = i64::from(self.out == 0);
+        let out = i64::from(self.out);
+        let may_send = if pipe > self.ssthresh {
+            let product = (self.delivered * mss).wrapping_mul(self.ssthresh * mss);
+            let target = product.div_ceil(self.recover_fs * mss);
+            (i64::from(target) - out * i64::from(mss)).div_euclid(i64::from(mss))
+        } else {
+            let limit = if retransmission_acked {
+                (i64::from(self.delivered) - out).max(i64::from(delivered)) + 1
+            } else {
+                i64::from(delivered)
+            };
+            limit.min(i64::from(self.ssthresh - pipe))
+        };
+        may_send.max(first) as u32
     }
 }
 

@@ -58,7 +58,7 @@ impl Sender {
         let rtt = self.sample_rtt(now, header, &arrived, advanced);
         let tail_probe = self.answer_probe(header);
         let again = self.detect_losses(now);
-        self.change_phase(now, header, advanced);
+        self.change_phase(header, advanced);
 
         let lost = self.rate.lost - lost_before;
         let mss = self.facts.mss;

@@ -324,12 +324,16 @@ impl Sender {
         self.view[0].srtt = self.facts.rtt.smoothed;
     }
 
-    fn own_window(&self) -> bool {
-        self.needs.own_window_in_recovery
-    }
-
-    fn uses_prr(&self) -> bool {
-        self.options.recovery == Recovery::Prr && !self.own_window()
+    /// The proportional rate reduction of a recovery that begins now, if the profile has one.
+    fn begin_prr(&self, ssthresh: u32) -> Option<Prr> {
+        let outstanding = self.board.outstanding();
+        match self.options.recovery {
+            _ if self.needs.own_window_in_recovery => None,
+            // RFC 9937 section 6.2: RecoverFS leaves out what was SACKed before this recovery.
+            Recovery::Prr => Some(Prr::begin(ssthresh, outstanding - self.board.sacked())),
+            Recovery::PrrNs3 => Some(Prr::begin_ns3(ssthresh, outstanding, self.facts.mss)),
+            Recovery::Window | Recovery::Reno => None,
+        }
     }
 
     /// The window in segments: PRR's in recovery, the controller's otherwise.

@@ -3,7 +3,6 @@
 use super::{Detector, Probe, Sender};
 use crate::packet::AckHeader;
 use crate::tcp::options::Recovery;
-use crate::tcp::prr::Prr;
 use cwndlab_cc::{Event, Phase, Time};
 
 /// What tells a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
@@ -49,7 +48,7 @@ impl Undo {
 
 impl Sender {
     /// After an ACK: undo, leave, enter, in this order.
-    pub(super) fn change_phase(&mut self, now: Time, header: &AckHeader, advanced: u32) {
+    pub(super) fn change_phase(&mut self, header: &AckHeader, advanced: u32) {
         let recovering = matches!(self.facts.phase, Phase::Recovery | Phase::Loss);
         if self.options.undo && self.undo.is_spurious(header, advanced) {
             self.take_back(recovering);
@@ -64,7 +63,7 @@ impl Sender {
         }
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             if self.board.lost() > 0 {
-                self.enter_recovery(now);
+                self.enter_recovery();
             } else {
                 let disorder = self.board.sacked() > 0;
                 self.facts.phase = if disorder { Phase::Disorder } else { Phase::Open };
@@ -105,13 +104,11 @@ impl Sender {
         }
     }
 
-    pub(super) fn enter_recovery(&mut self, _now: Time) {
+    pub(super) fn enter_recovery(&mut self) {
         self.undo = Undo::begin();
         self.counters.fast_recoveries += 1;
         self.note_loss();
-        // RFC 9937 section 6.2: RecoverFS leaves out what was SACKed before this recovery.
-        let flight = self.board.outstanding() - self.board.sacked();
-        self.reduce(Event::LossRecovery, flight);
+        self.reduce(Event::LossRecovery);
     }
 
     /// Classic ECN (RFC 3168 section 6.1.2): once a round trip, as for a loss.
@@ -119,17 +116,16 @@ impl Sender {
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) && self.board.una() >= self.recovery_point {
             self.counters.ecn_reductions += 1;
             self.announce_reduction = true;
-            let flight = self.board.outstanding() - self.board.sacked();
-            self.reduce(Event::EcnReduction, flight);
+            self.reduce(Event::EcnReduction);
         }
     }
 
-    fn reduce(&mut self, event: Event, flight: u32) {
+    fn reduce(&mut self, event: Event) {
         self.call(|cc, cx| cc.on_event(cx, event));
         self.facts.phase = Phase::Recovery;
         self.recovery_point = self.board.next();
         let ssthresh = (self.cc.control().cwnd / self.facts.mss).max(1) as u32;
-        self.prr = self.uses_prr().then(|| Prr::begin(ssthresh, flight));
+        self.prr = self.begin_prr(ssthresh);
     }
 
     /// The retransmission timer expired (RFC 6298 section 5; RFC 8985 section 6.3 on what counts as lost).
@@ -197,8 +193,7 @@ impl Sender {
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if resent && !header.dsack && open {
             self.note_loss();
-            let flight = self.board.outstanding() - self.board.sacked();
-            self.reduce(Event::LossRecovery, flight);
+            self.reduce(Event::LossRecovery);
             self.leave();
         }
         true

@@ -89,7 +89,7 @@ impl Sender {
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if open && self.board.lost() > 0 {
-            self.enter_recovery(now);
+            self.enter_recovery();
             let pipe = self.board.pipe();
             if let Some(prr) = &mut self.prr {
                 prr.on_ack(0, pipe, false);
