@@ -52,7 +52,8 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let start = section.get("start", |item| start(item, cx));
     let start_jitter = section.get("jitter", quantity::time);
     let stop = section.get("stop", |item| stop(item, start));
-    let bytes = section.get("bytes", quantity::bytes);
+    let mss = tcp.as_ref().map_or(cx.tcp.mss, |tcp| tcp.mss);
+    let bytes = section.get("bytes", |item| limits::bytes(item, mss));
     let count = section.get("count", |item| item.whole_within(1, limits::FLOWS));
     let reverse = section.get("reverse", |item| item.flag());
     let decision_delay = section.get("decision_delay", quantity::time);

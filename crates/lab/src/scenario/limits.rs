@@ -3,7 +3,8 @@
 use super::flow::Flow;
 use super::link::Link;
 use super::problem::{Checked, Problems};
-use super::quantity::{show_rate, show_time};
+use super::quantity::{self, show_rate, show_time};
+use super::section::Item;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::spec::Capacity;
 
@@ -67,17 +68,24 @@ fn directions(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problem
     }
 }
 
+/// Bytes of a flow, at most what it may send.
+pub(crate) fn bytes(item: &Item, mss: u64) -> Checked<u64> {
+    let bytes = quantity::bytes(item)?;
+    let segments = bytes as f64 / mss as f64;
+    if segments > SEGMENTS {
+        return Err(
+            item.error(format!("{segments:.0} segments are too many; a flow sends at most {SEGMENTS}"))
+        );
+    }
+    Ok(bytes)
+}
+
 fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problems: &Problems) {
-    let mss = flow.template.tcp.mss as f64;
     let path = flow.template.path.iter().filter_map(|&n| links[n].as_ref());
     let slowest = path.chain(&flow.access).filter_map(highest_rate).min();
-    let (Some(rate), Some(duration)) = (slowest, duration) else { return };
-    let by_time = rate.0 as f64 / 8.0 * duration.as_secs_f64() / mss;
-    let by_size = flow.template.bytes.map_or(f64::INFINITY, |bytes| bytes as f64 / mss);
-    if flow.template.bytes.is_some() && by_size > SEGMENTS {
-        let message = format!("{by_size:.0} segments are too many; a flow sends at most {SEGMENTS}");
-        problems.error(&flow.origin.at, &format!("{}.bytes", flow.origin.key), message);
-    } else if by_time.min(by_size) > SEGMENTS {
+    let (Some(rate), Some(duration), None) = (slowest, duration, flow.template.bytes) else { return };
+    let segments = rate.0 as f64 / 8.0 * duration.as_secs_f64() / flow.template.tcp.mss as f64;
+    if segments > SEGMENTS {
         let (rate, duration) = (show_rate(rate), show_time(duration));
         let message =
             format!("at {rate} for {duration} it may send more than {SEGMENTS} segments, which is too many");

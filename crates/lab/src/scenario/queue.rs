@@ -41,16 +41,16 @@ impl Queue {
 
 /// A size, the name of a discipline, or a table of both; `host_allowed` on access links.
 pub(crate) fn queue(item: &Item, host_allowed: bool) -> Checked<Queue> {
-    let Kind::Text(text) = &item.node.kind else {
-        let section = match item.node.kind {
-            Kind::Table(_) => item.section()?,
-            _ => {
-                return Err(
-                    item.needs("a size as \"1 bdp\", the name of a queue, or { kind = ..., size = ... }")
-                );
-            }
-        };
-        return table(section);
+    let text = match &item.node.kind {
+        Kind::Text(text) => text,
+        Kind::Table(_) => return table(item.section()?),
+        // Says that a unit is missing.
+        Kind::Whole(_) | Kind::Real(_) => {
+            return Ok(Queue::droptail(quantity::queue_size(item)?, item.origin()));
+        }
+        _ => {
+            return Err(item.needs("a size as \"1 bdp\", the name of a queue, or { kind = ..., size = ... }"));
+        }
     };
     match text.trim() {
         HOST if host_allowed => Ok(Queue::unlimited(true)),

@@ -106,19 +106,22 @@ fn read_links(
     let mut taken = BTreeSet::new();
     let mut read_one = |named: Option<(Option<String>, Section)>| {
         let Some((name, mut section)) = named else { return (None, None) };
-        match &name {
-            Some(name) if !taken.insert(name.clone()) => {
-                section.error(format!("another link is called `{name}` already"));
-            }
-            None if !section.has("name") => {
-                section.missing("name");
-            }
-            _ => {}
-        }
+        let proper = proper_name(&name, &mut section, &mut taken);
         let link = link(section, name.as_deref().unwrap_or_default(), &Role::Shared, cx.tcp.overhead, cx);
-        (name, link.ok())
+        (name.filter(|_| proper.is_ok()), link.ok().filter(|_| proper.is_ok()))
     };
     named.into_iter().map(&mut read_one).unzip()
+}
+
+/// A link must have a name, and one of its own: flows and overrides call it by it.
+fn proper_name(name: &Option<String>, section: &mut Section, taken: &mut BTreeSet<String>) -> Checked<()> {
+    match name {
+        Some(name) if !taken.insert(name.clone()) => {
+            Err(section.error(format!("another link is called `{name}` already")))
+        }
+        None if !section.has("name") => Err(section.missing("name")),
+        _ => Ok(()),
+    }
 }
 
 fn duration(item: &Item) -> Checked<Span> {

@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Moment,
     List(Vec<Node>),
     Table(Table),
+    /// Something that begins as a number and goes on as a text, which the parser lets pass.
+    Unquoted(String),
     /// A syntax error was reported here.
     Broken,
 }
@@ -61,6 +63,7 @@ impl Kind {
             Kind::Moment => "a date",
             Kind::List(_) => "a list",
             Kind::Table(_) => "a table",
+            Kind::Unquoted(_) => "a text without quotes",
             Kind::Broken => "a syntax error",
         }
     }
@@ -69,6 +72,7 @@ impl Kind {
     pub(crate) fn shown(&self) -> String {
         match self {
             Kind::Text(text) => format!("\"{}\"", shortened(text)),
+            Kind::Unquoted(text) => format!("{} without quotes", shortened(text)),
             Kind::Whole(n) => n.to_string(),
             Kind::Real(x) => x.to_string(),
             Kind::Flag(b) => b.to_string(),
@@ -120,7 +124,7 @@ pub(crate) fn parse_value(text: &str, at: &Place) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
     let mut node = node(&value, &Lines::new(text), &[]);
     relocate(&mut node, at);
-    Some(node)
+    (!matches!(node.kind, Kind::Unquoted(_))).then_some(node)
 }
 
 /// One error a line: the first is the cause, the others mostly its echo.
@@ -158,15 +162,23 @@ fn node(value: &Spanned<DeValue>, lines: &Lines, errors: &[Range<usize>]) -> Nod
         DeValue::Table(source) => Kind::Table(table(source, lines, errors)),
         _ if holds_error(&span, errors) => Kind::Broken,
         DeValue::String(text) => Kind::Text(text.to_string()),
-        DeValue::Integer(n) => {
-            i128::from_str_radix(n.as_str(), n.radix()).map_or(Kind::Real(f64::INFINITY), Kind::Whole)
-        }
+        DeValue::Integer(n) => whole(n.as_str(), n.radix()),
         DeValue::Float(x) => Kind::Real(x.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(flag) => Kind::Flag(*flag),
         DeValue::Datetime(_) => Kind::Moment,
         DeValue::Array(items) => Kind::List(items.iter().map(|item| node(item, lines, errors)).collect()),
     };
     Node { at: lines.place(span.start), kind }
+}
+
+fn whole(digits: &str, radix: u32) -> Kind {
+    let unsigned = digits.trim_start_matches(['+', '-']);
+    match i128::from_str_radix(digits, radix) {
+        Ok(n) => Kind::Whole(n),
+        // Beyond 128 bits: larger than anything that is allowed anywhere.
+        Err(_) if unsigned.chars().all(|c| c.is_digit(radix)) => Kind::Real(f64::INFINITY),
+        Err(_) => Kind::Unquoted(digits.to_owned()),
+    }
 }
 
 /// Whether one of the errors, sorted by their starts, begins within the span.

@@ -15,7 +15,7 @@ pub(crate) fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&word, &candidate.to_lowercase());
     let best = allowed.iter().copied().min_by_key(|candidate| distance(candidate))?;
-    let tolerated = (word.chars().count() / 3).max(1);
+    let tolerated = ((word.chars().count() + 1) / 3).max(1);
     (distance(best) <= tolerated).then_some(best)
 }
 

@@ -1,0 +1,45 @@
+//! Reading scenarios that are texts, with traces that are texts.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use cwndlab_cc::Registry;
+use cwndlab_lab::scenario::{Scenario, Source, read};
+use cwndlab_lab::trace::Memory;
+
+fn traces() -> Memory {
+    let mut traces = Memory::default();
+    let mut add = |name: &str, text: &str| traces.0.insert(name.to_owned(), text.to_owned());
+    add("short", "50\n100\n");
+    add("long", "1\n20000\n");
+    add("empty", "");
+    add("unsorted", "5\n3\n");
+    add("words", "5\nmany\n");
+    add("negative", "-1\n");
+    add("dead.csv", "0,0\n1,0\n");
+    add("steps.csv", "seconds,Mbit/s\n0,10\n5,30\n");
+    traces
+}
+
+/// Reads a text with overrides.
+pub fn read_with(text: &[u8], overrides: &[(&str, &str)]) -> (Option<Scenario>, Vec<String>) {
+    let source = Source { file: "x.toml", registry: &Registry::built_in(), traces: &traces() };
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let (scenario, problems) = read(text, &source, &overrides);
+    (scenario, problems.iter().map(ToString::to_string).collect())
+}
+
+/// What is said of a text.
+pub fn problems(text: &[u8]) -> Vec<String> {
+    read_with(text, &[]).1
+}
+
+/// What is said of a text with overrides.
+pub fn problems_with(text: &[u8], overrides: &[(&str, &str)]) -> Vec<String> {
+    read_with(text, overrides).1
+}
+
+/// A text that must be accepted.
+pub fn accepted(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let (scenario, problems) = read_with(text.as_bytes(), overrides);
+    scenario.unwrap_or_else(|| panic!("refused: {problems:#?}"))
+}

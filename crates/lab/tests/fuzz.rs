@@ -1,0 +1,212 @@
+//! Whatever bytes are given, the reader answers: with a scenario that builds a simulation, or with errors.
+
+mod common;
+
+use common::read_with;
+use cwndlab_sim::Sim;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+/// Scenarios that are mutated: together they hold every key.
+const SEEDS: &[&str] = &[
+    r#"name = "x"
+duration = "10 s"
+profile = "ns3"
+warmup = "1 s"
+send_jitter = "1 ms"
+record = { interval = "5 ms" }
+tcp = { mss = 500, rto_min = "1 s", recovery = "prr", sack = true }
+[[link]]
+name = "b"
+rate = [{ at = "0 s", value = "10 Mbit/s" }, { at = "5 s", value = "5 Mbit/s" }]
+delay = "30 ms"
+queue = { kind = "fq-codel", size = "1 bdp", target = "5 ms" }
+loss = { kind = "gilbert-elliott", to_bad = 0.1, to_good = 0.1, loss_good = 0, loss_bad = 1, place = "before" }
+overhead = 4
+jitter = "1 ms"
+reorder = { probability = 0.1, delay = "2 ms" }
+back = { rate = "1 Mbit/s", queue = "10 packets" }
+[[link]]
+name = "c"
+trace = "short"
+delay = "3 ms"
+queue = "64 kB"
+[[flow]]
+name = "a"
+cc = { name = "cubic", C = 1.2 }
+path = ["b", "c"]
+access = { rate = "1 Gbit/s", delay = "1 ms", queue = "unlimited" }
+start = "1 s"
+jitter = "0 s"
+stop = "9 s"
+bytes = "10 MB"
+tcp = { ecn = true }
+[[flow]]
+cc = "reno"
+path = ["c"]
+reverse = true
+count = 3
+decision_delay = "1 ms"
+[[flow]]
+cc = "newreno"
+path = ["b"]
+arrivals = { per_second = 20, size = { kind = "pareto", mean = "30 kB", shape = 1.3 } }
+"#,
+    "duration = \"1 s\"\n[[link]]\nname = \"b\"\ntrace = \"steps.csv\"\ndelay = \"1 ms\"\nloss = 0.1\n\
+     [[flow]]\ncc = \"reno\"\npath = [\"b\"]\n",
+];
+
+/// Values that are put in the place of others.
+const VALUES: &[&str] = &[
+    "0",
+    "-1",
+    "1e308",
+    "nan",
+    "inf",
+    "true",
+    "\"\"",
+    "\"1 bdp\"",
+    "\"1e18 ns\"",
+    "\"1 s\"",
+    "\"1e15 bit/s\"",
+    "\"1 bit/s\"",
+    "\"1e9 bdp\"",
+    "\"1 packets\"",
+    "\"unlimited\"",
+    "\"host\"",
+    "\"codel\"",
+    "\"b\"",
+    "[]",
+    "{}",
+    "[[[]]]",
+    "18446744073709551615",
+    "99999999999999999999999999",
+    "1979-05-27",
+    "\"steps.csv\"",
+    "\"1 B\"",
+    "\"\\u0000\"",
+];
+
+/// The property. What is accepted must build; the flows are few, or building takes long.
+fn answers(text: &[u8], overrides: &[(&str, &str)]) -> Result<(), TestCaseError> {
+    let (scenario, problems) = read_with(text, overrides);
+    match scenario {
+        None => prop_assert!(problems.iter().any(|problem| problem.contains("error: "))),
+        Some(scenario) => {
+            let _json = scenario.resolve().to_string();
+            let spec = scenario.spec(1, false);
+            prop_assert!(!spec.links.is_empty() && spec.flows.len() + spec.arrivals.len() > 0);
+            prop_assert!(spec.flows.iter().all(|flow| flow.path.iter().all(|link| *link < spec.links.len())));
+            if spec.flows.len() < 100 {
+                let _built = Sim::new(&spec);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One change of a text.
+#[derive(Clone, Debug)]
+enum Mutation {
+    Flip(Index, u8),
+    Delete(Index, usize),
+    Splice(Index, Index, usize),
+    /// Another value behind the equals sign of some line.
+    Value(Index, &'static str),
+    /// The values of two lines change places.
+    Swap(Index, Index),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    prop_oneof![
+        (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Mutation::Flip(at, byte)),
+        (any::<Index>(), 1..40_usize).prop_map(|(at, length)| Mutation::Delete(at, length)),
+        (any::<Index>(), any::<Index>(), 1..80_usize)
+            .prop_map(|(from, to, length)| Mutation::Splice(from, to, length)),
+        (any::<Index>(), select(VALUES)).prop_map(|(line, value)| Mutation::Value(line, value)),
+        (any::<Index>(), any::<Index>()).prop_map(|(a, b)| Mutation::Swap(a, b)),
+    ]
+}
+
+impl Mutation {
+    fn apply(&self, text: &mut Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        match self {
+            Mutation::Flip(at, byte) => {
+                let at = at.index(text.len());
+                text[at] = *byte;
+            }
+            Mutation::Delete(at, length) => {
+                let at = at.index(text.len());
+                text.drain(at..(at + length).min(text.len()));
+            }
+            Mutation::Splice(from, to, length) => {
+                let from = from.index(text.len());
+                let piece = text[from..(from + length).min(text.len())].to_vec();
+                let to = to.index(text.len());
+                text.splice(to..to, piece);
+            }
+            Mutation::Value(line, value) => {
+                let mut lines = lines(text);
+                let line = line.index(lines.len());
+                lines[line] = format!("{} = {value}", key(&lines[line]));
+                *text = lines.join("\n").into_bytes();
+            }
+            Mutation::Swap(a, b) => {
+                let mut lines = lines(text);
+                let (a, b) = (a.index(lines.len()), b.index(lines.len()));
+                let (old_a, old_b) = (lines[a].clone(), lines[b].clone());
+                lines[a] = format!("{}={}", key(&old_a), value(&old_b));
+                lines[b] = format!("{}={}", key(&old_b), value(&old_a));
+                *text = lines.join("\n").into_bytes();
+            }
+        }
+    }
+}
+
+fn lines(text: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(text).split('\n').map(str::to_owned).collect()
+}
+
+fn key(line: &str) -> &str {
+    line.split_once('=').map_or(line, |(key, _)| key)
+}
+
+fn value(line: &str) -> &str {
+    line.split_once('=').map_or("", |(_, value)| value)
+}
+
+#[test]
+fn the_seeds_are_sound() {
+    for text in SEEDS {
+        let (scenario, problems) = read_with(text.as_bytes(), &[]);
+        assert!(scenario.is_some(), "{problems:#?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn mutated_scenarios(seed in select(SEEDS), mutations in prop::collection::vec(mutation(), 1..6)) {
+        let mut text = seed.as_bytes().to_vec();
+        mutations.iter().for_each(|mutation| mutation.apply(&mut text));
+        answers(&text, &[])?;
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        answers(&bytes, &[])?;
+    }
+
+    #[test]
+    fn overrides(
+        seed in select(SEEDS),
+        key in "(flow|link|tcp|duration|record)(\\.(0|1|9|a|b|\"|cc|rate|queue|back|mss|loss|x)){0,4}",
+        value in prop_oneof![select(VALUES).prop_map(str::to_owned), ".{0,12}"],
+    ) {
+        answers(seed.as_bytes(), &[(&key, &value)])?;
+    }
+}

@@ -1,0 +1,346 @@
+//! Every kind of mistake in a scenario is told: at its line, with its key, with what is allowed.
+
+mod common;
+
+use common::{problems, problems_with};
+
+/// A sound scenario; a case replaces one of its lines.
+const SOUND: &str = r#"name = "x"
+duration = "10 s"
+profile = "linux"
+warmup = "1 s"
+send_jitter = "0 s"
+[tcp]
+mss = 1448
+[record]
+interval = "10 ms"
+[[link]]
+name = "b"
+rate = "100 Mbit/s"
+delay = "30 ms"
+queue = "1 bdp"
+loss = 0.001
+[[flow]]
+name = "a"
+cc = "cubic"
+path = ["b"]
+start = "0 s"
+access = { rate = "1 Gbit/s", delay = "1 ms" }
+"#;
+
+/// The sound scenario with one line replaced (line numbers count from 1).
+fn with_line(line: usize, text: &str) -> String {
+    let lines = SOUND.lines().enumerate().map(|(n, old)| if n + 1 == line { text } else { old });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// A line, what it is replaced by, and what the message at that line must hold.
+const ERRORS: &[(usize, &str, &str)] = &[
+    // TOML.
+    (2, "duration = 10 s", "not TOML: string values must be quoted"),
+    (2, "duration = \"10 s", "not TOML"),
+    (4, "profile = \"linux\"", "not TOML: duplicate key"),
+    // Unknown keys and words.
+    (2, "durations = \"10 s\"", "durations: unknown key `durations`; did you mean `duration`?"),
+    (13, "dealy = \"30 ms\"", "link.b.dealy: unknown key `dealy`; did you mean `delay`?"),
+    (3, "profile = \"linus\"", "profile: unknown profile `linus`; did you mean `linux`? Allowed: linux"),
+    (18, "cc = \"cubik\"", "flow.a.cc: unknown algorithm `cubik`; did you mean `cubic`?"),
+    (18, "cc = { name = \"cubic\", c = 1.2 }", "flow.a.cc.c: unknown key `c`; did you mean `C`?"),
+    (18, "cc = { C = 1.2 }", "flow.a.cc.name: this key is missing"),
+    (18, "cc = { name = \"cubic\", beta = 7 }", "found 7; allowed is a number from 0.1 to 0.99"),
+    (18, "cc = { name = \"cubic\", form = \"lunix\" }", "unknown word `lunix`; did you mean `linux`?"),
+    (18, "cc = 3", "found 3; allowed is an algorithm's name"),
+    (19, "path = [\"c\"]", "flow.a.path[0]: unknown link `c`; did you mean `b`?"),
+    (14, "queue = \"fq_codel\"", "unknown queue `fq_codel`; did you mean `fq-codel`?"),
+    (14, "queue = { kind = \"red\" }", "unknown queue `red`"),
+    (14, "queue = { kind = \"droptail\", ecn = true }", "unknown key `ecn`"),
+    (14, "queue = { kind = \"codel\", target = 5 }", "a time needs its unit, as \"30 ms\"; found 5"),
+    (14, "queue = \"host\"", "only an access link"),
+    (7, "mss = 10", "tcp.mss: found 10; allowed is a whole number from 64 to 9000"),
+    (7, "mss = 1448.5", "found 1448.5"),
+    (7, "sack = \"yes\"", "found \"yes\"; allowed is true or false"),
+    (7, "rto_min = 200", "a time needs its unit"),
+    (7, "recovery = \"ptr\"", "did you mean `prr`?"),
+    (7, "rto_minn = \"1 s\"", "did you mean `rto_min`?"),
+    (9, "intervall = \"10 ms\"", "record.intervall: unknown key"),
+    (9, "interval = \"0 s\"", "must be above zero"),
+    // Units.
+    (12, "rate = 100", "a rate needs its unit, as \"100 Mbit/s\"; found 100; units: bit/s"),
+    (12, "rate = 1_000bit/s", "found 1000bit/s without quotes; allowed is a rate with its unit"),
+    (12, "rate = \"100\"", "\"100\" has none; units: bit/s, kbit/s"),
+    (12, "rate = \"100 Mbps\"", "unknown unit `Mbps`; did you mean `Mbit/s`?"),
+    (12, "rate = \"100 mbit/s\"", "did you mean `Mbit/s`?"),
+    (12, "rate = \"100 ms\"", "unknown unit `ms`"),
+    (12, "rate = \"fast\"", "found \"fast\"; allowed is a rate with its unit"),
+    (12, "rate = true", "found true; allowed is a rate with its unit"),
+    (13, "delay = \"30 msec\"", "did you mean `ms`?"),
+    (13, "delay = 2026-11-21", "found a date; allowed is a time"),
+    (14, "queue = 100", "a queue size needs its unit, as \"1 bdp\"; found 100"),
+    (14, "queue = \"100 packet\"", "did you mean `packets`?"),
+    // Values.
+    (12, "rate = \"0 Mbit/s\"", "at least 1 bit/s"),
+    (12, "rate = \"-5 Mbit/s\"", "a rate cannot be negative"),
+    (12, "rate = \"1e9 Gbit/s\"", "too large"),
+    (12, "rate = \"inf Mbit/s\"", "found \"inf Mbit/s\""),
+    (12, "rate = \"1e999 Mbit/s\"", "found \"1e999 Mbit/s\""),
+    (13, "delay = \"-1 ms\"", "a time cannot be negative"),
+    (13, "delay = \"1e12 s\"", "too large"),
+    (13, "", "link.b.delay: this key is missing"),
+    (12, "", "link.b.rate: this key is missing"),
+    (11, "", "this key is missing"),
+    (11, "name = \"\"", "a name of 1 to 100 characters"),
+    (11, "name = \"a.b\"", "without dots"),
+    (18, "", "flow.a.cc: this key is missing"),
+    (19, "", "flow.a.path: this key is missing"),
+    (2, "", "duration: this key is missing"),
+    (2, "duration = \"0 s\"", "must be above zero"),
+    (2, "duration = \"1e30 s\"", "too large"),
+    (4, "warmup = \"10 s\"", "leaves nothing of a run of 10 s"),
+    (15, "loss = 1.5", "link.b.loss: found 1.5; allowed is a number from 0 to 1"),
+    (15, "loss = -0.1", "found -0.1"),
+    (15, "loss = nan", "found NaN"),
+    (15, "loss = inf", "found inf"),
+    (15, "loss = \"1 %\"", "allowed is a number from 0 to 1"),
+    (
+        15,
+        "loss = { kind = \"bursty\" }",
+        "unknown kind of loss `bursty`; allowed: random, gilbert-elliott, periodic",
+    ),
+    (15, "loss = { kind = \"periodic\", every = 0 }", "loss.every: found 0"),
+    (15, "loss = { kind = \"gilbert-elliott\", to_bad = 0.1 }", "loss.to_good: this key is missing"),
+    (
+        15,
+        "loss = { kind = \"random\", rate = 0.1, place = \"behind\" }",
+        "unknown place `behind`; allowed: before, after",
+    ),
+    (15, "reorder = { probability = 2, delay = \"1 ms\" }", "reorder.probability: found 2"),
+    (15, "jitter = -3", "a time needs its unit"),
+    (15, "overhead = -3", "found -3; allowed is a whole number from 0 to 1000"),
+    (15, "trace = \"short\"", "a link has a `rate` or a `trace`, not both"),
+    // Queues.
+    (14, "queue = \"0 packets\"", "at least one packet"),
+    (14, "queue = \"1.5 packets\"", "packets come whole"),
+    (14, "queue = \"0 bdp\"", "at least one packet"),
+    (14, "queue = \"1000 B\"", "1000 bytes hold no packet: a full one has 1500 bytes"),
+    (14, "queue = { kind = \"codel\", size = \"1 MB\" }", "this queue counts packets"),
+    (14, "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }", "two names for one thing"),
+    (14, "queue = { kind = \"ns3-default\", size = \"1 bdp\" }", "unknown key `size`"),
+    (14, "queue = [\"1 bdp\"]", "found a list; allowed is a size as \"1 bdp\""),
+    // Steps.
+    (12, "rate = []", "a list of steps needs at least one"),
+    (
+        12,
+        "rate = [{ at = \"1 s\", value = \"1 Mbit/s\" }]",
+        "rate[0]: the first step is at \"0 s\", not at 1 s",
+    ),
+    (12, "rate = [{ at = \"0 s\" }]", "rate[0].value: this key is missing"),
+    (12, "rate = [1]", "found 1; allowed is a table"),
+    (
+        12,
+        "rate = [{ at = \"0 s\", value = \"1 Mbit/s\" }, { at = \"0 s\", value = \"2 Mbit/s\" }]",
+        "rate[1]: steps go forward in time: 0 s comes after 0 s",
+    ),
+    (13, "delay = [{ at = \"0 s\", value = \"1\" }]", "delay[0].value: a time needs its unit"),
+    // Flows.
+    (19, "path = []", "at least one link"),
+    (19, "path = \"b\"", "allowed is a list of links, as [\"bottleneck\"]"),
+    (19, "path = [\"b\", \"b\"]", "flow.a.path[1]: a path crosses a link once"),
+    (19, "path = [1]", "found 1; allowed is a text"),
+    (19, "paths = [[\"b\"]]", "multipath flows come with a later version; for now give one `path"),
+    (20, "start = \"10 s\"", "it would start at 10 s, when the run of 10 s is over"),
+    (20, "stop = \"0 s\"", "it would stop at 0 s, but starts at 0 s"),
+    (20, "bytes = \"0 B\"", "at least 1 B"),
+    (20, "bytes = \"900000 GB\"", "segments are too many"),
+    (20, "count = 0", "found 0; allowed is a whole number from 1 to 1000000"),
+    (20, "count = 2000000", "found 2000000"),
+    (20, "reverse = 1", "found 1; allowed is true or false"),
+    (20, "tcp = { mss = 0 }", "flow.a.tcp.mss: found 0"),
+    (21, "access = { rate = \"1 Gbit/s\" }", "flow.a.access.delay: this key is missing"),
+    (21, "access = { delay = \"1 ms\", name = \"x\" }", "flow.a.access.name: unknown key"),
+    (21, "access = { delay = \"1 ms\", queue = \"1 bdp\" }", "a size in bdp needs a rate"),
+    (21, "access = \"fast\"", "found \"fast\"; allowed is a table"),
+    (21, "arrivals = { per_second = 0, size = \"30 kB\" }", "arrivals.per_second: must be above zero"),
+    (21, "arrivals = { per_second = 20 }", "arrivals.size: this key is missing"),
+    (21, "arrivals = { per_second = 20, size = 30 }", "a size needs its unit, as \"30 kB\""),
+    (
+        21,
+        "arrivals = { per_second = 20, size = { kind = \"normal\", mean = \"1 kB\" } }",
+        "unknown distribution `normal`",
+    ),
+    (
+        21,
+        "arrivals = { per_second = 20, size = { kind = \"pareto\", mean = \"1 kB\", shape = 1 } }",
+        "shape: found 1; allowed is a number from 1.001",
+    ),
+    (
+        21,
+        "arrivals = { per_second = 20, size = { kind = \"constant\", mean = \"1 kB\", shape = 2 } }",
+        "unknown key `shape`",
+    ),
+    // Traces.
+    (12, "trace = \"none\"", "there is no trace `none`"),
+    (12, "trace = \"empty\"", "empty: it is empty"),
+    (12, "trace = \"unsorted\"", "line 2: 3 ms comes after 5 ms"),
+    (12, "trace = \"words\"", "line 2: `many` is not a whole number"),
+    (12, "trace = \"negative\"", "line 1: `-1` is not a whole number"),
+    (12, "trace = \"dead.csv\"", "every rate is 0"),
+    (12, "trace = 3", "found 3; allowed is a text in quotes"),
+];
+
+#[test]
+fn the_base_of_the_cases_is_sound() {
+    assert_eq!(problems(SOUND.as_bytes()), Vec::<String>::new());
+}
+
+#[test]
+fn every_mistake_is_told_at_its_line() {
+    let untold: Vec<String> = ERRORS.iter().filter_map(|case| untold(case)).collect();
+    assert!(untold.is_empty(), "{}", untold.join("\n"));
+}
+
+/// What is wrong about what is said of a case.
+fn untold((line, text, message): &(usize, &str, &str)) -> Option<String> {
+    let told = problems(with_line(*line, text).as_bytes());
+    // A key that is missing is told where its table begins.
+    let missing = message.ends_with("this key is missing");
+    let here = format!("x.toml:{line}:");
+    let right = |problem: &String| {
+        problem.contains(": error: ") && problem.contains(message) && (missing || problem.starts_with(&here))
+    };
+    let found = told.iter().any(right);
+    (!found).then(|| format!("line {line} as `{text}` gives {told:#?}, not {message}"))
+}
+
+/// Lines and messages of what is legal but odd.
+const WARNINGS: &[(usize, &str, &str)] = &[
+    (12, "rate = \"500 Gbit/s\"", "is the unit right?"),
+    (12, "rate = \"500 bit/s\"", "is the unit right?"),
+    (13, "delay = \"30 s\"", "is the unit right?"),
+    (14, "queue = \"200 bdp\"", "the queue holds 200 bandwidth-delay products"),
+    (14, "queue = \"200000 packets\"", "bandwidth-delay products"),
+    (2, "duration = \"200000 s\"", "a run of 2 days is long"),
+    (7, "mss = 1460", "a full packet has 1512 bytes"),
+    (15, "jitter = \"50 ms\"", "larger than the delay of 30 ms"),
+    (21, "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }", "no faster than `b`"),
+    (20, "start = \"9.995 s\"", "it may start at 10.005 s, after the end"),
+    (12, "trace = \"short\"", "goes through it 100.0 times"),
+    (12, "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
+    (20, "tcp = { overhead = 4 }", "for the flow's access link only"),
+];
+
+#[test]
+fn what_is_odd_is_told_and_runs() {
+    for (line, text, message) in WARNINGS {
+        let told = problems(with_line(*line, text).as_bytes());
+        assert!(
+            told.iter().any(|problem| problem.contains(": warning: ") && problem.contains(message)),
+            "{text} gives {told:#?}, not {message}"
+        );
+        assert!(told.iter().all(|problem| !problem.contains(": error: ")), "{told:#?}");
+    }
+}
+
+#[test]
+fn oddities_of_the_whole() {
+    let unused = format!("{SOUND}[[link]]\nname = \"c\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n");
+    assert_eq!(problems(unused.as_bytes()), ["x.toml:22:1: warning: link.c: no flow uses this link"]);
+    let no_rtt = "duration = \"1 s\"\n[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+                  [[flow]]\ncc = \"reno\"\npath = [\"b\"]\n";
+    assert_eq!(problems(no_rtt.as_bytes()), ["x.toml:6:1: warning: flow[0]: its base round-trip time is 0"]);
+}
+
+#[test]
+fn files_that_are_no_scenarios() {
+    assert_eq!(problems(b""), ["x.toml:1:1: error: the file is empty"]);
+    assert_eq!(problems(b" \n\n"), ["x.toml:1:1: error: the file is empty"]);
+    assert_eq!(problems(b"a\n\xff"), ["x.toml:1:1: error: not a text file: byte 3 is not UTF-8"]);
+    let told = problems(b"duration = \"1 s\"");
+    assert!(
+        told[0].contains("link: there is no link; a scenario has at least one [[link]] table"),
+        "{told:?}"
+    );
+    assert!(problems(b"flow = []\nlink = []\nduration = \"1 s\"").len() == 2);
+    assert!(
+        problems(b"[link]\nname = \"b\"")[0]
+            .contains("found a table; allowed is a table in double brackets: [[link]]")
+            || problems(b"[link]\nname = \"b\"")[1].contains("double brackets: [[link]]")
+    );
+}
+
+#[test]
+fn what_the_simulator_cannot_hold() {
+    let told = problems(with_line(20, "count = 100000").as_bytes());
+    assert!(told[0].contains("flow.a: that makes 100002 links with access links"), "{told:?}");
+    let told = problems(with_line(2, "duration = \"1000000 s\"").as_bytes());
+    assert!(
+        told.iter().any(|problem| problem.contains("it may send more than 4000000000 segments")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_are_unique() {
+    let flow = "[[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n";
+    assert_eq!(
+        problems(format!("{SOUND}{flow}").as_bytes()),
+        ["x.toml:22:1: error: flow.a.name: another flow is called `a` already"]
+    );
+    let counted = "[[flow]]\nname = \"a\"\ncount = 2\ncc = \"reno\"\npath = [\"b\"]\n\
+                   [[flow]]\nname = \"a-2\"\ncc = \"reno\"\npath = [\"b\"]\n";
+    assert!(
+        problems(format!("{SOUND}{counted}").as_bytes())[0].contains("another flow is called `a-2` already")
+    );
+    let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    assert!(problems(format!("{SOUND}{link}").as_bytes())[0].contains("another link is called `b` already"));
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let many =
+        SOUND.replace("30 ms", "30").replace("cubic", "cubik").replace("1448", "0").replace("1 bdp", "1");
+    let lines: Vec<String> = problems(many.as_bytes())
+        .iter()
+        .map(|problem| problem.split(':').nth(1).unwrap_or_default().into())
+        .collect();
+    assert_eq!(lines, ["7", "13", "14", "18"]);
+}
+
+#[test]
+fn a_syntax_error_hides_no_other_mistake_and_makes_up_none() {
+    let told = problems(with_line(12, "rate = 100 Mbit/s").replace("cubic", "cubik").as_bytes());
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(told[0].starts_with("x.toml:12:8: error: not TOML") && told[1].contains("cubik"));
+}
+
+#[test]
+fn columns_count_characters() {
+    let told = problems(with_line(18, "cc = { \"name\" = \"ä\", x = \"ü\", y = 1 }").as_bytes());
+    assert!(told[0].starts_with("x.toml:18:17:"), "{told:?}");
+}
+
+#[test]
+fn overrides_are_told_by_their_key() {
+    let cases = [
+        ("flow.9.cc", "reno", "--set flow.9.cc: error: there is 1 flow (0)"),
+        (
+            "flow.A.cc",
+            "reno",
+            "--set flow.A.cc: error: unknown flow `A`; did you mean `a`? Allowed: a; there is 1 flow (0)",
+        ),
+        ("flow.a.cc", "renno", "--set flow.a.cc: error: unknown algorithm `renno`; did you mean `reno`?"),
+        ("flow.0.cc", "renno", "--set flow.0.cc: error: flow.a.cc: unknown algorithm `renno`"),
+        ("link.b.rat", "1 Mbit/s", "--set link.b.rat: error: unknown key `rat`; did you mean `rate`?"),
+        ("link.b.rate", "fast", "--set link.b.rate: error: found \"fast\""),
+        ("link.b.rate.x.y", "1", "--set link.b.rate.x.y: error: there is no `x` in a text"),
+        ("duration.x", "1", "--set duration.x: error: `x` cannot be set in a text"),
+        ("tcp.mss", "huge", "--set tcp.mss: error: found \"huge\"; allowed is a size"),
+        ("tpc.mss", "500", "--set tpc.mss: error: tpc: unknown key `tpc`; did you mean `tcp`?"),
+        ("duration", "", "--set duration: error: found \"\""),
+        ("flow..cc", "reno", "--set flow..cc: error: a key is as `duration`"),
+        ("", "reno", "--set : error: a key is as"),
+    ];
+    for (key, value, message) in cases {
+        let told = problems_with(SOUND.as_bytes(), &[(key, value)]);
+        assert!(told.iter().any(|problem| problem.starts_with(message)), "{key}={value} gives {told:#?}");
+    }
+}
