@@ -19,8 +19,8 @@ pub mod units;
 
 pub use classic::{Classic, Window, WindowRule};
 pub use contract::{
-    Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt, Step,
-    SubflowView,
+    Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt,
+    Step, SubflowView,
 };
 pub use cwndlab_learn::{Agent, Rng};
 pub use registry::{Algorithm, Registry, Setup};

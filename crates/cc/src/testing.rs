@@ -20,9 +20,16 @@ impl Sender {
     /// A sender at time zero with this segment size and round-trip time.
     #[must_use]
     pub fn new(cc: Box<dyn CongestionControl>, mss: u64, rtt: Span) -> Self {
-        let rtt = Rtt { smoothed: rtt, variance: Span::ZERO, minimum: rtt, latest: rtt, rto: Span::from_secs(1) };
+        let rtt =
+            Rtt { smoothed: rtt, variance: Span::ZERO, minimum: rtt, latest: rtt, rto: Span::from_secs(1) };
         let facts = Facts { mss, rtt, window_limited: true, ..Facts::default() };
-        Self { cc, facts, subflows: vec![SubflowView::default()], delivered: 0, rng: Rng::named(0, "testing") }
+        Self {
+            cc,
+            facts,
+            subflows: vec![SubflowView::default()],
+            delivered: 0,
+            rng: Rng::named(0, "testing"),
+        }
     }
 
     /// The window in segments.
@@ -85,8 +92,7 @@ impl Sender {
     }
 
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
-        let mut cx =
-            Context { facts: &self.facts, subflows: &self.subflows, me: 0, rng: &mut self.rng };
+        let mut cx = Context { facts: &self.facts, subflows: &self.subflows, me: 0, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }
 }

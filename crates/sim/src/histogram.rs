@@ -6,10 +6,12 @@ use cwndlab_cc::Span;
 const BUCKETS: usize = 64;
 const BUCKET_BITS: u32 = 6;
 
-/// Counts times; a power of two takes memory when it is first met.
+/// Counts times; memory is taken for the powers of two from the smallest to the largest time met.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    octaves: Vec<Option<Box<[u64; BUCKETS]>>>,
+    /// Buckets of the powers of two from `first` on.
+    counts: Vec<u32>,
+    first: usize,
     count: u64,
     sum_ns: u128,
 }
@@ -18,13 +20,31 @@ impl Histogram {
     /// Counts one time.
     #[inline]
     pub fn record(&mut self, span: Span) {
-        let (octave, bucket) = locate(span.0);
-        if octave >= self.octaves.len() {
-            self.octaves.resize(octave + 1, None);
-        }
-        self.octaves[octave].get_or_insert_with(|| Box::new([0; BUCKETS]))[bucket] += 1;
         self.count += 1;
         self.sum_ns += u128::from(span.0);
+        let (octave, bucket) = locate(span.0);
+        let at = octave.wrapping_sub(self.first).wrapping_mul(BUCKETS) + bucket;
+        match self.counts.get_mut(at) {
+            Some(count) if octave >= self.first => *count = count.saturating_add(1),
+            _ => self.widen(octave, bucket),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, octave: usize, bucket: usize) {
+        if self.counts.is_empty() {
+            self.first = octave;
+        }
+        if octave < self.first {
+            let missing = (self.first - octave) * BUCKETS;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = octave;
+        }
+        let needed = (octave + 1 - self.first) * BUCKETS;
+        if needed > self.counts.len() {
+            self.counts.resize(needed, 0);
+        }
+        self.counts[(octave - self.first) * BUCKETS + bucket] += 1;
     }
 
     /// How many were counted.
@@ -47,13 +67,10 @@ impl Histogram {
         }
         let rank = ((self.count as f64 * share) as u64).min(self.count - 1);
         let mut seen = 0;
-        for (octave, buckets) in self.octaves.iter().enumerate() {
-            let Some(buckets) = buckets else { continue };
-            for (bucket, count) in buckets.iter().enumerate() {
-                seen += count;
-                if seen > rank {
-                    return Some(middle_ns(octave, bucket) / 1e6);
-                }
+        for (at, count) in self.counts.iter().enumerate() {
+            seen += u64::from(*count);
+            if seen > rank {
+                return Some(middle_ns(self.first + at / BUCKETS, at % BUCKETS) / 1e6);
             }
         }
         None

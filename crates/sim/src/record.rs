@@ -35,7 +35,8 @@ impl Recorder {
             let own = FLOW_COLUMNS.iter().chain(flow.sender.controller().probes());
             table("flow", &flow.name, own.map(|name| (*name).to_owned()))
         };
-        let link_table = |link: &Link| table("link", link.name(), LINK_COLUMNS.iter().map(|n| (*n).to_owned()));
+        let link_table =
+            |link: &Link| table("link", link.name(), LINK_COLUMNS.iter().map(|n| (*n).to_owned()));
         let flows: Vec<_> = flows.iter().map(flow_table).collect();
         let links: Vec<_> = links.iter().map(link_table).collect();
         let columns: usize = flows.iter().chain(&links).map(|table| table.columns.len()).sum();

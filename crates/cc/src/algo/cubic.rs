@@ -154,9 +154,7 @@ impl Cubic {
             // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
             epoch.reno += self.alpha() * acked_segments / cwnd as f64;
             let lead = (epoch.reno as u64).saturating_sub(cwnd);
-            if lead > 0 {
-                count = count.min(cwnd / lead);
-            }
+            count = cwnd.checked_div(lead).map_or(count, |friendly| count.min(friendly));
         }
         self.epoch = Some(epoch);
         window.grow_one_per(count.max(COUNT_MIN) * window.mss, acked);

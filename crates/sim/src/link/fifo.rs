@@ -58,7 +58,13 @@ impl Fifo {
 
     #[inline]
     pub fn receive(
-        &mut self, now: Time, packet: Packet, bytes: u32, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge,
+        &mut self,
+        now: Time,
+        packet: Packet,
+        bytes: u32,
+        pipe: &mut Pipe,
+        tally: &mut Tally,
+        gauge: &mut Gauge,
     ) {
         self.settle(now, pipe, gauge);
         if !self.admits(bytes, pipe) {
@@ -144,7 +150,8 @@ impl Fifo {
         for at in gone..pipe.ring().len() {
             let flight = pipe.ring()[at];
             finish = if at == gone {
-                let in_service_bits = if old.rate().0 == 0 { self.left_bits } else { f64::from(flight.bytes) * 8.0 };
+                let in_service_bits =
+                    if old.rate().0 == 0 { self.left_bits } else { f64::from(flight.bytes) * 8.0 };
                 let (finish, bits) = old.retime(now, flight.departed, in_service_bits, rate);
                 self.left_bits = bits;
                 finish
@@ -168,7 +175,9 @@ impl Fifo {
     pub fn time_below(&mut self, now: Time, packets: u64, pipe: &Pipe, gauge: &mut Gauge) -> Time {
         self.settle(now, pipe, gauge);
         match self.backlog.packets.checked_sub(packets + 1) {
-            Some(surplus) => pipe.ring().get(self.gone + surplus as usize).map_or(now, |flight| flight.departed),
+            Some(surplus) => {
+                pipe.ring().get(self.gone + surplus as usize).map_or(now, |flight| flight.departed)
+            }
             None => now,
         }
     }

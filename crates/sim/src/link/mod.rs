@@ -78,7 +78,9 @@ impl Link {
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         let stream = |what: &str| Rng::named(seed, &format!("link {} {what}", spec.name));
         let discipline = match (&spec.queue, &spec.capacity) {
-            (QueueSpec::DropTail(limit), Capacity::Unlimited | Capacity::Rate(_)) if spec.reorder.is_none() => {
+            (QueueSpec::DropTail(limit), Capacity::Unlimited | Capacity::Rate(_))
+                if spec.reorder.is_none() =>
+            {
                 Discipline::Fifo(Fifo::new(*limit, &spec.capacity))
             }
             _ => Discipline::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
@@ -133,7 +135,9 @@ impl Link {
     pub fn advance(&mut self, now: Time) -> Option<Packet> {
         match &mut self.discipline {
             Discipline::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),
-            Discipline::Served(served) => served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge),
+            Discipline::Served(served) => {
+                served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge)
+            }
         }
         if self.pipe.next_arrival() > now {
             return None;

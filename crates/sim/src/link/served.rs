@@ -47,13 +47,21 @@ impl Served {
                 next_step: rates.next_change(Time::ZERO).unwrap_or(Time::NEVER),
                 rates: rates.clone(),
             },
-            Capacity::Trace(trace) => Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER },
+            Capacity::Trace(trace) => {
+                Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
+            }
         };
         Self { queue, clock, in_service: None, counted_until: Time::ZERO }
     }
 
     pub fn receive(
-        &mut self, now: Time, packet: Packet, bytes: u32, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge,
+        &mut self,
+        now: Time,
+        packet: Packet,
+        bytes: u32,
+        pipe: &mut Pipe,
+        tally: &mut Tally,
+        gauge: &mut Gauge,
     ) {
         self.count_backlog(now, gauge);
         self.queue.enqueue(now, Waiting { packet, bytes, since: now }, tally);

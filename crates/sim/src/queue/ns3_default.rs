@@ -15,7 +15,7 @@ cwndlab_cc::parameters! {
     pub struct Ns3DefaultParams {
         device: u64 = 100, "device", Allowed::Count(1, 100_000_000), "packets",
             "the device's own FIFO", "ns-3 PointToPointNetDevice, DropTailQueue 100p";
-        ecn: bool = false, "ecn", Allowed::Flag, "",
+        ecn: bool = true, "ecn", Allowed::Flag, "",
             "mark ECN-capable packets instead of dropping them", "as TCP in ns-3, though its FqCoDelQueueDisc has UseEcn on";
     }
 }

@@ -104,7 +104,12 @@ impl Rack {
     }
 
     /// Step 5: marks what is lost (`lost` sees each segment), and returns when to look again.
-    pub fn detect(&mut self, board: &mut Scoreboard, at: &Now, mut lost: impl FnMut(&Record, u32)) -> Option<Time> {
+    pub fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        at: &Now,
+        mut lost: impl FnMut(&Record, u32),
+    ) -> Option<Time> {
         let window = self.window(board, at);
         let wait = self.rtt + window;
         let mut again: Option<Time> = None;

@@ -397,7 +397,8 @@ mod tests {
     #[test]
     fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_timeout() {
         let mut receiver = receiver(plain());
-        let mut arrive = |seq| receiver.on_data(Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
+        let mut arrive =
+            |seq| receiver.on_data(Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
         // The first data segment is acknowledged at once, as both Linux and ns-3 do.
         assert_eq!([0, 1, 2, 3].map(&mut arrive), [Some(1), None, Some(3), None]);
         assert_eq!(receiver.next_timer(), Time(40_000_000));

@@ -75,7 +75,8 @@ impl Sender {
             delayed: header.delayed,
             tail_probe,
             // A retransmission acknowledged sooner than a round trip was not what arrived.
-            sample: sample.filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
+            sample: sample
+                .filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
         };
         if advanced > 0 {
             self.restart_retransmit_timer(now);
@@ -132,7 +133,8 @@ impl Sender {
                 arrived.count(record, segment.seq, segment.resent);
                 arrived.reordered |= segment.seq < highest && !segment.resent;
                 if !segment.resent {
-                    arrived.first_sacked = Some(arrived.first_sacked.map_or(record.sent_at, |t| t.min(record.sent_at)));
+                    arrived.first_sacked =
+                        Some(arrived.first_sacked.map_or(record.sent_at, |t| t.min(record.sent_at)));
                 }
                 advance(detector, record, segment.seq, segment.resent, min_rtt, now);
             });
@@ -185,9 +187,16 @@ impl Sender {
 
     /// RFC 6298, with the samples that Linux takes: SRTT from the oldest segment acknowledged, so that delayed ACKs
     /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323).
-    fn sample_rtt(&mut self, now: Time, header: &AckHeader, arrived: &Arrived, advanced: u32) -> Option<Span> {
+    fn sample_rtt(
+        &mut self,
+        now: Time,
+        header: &AckHeader,
+        arrived: &Arrived,
+        advanced: u32,
+    ) -> Option<Span> {
         let by_echo = (advanced > 0 && header.echo > Time::ZERO).then_some(header.echo);
-        let oldest = arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
+        let oldest =
+            arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
         let smoothed = self.rtt.measure(oldest, now);
         let latest = arrived.last_once.map_or(smoothed, |sent_at| self.rtt.measure(sent_at, now));
         self.rtt.sample(smoothed, latest);

@@ -16,7 +16,8 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::packet::Data;
 use cwndlab_cc::{
-    Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step, SubflowView, Time,
+    Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step,
+    SubflowView, Time,
 };
 use recovery::Undo;
 use std::sync::Arc;
@@ -134,7 +135,9 @@ impl Sender {
     /// A sender that has not started; `bytes` is how much it has to send.
     #[must_use]
     pub fn new(
-        options: Arc<TcpOptions>, build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>, bytes: Option<u64>,
+        options: Arc<TcpOptions>,
+        build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>,
+        bytes: Option<u64>,
         rng: Rng,
     ) -> Self {
         let mss = options.mss;
@@ -186,7 +189,12 @@ impl Sender {
 
     /// The connection was accepted.
     pub fn on_syn_ack(
-        &mut self, now: Time, sent_at: Time, window: u32, room: u32, outbox: &mut Vec<Outgoing>,
+        &mut self,
+        now: Time,
+        sent_at: Time,
+        window: u32,
+        room: u32,
+        outbox: &mut Vec<Outgoing>,
     ) {
         let Connection::Opening { syn_sent, again } = self.connection else { return };
         self.connection = Connection::Open;

@@ -113,7 +113,9 @@ impl Sender {
 
     /// Classic ECN (RFC 3168 section 6.1.2): once a round trip, as for a loss.
     fn on_echo(&mut self) {
-        if matches!(self.facts.phase, Phase::Open | Phase::Disorder) && self.board.una() >= self.recovery_point {
+        if matches!(self.facts.phase, Phase::Open | Phase::Disorder)
+            && self.board.una() >= self.recovery_point
+        {
             self.counters.ecn_reductions += 1;
             self.announce_reduction = true;
             self.reduce(Event::EcnReduction);

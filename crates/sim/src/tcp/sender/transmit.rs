@@ -147,7 +147,11 @@ impl Sender {
     fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_sent);
         let silent = self.board.outstanding() == 0 && self.counters.sent > 0 && idle > self.facts.rtt.rto;
-        if silent && self.options.window_validation && self.facts.phase == Phase::Open && self.next_segment().is_ok() {
+        if silent
+            && self.options.window_validation
+            && self.facts.phase == Phase::Open
+            && self.next_segment().is_ok()
+        {
             self.call(|cc, cx| cc.on_event(cx, Event::IdleRestart(idle)));
         }
     }
