@@ -30,7 +30,7 @@ pub struct Algorithm {
     /// Where it departs from its source, and why.
     pub departures: &'static [&'static str],
     /// Its parameters.
-    pub params: Vec<ParamSpec>,
+    pub params: Arc<[ParamSpec]>,
     /// Makes a controller.
     pub build: Build,
 }

@@ -43,7 +43,7 @@ pub struct Sim {
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
     bottleneck_data_before: u64,
-    spec: SimSpec,
+    seed: u64,
 }
 
 impl Sim {
@@ -74,7 +74,7 @@ impl Sim {
             outbox: Vec::new(),
             suspended: None,
             bottleneck_data_before: 0,
-            spec: spec.clone(),
+            seed: spec.seed,
         };
         for link in 0..sim.links.len() {
             sim.schedule_link(link);
@@ -356,7 +356,7 @@ impl Sim {
         let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
         // Every flow of the group has random streams of its own.
         spec.name = format!("{} {index} {generation}", spec.name);
-        let mut flow = Flow::new(&spec, self.spec.seed, now, ways, processing);
+        let mut flow = Flow::new(&spec, self.seed, now, ways, processing);
         flow.group = Some(group);
         flow.generation = generation;
         if place.is_some() {

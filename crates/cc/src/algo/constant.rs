@@ -38,7 +38,7 @@ pub fn algorithm() -> Algorithm {
         summary: "a window that never changes",
         source: "a control of this laboratory",
         departures: &["RFC 5681's loss window after a timeout is not taken: the window is constant"],
-        params: ConstantParams::specs(),
+        params: ConstantParams::specs().into(),
         build: Arc::new(|setup, settings| {
             let params = ConstantParams::with(settings);
             Box::new(Constant { cwnd: params.cwnd * setup.mss })

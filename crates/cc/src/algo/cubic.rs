@@ -282,7 +282,7 @@ pub fn algorithm() -> Algorithm {
              and updates at most once in 31 ms while the window stands still; beta is 0.7, not 717/1024",
             "form = rfc9438: slow start is left by Linux's HyStart, where the RFC advises HyStart++ (RFC 9406)",
         ],
-        params: CubicParams::specs(),
+        params: CubicParams::specs().into(),
         build: Arc::new(|setup, settings| {
             Box::new(Classic::new(setup, Cubic::new(setup, CubicParams::with(settings))))
         }),

@@ -85,7 +85,7 @@ pub fn algorithm() -> Algorithm {
             "recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation",
             "with counting = acks the fraction of a byte is carried, where ns-3 adds at least one byte an ACK",
         ],
-        params: NewRenoParams::specs(),
+        params: NewRenoParams::specs().into(),
         build: Arc::new(|setup, settings| {
             let params = NewRenoParams::with(settings);
             let rule = NewReno { half_of: params.half_of, counting: params.counting, remainder: 0 };

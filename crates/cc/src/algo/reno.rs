@@ -64,7 +64,7 @@ pub fn algorithm() -> Algorithm {
             "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
             "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments an ACK",
         ],
-        params: RenoParams::specs(),
+        params: RenoParams::specs().into(),
         build: Arc::new(|setup, settings| {
             let params = RenoParams::with(settings);
             Box::new(Classic::new(setup, Reno { counting: params.counting }))

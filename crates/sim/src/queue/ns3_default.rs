@@ -16,7 +16,7 @@ cwndlab_cc::parameters! {
         device: u64 = 100, "device", Allowed::Count(1, 100_000_000), "packets",
             "the device's own FIFO", "ns-3 PointToPointNetDevice, DropTailQueue 100p";
         ecn: bool = true, "ecn", Allowed::Flag, "",
-            "mark ECN-capable packets instead of dropping them", "as TCP in ns-3, though its FqCoDelQueueDisc has UseEcn on";
+            "mark ECN-capable packets instead of dropping them", "ns-3.37 FqCoDelQueueDisc: UseEcn is on";
     }
 }
 
