@@ -194,7 +194,7 @@ fn the_base_of_the_cases_is_sound() {
 
 #[test]
 fn every_mistake_is_told_at_its_line() {
-    let untold: Vec<String> = ERRORS.iter().filter_map(|case| untold(case)).collect();
+    let untold: Vec<String> = ERRORS.iter().filter_map(untold).collect();
     assert!(untold.is_empty(), "{}", untold.join("\n"));
 }
 
