@@ -5,7 +5,7 @@
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
 use crate::hystart::HyStart;
 use crate::registry::Setup;
-use crate::units::Span;
+use crate::units::{Rate, Span};
 
 /// The window of a loss-based algorithm, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,13 +97,31 @@ pub struct Classic<R> {
     window: Window,
     initial_window: u64,
     before_reduction: Option<Window>,
+    /// The pacing rate, when the transport paces and there is an RTT.
+    pacing: Option<Pacing>,
 }
+
+/// How a paced window leaves (Linux tcp_update_pacing_rate): faster than the window a round trip, so that pacing
+/// never limits growth.
+#[derive(Clone, Copy, Debug)]
+enum Pacing {
+    Wanted,
+    At(Rate),
+}
+
+/// Two windows a round trip while the window is below half of ssthresh, so that it may double ...
+const PACING_SLOW_START: f64 = 2.0;
+/// ... and 1.2 of it after.
+const PACING_AVOIDANCE: f64 = 1.2;
+/// What leaves at once: a millisecond's worth (sk_pacing_shift), two segments at least.
+const PACING_QUANTUM: Span = Span::from_millis(1);
 
 impl<R: WindowRule> Classic<R> {
     /// A controller at its initial window.
     pub fn new(setup: &Setup, rule: R) -> Self {
         let window = Window::new(setup);
-        Self { rule, window, initial_window: setup.initial_window, before_reduction: None }
+        let pacing = setup.paced.then_some(Pacing::Wanted);
+        Self { rule, window, initial_window: setup.initial_window, before_reduction: None, pacing }
     }
 
     /// RFC 5681 section 3.1: on a loss, ssthresh; at least two segments.
@@ -155,6 +173,16 @@ impl<R: WindowRule> Classic<R> {
         self.window.cwnd = self.window.cwnd.max(restart);
     }
 
+    fn update_pacing(&mut self, cx: &Context) {
+        if self.pacing.is_none() {
+            return;
+        }
+        let growing = self.window.cwnd < self.window.ssthresh / 2;
+        let ratio = if growing { PACING_SLOW_START } else { PACING_AVOIDANCE };
+        let windowful = Rate::of(self.window.cwnd, cx.facts.rtt.smoothed);
+        self.pacing = Some(windowful.map_or(Pacing::Wanted, |rate| Pacing::At(rate.scaled(ratio))));
+    }
+
     /// Slow start up to ssthresh; returns the bytes left over for congestion avoidance.
     fn slow_start(&mut self, acked: u64) -> u64 {
         let room = self.window.ssthresh.saturating_sub(self.window.cwnd);
@@ -166,7 +194,10 @@ impl<R: WindowRule> Classic<R> {
 
 impl<R: WindowRule> CongestionControl for Classic<R> {
     fn control(&self) -> Control {
-        Control::window(self.window.cwnd)
+        let control = Control::window(self.window.cwnd);
+        let Some(Pacing::At(rate)) = self.pacing else { return control };
+        let send_quantum = rate.bytes_in(PACING_QUANTUM).max(2 * self.window.mss);
+        Control { pacing_rate: Some(rate), send_quantum, ..control }
     }
 
     fn on_event(&mut self, cx: &mut Context, event: Event) {
@@ -202,6 +233,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
                 self.rule.grow(cx, &mut self.window, acked);
             }
         }
+        self.update_pacing(cx);
         Step::Continue
     }
 

@@ -76,6 +76,8 @@ cwndlab_cc::parameters! {
             "how much recovery sends", "RFC 9937";
         undo: bool = true, "undo", Allowed::Flag, "",
             "take a spurious reduction back, seen by timestamps or DSACK", "RFC 3522, RFC 3708";
+        pacing: bool = false, "pacing", Allowed::Flag, "",
+            "spread a window over the round trip: 2 windows a round trip in slow start, 1.2 after", "Linux with sch_fq; off without";
         ecn: bool = false, "ecn", Allowed::Flag, "",
             "send ECN-capable data and reduce once a round trip when marks are echoed", "RFC 3168";
         window_validation: bool = true, "window_validation", Allowed::Flag, "",

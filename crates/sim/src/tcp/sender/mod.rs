@@ -141,7 +141,7 @@ impl Sender {
         rng: Rng,
     ) -> Self {
         let mss = options.mss;
-        let setup = Setup { mss, initial_window: options.initial_window * mss, paced: false };
+        let setup = Setup { mss, initial_window: options.initial_window * mss, paced: options.pacing };
         let cc = build(&setup);
         let detector = match options.loss_detection {
             LossDetection::Rack => Detector::Time(Rack::default()),
