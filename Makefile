@@ -57,6 +57,6 @@ $(BUILT): pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
 	@echo "== set up .venv"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.8,<2'
-	@echo "== build the extension module"
-	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --quiet --release --locked --extras dev
+	@echo "== build the extension module (two minutes the first time)"
+	@VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
 	@touch $@

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +32,10 @@ def prepare(folder: Path) -> None:
         raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
-def write(result: Result, folder: Path, *, figure: bool) -> None:
-    """Write tables, series and figures.
+def write_tables(result: Result, folder: Path) -> None:
+    """Write the document, the tables and the series.
 
-    Earlier ones go first: a stale figure beside new numbers would lie.
+    Earlier files go first, the figures too: a stale figure beside new numbers would lie.
     """
     from cwndlab.tables import runs_frame, series_frame
 
@@ -46,23 +45,23 @@ def write(result: Result, folder: Path, *, figure: bool) -> None:
     runs = runs_frame(result.runs)
     runs.write_parquet(folder / "runs.parquet")
     runs.write_csv(folder / "runs.csv")
+    if result.recorded is not None:
+        series_frame(result.recorded[1]).write_parquet(folder / "series.parquet")
+
+
+def write_figures(result: Result, folder: Path) -> None:
+    """Draw the recorded seed, if it finished."""
     if result.recorded is None:
         return
-    series_frame(result.recorded[1]).write_parquet(folder / "series.parquet")
-    if figure:
-        _write_figures(result, folder)
+
+    from cwndlab.figure import style
+
+    with style():
+        picture = result.plot()
+        for name, metadata in FIGURES.items():
+            picture.savefig(folder / name, metadata=metadata)
 
 
 def dump(document: dict[str, Any]) -> str:
     """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _write_figures(result: Result, folder: Path) -> None:
-    from cwndlab.figure import style
-
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(style())
-        picture = result.plot()
-        for name, metadata in FIGURES.items():
-            picture.savefig(folder / name, metadata=metadata)

@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cwndlab import _native
+from cwndlab.cli import app
 from tests.conftest import Command
 
 
@@ -59,6 +62,18 @@ def test_every_mistake_is_told_with_its_line(cwndlab: Command, scenario: Path, c
 def test_a_mistake_in_an_override(cwndlab: Command, scenario: Path) -> None:
     assert_refused(cwndlab("check", scenario.name, "--set", "flow.0.cc=cubik"), "--set flow.0.cc: error:")
     assert_refused(cwndlab("run", scenario.name, "--json", "--set", "flow.9.cc=cubic"), "flow.9")
+
+
+def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_seed(*_: object) -> None:
+        raise RuntimeError("no packet arrived")
+
+    monkeypatch.setattr(_native, "run_seed", run_seed)
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(app, ["run", str(scenario), "--seeds", "8-8"])
+    assert answer.exit_code == 1
+    assert answer.stderr == "error: seed 8: no packet arrived\n"
 
 
 def test_no_command_shows_help(cwndlab: Command) -> None:

@@ -54,7 +54,8 @@ def test_same_data_same_files(tmp_path: Path) -> None:
     written = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
-        files.write(made, folder, figure=True)
+        files.write_tables(made, folder)
+        files.write_figures(made, folder)
         written.append({name: (folder / name).read_bytes() for name in files.NAMES})
     assert written[0] == written[1]
 
@@ -62,5 +63,6 @@ def test_same_data_same_files(tmp_path: Path) -> None:
 def test_stale_files_go(tmp_path: Path) -> None:
     for name in files.NAMES:
         (tmp_path / name).write_text("of an earlier run")
-    files.write(result([outcome([flow("a", 1)])]), tmp_path, figure=True)
+    files.write_tables(result([outcome([flow("a", 1)])]), tmp_path)
+    files.write_figures(result([outcome([flow("a", 1)])]), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json", "runs.csv", "runs.parquet"]

@@ -85,16 +85,23 @@ def _report(experiment: Scenario, batch: Batch, folder: Path, *, as_json: bool, 
     from cwndlab.result import Result
 
     result = Result(experiment, batch.runs, batch.interrupted)
-    if as_json:
-        typer.echo(files.dump(result.to_json()))
-    else:
-        _print(result)
-    # Whoever pressed Ctrl-C is waiting: no pictures.
-    files.write(result, folder, figure=figure and not batch.interrupted)
+    files.write_tables(result, folder)
+    try:
+        _print(result, as_json=as_json)
+    finally:
+        # A reader that goes away (`| head`) costs no figure. Whoever pressed Ctrl-C is waiting: no pictures.
+        if figure and not batch.interrupted:
+            files.write_figures(result, folder)
     typer.echo(f"results in {folder}", err=as_json)
 
 
-def _print(result: Result) -> None:
+def _print(result: Result, *, as_json: bool) -> None:
+    from cwndlab import files
+
+    if as_json:
+        typer.echo(files.dump(result.to_json()))
+        return
+
     from cwndlab.table import print_result
     from cwndlab.terminal import output
 
