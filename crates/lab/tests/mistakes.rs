@@ -313,6 +313,14 @@ fn a_syntax_error_hides_no_other_mistake_and_makes_up_none() {
 }
 
 #[test]
+fn who_makes_a_thousand_mistakes_is_told_no_more() {
+    let many: String = (0..5000).map(|n| format!("k{n} = 1\n")).collect();
+    let told = problems(many.as_bytes());
+    assert_eq!(told.len(), 1001);
+    assert!(told[1000].ends_with("error: and 4003 problems more"), "{}", told[1000]);
+}
+
+#[test]
 fn columns_count_characters() {
     let told = problems(with_line(18, "cc = { \"name\" = \"ä\", x = \"ü\", y = 1 }").as_bytes());
     assert!(told[0].starts_with("x.toml:18:17:"), "{told:?}");

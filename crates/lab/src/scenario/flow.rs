@@ -15,7 +15,7 @@ use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::TcpOptions;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The links' numbers by their names.
 pub(crate) type LinkNumbers<'a> = BTreeMap<&'a str, usize>;
@@ -133,7 +133,8 @@ fn path(section: &mut Section, links: &LinkNumbers) -> Checked<Vec<usize>> {
         }
         let found: Vec<_> = items.iter().map(|item| link_index(item, links)).collect();
         let path = found.into_iter().collect::<Checked<Vec<_>>>()?;
-        match (1..path.len()).find(|&n| path[..n].contains(&path[n])) {
+        let mut crossed = BTreeSet::new();
+        match path.iter().position(|link| !crossed.insert(*link)) {
             Some(n) => Err(items[n].error("a path crosses a link once; this one is in it before")),
             None => Ok(path),
         }

@@ -82,9 +82,8 @@ pub fn read(
     };
     let root = overrides::apply(root, overrides, &problems);
     let scenario = top::scenario(&root, source, &problems);
-    let problems = problems.into_sorted();
-    let accepted = problems.iter().all(|problem| problem.severity != Severity::Error);
-    (scenario.ok().filter(|_| accepted), problems)
+    let accepted = scenario.ok().filter(|_| !problems.any_error());
+    (accepted, problems.into_sorted())
 }
 
 fn decode(text: &[u8]) -> Result<&str, String> {

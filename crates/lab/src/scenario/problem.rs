@@ -93,6 +93,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// How many problems are told: who has made more reads no further.
+const TOLD: usize = 1000;
+
 /// A value that could not be had; why has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported;
@@ -137,11 +140,22 @@ impl Problems {
         if self.broken { Reported } else { self.error(place, key, message) }
     }
 
-    /// All of them in the order of the file, those of overrides last.
+    /// Whether there is an error among them.
+    pub(crate) fn any_error(&self) -> bool {
+        self.found.borrow().iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// All that a reader can use, in the order of the file, those of overrides last.
     pub(crate) fn into_sorted(self) -> Vec<Problem> {
         let mut found = self.found.into_inner();
         found.sort_by(|a, b| (&a.place, a.severity).cmp(&(&b.place, b.severity)));
         found.dedup();
+        if found.len() > TOLD {
+            let message = format!("and {} problems more", found.len() - TOLD);
+            found.truncate(TOLD);
+            let last = Problem { message, key: String::new(), ..found[TOLD - 1].clone() };
+            found.push(last);
+        }
         found
     }
 }

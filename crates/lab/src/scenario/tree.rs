@@ -88,23 +88,26 @@ pub(crate) fn shortened(text: &str) -> String {
     if text.chars().nth(LONGEST).is_some() { format!("{shown}...") } else { shown }
 }
 
-/// Byte offsets to lines and columns.
-struct Lines<'a> {
-    text: &'a str,
+/// Byte offsets to lines and columns. Both are looked up: a file may be one line of a million values.
+struct Lines {
+    /// Where each line starts.
     starts: Vec<usize>,
+    /// The bytes that begin no character.
+    continued: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
+impl Lines {
+    fn new(text: &str) -> Self {
         let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        let continued = (0..text.len()).filter(|&at| !text.is_char_boundary(at));
+        Self { starts: std::iter::once(0).chain(after_breaks).collect(), continued: continued.collect() }
     }
 
     fn place(&self, offset: usize) -> Place {
         let line = self.starts.partition_point(|&start| start <= offset);
         let start = self.starts[line - 1];
-        let before = self.text.get(start..offset).unwrap_or_default();
-        Place::File(line, before.chars().count() + 1)
+        let continued_before = |at| self.continued.partition_point(|&byte| byte < at);
+        Place::File(line, offset - start - (continued_before(offset) - continued_before(start)) + 1)
     }
 }
 
