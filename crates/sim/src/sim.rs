@@ -39,6 +39,8 @@ pub struct Sim {
     /// The component of the first flow's sender.
     first_flow: Component,
     recorder: Option<Recorder>,
+    /// When the warm-up ends or a sample is due.
+    next_look: Time,
     outbox: Vec<Outgoing>,
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
@@ -71,6 +73,7 @@ impl Sim {
             flows,
             first_flow,
             recorder,
+            next_look: Time::ZERO,
             outbox: Vec::new(),
             suspended: None,
             bottleneck_data_before: 0,
@@ -102,7 +105,9 @@ impl Sim {
         loop {
             let (at, component) = self.events.next().unwrap_or((Time::NEVER, 0));
             let due = at.min(last);
-            self.look_on(due);
+            if due >= self.next_look {
+                self.look_on(due);
+            }
             if at > last || at == Time::NEVER {
                 self.now = last;
                 return if last == self.end { Stop::Done } else { Stop::Paused };
@@ -162,7 +167,7 @@ impl Sim {
     }
 
     /// The warm-up and the recorder look on at their times, before what happens then.
-    #[inline]
+    #[cold]
     fn look_on(&mut self, due: Time) {
         if self.warmup.is_some_and(|warmup| warmup <= due) {
             self.end_warmup();
@@ -172,6 +177,8 @@ impl Sim {
         {
             recorder.sample(&self.flows, &mut self.links);
         }
+        let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
+        self.next_look = sample.min(self.warmup.unwrap_or(Time::NEVER));
     }
 
     fn end_warmup(&mut self) {

@@ -26,7 +26,7 @@ class Part(StrEnum):
 # Parts of the laboratory that are still to come: listed, so that nobody looks for them in vain.
 TO_COME = {
     Part.PAPERS: "none yet: the five founding papers come with part 3",
-    Part.ENVIRONMENTS: "none yet: Gymnasium environments come with part 4",
+    Part.ENVIRONMENTS: "none yet: Gymnasium environments come with part 8",
 }
 
 

@@ -38,6 +38,9 @@ impl Sender {
     }
 
     fn note_window(&mut self, now: Time, window: u32) {
+        if window == self.window {
+            return;
+        }
         self.window_nanos = self.window_nanos(now);
         (self.window, self.window_since) = (window, now);
     }
