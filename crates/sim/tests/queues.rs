@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Time {
 }
 
 fn data(flow: u32, seq: u32, bytes: u32, now: Time) -> Waiting {
-    let body = Body::Data(Data { seq, sent_at: now, cwr: false });
+    let body = Body::Data(Data { seq, sent_at: now, echo: Time::ZERO, cwr: false });
     let packet = Packet { flow, generation: 0, hop: 0, ecn: EcnField::NotEct, size: bytes, body };
     Waiting { packet, bytes, since: now }
 }
