@@ -28,7 +28,7 @@ pub enum Answer {
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Links by index, in order.
-    pub links: Vec<u16>,
+    pub links: Vec<u32>,
     /// Delays beside them: directions that are not modelled as links.
     pub delays: Vec<Schedule<Span>>,
 }
@@ -45,7 +45,7 @@ impl Route {
 #[derive(Clone, Copy, Debug)]
 pub struct HoldBack {
     /// The link by index.
-    pub link: u16,
+    pub link: u32,
     /// Packets that may stand in its queue.
     pub packets: u64,
 }

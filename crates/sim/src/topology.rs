@@ -1,10 +1,10 @@
 //! From a specification to links and ways: which directions are links, and which are mere delays.
 
 use crate::flow::{HoldBack, Route, Ways};
-use crate::link::Link;
+use crate::link::{Link, capacity_bits};
 use crate::queue::{Limit, QueueSpec};
 use crate::spec::{Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
-use cwndlab_cc::{Rate, Span};
+use cwndlab_cc::{Span, Time};
 
 /// Packets that may stand in the host's queue before the sender is held back: two, as TCP small queues allow at
 /// least ...
@@ -16,7 +16,7 @@ const HELD_BACK_TIME: Span = Span::from_millis(1);
 pub struct Topology {
     /// All links: those of the scenario, then return directions, then access links.
     pub links: Vec<Link>,
-    backs: Vec<Option<u16>>,
+    backs: Vec<Option<u32>>,
 }
 
 impl Topology {
@@ -41,14 +41,14 @@ impl Topology {
         topology
     }
 
-    fn add(&mut self, link: &LinkSpec, seed: u64) -> u16 {
+    fn add(&mut self, link: &LinkSpec, seed: u64) -> u32 {
         self.links.push(Link::new(link, seed));
-        (self.links.len() - 1) as u16
+        (self.links.len() - 1) as u32
     }
 
     /// The ways of a flow; its access link is made here.
     pub fn ways(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Ways {
-        let forward: Vec<u16> = flow.path.iter().map(|link| *link as u16).collect();
+        let forward: Vec<u32> = flow.path.iter().map(|link| *link as u32).collect();
         let mut backward = Route::default();
         for &link in flow.path.iter().rev() {
             match self.backs[link] {
@@ -97,17 +97,17 @@ fn plain_back(link: &LinkSpec) -> LinkSpec {
     }
 }
 
-/// One packet time of the slowest link of a flow's way: the bound of its sender's processing delay.
+/// One packet time of the slowest link of a flow's way, by the links' mean rates: the bound of its sender's processing
+/// delay.
 #[must_use]
 pub fn packet_time(flow: &FlowSpec, spec: &SimSpec) -> Span {
     let packet = flow.tcp.mss + flow.tcp.header;
-    let access = flow.access.iter().map(|access| &access.link);
-    let time = |link: &LinkSpec| match &link.capacity {
-        Capacity::Unlimited => Span::ZERO,
-        // A link that starts with an outage has no packet time.
-        Capacity::Rate(rates) if rates.first() == Rate(0) => Span::ZERO,
-        Capacity::Rate(rates) => rates.first().time_for(packet + link.overhead),
-        Capacity::Trace(trace) => Span(trace.period.0 / trace.at.len() as u64),
+    let end = Time::ZERO + spec.duration;
+    let time = |link: &LinkSpec| {
+        let bits = capacity_bits(&link.capacity, Time::ZERO, end).filter(|bits| *bits > 0.0)?;
+        let rate = bits / spec.duration.as_secs_f64();
+        Some(Span::from_secs_f64((packet + link.overhead) as f64 * 8.0 / rate))
     };
-    flow.path.iter().map(|link| &spec.links[*link]).chain(access).map(time).max().unwrap_or_default()
+    let access = flow.access.iter().map(|access| &access.link);
+    flow.path.iter().map(|link| &spec.links[*link]).chain(access).filter_map(time).max().unwrap_or_default()
 }

@@ -12,8 +12,8 @@ use cwndlab_sim::spec::Capacity;
 pub(crate) const FLOWS: u64 = 1_000_000;
 /// So many flows are a matter of gigabytes.
 const ODDLY_MANY_FLOWS: u64 = 100_000;
-/// The most links, access links and return directions counted: the simulator numbers them with 16 bits.
-const DIRECTIONS: u64 = 65_535;
+/// The most links, access links and return directions counted: each flow may have two of its own.
+const DIRECTIONS: u64 = 2 * FLOWS + 100_000;
 /// The most segments that one flow may send: the simulator numbers them with 32 bits.
 const SEGMENTS: f64 = 4e9;
 

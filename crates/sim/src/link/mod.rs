@@ -21,6 +21,8 @@ use loss::LossProcess;
 use pipe::Pipe;
 use served::Served;
 
+pub(crate) use server::capacity_bits;
+
 /// What a link measures from a given time on.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
@@ -205,7 +207,7 @@ impl Link {
         };
         let gauge = &self.gauge;
         let seconds = now.since(gauge.since).as_secs_f64();
-        let possible = server::capacity_bits(&self.capacity, gauge.since, now).filter(|bits| *bits > 0.0);
+        let possible = capacity_bits(&self.capacity, gauge.since, now).filter(|bits| *bits > 0.0);
         LinkOutcome {
             name: self.name.clone(),
             utilisation: possible.map(|bits| gauge.served_bytes as f64 * 8.0 / bits),
