@@ -12,8 +12,6 @@ use cwndlab_sim::spec::Capacity;
 pub(crate) const FLOWS: u64 = 1_000_000;
 /// So many flows are a matter of gigabytes.
 const ODDLY_MANY_FLOWS: u64 = 100_000;
-/// The most links, access links and return directions counted: each flow may have two of its own.
-const DIRECTIONS: u64 = 2 * FLOWS + 100_000;
 /// The most segments that one flow may send: the simulator numbers them with 32 bits.
 const SEGMENTS: f64 = 4e9;
 
@@ -46,25 +44,8 @@ pub(crate) fn check(
     duration: Option<Span>,
     problems: &Problems,
 ) {
-    directions(links, flows, problems);
     for flow in flows.iter().flatten() {
         segments(flow, links, duration, problems);
-    }
-}
-
-fn directions(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problems) {
-    // A return direction is a link where it has keys of its own, or where data go against the links' direction.
-    let mut total = 2 * links.len() as u64;
-    for flow in flows.iter().flatten() {
-        let of_access = flow.access.as_ref().map_or(0, |access| 1 + u64::from(access.back.is_some()));
-        total += of_access * flow.count.unwrap_or(1);
-        if total > DIRECTIONS {
-            let message = format!(
-                "that makes {total} links with access links and return directions; at most {DIRECTIONS} are allowed"
-            );
-            problems.error(&flow.origin.at, &flow.origin.key, message);
-            return;
-        }
     }
 }
 
