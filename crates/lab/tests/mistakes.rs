@@ -270,7 +270,7 @@ fn files_that_are_no_scenarios() {
 #[test]
 fn what_the_simulator_cannot_hold() {
     let told = problems(with_line(20, "count = 1000001").as_bytes());
-    assert!(told[0].contains("at most 1000000 are allowed"), "{told:?}");
+    assert!(told[0].contains("allowed is a whole number from 1 to 1000000"), "{told:?}");
     let told = problems(with_line(2, "duration = \"1000000 s\"").as_bytes());
     assert!(
         told.iter().any(|problem| problem.contains("it may send more than 4000000000 segments")),
