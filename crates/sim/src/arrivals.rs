@@ -1,6 +1,6 @@
 //! Flows that arrive at random: when, and how large.
 
-use crate::flow::Ways;
+use crate::flow::{Shared, Ways};
 use crate::histogram::Histogram;
 use crate::outcome::GroupOutcome;
 use crate::spec::{ArrivalSpec, SizeSpec};
@@ -17,8 +17,8 @@ pub struct Arrivals {
     pub free: Vec<usize>,
     /// The way of its flows' packets.
     pub ways: Ways,
-    /// Bound of their senders' processing delay.
-    pub processing: Span,
+    /// What its flows share.
+    pub shared: Shared,
     rng: Rng,
     measure: Measure,
 }
@@ -36,14 +36,14 @@ struct Measure {
 impl Arrivals {
     /// A process of the run with this seed.
     #[must_use]
-    pub fn new(spec: &ArrivalSpec, seed: u64, ways: Ways, processing: Span) -> Self {
+    pub fn new(spec: &ArrivalSpec, seed: u64, ways: Ways, shared: Shared) -> Self {
         let rng = Rng::named(seed, &format!("arrivals {}", spec.template.name));
         let mut arrivals = Self {
             spec: spec.clone(),
             next: spec.template.start,
             free: Vec::new(),
             ways,
-            processing,
+            shared,
             rng,
             measure: Measure::default(),
         };

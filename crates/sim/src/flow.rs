@@ -61,6 +61,15 @@ pub struct Ways {
     pub hold_back: Option<HoldBack>,
 }
 
+/// What is the same for many flows.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// Options of its endpoints; equal ones are shared, which keeps them in the cache.
+    pub options: Arc<TcpOptions>,
+    /// Bound of its sender's processing delay.
+    pub processing: Span,
+}
+
 /// One flow.
 pub struct Flow {
     /// Its name.
@@ -117,10 +126,10 @@ pub enum Due {
 }
 
 impl Flow {
-    /// A flow that starts at `start`; `processing` bounds its sender's processing delay.
+    /// A flow that starts at `start`.
     #[must_use]
-    pub fn new(spec: &FlowSpec, seed: u64, start: Time, ways: Ways, processing: Span) -> Self {
-        let options: Arc<TcpOptions> = Arc::new(spec.tcp.clone());
+    pub fn new(spec: &FlowSpec, seed: u64, start: Time, ways: Ways, shared: Shared) -> Self {
+        let Shared { options, processing } = shared;
         let stream = |what: &str| Rng::named(seed, &format!("flow {} {what}", spec.name));
         let build = |setup: &_| (spec.algorithm.build)(setup, &spec.settings);
         let sender = Sender::new(options.clone(), build, spec.bytes, stream("cc"));

@@ -5,15 +5,16 @@
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Due, Flow};
+use crate::flow::{Answer, Due, Flow, Shared};
 use crate::link::Link;
 use crate::outcome::{Outcome, Work};
 use crate::packet::{Body, Packet};
 use crate::record::Recorder;
 use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
-use crate::tcp::Outgoing;
+use crate::tcp::{Outgoing, TcpOptions};
 use crate::topology::{Topology, packet_time};
 use cwndlab_cc::{Agent, Rng, Span, Step, Time};
+use std::sync::Arc;
 
 /// Why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +53,10 @@ impl Sim {
     /// Builds it; the specification has been checked.
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
-        let mut topology = Topology::new(spec);
-        let flows: Vec<_> = spec.flows.iter().map(|flow| make_flow(flow, spec, &mut topology)).collect();
-        let arrivals: Vec<_> = spec.arrivals.iter().map(|a| make_arrivals(a, spec, &mut topology)).collect();
-        let links = topology.links;
+        let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
+        let flows: Vec<_> = spec.flows.iter().map(|flow| maker.flow(flow)).collect();
+        let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
+        let links = maker.topology.links;
         let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
@@ -357,13 +358,13 @@ impl Sim {
         arrivals.note_arrival();
         arrivals.draw_next(now);
         let next = arrivals.next;
-        let (ways, processing) = (arrivals.ways.clone(), arrivals.processing);
+        let (ways, shared) = (arrivals.ways.clone(), arrivals.shared.clone());
         let place = arrivals.free.pop();
         let index = place.unwrap_or(self.flows.len());
         let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
         // Every flow of the group has random streams of its own.
         spec.name = format!("{} {index} {generation}", spec.name);
-        let mut flow = Flow::new(&spec, self.seed, now, ways, processing);
+        let mut flow = Flow::new(&spec, self.seed, now, ways, shared);
         flow.group = Some(group);
         flow.generation = generation;
         if place.is_some() {
@@ -408,19 +409,35 @@ impl Sim {
     }
 }
 
-fn make_flow(flow: &FlowSpec, spec: &SimSpec, topology: &mut Topology) -> Flow {
-    let mut rng = Rng::named(spec.seed, &format!("flow {} start", flow.name));
-    let start = flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)));
-    let ways = topology.ways(flow, spec);
-    Flow::new(flow, spec.seed, start, ways, processing_delay(flow, spec))
+/// Makes flows and arrival processes; equal options are made once.
+struct Maker<'a> {
+    spec: &'a SimSpec,
+    topology: Topology,
+    options: Vec<Arc<TcpOptions>>,
 }
 
-/// The flows of a process share one way, and one access link if they have one.
-fn make_arrivals(arrivals: &ArrivalSpec, spec: &SimSpec, topology: &mut Topology) -> Arrivals {
-    let ways = topology.ways(&arrivals.template, spec);
-    Arrivals::new(arrivals, spec.seed, ways, processing_delay(&arrivals.template, spec))
-}
+impl Maker<'_> {
+    fn flow(&mut self, flow: &FlowSpec) -> Flow {
+        let mut rng = Rng::named(self.spec.seed, &format!("flow {} start", flow.name));
+        let start = flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)));
+        let ways = self.topology.ways(flow, self.spec);
+        Flow::new(flow, self.spec.seed, start, ways, self.shared(flow))
+    }
 
-fn processing_delay(flow: &FlowSpec, spec: &SimSpec) -> Span {
-    spec.send_jitter.unwrap_or_else(|| packet_time(flow, spec))
+    /// The flows of a process share one way, and one access link if they have one.
+    fn arrivals(&mut self, arrivals: &ArrivalSpec) -> Arrivals {
+        let ways = self.topology.ways(&arrivals.template, self.spec);
+        Arrivals::new(arrivals, self.spec.seed, ways, self.shared(&arrivals.template))
+    }
+
+    fn shared(&mut self, flow: &FlowSpec) -> Shared {
+        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(flow, self.spec));
+        let known = self.options.iter().find(|options| ***options == flow.tcp);
+        let options = known.cloned().unwrap_or_else(|| {
+            let options = Arc::new(flow.tcp.clone());
+            self.options.push(options.clone());
+            options
+        });
+        Shared { options, processing }
+    }
 }
