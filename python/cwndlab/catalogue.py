@@ -40,7 +40,17 @@ def find(name: str) -> tuple[str, Entry]:
 
 
 def described(kind: str, entry: Entry) -> Entry:
-    """Give the entry in the form of an algorithm's; a profile's options become parameters with its values."""
+    """Give the entry in the form of an algorithm's, with what each profile makes of its parameters.
+
+    A profile's options become parameters with its values.
+    """
+    if kind in ("algorithm", "options"):
+        in_force = in_force_by_profile(kind, entry)
+        params = [
+            {**param, "in_force": {profile: values[param["name"]] for profile, values in in_force.items()}}
+            for param in entry["params"]
+        ]
+        return {**entry, "params": params}
     if kind != "profile":
         return entry
     values = entry[TCP]
@@ -51,6 +61,16 @@ def described(kind: str, entry: Entry) -> Entry:
         for name, value in settings.items()
     ]
     return {"name": entry["name"], "summary": entry["summary"], "params": options, "dialects": dialects}
+
+
+def in_force_by_profile(kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
+    """Give the values that an algorithm's parameters, or the options of TCP, have under each profile."""
+    defaults = {param["name"]: param["default"] for param in entry["params"]}
+    return {
+        profile["name"]: defaults
+        | (profile[TCP] if kind == "options" else profile["dialects"].get(entry["name"], {}))
+        for profile in read()["profiles"]
+    }
 
 
 def shown(value: Any) -> str:

@@ -18,12 +18,12 @@ def outline(resolved: Resolved) -> list[str]:
     parts = [counted(count, kind) for kind, count in counts.items() if count]
     algorithms = ", ".join(dict.fromkeys(flow["cc"]["name"] for flow in resolved["flow"]))
     head = f"{resolved['duration']}, {', '.join(parts)}; {algorithms}; profile {resolved['profile']}"
-    return [head, *(_link(link) for link in resolved["link"])]
+    return [head, *(line for link in resolved["link"] for line in _link(link))]
 
 
 def varying(resolved: Resolved) -> str:
     """What differs between two seeds of this scenario."""
-    return ", ".join([*_random_parts(resolved), "any random choice of the algorithms"])
+    return ", ".join(_random_parts(resolved)) or "random choices of the algorithms"
 
 
 def _flows(resolved: Resolved) -> int:
@@ -34,9 +34,29 @@ def _groups(resolved: Resolved) -> int:
     return sum(len(flow["names"]) for flow in resolved["flow"] if flow["arrivals"])
 
 
-def _link(link: Resolved) -> str:
-    served = f"trace {link['trace']['file']}" if "trace" in link else _steps(link["rate"])
-    return f"link {link['name']}: {served}, delay {_steps(link['delay'])}, queue {_queue(link['queue'])}"
+def _link(link: Resolved) -> Iterator[str]:
+    yield f"link {link['name']}: {_direction(link)}"
+    if link["back"]:
+        yield f"link {link['name']}.back: {_direction(link['back'])}"
+
+
+def _direction(link: Resolved) -> str:
+    parts = [_served(link), f"delay {_steps(link['delay'])}", f"queue {_queue(link['queue'])}"]
+    if link["loss"]:
+        parts.append(f"loss {_loss(link['loss'])}")
+    return ", ".join(parts)
+
+
+def _served(link: Resolved) -> str:
+    if link.get("trace"):
+        return f"trace {link['trace']['file']}"
+    return "unlimited rate" if link["rate"] == "unlimited" else _steps(link["rate"])
+
+
+def _loss(loss: Any) -> str:
+    if loss["kind"] == "random":
+        return _steps(loss["rate"])
+    return f"1 in {loss['every']}" if loss["kind"] == "periodic" else str(loss["kind"])
 
 
 def _steps(value: Any) -> str:
@@ -48,8 +68,12 @@ def _steps(value: Any) -> str:
 def _queue(queue: Any) -> str:
     if isinstance(queue, str):
         return queue
-    size = queue.get("size", queue.get("limit"))
-    return queue["kind"] if size is None else f"{queue['kind']} {size}"
+    size = queue.get("size")
+    if "limit" in queue:
+        size = counted(queue["limit"], "packet")
+    if size is None:
+        return str(queue["kind"])
+    return f"{queue['kind']} {'1 packet' if size == '1 packets' else size}"
 
 
 def _random_parts(resolved: Resolved) -> Iterator[str]:
@@ -62,8 +86,17 @@ def _random_parts(resolved: Resolved) -> Iterator[str]:
         yield "random loss"
     if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
         yield "delay jitter"
+    if any(_hashes(link["queue"]) for link in links):
+        yield "hashes of FQ-CoDel"
     if _groups(resolved):
         yield "arrivals"
+
+
+def _hashes(queue: Any) -> bool:
+    """Whether flows are hashed to queues, and may collide."""
+    if not isinstance(queue, dict):
+        return False
+    return queue["kind"] == "ns3-default" or (queue["kind"] == "fq-codel" and not queue["perfect_hash"])
 
 
 def _all_links(resolved: Resolved) -> Iterator[Resolved]:

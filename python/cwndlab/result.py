@@ -82,7 +82,8 @@ class Result:
         if self.recorded is None:
             raise ValueError("no finished run was recorded")
         seed, recording = self.recorded
-        return draw(recording, f"{self.name} (seed {seed})")
+        algorithms = {flow["name"]: flow["cc"] for flow in self.runs[0].outcome["flows"]}
+        return draw(recording, f"{self.name} (seed {seed})", algorithms)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab run --json` prints."""

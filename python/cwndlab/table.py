@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from cwndlab.result import Result
 
+# Longer names go on in the next line.
+MAX_NAME = 28
+
 # More flows than this are shown as the average flow of each algorithm.
 MAX_FLOWS = 40
 
@@ -193,7 +196,7 @@ def _width(console: Console, table: Table) -> int:
 
 def _table(block: Block, layout: Layout) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0), header_style="bold")
-    table.add_column(block.kind, overflow="fold")
+    table.add_column(block.kind, overflow="fold", max_width=MAX_NAME)
     with_cc = any(row.cc for row in block.rows)
     if with_cc:
         table.add_column("cc", overflow="fold")

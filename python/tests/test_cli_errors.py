@@ -40,6 +40,7 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
         (["--threads", "x"], "--threads"),
         (["--nonsense"], "--nonsense"),
         (["--out", "two.toml"], "cannot be written"),
+        (["--out", ""], "the name of a folder is missing"),
     ],
 )
 def test_bad_options(cwndlab: Command, scenario: Path, arguments: list[str], message: str) -> None:

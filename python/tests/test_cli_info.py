@@ -18,7 +18,7 @@ def test_check(cwndlab: Command, scenario: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == [
         "two.toml: ok: 2 s, 2 flows, 1 link; cubic, reno; profile linux",
-        "  link bottleneck: 10 Mbit/s, delay 10 ms, queue droptail 17 packets",
+        "  link bottleneck: 10 Mbit/s, delay 10 ms, queue droptail 17 packets, loss 0.001",
     ]
 
 
@@ -51,6 +51,14 @@ def test_show(cwndlab: Command, name: str) -> None:
     shown = json.loads(cwndlab("show", name, "--json").stdout)
     assert shown["schema"] == 1
     assert shown["name"] == name
+
+
+def test_show_tells_what_is_in_force_under_each_profile(cwndlab: Command) -> None:
+    told = " ".join(cwndlab("show", "cubic").stdout.split())
+    assert "in force: linux in profile linux, ns3 in profile ns3" in told
+    form, *_ = json.loads(cwndlab("show", "cubic", "--json").stdout)["params"]
+    assert form["in_force"] == {"linux": "linux", "ns3": "ns3"}
+    assert "in profile ns3" in " ".join(cwndlab("show", "tcp").stdout.split())
 
 
 def test_show_profile_has_its_own_values(cwndlab: Command) -> None:

@@ -24,6 +24,17 @@ def test_flows_and_links_are_named() -> None:
     assert panels[3] == ["bottleneck"]
 
 
+def test_labels_tell_algorithms_and_stay_short() -> None:
+    names = ["a", "_hidden", "pays $5", "cubic-1", "a name of many words " * 5]
+    tables = [SeriesTable("flow", name, {"cwnd_segments": np.ones(5)}) for name in names]
+    figure = draw(Recording(np.arange(5.0), tables), "title $", dict.fromkeys(names, "cubic"))
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[:4] == ["a (cubic)", " _hidden (cubic)", r"pays \$5 (cubic)", "cubic-1"]
+    assert len(texts[4]) < 50
+
+
 def test_units_are_on_the_axes() -> None:
     axes = draw(recording(samples=2000), "title").axes
     assert [ax.get_ylabel() for ax in axes] == [

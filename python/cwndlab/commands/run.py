@@ -33,7 +33,7 @@ def run(
         int | None, typer.Option(min=1, metavar="N", help="Seeds run at a time; default: all cores.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the results; default: out/NAME-OF-FILE.")
+        str | None, typer.Option(metavar="DIR", help="Folder for the results; default: out/NAME-OF-FILE.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run anew what was run before.")] = False,
     as_json: AsJson = False,
@@ -46,12 +46,16 @@ def run(
     """
     from cwndlab import files, scenario
     from cwndlab.commands.problems import print_problems
+    from cwndlab.errors import InputError
     from cwndlab.seeds import parse_seeds
 
+    if out == "":
+        # An unset variable of a script must not put the results where the caller stands.
+        raise InputError("--out: the name of a folder is missing")
     chosen = parse_seeds(seeds)
     experiment = scenario.load(file, [scenario.parse_override(text) for text in overrides])
     print_problems(experiment, experiment.validate())
-    folder = out or Path("out") / experiment.stem
+    folder = Path("out") / experiment.stem if out is None else Path(out)
     files.prepare(folder)
 
     batch = _run(experiment, chosen, threads, fresh=fresh)

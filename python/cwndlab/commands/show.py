@@ -20,13 +20,15 @@ def show(
 ) -> None:
     """Show what an algorithm, a queue or a profile is.
 
-    Its parameters with their defaults, what is allowed and where it is from; departures from the source.
+    Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
+    departures from the source.
     """
     from cwndlab import catalogue, files
 
     kind, entry = catalogue.find(name)
     if as_json:
-        typer.echo(files.dump({"schema": 1, "kind": kind, **entry}))
+        document = entry if kind == "profile" else catalogue.described(kind, entry)
+        typer.echo(files.dump({"schema": 1, "kind": kind, **document}))
         return
     _print(kind, catalogue.described(kind, entry))
 
@@ -63,8 +65,11 @@ def _table(params: Sequence[dict[str, Any]]) -> Table:
     table.add_column("unit", no_wrap=True)
     table.add_column("meaning")
     for param in params:
-        details = f"{param['meaning']}\nallowed: {param['allowed']}\nsource: {param['source']}\n"
-        table.add_row(
-            *(escape(cell) for cell in (param["name"], shown(param["default"]), param["unit"], details))
-        )
+        details = [param["meaning"], f"allowed: {param['allowed']}", f"source: {param['source']}", ""]
+        in_force = param.get("in_force", {})
+        if any(value != param["default"] for value in in_force.values()):
+            told = ", ".join(f"{shown(value)} in profile {name}" for name, value in in_force.items())
+            details.insert(1, f"in force: {told}")
+        cells = (param["name"], shown(param["default"]), param["unit"], "\n".join(details))
+        table.add_row(*(escape(cell) for cell in cells))
     return table
