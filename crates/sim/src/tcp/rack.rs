@@ -138,7 +138,7 @@ impl Rack {
         while let Some(&(seq, sent_at)) = self.resent.front() {
             let gone = seq < board.una() || !board.is_resent(seq) || board.record(seq).sent_at != sent_at;
             if !gone {
-                if sent_at >= self.sent_at {
+                if (sent_at, seq) >= (self.sent_at, self.seq) {
                     break;
                 }
                 let due = sent_at + wait;

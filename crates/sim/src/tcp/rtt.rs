@@ -3,6 +3,9 @@
 use super::options::{RtoFloor, TcpOptions};
 use cwndlab_cc::{Rtt, Span, Time};
 
+/// RFC 6298 (5.7): the timeout with which data begin after a lost SYN.
+const FALLBACK: Span = Span::from_secs(3);
+
 /// The estimator of one flow.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
@@ -10,6 +13,7 @@ pub struct RttEstimator {
     measured: bool,
     floor: Span,
     floor_of: RtoFloor,
+    ceiling: Span,
     clock: Span,
 }
 
@@ -22,6 +26,7 @@ impl RttEstimator {
             measured: false,
             floor: options.rto_min,
             floor_of: options.rto_floor,
+            ceiling: options.rto_max,
             clock: options.clock,
         }
     }
@@ -43,6 +48,13 @@ impl RttEstimator {
         self.clock.times(ticks).max(Span::from_micros(1))
     }
 
+    /// RFC 6298 (5.7): the SYN had to be sent again, so there is no sample, and the path may be slow.
+    pub fn distrust(&mut self) {
+        if !self.measured {
+            self.rtt.rto = self.rtt.rto.max(FALLBACK);
+        }
+    }
+
     /// RFC 6298 (2.2), (2.3), with gains 1/8 and 1/4.
     pub fn sample(&mut self, smoothed: Span, latest: Span) {
         let rtt = &mut self.rtt;
@@ -62,7 +74,8 @@ impl RttEstimator {
         rtt.rto = match self.floor_of {
             RtoFloor::Variance => rtt.smoothed + variance.max(self.floor),
             RtoFloor::Total => (rtt.smoothed + variance).max(self.floor),
-        };
+        }
+        .min(self.ceiling);
     }
 }
 

@@ -184,6 +184,12 @@ impl Scoreboard {
         self.sacked.get(seq)
     }
 
+    /// Whether the segment has been sent more than once.
+    #[must_use]
+    pub fn is_ever_resent(&self, seq: u32) -> bool {
+        self.ever_resent.get(seq)
+    }
+
     /// Whether a retransmission of the segment is in flight.
     #[must_use]
     pub fn is_resent(&self, seq: u32) -> bool {
@@ -247,6 +253,8 @@ impl Scoreboard {
         if first {
             self.lost.set(seq);
             self.lost_count += 1;
+            // Without SACK, duplicates and losses are never more than what is outstanding.
+            self.sacked_count = self.sacked_count.min(self.outstanding() - self.lost_count);
         }
         self.resend_hint = self.resend_hint.min(seq);
         first || again
@@ -361,9 +369,11 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back what duplicates were counted for, all or so many.
-    pub fn forget_duplicates(&mut self, most: u32) {
-        self.sacked_count -= most.min(self.sacked_count);
+    /// Takes back what duplicates were counted for, all or so many; says how many.
+    pub fn forget_duplicates(&mut self, most: u32) -> u32 {
+        let forgotten = most.min(self.sacked_count);
+        self.sacked_count -= forgotten;
+        forgotten
     }
 
     /// Nothing was lost after all: what is marked and not on its way again is waited for.

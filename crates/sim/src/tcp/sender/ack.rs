@@ -56,9 +56,9 @@ impl Sender {
         self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
 
         let rtt = self.sample_rtt(now, header, &arrived, advanced);
-        let tail_probe = self.answer_probe(header);
+        let tail_probe = self.answer_probe(header, advanced);
         let again = self.detect_losses(now);
-        self.change_phase(header, advanced);
+        self.change_phase(header, advanced, arrived.segments);
 
         let lost = self.rate.lost - lost_before;
         let mss = self.facts.mss;
@@ -122,7 +122,7 @@ impl Sender {
 
     fn take_blocks(&mut self, now: Time, header: &AckHeader, arrived: &mut Arrived) {
         if header.dsack {
-            self.on_dsack();
+            self.on_dsack(header.sack[0].start);
         }
         let blocks = &header.sack[usize::from(header.dsack)..];
         let min_rtt = self.facts.rtt.minimum;
@@ -175,10 +175,12 @@ impl Sender {
         let advanced = self.board.una() - una;
         if advanced > 0 {
             // A partial ACK covers the hole and what arrived above it; the rest of the duplicates still stand.
-            self.board.forget_duplicates(advanced - 1);
+            let mut counted = self.board.forget_duplicates(advanced - 1);
             if self.board.una() >= self.recovery_point {
-                self.board.forget_duplicates(u32::MAX);
+                counted += self.board.forget_duplicates(u32::MAX);
             }
+            // Each segment is delivered once: what duplicates were counted for is not new.
+            arrived.segments = arrived.segments.saturating_sub(counted);
         } else if header.cumulative == una && self.board.outstanding() > 0 {
             self.board.count_duplicate();
             arrived.segments = 1;
@@ -231,10 +233,10 @@ impl Sender {
             }
             Detector::Count(_) => None,
         };
-        self.detect_without_sack();
         for (record, total) in marked {
             self.tell_lost(&record, total);
         }
+        self.detect_without_sack();
         again
     }
 
@@ -243,12 +245,23 @@ impl Sender {
     fn detect_without_sack(&mut self) {
         let una = self.board.una();
         let fresh = matches!(self.facts.phase, Phase::Open | Phase::Disorder) && una >= self.recovery_point;
-        if !self.options.sack && fresh && self.board.sacked() >= DUP_THRESH && self.board.mark_lost(una) {
-            self.rate.lost += 1;
+        if !self.options.sack && fresh && self.board.sacked() >= DUP_THRESH {
+            self.mark_lost(una);
         }
     }
 
-    pub(super) fn tell_lost(&mut self, record: &Record, lost_total: u32) {
+    /// Marks one segment, counts it and tells the controller if it wants to know.
+    pub(super) fn mark_lost(&mut self, seq: u32) {
+        let record = *self.board.record(seq);
+        if self.board.mark_lost(seq) {
+            self.rate.lost += 1;
+            if self.needs.lost_packets {
+                self.tell_lost(&record, self.rate.lost);
+            }
+        }
+    }
+
+    fn tell_lost(&mut self, record: &Record, lost_total: u32) {
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
         let lost = Lost {

@@ -108,6 +108,10 @@ pub struct Sender {
     /// Recovery or loss ends when this is acknowledged.
     recovery_point: u32,
     prr: Option<Prr>,
+    /// The reduction under way is for a congestion mark: nothing is lost.
+    reduced_for_mark: bool,
+    /// The next retransmission leaves whatever is in flight.
+    retransmit_at_once: bool,
     undo: Undo,
     probe: Option<Probe>,
     peer: Peer,
@@ -143,9 +147,10 @@ impl Sender {
         let mss = options.mss;
         let setup = Setup { mss, initial_window: options.initial_window * mss, paced: options.pacing };
         let cc = build(&setup);
+        // RFC 8985 section 3: RACK needs SACK.
         let detector = match options.loss_detection {
-            LossDetection::Rack => Detector::Time(Rack::default()),
-            LossDetection::Sack => Detector::Count(DupThresh::default()),
+            LossDetection::Rack if options.sack => Detector::Time(Rack::default()),
+            LossDetection::Rack | LossDetection::Sack => Detector::Count(DupThresh::default()),
         };
         Self {
             needs: cc.needs(),
@@ -160,6 +165,8 @@ impl Sender {
             detector,
             recovery_point: 0,
             prr: None,
+            reduced_for_mark: false,
+            retransmit_at_once: false,
             undo: Undo::default(),
             probe: None,
             peer: Peer::default(),
@@ -203,7 +210,9 @@ impl Sender {
         self.peer.window_end = window;
         self.peer.timestamp = sent_at;
         // Karn: the answer to a repeated SYN tells nothing.
-        if !again {
+        if again {
+            self.rtt.distrust();
+        } else {
             let sample = self.rtt.measure(syn_sent, now);
             self.rtt.sample(sample, sample);
         }
@@ -333,12 +342,13 @@ impl Sender {
     }
 
     /// The proportional rate reduction of a recovery that begins now, if the profile has one.
-    fn begin_prr(&self, ssthresh: u32) -> Option<Prr> {
+    fn begin_prr(&self, ssthresh: u32, arrived: u32) -> Option<Prr> {
         let outstanding = self.board.outstanding();
         match self.options.recovery {
             _ if self.needs.own_window_in_recovery => None,
-            // RFC 9937 section 6.2: RecoverFS leaves out what was SACKed before this recovery.
-            Recovery::Prr => Some(Prr::begin(ssthresh, outstanding - self.board.sacked())),
+            // RFC 9937 section 6.1: RecoverFS leaves out what was SACKed before the ACK that begins this recovery,
+            // and keeps what that ACK delivers.
+            Recovery::Prr => Some(Prr::begin(ssthresh, outstanding - self.board.sacked() + arrived)),
             Recovery::PrrNs3 => Some(Prr::begin_ns3(ssthresh, outstanding, self.facts.mss)),
             Recovery::Window | Recovery::Reno => None,
         }

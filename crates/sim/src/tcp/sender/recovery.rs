@@ -8,8 +8,8 @@ use cwndlab_cc::{Event, Phase, Time};
 /// What tells a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// There is a reduction that could be taken back.
-    possible: bool,
+    /// The first segment outstanding at the reduction that could be taken back.
+    from: Option<u32>,
     /// When the first retransmission of this episode left.
     first_resent: Option<Time>,
     /// Retransmissions that no DSACK has called superfluous yet.
@@ -19,19 +19,19 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    fn begin() -> Self {
-        Self { possible: true, ..Self::default() }
+    fn begin(una: u32) -> Self {
+        Self { from: Some(una), ..Self::default() }
     }
 
     pub(super) fn on_resent(&mut self, now: Time) {
-        if self.possible {
+        if self.from.is_some() {
             self.first_resent.get_or_insert(now);
             self.unexplained += 1;
         }
     }
 
-    pub(super) fn on_dsack(&mut self) {
-        if self.possible && self.unexplained > 0 {
+    fn on_dsack(&mut self, seq: u32) {
+        if self.from.is_some_and(|from| seq >= from) && self.unexplained > 0 {
             self.unexplained -= 1;
             self.explained = true;
         }
@@ -42,39 +42,44 @@ impl Undo {
     fn is_spurious(&self, header: &AckHeader, advanced: u32) -> bool {
         let by_timestamp = advanced > 0 && self.first_resent.is_some_and(|first| header.echo < first);
         let by_dsack = self.explained && self.unexplained == 0;
-        self.possible && (by_timestamp || by_dsack)
+        self.from.is_some() && (by_timestamp || by_dsack)
     }
 }
 
 impl Sender {
     /// After an ACK: undo, leave, enter, in this order.
-    pub(super) fn change_phase(&mut self, header: &AckHeader, advanced: u32) {
+    pub(super) fn change_phase(&mut self, header: &AckHeader, advanced: u32, arrived: u32) {
         let recovering = matches!(self.facts.phase, Phase::Recovery | Phase::Loss);
         if self.options.undo && self.undo.is_spurious(header, advanced) {
             self.take_back(recovering);
         } else if recovering && self.is_recovered(advanced) {
             self.leave();
-        } else if recovering && !self.options.sack && advanced > 0 {
-            // RFC 6582 section 3.2, step 3: a partial ACK means that the next segment is lost as well.
-            let una = self.board.una();
-            if self.board.outstanding() > 0 && self.board.mark_lost(una) {
-                self.rate.lost += 1;
-            }
+        } else if recovering && self.is_partial_without_sack(advanced) {
+            self.mark_lost(self.board.una());
         }
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             if self.board.lost() > 0 {
-                self.enter_recovery();
+                self.enter_recovery(arrived);
             } else {
                 let disorder = self.board.sacked() > 0;
                 self.facts.phase = if disorder { Phase::Disorder } else { Phase::Open };
             }
         }
         if header.ece {
-            self.on_echo();
+            self.on_echo(arrived);
         }
     }
 
+    /// RFC 6582 section 3.2, step 3: a partial ACK means that the next segment is lost as well.
+    fn is_partial_without_sack(&self, advanced: u32) -> bool {
+        !self.options.sack && !self.reduced_for_mark && advanced > 0 && self.board.outstanding() > 0
+    }
+
     fn is_recovered(&self, advanced: u32) -> bool {
+        // The round after a mark lasts until something above it is acknowledged: only then has CWR stopped the echo.
+        if self.reduced_for_mark {
+            return self.board.una() > self.recovery_point;
+        }
         let plain_reno = self.options.recovery == Recovery::Reno && self.facts.phase == Phase::Recovery;
         self.board.una() >= self.recovery_point || (plain_reno && advanced > 0)
     }
@@ -83,6 +88,7 @@ impl Sender {
         self.call(|cc, cx| cc.on_event(cx, Event::Recovered));
         self.facts.phase = Phase::Open;
         self.prr = None;
+        self.reduced_for_mark = false;
         if let Detector::Time(rack) = &mut self.detector {
             rack.on_recovered();
         }
@@ -104,30 +110,35 @@ impl Sender {
         }
     }
 
-    pub(super) fn enter_recovery(&mut self) {
-        self.undo = Undo::begin();
+    /// Fast recovery begins with an ACK that delivered so many segments.
+    pub(super) fn enter_recovery(&mut self, arrived: u32) {
+        self.undo = Undo::begin(self.board.una());
         self.counters.fast_recoveries += 1;
         self.note_loss();
-        self.reduce(Event::LossRecovery);
+        self.reduce(Event::LossRecovery, arrived);
+        // RFC 5681 section 3.2, step 3; PRR sees to it by itself.
+        self.retransmit_at_once = self.prr.is_none() && !self.needs.own_window_in_recovery;
     }
 
     /// Classic ECN (RFC 3168 section 6.1.2): once a round trip, as for a loss.
-    fn on_echo(&mut self) {
-        if matches!(self.facts.phase, Phase::Open | Phase::Disorder)
-            && self.board.una() >= self.recovery_point
-        {
+    fn on_echo(&mut self, arrived: u32) {
+        if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.counters.ecn_reductions += 1;
-            self.announce_reduction = true;
-            self.reduce(Event::EcnReduction);
+            // A mark is never spurious.
+            self.undo = Undo::default();
+            self.reduce(Event::EcnReduction, arrived);
+            self.reduced_for_mark = true;
         }
     }
 
-    fn reduce(&mut self, event: Event) {
+    fn reduce(&mut self, event: Event, arrived: u32) {
         self.call(|cc, cx| cc.on_event(cx, event));
         self.facts.phase = Phase::Recovery;
         self.recovery_point = self.board.next();
         let ssthresh = (self.cc.control().cwnd / self.facts.mss).max(1) as u32;
-        self.prr = self.begin_prr(ssthresh);
+        self.prr = self.begin_prr(ssthresh, arrived);
+        // RFC 3168 section 6.1.2: CWR announces any reduction.
+        self.announce_reduction = self.ecn().is_some();
     }
 
     /// The retransmission timer expired (RFC 6298 section 5; RFC 8985 section 6.3 on what counts as lost).
@@ -136,14 +147,19 @@ impl Sender {
         self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
         self.mark_overdue(now);
         self.note_loss();
-        if self.facts.phase != Phase::Loss {
-            self.undo = Undo::begin();
+        // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
+        if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
+            self.undo = Undo::begin(self.board.una());
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
         self.facts.phase = Phase::Loss;
         self.recovery_point = self.board.next();
+        // RFC 6298 (5.4): the first segment leaves, whatever is in flight.
+        self.retransmit_at_once = true;
         self.prr = None;
         self.probe = None;
+        self.reduced_for_mark = false;
+        self.announce_reduction = self.ecn().is_some();
     }
 
     fn mark_overdue(&mut self, now: Time) {
@@ -152,16 +168,12 @@ impl Sender {
         }
         let una = self.board.una();
         for seq in una..self.board.next() {
-            let record = *self.board.record(seq);
             let overdue = match &self.detector {
-                Detector::Time(rack) => seq == una || rack.is_overdue(record.sent_at, now),
+                Detector::Time(rack) => seq == una || rack.is_overdue(self.board.record(seq).sent_at, now),
                 Detector::Count(_) => true,
             };
-            if overdue && !self.board.is_sacked(seq) && self.board.mark_lost(seq) {
-                self.rate.lost += 1;
-                if self.needs.lost_packets {
-                    self.tell_lost(&record, self.rate.lost);
-                }
+            if overdue && !self.board.is_sacked(seq) {
+                self.mark_lost(seq);
             }
         }
     }
@@ -173,8 +185,12 @@ impl Sender {
         view.since_loss = 0;
     }
 
-    pub(super) fn on_dsack(&mut self) {
-        self.undo.on_dsack();
+    /// The receiver had this segment already.
+    pub(super) fn on_dsack(&mut self, seq: u32) {
+        // RFC 3708 section 2: what was sent once only was doubled by the network.
+        if seq < self.board.una() || self.board.is_ever_resent(seq) {
+            self.undo.on_dsack(seq);
+        }
         if let Some(probe) = &mut self.probe {
             // The probe arrived beside the original: no loss was hidden.
             probe.resent = false;
@@ -185,17 +201,22 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 section 7.4: a probe that repaired a loss costs a reduction; says whether a probe was answered.
-    pub(super) fn answer_probe(&mut self, header: &AckHeader) -> bool {
+    /// RFC 8985 section 7.4.2: a probe that repaired a loss costs a reduction; says whether one was answered. Only an
+    /// ACK beyond the probe proves the repair: one that just reaches it may be the late original's.
+    pub(super) fn answer_probe(&mut self, header: &AckHeader, advanced: u32) -> bool {
         let Some(Probe { end, resent }) = self.probe else { return false };
         if header.cumulative < end {
             return false;
         }
+        let repeated = advanced == 0 && header.sack.iter().all(|block| block.end == block.start);
+        if resent && header.cumulative == end && !repeated {
+            return true;
+        }
         self.probe = None;
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
-        if resent && !header.dsack && open {
+        if resent && !repeated && open {
             self.note_loss();
-            self.reduce(Event::LossRecovery);
+            self.reduce(Event::LossRecovery, 0);
             self.leave();
         }
         true

@@ -45,10 +45,11 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
         self.facts.now = now;
         self.timers.clear_wakeups(now);
-        if self.timers.retransmit <= now {
-            self.on_retransmit_timer(now, outbox);
-        } else if self.timers.probe <= now {
+        // RFC 8985 section 7.2: a probe that is due with the retransmission timer comes in its place.
+        if self.timers.probe <= now {
             self.send_probe(now, outbox);
+        } else if self.timers.retransmit <= now {
+            self.on_retransmit_timer(now, outbox);
         }
         if self.timers.reorder <= now {
             self.on_reorder_timer(now);
@@ -89,7 +90,7 @@ impl Sender {
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if open && self.board.lost() > 0 {
-            self.enter_recovery();
+            self.enter_recovery(0);
             let pipe = self.board.pipe();
             if let Some(prr) = &mut self.prr {
                 prr.on_ack(0, pipe, false);
@@ -98,7 +99,7 @@ impl Sender {
     }
 
     /// RFC 6298 (5.5): the timeout doubles each time, up to a ceiling.
-    fn backed_off(&self) -> Span {
+    pub(super) fn backed_off(&self) -> Span {
         let rto = self.rtt.rtt().rto;
         Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
     }
@@ -125,7 +126,7 @@ impl Sender {
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let wanted = self.options.tail_loss_probe
             && self.options.sack
-            && self.facts.phase == Phase::Open
+            && (self.facts.phase == Phase::Open || self.reduced_for_mark)
             && self.probe.is_none()
             && self.board.outstanding() > 0
             && self.facts.rtt.smoothed > Span::ZERO;

@@ -16,8 +16,9 @@ impl Sender {
         self.view[0].window = control.shown_window;
         self.note_window(now, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
         let sent_before = outbox.len();
+        let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let limit = loop {
-            if self.board.pipe() >= window {
+            if self.board.pipe() >= window && !at_once {
                 break Limit::Window;
             }
             if outbox.len() - sent_before >= room as usize {
@@ -32,6 +33,7 @@ impl Sender {
                 Ok(lost) => self.transmit(now, lost, control.pacing_rate, outbox),
                 Err(limit) => break limit,
             }
+            at_once = false;
         };
         self.note_usage(limit);
         self.schedule_probe(now);
@@ -92,6 +94,10 @@ impl Sender {
         self.undo.on_resent(now);
         if let Detector::Time(rack) = &mut self.detector {
             rack.on_resent(seq, now);
+            // Linux tcp_xmit_retransmit_queue: the timer runs anew when the first segment is sent again.
+            if seq == self.board.una() {
+                self.timers.retransmit = now + self.backed_off();
+            }
         }
     }
 
