@@ -81,7 +81,7 @@ impl Sender {
         self
     }
 
-    /// Tells the controller of an event.
+    /// Tells the controller of an event, the window being full.
     pub fn event(&mut self, event: Event) -> &mut Self {
         self.facts.flight_size = self.cc.control().cwnd;
         self.call(|cc, cx| cc.on_event(cx, event));
@@ -91,7 +91,21 @@ impl Sender {
         self
     }
 
-    fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
+    /// The value of a probe.
+    ///
+    /// # Panics
+    /// If the controller has none of this name: a mistake of the test.
+    #[must_use]
+    pub fn probe(&self, name: &str) -> f64 {
+        let names = self.cc.probes();
+        let mut values = vec![f64::NAN; names.len()];
+        self.cc.probe(&mut values);
+        let at = names.iter().position(|probe| *probe == name);
+        values[at.unwrap_or_else(|| panic!("no probe {name} among {names:?}"))]
+    }
+
+    /// Calls the controller with the facts as they stand.
+    pub fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         let mut cx = Context { facts: &self.facts, subflows: &self.subflows, me: 0, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }

@@ -1,0 +1,655 @@
+//! Numbers from the sources: what RFC 5681, RFC 3465, RFC 9438, Linux, ns-3 and HyStart's authors say that a window
+//! must be, computed here without the code under test.
+
+mod common;
+
+use common::{MSS, sender};
+use cwndlab_cc::hystart::{self, HyStart, Thresholds};
+use cwndlab_cc::params::Value;
+use cwndlab_cc::testing::Sender;
+use cwndlab_cc::{Context, Event, Phase, Span};
+
+const RTT: Span = Span::from_millis(100);
+
+fn word(word: &'static str) -> Value {
+    Value::Word(word)
+}
+
+/// Acknowledges whole windows of exactly `segments` without letting time pass.
+fn acknowledge(sender: &mut Sender, segments: u64, per_ack: u64) {
+    for _ in 0..segments / per_ack {
+        sender.ack(per_ack);
+    }
+}
+
+/// Tells of an event with this FlightSize and this pipe, in segments.
+fn event_with(sender: &mut Sender, event: Event, flight: u64, pipe: u64) {
+    sender.facts.flight_size = flight * MSS;
+    sender.facts.in_flight = pipe * MSS;
+    sender.call(|cc, cx| cc.on_event(cx, event));
+}
+
+#[track_caller]
+fn assert_near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Slow start and congestion avoidance: RFC 5681 section 3.1, RFC 3465
+// ---------------------------------------------------------------------------------------------------------------
+
+/// A sender in congestion avoidance at 50 segments: it lost something at 100.
+fn reno_at_50(name: &str, settings: &[(&str, Value)]) -> Sender {
+    let mut sender = sender(name, settings, 100, RTT);
+    sender.lose();
+    assert_eq!(sender.cwnd_segments(), 50.0);
+    sender
+}
+
+#[test]
+fn slow_start_doubles_every_round_trip_whether_or_not_acks_are_delayed() {
+    for name in ["reno", "newreno", "cubic"] {
+        for per_ack in [1, 2, 5] {
+            // HyStart would end it early.
+            let settings = if name == "cubic" { vec![("hystart", Value::Flag(false))] } else { vec![] };
+            let mut sender = sender(name, &settings, 10, RTT);
+            let windows = [1, 2, 3].map(|_| sender.round(per_ack).cwnd_segments());
+            assert_eq!(windows, [20.0, 40.0, 80.0], "{name}, {per_ack} segments an ACK");
+        }
+    }
+}
+
+/// RFC 5681 section 3.1 without RFC 3465: at most SMSS for each ACK, so ACKs of two grow by half only.
+#[test]
+fn ack_counting_slow_start_grows_by_half_with_delayed_acks() {
+    let mut sender = sender("newreno", &[("counting", word("acks"))], 16, RTT);
+    let windows = [1, 2, 3].map(|_| sender.round(2).cwnd_segments());
+    assert_eq!(windows, [24.0, 36.0, 54.0]);
+}
+
+#[test]
+fn slow_start_ends_at_ssthresh_exactly() {
+    for name in ["reno", "newreno"] {
+        let mut sender = sender(name, &[], 100, RTT);
+        sender.event(Event::Timeout);
+        // 1, 2, 4, .. 32, then 50 and not 64; what is left of the round counts for congestion avoidance.
+        let windows: Vec<f64> = (0..7).map(|_| sender.round(1).cwnd_segments()).collect();
+        assert_eq!(windows, [2.0, 4.0, 8.0, 16.0, 32.0, 50.0, 51.0], "{name}");
+    }
+}
+
+#[test]
+fn congestion_avoidance_adds_one_segment_a_round_trip_exactly() {
+    for name in ["reno", "newreno"] {
+        let mut sender = reno_at_50(name, &[]);
+        for round in 1..=200 {
+            assert_eq!(sender.round(1).cwnd_segments(), 50.0 + f64::from(round), "{name}");
+        }
+    }
+}
+
+/// RFC 3465: what counts is how much is acknowledged, not by how many ACKs.
+#[test]
+fn byte_counting_does_not_mind_delayed_acks() {
+    for name in ["reno", "newreno"] {
+        for per_ack in [1, 2, 5, 10] {
+            let mut sender = reno_at_50(name, &[]);
+            // The windows from 50 to 69 and 20 more, all divisible by ten in sum.
+            acknowledge(&mut sender, (50..70).sum::<u64>(), per_ack);
+            assert_eq!(sender.cwnd_segments(), 70.0, "{name}, {per_ack} segments an ACK");
+        }
+    }
+}
+
+/// ns-3's TcpNewReno: SMSS * SMSS / cwnd for each ACK (RFC 5681 equation (3)), so ACKs of two give half a segment.
+#[test]
+fn ack_counting_halves_growth_with_delayed_acks() {
+    let grown = |per_ack| {
+        let mut sender = reno_at_50("newreno", &[("counting", word("acks"))]);
+        acknowledge(&mut sender, 50 * 20, per_ack);
+        sender.cwnd_segments() - 50.0
+    };
+    // dW/dn = 1 / W over n ACKs: W = sqrt(50^2 + 2 n).
+    assert_near(grown(1), (2500.0f64 + 2.0 * 1000.0).sqrt() - 50.0, 0.02);
+    assert_near(grown(2), (2500.0f64 + 2.0 * 500.0).sqrt() - 50.0, 0.02);
+}
+
+/// In congestion avoidance growth goes on where it was: a segment each 50, then each 51.
+#[test]
+fn ns3_counts_what_the_cumulative_acknowledgement_covers() {
+    let grown = |counting| {
+        let mut sender = reno_at_50("reno", &[("counting", word(counting))]);
+        // The ACK that ends a recovery: one segment is new, fifty had been SACKed before.
+        let ack = cwndlab_cc::Ack { acked: MSS, advanced: 51 * MSS, ..Default::default() };
+        sender.call(|cc, cx| cc.on_ack(cx, &ack));
+        sender.cwnd_segments() - 50.0
+    };
+    assert_eq!((grown("delivered"), grown("cumulative")), (0.0, 1.0));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// When the window must not grow
+// ---------------------------------------------------------------------------------------------------------------
+
+#[test]
+fn nothing_grows_in_recovery_or_behind_an_idle_application() {
+    for name in ["reno", "newreno", "cubic"] {
+        for (phase, window_limited) in [(Phase::Recovery, true), (Phase::Open, false)] {
+            let mut sender = sender(name, &[], 10, RTT);
+            (sender.facts.phase, sender.facts.window_limited) = (phase, window_limited);
+            sender.round(1).round(1);
+            assert_eq!(sender.cwnd_segments(), 10.0, "{name} in {phase:?}, limited by it: {window_limited}");
+            sender.event(Event::LossRecovery);
+            let reduced = sender.cwnd_segments();
+            sender.round(1).round(1);
+            assert_eq!(sender.cwnd_segments(), reduced, "{name} in {phase:?} after a reduction");
+        }
+    }
+}
+
+#[test]
+fn a_sack_without_advance_does_not_open_the_window() {
+    for name in ["reno", "newreno", "cubic"] {
+        let mut sender = sender(name, &[], 10, RTT);
+        let ack = cwndlab_cc::Ack { acked: MSS, advanced: 0, rtt: Some(RTT), ..Default::default() };
+        sender.facts.phase = Phase::Disorder;
+        sender.call(|cc, cx| cc.on_ack(cx, &ack));
+        assert_eq!(sender.cwnd_segments(), 10.0, "{name}");
+    }
+}
+
+/// RFC 2861 section 3: halved for each RTO of silence, not below the initial window; ssthresh keeps 3/4 of it.
+#[test]
+fn silence_halves_the_window_for_each_rto_down_to_the_initial_one() {
+    for (idle_ms, expected) in [(999, 160.0), (1000, 80.0), (2500, 40.0), (4000, 10.0), (600_000, 10.0)] {
+        let mut sender = sender("reno", &[], 10, RTT);
+        sender.facts.rtt.rto = Span::from_secs(1);
+        sender.round(1).round(1).round(1).round(1);
+        assert_eq!(sender.cwnd_segments(), 160.0);
+        sender.event(Event::IdleRestart(Span::from_millis(idle_ms)));
+        assert_eq!(sender.cwnd_segments(), expected, "after {idle_ms} ms");
+    }
+    let mut sender = reno_at_50("reno", &[]);
+    sender.facts.rtt.rto = Span::from_secs(1);
+    acknowledge(&mut sender, (50..100).sum(), 1);
+    sender.event(Event::IdleRestart(Span::from_secs(1)));
+    assert_eq!((sender.cwnd_segments(), sender.probe("ssthresh_bytes")), (100.0, 75_000.0));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Reductions: RFC 5681 equation (4) and its readings
+// ---------------------------------------------------------------------------------------------------------------
+
+/// With a window of 100, FlightSize 80 and pipe 60 the three readings of "half" differ.
+#[test]
+fn half_of_what() {
+    for event in [Event::LossRecovery, Event::EcnReduction, Event::Timeout] {
+        let halves = [("reno", vec![]), ("newreno", vec![]), ("newreno", vec![("half_of", word("pipe"))])];
+        let ssthresh = halves.map(|(name, settings)| {
+            let mut sender = sender(name, &settings, 100, RTT);
+            event_with(&mut sender, event, 80, 60);
+            sender.probe("ssthresh_bytes")
+        });
+        assert_eq!(ssthresh, [50_000.0, 40_000.0, 30_000.0], "{event:?}");
+    }
+}
+
+#[test]
+fn ssthresh_is_two_segments_at_least() {
+    for name in ["reno", "newreno", "cubic"] {
+        let mut sender = sender(name, &[], 1, RTT);
+        event_with(&mut sender, Event::LossRecovery, 1, 0);
+        assert_eq!((sender.probe("ssthresh_bytes"), sender.cwnd_segments()), (2000.0, 2.0), "{name}");
+    }
+}
+
+#[test]
+fn a_timeout_leaves_one_segment_and_slow_start() {
+    for (name, ssthresh) in [("reno", 50_000.0), ("newreno", 50_000.0), ("cubic", 70_000.0)] {
+        let mut sender = sender(name, &[], 100, RTT);
+        sender.event(Event::Timeout);
+        assert_eq!((sender.cwnd_segments(), sender.probe("ssthresh_bytes")), (1.0, ssthresh), "{name}");
+        // It grows at once, before all that was outstanding is acknowledged.
+        assert_eq!(sender.facts.phase, Phase::Loss);
+        assert_eq!(sender.round(1).cwnd_segments(), 2.0, "{name}");
+    }
+}
+
+/// RFC 5681 section 3.1 (4): when a segment that was resent already times out, ssthresh is held constant.
+#[test]
+fn a_second_timeout_or_one_in_recovery_holds_ssthresh() {
+    for name in ["reno", "newreno", "cubic"] {
+        for first in [Event::Timeout, Event::LossRecovery] {
+            let mut sender = sender(name, &[], 100, RTT);
+            sender.event(first);
+            sender.facts.phase = if first == Event::Timeout { Phase::Loss } else { Phase::Recovery };
+            let held = sender.probe("ssthresh_bytes");
+            sender.event(Event::Timeout);
+            assert_eq!(
+                (sender.cwnd_segments(), sender.probe("ssthresh_bytes")),
+                (1.0, held),
+                "{name} {first:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn undo_restores_window_and_threshold() {
+    for name in ["reno", "newreno", "cubic"] {
+        for event in [Event::LossRecovery, Event::Timeout] {
+            let mut sender = sender(name, &[], 100, RTT);
+            // A threshold to restore, and a window above it.
+            sender.lose();
+            sender.round(1).round(1);
+            let before = (sender.cwnd_segments(), sender.probe("ssthresh_bytes"));
+            sender.event(event);
+            assert_ne!((sender.cwnd_segments(), sender.probe("ssthresh_bytes")), before);
+            sender.event(Event::Undo);
+            assert_eq!((sender.cwnd_segments(), sender.probe("ssthresh_bytes")), before, "{name} {event:?}");
+        }
+    }
+}
+
+#[test]
+fn undo_takes_back_one_reduction_and_never_shrinks() {
+    for name in ["reno", "newreno", "cubic"] {
+        let mut sender = sender(name, &[], 100, RTT);
+        sender.event(Event::Undo);
+        assert_eq!(sender.cwnd_segments(), 100.0, "{name}: nothing to take back");
+        sender.lose();
+        let reduced = sender.cwnd_segments();
+        sender.lose();
+        sender.event(Event::Undo).event(Event::Undo);
+        assert_eq!(sender.cwnd_segments(), reduced, "{name}: the last reduction only");
+    }
+}
+
+#[test]
+fn a_constant_window_stays() {
+    let mut sender = sender("constant", &[("cwnd", Value::Count(42))], 10, RTT);
+    assert_eq!(sender.cwnd_segments(), 42.0);
+    sender.round(1).lose().round(2).event(Event::Timeout).round(1).event(Event::Undo);
+    assert_eq!(sender.cwnd_segments(), 42.0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// CUBIC, RFC 9438
+// ---------------------------------------------------------------------------------------------------------------
+
+fn cubic(form: &'static str, settings: &[(&str, Value)], initial_window: u64, rtt: Span) -> Sender {
+    let mut all = vec![("form", word(form))];
+    all.extend_from_slice(settings);
+    sender("cubic", &all, initial_window, rtt)
+}
+
+const PURE: (&str, Value) = ("reno_friendly", Value::Flag(false));
+
+/// Section 4.6: 0.7 of FlightSize; Linux and ns-3 cut cwnd.
+#[test]
+fn cubic_cuts_to_seven_tenths() {
+    for (form, expected) in [("rfc9438", 56.0), ("linux", 70.0), ("ns3", 70.0)] {
+        let mut sender = cubic(form, &[], 100, RTT);
+        event_with(&mut sender, Event::LossRecovery, 80, 60);
+        assert_eq!(sender.cwnd_segments(), expected, "{form}");
+    }
+}
+
+/// Section 4.2: K = cbrt((W_max - cwnd_epoch) / C).
+#[test]
+fn k_is_the_time_back_to_w_max() {
+    for (w_max, c) in [(100, 0.4), (1000, 0.4), (10, 0.4), (100, 1.2)] {
+        for form in ["rfc9438", "linux", "ns3"] {
+            let mut sender = cubic(form, &[("C", Value::Number(c))], w_max, RTT);
+            sender.lose().ack(1);
+            let k = sender.probe("k_s");
+            assert_near(c * k * k * k, 0.3 * w_max as f64, 1e-6);
+        }
+    }
+    // The value that every reader computes by hand: 30 segments to regain at C = 0.4.
+    let mut sender = cubic("rfc9438", &[], 100, RTT);
+    sender.lose().ack(1);
+    assert_near(sender.probe("k_s"), 4.217_163, 1e-6);
+}
+
+/// Section 4.2: the window is at C (t - K)^3 + W_max at time t, whatever the RTT; back at W_max at K.
+#[test]
+fn the_window_follows_the_cubic() {
+    for rtt_ms in [20, 100] {
+        let rtt = Span::from_millis(rtt_ms);
+        let mut sender = cubic("rfc9438", &[PURE], 100, rtt);
+        sender.lose().ack(1);
+        let (start, k) = (sender.facts.now, sender.probe("k_s"));
+        for _ in 0..8_000 / rtt_ms {
+            sender.round(1);
+            let t = sender.facts.now.since(start).as_secs_f64();
+            let cubic = 100.0 + 0.4 * (t - k) * (t - k) * (t - k);
+            // One round trip of lag in reaching a target one round trip ahead leaves RTT^2 / 2 W'', below 0.2.
+            assert_near(sender.cwnd_segments(), cubic, 0.3);
+        }
+        assert!(sender.cwnd_segments() > 115.0, "past W_max it probes: {}", sender.cwnd_segments());
+    }
+}
+
+#[test]
+fn the_window_is_back_at_w_max_after_k() {
+    let mut sender = cubic("rfc9438", &[PURE], 100, RTT);
+    sender.lose().ack(1);
+    let end = sender.facts.now + Span::from_secs_f64(sender.probe("k_s"));
+    while sender.facts.now < end {
+        sender.wait(Span::from_millis(1)).ack(1);
+    }
+    assert_near(sender.cwnd_segments(), 100.0, 0.1);
+}
+
+/// Section 4.2: the target is at most 1.5 cwnd, so a round trip adds at most half.
+#[test]
+fn no_form_grows_by_more_than_half_a_round_trip() {
+    for form in ["rfc9438", "linux", "ns3"] {
+        let mut sender = cubic(form, &[("C", Value::Number(1000.0))], 100, RTT);
+        sender.lose().wait(Span::from_secs(10)).ack(1);
+        // Far beyond K: everything is capped. One ACK has begun the epoch.
+        sender.wait(Span::from_secs(10));
+        for _ in 0..5 {
+            let before = sender.cwnd_segments();
+            let grown = sender.round(1).cwnd_segments() / before;
+            // A segment may have been as good as earned by the round before.
+            assert!((1.45..=1.5 + 1.0 / before).contains(&grown), "{form}: {grown}");
+        }
+    }
+}
+
+/// Section 4.3: alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 segments a round trip, one from cwnd_prior on.
+#[test]
+fn where_reno_would_be_faster_cubic_is_reno() {
+    // With 10 ms the cubic crawls: from 14 back to 20 it needs 2.5 s, Reno 0.11 s.
+    let mut sender = cubic("rfc9438", &[], 20, Span::from_millis(10));
+    sender.lose();
+    let mut expected = 14.0;
+    for _ in 0..30 {
+        // One ACK for a window, so that W_est grows by alpha * acked / cwnd at once.
+        let window = sender.cwnd_segments() as u64;
+        let alpha = if expected >= 20.0 { 1.0 } else { 0.9 / 1.7 };
+        expected += alpha * window as f64 / sender.cwnd_segments();
+        sender.wait(Span::from_millis(10)).ack(window);
+        assert_near(sender.cwnd_segments(), expected, 0.01);
+    }
+    assert!(expected > 35.0, "it has seen both slopes: {expected}");
+}
+
+#[test]
+fn the_reno_friendly_region_can_be_left_out() {
+    let mut sender = cubic("rfc9438", &[PURE], 20, Span::from_millis(10));
+    sender.lose().round(1);
+    // W'(0) = 3 C K^2 = 7.3 segments a second: 0.07 in 10 ms, and not 0.5.
+    assert_near(sender.cwnd_segments(), 14.07, 0.03);
+}
+
+/// Section 4.7: a loss below the last W_max releases (1 - 0.7) / 2 of the window more.
+#[test]
+fn fast_convergence() {
+    for form in ["rfc9438", "linux", "ns3"] {
+        for (on, factor) in [(true, 0.85), (false, 1.0)] {
+            let mut sender = cubic(form, &[("fast_convergence", Value::Flag(on))], 100, RTT);
+            sender.lose();
+            assert_eq!(sender.probe("w_max_segments"), 100.0, "the first one is kept whole");
+            sender.lose();
+            assert_near(sender.probe("w_max_segments"), 70.0 * factor, 1e-9);
+        }
+    }
+}
+
+/// Section 4.8: after a timeout W_max is the window at which congestion avoidance begins, so K is zero.
+#[test]
+fn after_a_timeout_the_epoch_starts_at_its_plateau() {
+    for form in ["rfc9438", "linux", "ns3"] {
+        let mut sender = cubic(form, &[("hystart", Value::Flag(false)), PURE], 100, RTT);
+        sender.event(Event::Timeout);
+        while sender.probe("k_s").is_nan() {
+            sender.round(1);
+        }
+        assert_eq!(sender.probe("k_s"), 0.0, "{form}");
+        assert_near(sender.cwnd_segments(), 70.0, 3.0);
+    }
+}
+
+#[test]
+fn undo_gives_cubic_its_epoch_back() {
+    for form in ["rfc9438", "linux", "ns3"] {
+        let mut sender = cubic(form, &[], 100, RTT);
+        sender.lose().round(1).round(1);
+        let before = ["w_max_segments", "k_s"].map(|name| sender.probe(name));
+        sender.event(Event::LossRecovery).event(Event::Undo);
+        assert_eq!(["w_max_segments", "k_s"].map(|name| sender.probe(name)), before, "{form}");
+    }
+}
+
+/// And time goes on from the old epoch's start: the window is where it would have been.
+#[test]
+fn a_spurious_loss_leaves_no_trace_in_the_cubic() {
+    let run = |spurious: bool| {
+        let mut sender = cubic("rfc9438", &[PURE], 100, RTT);
+        sender.lose();
+        for round in 0..30 {
+            if spurious && round == 10 {
+                sender.event(Event::LossRecovery).event(Event::Undo);
+            }
+            sender.round(1);
+        }
+        sender.cwnd_segments()
+    };
+    assert_near(run(true), run(false), 0.01);
+}
+
+/// Section 4.2: a silence does not count as time.
+#[test]
+fn silence_does_not_count_as_time() {
+    let run = |idle: Span| {
+        let mut sender = cubic("rfc9438", &[PURE], 100, RTT);
+        sender.facts.rtt.rto = Span::from_secs(1000);
+        sender.lose().round(1).round(1);
+        sender.wait(idle).event(Event::IdleRestart(idle));
+        sender.round(1).cwnd_segments()
+    };
+    assert_near(run(Span::from_secs(5)), run(Span::ZERO), 1e-6);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// CUBIC, the counting form of Linux and ns-3
+// ---------------------------------------------------------------------------------------------------------------
+
+/// After how many ACKs of one segment the window grows, time standing still.
+fn acks_to_grow(sender: &mut Sender, most: u32) -> Option<u32> {
+    let before = sender.cwnd_segments();
+    (1..=most).find(|_| {
+        sender.ack(1);
+        sender.cwnd_segments() > before
+    })
+}
+
+/// With W_max = 100 and cwnd = 70 at t = 0: K = 4.217 s, the target 100 ms ahead is 100 - trunc(0.4 * 4.117^3) = 73,
+/// so cnt = 70 / 3 = 23, then 71 / 2 = 35, then 72 / 1 = 72, then the window stands.
+#[test]
+fn the_count_is_the_window_over_what_is_missing() {
+    for form in ["linux", "ns3"] {
+        let mut sender = cubic(form, &[PURE], 100, RTT);
+        sender.lose();
+        let counts = [1000; 4].map(|most| acks_to_grow(&mut sender, most));
+        assert_eq!(counts, [Some(23), Some(35), Some(72), None], "{form}");
+    }
+}
+
+/// ns-3 sees the smoothed RTT in whole milliseconds, Linux the latest one exactly; both cut the offset to a whole
+/// segment. At W_max = 1000 the target lies 710.0 or 710.1 segments up, on either side of a whole one.
+#[test]
+fn ns3_cuts_delays_to_whole_milliseconds() {
+    let count = |form| {
+        let mut sender = cubic(form, &[PURE], 1000, Span::from_micros(102_900));
+        sender.lose();
+        acks_to_grow(&mut sender, 1000)
+    };
+    let expected = |ahead: f64| {
+        // K^3 = 300 / 0.4.
+        let k = 9.085_602_964;
+        let offset = (0.4 * (k - ahead) * (k - ahead) * (k - ahead)) as u32;
+        Some(700 / (1000 - offset - 700))
+    };
+    assert_eq!(count("linux"), expected(0.1029));
+    assert_eq!(count("ns3"), expected(0.102));
+    assert_ne!(expected(0.1029), expected(0.102));
+}
+
+/// Linux and ns-3: before the first loss cnt is at most 20, so the window grows by 5 % a round trip or more.
+#[test]
+fn before_the_first_loss_the_window_grows_by_a_twentieth() {
+    for form in ["linux", "ns3"] {
+        let mut sender = cubic(form, &[PURE], 100, RTT);
+        leave_slow_start(&mut sender);
+        assert_eq!(sender.cwnd_segments(), 100.0);
+        // Time stands still, so the cubic adds nothing of its own.
+        acknowledge(&mut sender, 100, 1);
+        assert_eq!(sender.cwnd_segments(), 105.0, "{form}");
+    }
+}
+
+/// A rise of the delay ends slow start without a loss and without growth.
+fn leave_slow_start(sender: &mut Sender) {
+    sender.facts.window_limited = false;
+    sender.ack(1);
+    sender.facts.rtt.latest = RTT + RTT + RTT;
+    sender.facts.rtt.smoothed = sender.facts.rtt.latest;
+    // The rest of this round, which has seen the short delay, and nine samples of the next.
+    for _ in 0..sender.cwnd_segments() as u64 + 10 {
+        sender.wait(Span::from_millis(3)).ack(1);
+    }
+    sender.facts.rtt.latest = RTT;
+    sender.facts.window_limited = true;
+    assert_eq!(sender.probe("ssthresh_bytes"), sender.cwnd_segments() * MSS as f64);
+}
+
+/// Linux's Reno-friendly region: 0.529 segments a round trip in the counting form too, in whole segments.
+#[test]
+fn the_counting_form_is_not_slower_than_reno() {
+    let mut sender = cubic("linux", &[], 20, Span::from_millis(10));
+    sender.lose();
+    for _ in 0..10 {
+        sender.round(1);
+    }
+    // W_est = 14 + 10 * 0.529 = 19.3: the window is the whole segment below it, or one less.
+    assert!((18.0..=19.0).contains(&sender.cwnd_segments()), "{}", sender.cwnd_segments());
+    let mut pure = cubic("linux", &[PURE], 20, Span::from_millis(10));
+    pure.lose();
+    for _ in 0..10 {
+        pure.round(1);
+    }
+    assert!(pure.cwnd_segments() <= 15.0, "{}", pure.cwnd_segments());
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// HyStart: Ha and Rhee 2011; thresholds of Linux 6.x and ns-3.37
+// ---------------------------------------------------------------------------------------------------------------
+
+/// When slow start ends (milliseconds after the round began), ACKs of one segment coming every `gap`.
+fn train_exit_ms(thresholds: Thresholds, paced: bool, window: u64, gap: Span) -> Option<f64> {
+    let mut hystart = HyStart::new(thresholds, paced);
+    // The first ACK begins the round.
+    let mut sender = sender("constant", &[("cwnd", Value::Count(window))], 10, RTT);
+    let acks = window.min(400);
+    (0..acks).find_map(|n| {
+        let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
+        sender.facts.in_flight = (window - 1) * MSS;
+        let exits = sender.call(|_, cx: &mut Context| hystart.should_exit(cx, &ack, RTT, window * MSS));
+        let at = n as f64 * gap.as_millis_f64();
+        sender.wait(gap);
+        exits.then_some(at)
+    })
+}
+
+/// Linux: half the minimum RTT of 100 ms, with a millisecond for aggregation: beyond 50.5 ms. All of it when paced.
+/// ns-3: the whole minimum RTT.
+#[test]
+fn a_long_ack_train_ends_slow_start() {
+    let ms = Span::from_millis(1);
+    assert_eq!(train_exit_ms(hystart::LINUX, false, 300, ms), Some(51.0));
+    assert_eq!(train_exit_ms(hystart::LINUX, true, 300, ms), Some(102.0));
+    assert_eq!(train_exit_ms(hystart::NS3, false, 300, ms), Some(101.0));
+}
+
+#[test]
+fn acks_further_apart_than_two_milliseconds_are_no_train() {
+    assert!(train_exit_ms(hystart::LINUX, false, 300, Span::from_millis(2)).is_some());
+    assert_eq!(train_exit_ms(hystart::LINUX, false, 300, Span::from_micros(2001)), None);
+}
+
+#[test]
+fn below_sixteen_segments_nothing_ends_slow_start() {
+    let gap = Span::from_millis(2);
+    // Half of 20 ms would be over after six ACKs.
+    let exit = |window| {
+        let mut hystart = HyStart::new(hystart::LINUX, false);
+        let mut sender = sender("constant", &[], 10, Span::from_millis(20));
+        (0..window).any(|n| {
+            let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
+            sender.facts.in_flight = window * MSS;
+            let rtt = sender.facts.rtt.latest;
+            let exits = sender.call(|_, cx| hystart.should_exit(cx, &ack, rtt, window * MSS));
+            sender.wait(gap);
+            exits
+        })
+    };
+    assert!(!exit(15));
+    assert!(exit(16));
+}
+
+/// The ACK of the second round at which slow start ends, when every RTT of it is `rise` above the minimum.
+fn delay_exit(base: Span, rise: Span) -> Option<u64> {
+    let mut hystart = HyStart::new(hystart::LINUX, false);
+    let mut sender = sender("constant", &[("cwnd", Value::Count(30))], 10, base);
+    (0..60).find_map(|n| {
+        let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
+        sender.facts.in_flight = 29 * MSS;
+        let second_round = n >= 30;
+        let rtt = if second_round { base + rise } else { base };
+        let exits = sender.call(|_, cx| hystart.should_exit(cx, &ack, rtt, 30 * MSS));
+        sender.wait(Span::from_millis(3));
+        exits.then(|| n + 1 - 30)
+    })
+}
+
+/// An eighth of the minimum RTT, but 4 ms at least and 16 ms at most; a rise of exactly that is not yet one. Eight
+/// samples are looked at before the test is made.
+#[test]
+fn a_rise_of_the_delay_ends_slow_start() {
+    for (base_ms, threshold_ms) in [(16, 4), (80, 10), (400, 16)] {
+        let base = Span::from_millis(base_ms);
+        let threshold = Span::from_millis(threshold_ms);
+        assert_eq!(delay_exit(base, threshold), None, "{base_ms} ms: at the threshold");
+        assert_eq!(delay_exit(base, threshold + Span(1)), Some(9), "{base_ms} ms: above it");
+    }
+}
+
+/// The least of the round counts: one sample without delay disproves a queue.
+#[test]
+fn one_fast_sample_keeps_slow_start_going() {
+    let mut sender = cubic("linux", &[], 30, Span::from_millis(80));
+    for n in 0..60 {
+        // One of the first eight samples of every round has no queueing delay.
+        let slow = n % 5 != 0;
+        sender.facts.rtt.latest = Span::from_millis(if slow { 110 } else { 80 });
+        sender.wait(Span::from_millis(3)).ack(1);
+    }
+    assert!(sender.probe("ssthresh_bytes").is_nan(), "still in slow start");
+}
+
+#[test]
+fn hystart_watches_slow_start_after_a_timeout_too() {
+    let mut sender = cubic("linux", &[], 400, RTT);
+    leave_slow_start(&mut sender);
+    sender.event(Event::Timeout);
+    let threshold = sender.probe("ssthresh_bytes");
+    sender.facts.rtt.latest = RTT + RTT;
+    for _ in 0..40 {
+        sender.wait(Span::from_millis(3)).ack(1);
+    }
+    assert!(sender.probe("ssthresh_bytes") < threshold, "it left slow start before the old threshold");
+}

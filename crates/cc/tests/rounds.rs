@@ -1,0 +1,141 @@
+//! Text snapshots: the window of each algorithm, round trip by round trip, under scripted losses.
+//!
+//! `CWNDLAB_BLESS=1 cargo test -p cwndlab-cc --test rounds` writes them anew; a change of behaviour is then seen as a
+//! change of text. Windows are whole segments, so that a last bit of a real number does not matter.
+#![expect(clippy::disallowed_methods, reason = "a golden file has to be read")]
+
+mod common;
+
+use common::sender;
+use cwndlab_cc::params::Value;
+use cwndlab_cc::testing::Sender;
+use cwndlab_cc::{Event, Phase, Span};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const ROUNDS: u32 = 100;
+const RTT: Span = Span::from_millis(100);
+/// Delayed ACKs: each for two segments.
+const PER_ACK: u64 = 2;
+
+/// What happens at the end of a round.
+fn script(round: u32) -> Option<&'static str> {
+    match round {
+        // The first loss, at the end of slow start; the second soon after it; the third after a long while.
+        4 | 12 | 60 => Some("loss"),
+        // Six round trips of it are in the next round.
+        20 => Some("timeout"),
+        34 => Some("timeout, spurious"),
+        44 => Some("ECN mark"),
+        50 => Some("loss, spurious"),
+        70 => Some("silence of 1 s"),
+        80 => Some("application has nothing to send until round 85"),
+        _ => None,
+    }
+}
+
+fn play(sender: &mut Sender, event: &str) {
+    match event {
+        "loss" => {
+            sender.lose();
+        }
+        "ECN mark" => {
+            sender.event(Event::EcnReduction).event(Event::Recovered);
+        }
+        "timeout" => {
+            sender.event(Event::Timeout);
+            sender.round(PER_ACK).event(Event::Recovered);
+        }
+        "loss, spurious" => {
+            sender.event(Event::LossRecovery).event(Event::Undo).event(Event::Recovered);
+        }
+        "timeout, spurious" => {
+            sender.event(Event::Timeout).event(Event::Undo).event(Event::Recovered);
+        }
+        "silence of 1 s" => {
+            sender.wait(Span::from_secs(1)).event(Event::IdleRestart(Span::from_secs(1)));
+        }
+        _ => sender.facts.window_limited = false,
+    }
+    sender.facts.phase = Phase::Open;
+}
+
+fn snapshot(name: &str, settings: &[(&str, Value)]) -> String {
+    let mut sender = sender(name, settings, 10, RTT);
+    sender.facts.rtt.rto = Span::from_millis(300);
+    let mut text = String::new();
+    let set: Vec<_> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let _ =
+        writeln!(text, "# {name}, {}", if set.is_empty() { "defaults".to_owned() } else { set.join(", ") });
+    let _ =
+        writeln!(text, "# RTT 100 ms, an ACK for every 2 segments of 1000 bytes, initial window 10 segments");
+    let _ = writeln!(text, "# end of round [100 ms]  window [whole segments]  then");
+    for round in 0..=ROUNDS {
+        if round > 0 {
+            sender.round(PER_ACK);
+        }
+        if round == 85 {
+            sender.facts.window_limited = true;
+        }
+        let line =
+            format!("{round:4} {:6} {}", sender.cwnd_segments() as u64, script(round).unwrap_or_default());
+        let _ = writeln!(text, "{}", line.trim_end());
+        if let Some(event) = script(round) {
+            play(&mut sender, event);
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn check(file: &str, name: &str, settings: &[(&str, Value)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rounds").join(file);
+    let text = snapshot(name, settings);
+    if std::env::var_os("CWNDLAB_BLESS").is_some() {
+        std::fs::write(&path, text).expect("the golden file can be written");
+        return;
+    }
+    let golden = std::fs::read_to_string(&path).expect("a golden file; CWNDLAB_BLESS=1 writes it");
+    let differs = text.lines().zip(golden.lines()).find(|(ours, golden)| ours != golden);
+    assert_eq!(differs, None, "{file}: (now, golden); if it is meant to be so, CWNDLAB_BLESS=1");
+    assert_eq!(text.lines().count(), golden.lines().count(), "{file}");
+}
+
+fn word(word: &'static str) -> Value {
+    Value::Word(word)
+}
+
+#[test]
+fn reno() {
+    check("reno.txt", "reno", &[]);
+}
+
+#[test]
+fn newreno() {
+    check("newreno.txt", "newreno", &[]);
+}
+
+#[test]
+fn newreno_counting_acks() {
+    check("newreno-acks.txt", "newreno", &[("counting", word("acks"))]);
+}
+
+#[test]
+fn cubic() {
+    check("cubic.txt", "cubic", &[]);
+}
+
+#[test]
+fn cubic_linux() {
+    check("cubic-linux.txt", "cubic", &[("form", word("linux"))]);
+}
+
+#[test]
+fn cubic_ns3() {
+    check("cubic-ns3.txt", "cubic", &[("form", word("ns3")), ("reno_friendly", Value::Flag(false))]);
+}
+
+#[test]
+fn constant() {
+    check("constant.txt", "constant", &[]);
+}

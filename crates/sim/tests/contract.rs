@@ -1,0 +1,329 @@
+//! The transport's side of the contract, by a sketch of a model-based controller that does not ship: per-packet
+//! losses are told, a controller's own window in recovery is obeyed, timers ring, samples tell the bottleneck's rate.
+
+#[path = "../../cc/tests/sketch/bbr.rs"]
+#[allow(dead_code, reason = "what only the tests of `cc` look at")]
+mod bbr;
+mod ladder;
+
+use bbr::{Bbr, Seen};
+use cwndlab_cc::{
+    Ack, Algorithm, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Rate, Setup, Span, Step,
+    Time,
+};
+use cwndlab_sim::Schedule;
+use cwndlab_sim::outcome::Outcome;
+use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use ladder::{MSS, assert_near, bottleneck, constant, flow, jittered, link, ms, run, spec};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+
+fn algorithm(build: impl Fn(&Setup) -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Algorithm {
+    Algorithm {
+        name: "sketch",
+        summary: "a sketch",
+        source: "a test",
+        departures: &[],
+        params: [].into(),
+        build: Arc::new(move |setup, _| build(setup)),
+    }
+}
+
+fn bbr_flow(name: &str) -> (FlowSpec, Arc<Seen>) {
+    let seen = Arc::new(Seen::default());
+    let shared = seen.clone();
+    let algorithm = algorithm(move |setup| Box::new(Bbr::new(setup, shared.clone())));
+    (FlowSpec { algorithm, settings: vec![], ..flow(name, "reno") }, seen)
+}
+
+/// 50 Mbit/s and 40 ms: a BDP of 167 packets.
+fn path(packets: u64, loss: f64) -> LinkSpec {
+    let loss = LossSpec { kind: LossKind::Random(Schedule::constant(loss)), before_queue: false };
+    LinkSpec { loss, ..bottleneck(Rate::from_mbit(50), ms(20), packets) }
+}
+
+fn bbr_alone(link: LinkSpec) -> (Outcome, Arc<Seen>) {
+    let (flow, seen) = bbr_flow("bbr");
+    let spec = SimSpec { warmup: Span::from_secs(2), ..spec(Span::from_secs(30), vec![link], vec![flow]) };
+    (run(&jittered(1, spec)), seen)
+}
+
+/// With a buffer of four BDP a loss-based flow would keep the queue at some 100 ms; this one fills the link and
+/// leaves the queue to itself.
+#[test]
+fn a_model_based_controller_fills_the_link_and_not_the_queue() {
+    let (outcome, seen) = bbr_alone(path(4 * 167, 0.0));
+    let (flow, link) = (&outcome.flows[0], &outcome.links[0]);
+    assert!(link.utilisation.expect("a rate") > 0.95, "{link:?}");
+    assert!(link.queue_delay_ms.expect("packets") < 10.0, "{link:?}");
+    assert!(flow.rtt_ms.expect("samples") < 50.0, "{flow:?}");
+    assert_eq!((flow.timeouts, link.dropped_packets), (0, 0), "{flow:?}");
+    // Packet-timed rounds are round trips: 30 s of 40 ms, and a little queue.
+    let rounds = seen.rounds.load(Relaxed);
+    assert!((500..760).contains(&rounds), "{rounds} rounds");
+    // A probe each 2 to 3 s, and timers that end ProbeRTT.
+    assert!((6..16).contains(&seen.probes_up.load(Relaxed)), "{} probes", seen.probes_up.load(Relaxed));
+    assert!(seen.probe_rtts.load(Relaxed) < 7, "{}", seen.probe_rtts.load(Relaxed));
+}
+
+/// One loss in a thousand halves Reno again and again; a model of the path does not mind it.
+#[test]
+fn a_model_based_controller_bears_random_loss() {
+    let (outcome, _) = bbr_alone(path(167, 1e-3));
+    assert!(outcome.links[0].utilisation.expect("a rate") > 0.85, "{:?}", outcome.links[0]);
+}
+
+/// What the link lost and dropped is what the controller was told: each packet once, but for those still on their way.
+#[test]
+fn every_packet_marked_lost_is_told() {
+    for (queue, loss) in [(167, 2e-3), (20, 0.0)] {
+        let (flow, seen) = bbr_flow("bbr");
+        let outcome = run(&jittered(2, spec(Span::from_secs(20), vec![path(queue, loss)], vec![flow])));
+        let gone = outcome.links[0].lost_packets + outcome.links[0].dropped_packets;
+        let told = seen.lost_bytes.load(Relaxed) / MSS;
+        assert!(gone > 30, "{gone} packets gone");
+        assert!(told.abs_diff(gone) <= gone / 50 + 2, "{told} told, {gone} gone");
+        assert_eq!(
+            outcome.flows[0].retransmitted_packets.max(told),
+            told,
+            "nothing is resent that was not told"
+        );
+    }
+}
+
+/// After each ACK of a recovery the pipe is within the controller's window, but for what was in flight when it shrank.
+#[test]
+fn a_window_of_ones_own_is_obeyed_in_recovery() {
+    let (outcome, seen) = bbr_alone(path(40, 5e-4));
+    assert!(outcome.flows[0].fast_recoveries > 5, "{:?}", outcome.flows[0]);
+    assert!(seen.acks_in_recovery.load(Relaxed) > 500);
+    // Startup may overshoot by as much as it had in flight.
+    assert!(seen.excess_in_recovery.load(Relaxed) < 3 * 167 * MSS);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// A probe of the contract: a controller that writes down all that it is told
+// ---------------------------------------------------------------------------------------------------------------
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    Sent,
+    Lost(Lost),
+    Event(Event, Phase),
+    Ack(Ack, Phase, u64),
+    Timer,
+}
+
+type Diary = Arc<Mutex<Vec<(Time, Told)>>>;
+
+/// A constant window that writes a diary; in recovery its window is `in_recovery`.
+struct Diarist {
+    needs: Needs,
+    mss: u64,
+    usual: u64,
+    in_recovery: u64,
+    cwnd: u64,
+    timer: Option<Time>,
+    diary: Diary,
+}
+
+impl Diarist {
+    fn note(&self, cx: &Context, told: Told) {
+        self.diary.lock().unwrap().push((cx.facts.now, told));
+    }
+}
+
+impl CongestionControl for Diarist {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+    fn control(&self) -> Control {
+        Control::window(self.cwnd * self.mss)
+    }
+    fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
+        self.note(cx, Told::Sent);
+    }
+    fn on_lost(&mut self, cx: &mut Context, lost: &Lost) {
+        self.note(cx, Told::Lost(*lost));
+    }
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        self.note(cx, Told::Event(event, cx.facts.phase));
+        match event {
+            Event::LossRecovery => self.cwnd = self.in_recovery,
+            Event::Recovered | Event::Undo => self.cwnd = self.usual,
+            _ => {}
+        }
+    }
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+        self.note(cx, Told::Ack(*ack, cx.facts.phase, cx.facts.in_flight));
+        Step::Continue
+    }
+    fn next_timer(&self) -> Option<Time> {
+        self.timer
+    }
+    fn on_timer(&mut self, cx: &mut Context) -> Step {
+        self.note(cx, Told::Timer);
+        self.timer = (cx.facts.now < Time::ZERO + Span::from_secs(1)).then(|| cx.facts.now + ms(100));
+        Step::Continue
+    }
+}
+
+fn diary(
+    needs: Needs,
+    windows: (u64, u64),
+    timer: Option<Time>,
+    link: LinkSpec,
+) -> (Vec<(Time, Told)>, Outcome) {
+    let diary = Diary::default();
+    let shared = diary.clone();
+    let algorithm = algorithm(move |setup| {
+        let (usual, in_recovery) = windows;
+        let diary = shared.clone();
+        Box::new(Diarist { needs, mss: setup.mss, usual, in_recovery, cwnd: usual, timer, diary })
+    });
+    let flow = FlowSpec { algorithm, settings: vec![], ..constant("f", 1) };
+    let outcome = run(&spec(Span::from_secs(5), vec![link], vec![flow]));
+    (
+        Arc::try_unwrap(diary)
+            .map_or_else(|shared| shared.lock().unwrap().clone(), |d| d.into_inner().unwrap()),
+        outcome,
+    )
+}
+
+fn losing_every(n: u64) -> LinkSpec {
+    let loss = LossSpec { kind: LossKind::Periodic { every: n }, before_queue: false };
+    LinkSpec { loss, ..link("l", Rate::from_mbit(12), ms(20)) }
+}
+
+const ALL_LOSSES: Needs =
+    Needs { ecn: cwndlab_cc::Ecn::AsConfigured, lost_packets: true, own_window_in_recovery: false };
+const OWN_WINDOW: Needs = Needs { own_window_in_recovery: true, ..ALL_LOSSES };
+
+/// On one ACK: `on_lost`*, `on_event`*, `on_ack` once, and only then is anything sent.
+#[test]
+fn the_order_on_an_ack_is_always_the_same() {
+    let (diary, _) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
+    // Everything of one moment, in order; ACKs are packet times apart, so a moment is an ACK.
+    let mut losses = 0;
+    for moment in diary.chunk_by(|a, b| a.0 == b.0) {
+        let rank = |told: &Told| match told {
+            Told::Lost(_) => 0,
+            Told::Event(..) => 1,
+            Told::Ack(..) => 2,
+            Told::Sent => 3,
+            Told::Timer => 4,
+        };
+        let ranks: Vec<_> = moment.iter().map(|(_, told)| rank(told)).collect();
+        assert!(ranks.is_sorted(), "{moment:?}");
+        assert!(ranks.iter().filter(|rank| **rank == 2).count() <= 1, "{moment:?}");
+        losses += ranks.iter().filter(|rank| **rank == 0).count();
+    }
+    assert!(losses > 10, "{losses} losses");
+}
+
+/// The phase during an event is the one before it.
+#[test]
+fn an_event_is_told_with_the_phase_before_it() {
+    let (diary, _) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
+    let told = diary.iter().filter_map(|(_, told)| match told {
+        Told::Event(event, phase) => Some((*event, *phase)),
+        _ => None,
+    });
+    let events: Vec<_> = told.collect();
+    let pair = [(Event::LossRecovery, Phase::Disorder), (Event::Recovered, Phase::Recovery)];
+    assert!(events.len() > 20 && events.chunks(2).all(|chunk| chunk == &pair[..chunk.len()]), "{events:?}");
+}
+
+/// What was noted when a packet left comes back with it.
+#[test]
+fn a_lost_packet_comes_with_what_was_noted_at_its_sending() {
+    let (diary, _) = diary(ALL_LOSSES, (30, 30), None, losing_every(200));
+    let mut total = 0;
+    let mut delivered = 0;
+    for (_, told) in &diary {
+        match told {
+            Told::Ack(ack, ..) => delivered = ack.delivered,
+            Told::Lost(lost) => {
+                total += MSS;
+                assert_eq!((lost.bytes, lost.lost_total), (MSS, total));
+                // Thirty are in flight all the time, so that many bytes were delivered since, less the lost one.
+                assert_eq!(lost.in_flight_at_send, 30 * MSS, "{lost:?}");
+                assert_near((delivered - lost.prior_delivered) as f64 / MSS as f64, 30.0, 4.0);
+                assert!(lost.prior_lost == total - MSS, "{lost:?}");
+            }
+            _ => {}
+        }
+    }
+    assert!(total > 10 * MSS);
+}
+
+/// Each byte is delivered once, and a sample's totals agree with the ACK's.
+#[test]
+fn acknowledged_bytes_add_up() {
+    let (diary, outcome) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
+    let (mut acked, mut advanced, mut lost) = (0, 0, 0);
+    for (_, told) in &diary {
+        let Told::Ack(ack, _, in_flight) = told else { continue };
+        (acked, advanced, lost) = (acked + ack.acked, advanced + ack.advanced, lost + ack.lost);
+        assert_eq!(ack.delivered, acked);
+        assert!(*in_flight <= ack.prior_in_flight, "an ACK puts nothing in flight");
+        if let Some(sample) = ack.sample {
+            assert_eq!(sample.prior_delivered + sample.delivered, ack.delivered);
+            // No sample is faster than the bottleneck lets payload through.
+            assert!(sample.rate().0 as f64 <= 12e6 * 1448.0 / 1500.0 * 1.001, "{:?}", sample.rate());
+        }
+    }
+    assert!(acked - advanced < 60 * MSS, "what is SACKed will be acknowledged");
+    assert!(lost / MSS >= outcome.links[0].lost_packets - 1);
+    let best = diary.iter().filter_map(|(_, told)| match told {
+        Told::Ack(Ack { sample: Some(sample), .. }, ..) => Some(sample.rate().0),
+        _ => None,
+    });
+    // 30 in flight on 41 ms: below the rate; a burst shows the rate itself.
+    assert!(best.max().expect("samples") as f64 > 0.7 * 12e6 * 1448.0 / 1500.0);
+}
+
+/// A window that doubles in recovery: its owner gets it at once, the others get what PRR allows.
+#[test]
+fn only_who_needs_it_has_its_own_window_in_recovery() {
+    let most_in_recovery = |needs| {
+        let (diary, _) = diary(needs, (20, 40), None, losing_every(200));
+        let in_flight = diary.iter().filter_map(|(_, told)| match told {
+            Told::Ack(_, Phase::Recovery, in_flight) => Some(in_flight / MSS),
+            _ => None,
+        });
+        in_flight.max().expect("ACKs in recovery")
+    };
+    assert!((38..=40).contains(&most_in_recovery(OWN_WINDOW)), "{}", most_in_recovery(OWN_WINDOW));
+    // PRR sends at most one more than is delivered for each ACK.
+    assert!(most_in_recovery(ALL_LOSSES) < 38, "{}", most_in_recovery(ALL_LOSSES));
+}
+
+/// And one that shrinks to four stops sending until the pipe is as small.
+#[test]
+fn a_shrunken_window_of_ones_own_stops_the_sender() {
+    let first_recovery = |needs| {
+        let (diary, _) = diary(needs, (30, 4), None, losing_every(200));
+        let begins = diary.iter().position(|(_, told)| matches!(told, Told::Event(Event::LossRecovery, _)));
+        let after = &diary[begins.expect("a recovery")..];
+        let next_sent = after.iter().skip_while(|(_, told)| !matches!(told, Told::Sent));
+        // The retransmission leaves when the window lets it.
+        let acks = after.iter().take_while(|(_, told)| !matches!(told, Told::Sent)).count();
+        (acks, next_sent.count() > 0)
+    };
+    // PRR: the fast retransmit goes at once (the event and the ACK of it come first).
+    assert_eq!(first_recovery(ALL_LOSSES), (2, true));
+    // Its own window: 26 packets have to drain. The receiver acknowledges one by one at first, then each
+    // millisecond (SACK compression).
+    let (acks, goes_on) = first_recovery(OWN_WINDOW);
+    assert!((10..=30).contains(&acks) && goes_on, "{acks}");
+}
+
+#[test]
+fn a_controller_has_its_timer() {
+    let timer = Some(Time::ZERO + ms(250));
+    let (diary, _) = diary(ALL_LOSSES, (10, 10), timer, link("l", Rate::from_mbit(12), ms(20)));
+    let rings: Vec<_> =
+        diary.iter().filter(|(_, told)| *told == Told::Timer).map(|(at, _)| at.0 / 1_000_000).collect();
+    assert_eq!(rings, [250, 350, 450, 550, 650, 750, 850, 950, 1050]);
+}

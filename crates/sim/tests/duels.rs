@@ -1,0 +1,80 @@
+//! Duels: two flows at one bottleneck of 20 Mbit/s and 40 ms, with buffers of 0.5, 1 and 4 BDP, over six seeds. The
+//! bounds hold for the mean share of the first; each comes with its reason.
+
+mod ladder;
+
+use cwndlab_cc::{Rate, Span};
+use cwndlab_sim::spec::SimSpec;
+use ladder::{bottleneck, flow, flow_named, interval, jittered, ms, run, spec};
+
+const BUFFERS: [f64; 3] = [0.5, 1.0, 4.0];
+const SEEDS: u64 = 6;
+
+/// The first one's share of the goodput, by seed; no run leaves the link idle beyond what the algorithms do alone.
+fn shares(first: &str, second: &str, buffer_bdp: f64) -> Vec<f64> {
+    let share = |seed| {
+        // Every other seed has them in the other order, so that a place in the file favours nobody.
+        let mut flows = vec![flow("first", first), flow("second", second)];
+        if seed % 2 == 0 {
+            flows.reverse();
+        }
+        let links = vec![bottleneck(Rate::from_mbit(20), ms(20), (buffer_bdp * 66.7).round() as u64)];
+        let spec = SimSpec { warmup: Span::from_secs(10), ..spec(Span::from_secs(70), links, flows) };
+        let outcome = run(&jittered(seed, spec));
+        assert!(
+            outcome.links[0].utilisation.expect("a rate") > 0.95,
+            "{first}/{second}: {:?}",
+            outcome.links[0]
+        );
+        let goodput = |name| flow_named(&outcome, name).goodput_mbps;
+        goodput("first") / (goodput("first") + goodput("second"))
+    };
+    (1..=SEEDS).map(share).collect()
+}
+
+#[track_caller]
+fn assert_mean(shares: &[f64], bounds: std::ops::RangeInclusive<f64>, what: &str) {
+    let (mean, half) = interval(shares);
+    assert!(bounds.contains(&mean), "{what}: {mean} +- {half}, allowed {bounds:?}; by seed {shares:?}");
+}
+
+/// Equals share equally: within five points on the mean, and no run is beyond 40 to 60.
+#[test]
+fn equals_share_equally() {
+    for cc in ["reno", "newreno", "cubic"] {
+        for buffer in BUFFERS {
+            let shares = shares(cc, cc, buffer);
+            assert_mean(&shares, 0.45..=0.55, &format!("{cc}/{cc} at {buffer} BDP"));
+            assert!(
+                shares.iter().all(|share| (0.38..=0.62).contains(share)),
+                "{cc} at {buffer} BDP: {shares:?}"
+            );
+        }
+    }
+}
+
+/// With a small buffer CUBIC is in its Reno-friendly region, where alpha = 0.53 with beta = 0.7 is meant to be worth
+/// one and a half (RFC 9438 section 4.3): the two are equal within ten points. The larger the buffer, the longer the
+/// epochs, the more the cubic is above Reno: at 4 BDP it has between 58 and 75 of 100 (with W_max near 165 segments
+/// and an RTT near 180 ms, K is 5 s, and Reno needs 15 s for its half).
+#[test]
+fn cubic_against_reno() {
+    assert_mean(&shares("cubic", "reno", 0.5), 0.45..=0.60, "0.5 BDP");
+    assert_mean(&shares("cubic", "reno", 1.0), 0.48..=0.62, "1 BDP");
+    assert_mean(&shares("cubic", "reno", 4.0), 0.58..=0.75, "4 BDP");
+}
+
+#[test]
+fn the_larger_the_buffer_the_more_cubic_takes() {
+    let means = BUFFERS.map(|buffer| interval(&shares("cubic", "reno", buffer)).0);
+    // Up to one BDP it is Reno-friendly most of the time, so there is little between the first two.
+    assert!(means[0] < means[1] + 0.03 && means[1] + 0.05 < means[2], "{means:?}");
+}
+
+/// What one has the other has not: seen from the other side the duel is the same.
+#[test]
+fn a_duel_seen_from_either_side() {
+    let (cubic, _) = interval(&shares("cubic", "reno", 4.0));
+    let (reno, _) = interval(&shares("reno", "cubic", 4.0));
+    assert!((cubic + reno - 1.0).abs() < 0.06, "{cubic} and {reno}");
+}

@@ -1,0 +1,183 @@
+//! An agent outside suspends the run at an ACK, looks, decides and lets it go on; what it sees and does is what the
+//! same policy inside the controller sees and does.
+
+mod ladder;
+#[path = "../../cc/tests/sketch/steered.rs"]
+mod steered;
+
+use cwndlab_cc::{Algorithm, Rate, Span, Time};
+use cwndlab_sim::outcome::Outcome;
+use cwndlab_sim::spec::{FlowSpec, SimSpec};
+use cwndlab_sim::{Sim, Stop};
+use ladder::{bottleneck, flow, jittered, ms, spec};
+use std::sync::{Arc, Mutex};
+use steered::{Log, Pilot, Steered, policy};
+
+type SharedLog = Arc<Mutex<Log>>;
+
+fn algorithm(pilot: Pilot, log: SharedLog) -> Algorithm {
+    Algorithm {
+        name: "steered",
+        summary: "a window that an agent steers",
+        source: "a sketch",
+        departures: &[],
+        params: [].into(),
+        build: Arc::new(move |setup, _| Box::new(Steered::new(setup, pilot, log.clone()))),
+    }
+}
+
+fn steered(name: &str, pilot: Pilot) -> (FlowSpec, SharedLog) {
+    let log = SharedLog::default();
+    let flow = FlowSpec { algorithm: algorithm(pilot, log.clone()), settings: vec![], ..flow(name, "reno") };
+    (flow, log)
+}
+
+/// A small bottleneck (BDP 33 packets, queue 20), so that there are losses and queueing.
+fn scenario(flows: Vec<FlowSpec>) -> SimSpec {
+    jittered(5, spec(Span::from_secs(20), vec![bottleneck(Rate::from_mbit(20), ms(10), 20)], flows))
+}
+
+/// Runs with the policy outside; counts each flow's decisions.
+fn fly(spec: &SimSpec) -> (Outcome, Vec<u64>) {
+    let mut sim = Sim::new(spec);
+    let mut decisions = vec![0; spec.flows.len()];
+    while let Stop::Decision(flow) = sim.run() {
+        let agent = sim.agent(flow).expect("only a flow with an agent asks");
+        let mut observation = vec![0.0; agent.observation_len()];
+        agent.observe(&mut observation);
+        sim.act(flow, policy(&observation));
+        decisions[flow] += 1;
+    }
+    (sim.outcome(), decisions)
+}
+
+#[test]
+fn outside_and_inside_are_the_same_to_the_bit() {
+    for competitor in [None, Some(flow("other", "cubic"))] {
+        let with = |pilot| {
+            let (steered, log) = steered("steered", pilot);
+            let flows = std::iter::once(steered).chain(competitor.clone()).collect();
+            (scenario(flows), log)
+        };
+        let (outside, outside_log) = with(Pilot::Outside);
+        let (inside, inside_log) = with(Pilot::Inside);
+        let (flown, decisions) = fly(&outside);
+        let (alone, none) = fly(&inside);
+        assert!(decisions[0] > 300, "{} decisions", decisions[0]);
+        assert!(none.iter().all(|n| *n == 0), "a policy inside never suspends the run");
+        assert!(flown.flows[0].fast_recoveries > 0, "there is something to get wrong: {:?}", flown.flows[0]);
+        assert_eq!(flown, alone);
+        let (outside_log, inside_log) = (outside_log.lock().unwrap(), inside_log.lock().unwrap());
+        assert_eq!(outside_log.acted, inside_log.acted);
+        assert_eq!(outside_log.windows, inside_log.windows);
+        let actions = |wanted| outside_log.acted.iter().filter(|action| **action == wanted).count();
+        assert!((0..3).all(|action| actions(action) > 10), "the policy has used all of its actions");
+    }
+}
+
+#[test]
+fn the_run_stops_at_the_very_ack() {
+    let (steered, log) = steered("steered", Pilot::Outside);
+    let spec = scenario(vec![steered]);
+    let mut sim = Sim::new(&spec);
+    for n in 1..100 {
+        assert_eq!(sim.run(), Stop::Decision(0));
+        assert_eq!(log.lock().unwrap().asked.len(), n);
+        assert_eq!(log.lock().unwrap().asked.last(), Some(&sim.now()));
+    }
+}
+
+/// No answer is an answer: the window stays.
+#[test]
+fn a_decision_may_be_left_out() {
+    let (steered, log) = steered("steered", Pilot::Outside);
+    let spec = scenario(vec![steered]);
+    let mut sim = Sim::new(&spec);
+    while sim.run() != Stop::Done {}
+    assert!(sim.outcome().flows[0].goodput_mbps > 1.0);
+    assert!(log.lock().unwrap().acted.is_empty());
+    assert!(log.lock().unwrap().windows.iter().all(|(_, window)| *window == 10));
+}
+
+#[test]
+fn two_flows_learn_in_one_run() {
+    let ((a, a_log), (b, b_log)) = (steered("a", Pilot::Outside), steered("b", Pilot::Outside));
+    let (outside, decisions) = fly(&scenario(vec![a, flow("between", "reno"), b]));
+    assert_eq!(decisions[1], 0);
+    assert_eq!(
+        [decisions[0], decisions[2]].map(|n| n as usize),
+        [&a_log, &b_log].map(|l| l.lock().unwrap().acted.len())
+    );
+    let ((a, _), (b, _)) = (steered("a", Pilot::Inside), steered("b", Pilot::Inside));
+    assert_eq!(outside, fly(&scenario(vec![a, flow("between", "reno"), b])).0);
+    // One of each kind, too.
+    let ((a, _), (b, _)) = (steered("a", Pilot::Outside), steered("b", Pilot::Inside));
+    assert_eq!(outside, fly(&scenario(vec![a, flow("between", "reno"), b])).0);
+}
+
+/// The run is suspended between the ACK and what is sent because of it: a window that an agent opens is used at
+/// once, not at the next ACK.
+#[test]
+fn an_action_is_in_force_for_the_sending_of_the_same_ack() {
+    let sent_after = |action| {
+        let (steered, _) = steered("steered", Pilot::Outside);
+        let mut spec = scenario(vec![steered]);
+        spec.flows[0].tcp.delayed_ack = 1;
+        let mut sim = Sim::new(&spec);
+        assert_eq!(sim.run(), Stop::Decision(0));
+        sim.act(0, action);
+        let now = sim.now();
+        assert_eq!(sim.run_until(now), Stop::Paused);
+        sim.outcome().flows[0].sent_packets
+    };
+    assert_eq!(sent_after(2), sent_after(1) + 1, "one more than the ACK itself lets out");
+    assert_eq!(sent_after(0), sent_after(1) - 1);
+}
+
+/// To the nanosecond: not a moment before, and at that time whether or not an ACK comes then.
+#[test]
+fn a_decision_takes_effect_after_its_delay() {
+    for delay in [Span::from_micros(1), Span(1_234_567), ms(5)] {
+        let (mut steered, log) = steered("steered", Pilot::Outside);
+        steered.decision_delay = delay;
+        // One segment on its own: a round trip of 20 ms passes between two decisions.
+        let spec = scenario(vec![steered]);
+        let mut sim = Sim::new(&spec);
+        for n in 0..20 {
+            assert_eq!(sim.run(), Stop::Decision(0));
+            let (due, acted) = (sim.now() + delay, || log.lock().unwrap().acted.len());
+            sim.act(0, 1);
+            assert_eq!(acted(), n, "not yet");
+            assert_eq!(sim.run_until(Time(due.0 - 1)), Stop::Paused);
+            assert_eq!(acted(), n, "a nanosecond before");
+            assert_eq!(sim.run_until(due), Stop::Paused);
+            assert_eq!(acted(), n + 1, "now");
+        }
+    }
+}
+
+/// A late decision that opens the window sends at that time, without waiting for an ACK.
+#[test]
+fn a_late_decision_sends_when_it_takes_effect() {
+    let sent_by = |action: u32, after: Span| {
+        let (mut steered, _) = steered("steered", Pilot::Outside);
+        steered.decision_delay = ms(3);
+        let mut sim = Sim::new(&scenario(vec![steered]));
+        assert_eq!(sim.run(), Stop::Decision(0));
+        let decided = sim.now();
+        sim.act(0, action);
+        assert_eq!(sim.run_until(decided + after), Stop::Paused);
+        sim.outcome().flows[0].sent_packets
+    };
+    let (before, then) = (Span(2_999_999), ms(3));
+    assert_eq!(sent_by(2, before), sent_by(1, before));
+    assert_eq!(sent_by(2, then), sent_by(1, then) + 1);
+}
+
+#[test]
+fn a_flow_without_an_agent_has_none() {
+    let mut sim = Sim::new(&scenario(vec![flow("reno", "reno")]));
+    assert!(sim.agent(0).is_none());
+    assert!(sim.agent(7).is_none());
+    assert_eq!(sim.run(), Stop::Done);
+}
