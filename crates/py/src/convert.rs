@@ -22,7 +22,8 @@ pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
     json!({ "ok": ok, "problems": problems.iter().map(problem).collect::<Vec<_>>() }).to_string()
 }
 
-/// `{"time_s": array, "tables": [(kind, name, {column: array})]}`; the arrays take the columns over without a copy.
+/// `{"time_s": array, "tables": [(kind, name, {column: array})], "events": [(time_s, flow, kind)], "events_missed": n}`;
+/// the arrays take the columns over without a copy.
 pub(crate) fn recording(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("time_s", recording.time_s.into_pyarray(py))?;
@@ -31,6 +32,9 @@ pub(crate) fn recording(py: Python<'_>, recording: Recording) -> PyResult<Bound<
         Ok((kind, name, columns_dict(py, columns)?))
     });
     dict.set_item("tables", tables.collect::<PyResult<Vec<_>>>()?)?;
+    let events = recording.events.into_iter().map(|event| (event.time_s, event.flow, event.kind));
+    dict.set_item("events", events.collect::<Vec<_>>())?;
+    dict.set_item("events_missed", recording.events_missed)?;
     Ok(dict)
 }
 

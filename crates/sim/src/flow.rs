@@ -88,6 +88,9 @@ pub struct Flow {
     /// When it starts, until it has started.
     pub start: Time,
     stop: Time,
+    stopped: Option<Time>,
+    /// It has a given size.
+    sized: bool,
     /// Time from an agent's decision to its taking effect.
     pub decision_delay: Span,
     inbox: VecDeque<(Time, Answer)>,
@@ -148,6 +151,8 @@ impl Flow {
             generation: 0,
             start,
             stop: spec.stop.unwrap_or(Time::NEVER),
+            stopped: None,
+            sized: spec.bytes.is_some(),
             decision_delay: spec.decision_delay,
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
@@ -187,6 +192,7 @@ impl Flow {
         }
         if self.stop <= now {
             self.stop = Time::NEVER;
+            self.stopped = Some(now);
             self.sender.stop();
         }
         Due::Timer
@@ -270,10 +276,19 @@ impl Flow {
         self.bytes_below(self.receiver.next())
     }
 
-    /// Time from the start to the arrival of the last byte.
+    /// Time from the start to the arrival of the last byte, for a flow of a given size.
     #[must_use]
     pub fn completion(&self) -> Option<Span> {
-        self.completed.map(|at| at.since(self.started))
+        self.completed.filter(|_| self.sized).map(|at| at.since(self.started))
+    }
+
+    /// Until when it is measured: its last byte's arrival, its stop if all had arrived before, or now.
+    fn measured_until(&self, now: Time) -> Time {
+        match (self.completed, self.stopped) {
+            (Some(completed), stopped) => completed.max(stopped.unwrap_or_default()),
+            (None, Some(stopped)) if self.sender.is_finished() => stopped,
+            (None, _) => now,
+        }
     }
 
     /// When it started (or will).
@@ -319,9 +334,10 @@ impl Flow {
     pub fn outcome(&self, now: Time) -> FlowOutcome {
         let gauge = &self.gauge;
         let from = gauge.since.max(self.started);
-        let seconds = self.completed.unwrap_or(now).since(from).as_secs_f64();
+        let until = self.measured_until(now);
+        let seconds = until.since(from).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
-        let window = (self.sender.window_nanos(now) - gauge.window_before) as f64 / 1e9;
+        let window = self.sender.window_nanos(until).saturating_sub(gauge.window_before) as f64 / 1e9;
         let (counters, before) = (self.sender.counters(), gauge.counters_before);
         FlowOutcome {
             name: self.name.clone(),

@@ -123,6 +123,21 @@ pub struct Recording {
     pub time_s: Vec<f64>,
     /// One table a flow and a link.
     pub tables: Vec<SeriesTable>,
+    /// What happened to flows, at its exact time.
+    pub events: Vec<FlowEvent>,
+    /// Events beyond what is kept.
+    pub events_missed: u64,
+}
+
+/// Something that happened to a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowEvent {
+    /// When.
+    pub time_s: f64,
+    /// The flow's name.
+    pub flow: String,
+    /// `fast_recovery`, `timeout`, `undo`, `ecn_reduction` or `tail_loss_probe`.
+    pub kind: &'static str,
 }
 
 /// The recorded columns of one component, each as long as the grid; NaN where there is no value.

@@ -2,17 +2,21 @@
 
 use crate::flow::Flow;
 use crate::link::Link;
-use crate::outcome::{Recording, SeriesTable};
+use crate::outcome::{FlowEvent, Recording, SeriesTable};
 use crate::spec::RecordSpec;
+use crate::tcp::Counters;
 use cwndlab_cc::{Span, Time};
 
 /// Values kept in all: 32 MB.
 const MOST_VALUES: usize = 4_000_000;
+/// Events kept in all.
+const MOST_EVENTS: usize = 100_000;
 const FLOW_COLUMNS: [&str; 4] = ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps"];
 const LINK_COLUMNS: [&str; 5] =
     ["queue_packets", "queue_bytes", "throughput_mbps", "dropped_packets", "lost_packets"];
 
-/// Keeps samples; when there are too many it drops every other one and doubles its interval.
+/// Keeps samples and events; flows that an arrival process makes are not recorded one by one. When there
+/// are too many samples it drops every other one and doubles its interval.
 pub struct Recorder {
     interval: Span,
     next: Time,
@@ -25,6 +29,9 @@ pub struct Recorder {
     link_bytes: Vec<u64>,
     last: Time,
     probes: Vec<f64>,
+    counters: Vec<Counters>,
+    events: Vec<FlowEvent>,
+    events_missed: u64,
 }
 
 impl Recorder {
@@ -46,6 +53,9 @@ impl Recorder {
             most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2),
             times: Vec::new(),
             flow_bytes: vec![0; flows.len()],
+            counters: vec![Counters::default(); flows.len()],
+            events: Vec::new(),
+            events_missed: 0,
             link_bytes: vec![0; links.len()],
             flows,
             links,
@@ -61,13 +71,34 @@ impl Recorder {
         self.next
     }
 
+    /// A flow's sender has acted: whatever it counted since the last time is an event.
+    pub fn note(&mut self, now: Time, index: usize, flow: &Flow) {
+        let Some(before) = self.counters.get_mut(index) else { return };
+        let counters = flow.sender.counters();
+        let before = std::mem::replace(before, counters);
+        for (kind, times) in [
+            ("fast_recovery", counters.fast_recoveries - before.fast_recoveries),
+            ("timeout", counters.timeouts - before.timeouts),
+            ("undo", counters.undos - before.undos),
+            ("ecn_reduction", counters.ecn_reductions - before.ecn_reductions),
+            ("tail_loss_probe", counters.probes - before.probes),
+        ] {
+            for _ in 0..times {
+                if self.events.len() == MOST_EVENTS {
+                    self.events_missed += 1;
+                } else {
+                    self.events.push(FlowEvent { time_s: now.as_secs_f64(), flow: flow.name.clone(), kind });
+                }
+            }
+        }
+    }
+
     /// Takes the sample that is due.
     pub fn sample(&mut self, flows: &[Flow], links: &mut [Link]) {
         let at = self.next;
         let seconds = at.since(self.last).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
         self.times.push(at.as_secs_f64());
-        // Flows that an arrival process makes are not recorded one by one.
         for ((table, flow), bytes) in self.flows.iter_mut().zip(flows).zip(&mut self.flow_bytes) {
             let delivered = flow.delivered_bytes();
             let control = flow.sender.control();
@@ -117,7 +148,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(self) -> Recording {
         let tables = self.flows.into_iter().chain(self.links).collect();
-        Recording { time_s: self.times, tables }
+        Recording { time_s: self.times, tables, events: self.events, events_missed: self.events_missed }
     }
 }
 

@@ -336,6 +336,9 @@ impl Sim {
                 flow.sender.wait_for_host(until);
             }
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(self.now, index, flow);
+        }
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
