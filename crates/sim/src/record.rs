@@ -123,7 +123,7 @@ impl Recorder {
             let (served, dropped, lost) = link.totals();
             push(table, 0, backlog.packets as f64);
             push(table, 1, backlog.bytes as f64);
-            push(table, 2, mbps(served.saturating_sub(*bytes)));
+            push(table, 2, mbps(served - *bytes));
             push(table, 3, dropped as f64);
             push(table, 4, lost as f64);
             *bytes = served;

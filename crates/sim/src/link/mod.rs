@@ -70,6 +70,8 @@ pub struct Link {
     tally: Tally,
     lost: u64,
     gauge: Gauge,
+    /// What was served before the gauge was restarted.
+    served_before: u64,
     tally_before: Tally,
     lost_before: u64,
 }
@@ -98,6 +100,7 @@ impl Link {
             tally: Tally::default(),
             lost: 0,
             gauge: Gauge::default(),
+            served_before: 0,
             tally_before: Tally::default(),
             lost_before: 0,
         }
@@ -175,6 +178,7 @@ impl Link {
     /// Forgets what was measured so far.
     pub fn restart_gauge(&mut self, now: Time) {
         self.backlog(now);
+        self.served_before += self.gauge.served_bytes;
         self.gauge = Gauge { since: now, ..Gauge::default() };
         self.tally_before = self.tally;
         self.lost_before = self.lost;
@@ -192,10 +196,10 @@ impl Link {
         self.gauge.served_data
     }
 
-    /// Bytes served, packets dropped and packets lost since the start of the gauge or of the run, for the recorder.
+    /// Bytes served, packets dropped and packets lost since the start of the run, for the recorder.
     #[must_use]
     pub fn totals(&self) -> (u64, u64, u64) {
-        (self.gauge.served_bytes, self.tally.dropped, self.lost)
+        (self.served_before + self.gauge.served_bytes, self.tally.dropped, self.lost)
     }
 
     /// What was measured up to now.
