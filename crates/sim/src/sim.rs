@@ -1,7 +1,7 @@
 //! The simulation: links, flows and arrival processes, and the loop that runs them.
 //!
-//! Component numbers give the order of simultaneous events: links first, then arrival processes, then flow by flow
-//! the sender and the receiver.
+//! Component numbers give the order of simultaneous events: links first, then arrival processes, then flows (the
+//! sender before the receiver).
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
@@ -37,7 +37,7 @@ pub struct Sim {
     links: Vec<Link>,
     arrivals: Vec<Arrivals>,
     flows: Vec<Flow>,
-    /// The component of the first flow's sender.
+    /// The component of the first flow.
     first_flow: Component,
     recorder: Option<Recorder>,
     /// When the warm-up ends or a sample is due.
@@ -60,7 +60,7 @@ impl Sim {
         let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
-        for _ in 0..first_flow as usize + 2 * flows.len() {
+        for _ in 0..first_flow as usize + flows.len() {
             events.add();
         }
         let mut sim = Self {
@@ -87,7 +87,7 @@ impl Sim {
             sim.events.set((sim.links.len() + group) as Component, sim.arrivals[group].next);
         }
         for flow in 0..sim.flows.len() {
-            sim.schedule_sender(flow);
+            sim.schedule_flow(flow);
         }
         sim
     }
@@ -203,9 +203,8 @@ impl Sim {
         } else if component < self.first_flow {
             self.start_arrival(index - self.links.len());
         } else {
-            let endpoint = (component - self.first_flow) as usize;
-            let flow = endpoint / 2;
-            if endpoint.is_multiple_of(2) {
+            let flow = (component - self.first_flow) as usize;
+            if self.flows[flow].next_sender_event() <= self.now {
                 return self.handle_sender(flow);
             }
             self.handle_receiver_timer(flow);
@@ -238,24 +237,25 @@ impl Sim {
                 if let Some(answer) = answer {
                     self.answer(index, answer);
                 }
-                self.schedule_receiver(index);
+                self.schedule_flow(index);
             }
             Body::Syn => {
                 let answer = flow.accept(self.now);
                 self.answer(index, answer);
+                self.schedule_flow(index);
             }
-            Body::SynAck { sent_at, window } => self.post(index, Answer::SynAck { sent_at, window }),
-            Body::Ack(header) => self.post(index, Answer::Ack(header)),
+            Body::SynAck { sent_at, window } => self.deliver(index, Answer::SynAck { sent_at, window }),
+            Body::Ack(header) => self.deliver(index, Answer::Ack(header)),
         }
         None
     }
 
-    /// A receiver sends something back.
+    /// A receiver sends something back; the caller sets the flow's slot.
     #[inline]
     fn answer(&mut self, index: usize, answer: Answer) {
         let flow = &mut self.flows[index];
         match flow.ways.acks.links.first() {
-            None => self.post(index, answer),
+            None => flow.post(self.now, answer),
             Some(&first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
                 self.links[first as usize].receive(self.now, packet);
@@ -264,10 +264,10 @@ impl Sim {
         }
     }
 
-    #[inline]
-    fn post(&mut self, index: usize, answer: Answer) {
+    /// What a receiver sent back has crossed its links.
+    fn deliver(&mut self, index: usize, answer: Answer) {
         self.flows[index].post(self.now, answer);
-        self.schedule_sender(index);
+        self.schedule_flow(index);
     }
 
     #[inline]
@@ -342,14 +342,14 @@ impl Sim {
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
-        self.schedule_sender(index);
+        self.schedule_flow(index);
     }
 
     fn handle_receiver_timer(&mut self, index: usize) {
         if let Some(header) = self.flows[index].receiver.on_timer(self.now) {
             self.answer(index, Answer::Ack(header));
         }
-        self.schedule_receiver(index);
+        self.schedule_flow(index);
     }
 
     /// An arrival process starts a flow, in the place of one that has ended if there is one.
@@ -375,10 +375,8 @@ impl Sim {
         } else {
             self.flows.push(flow);
             self.events.add();
-            self.events.add();
         }
-        self.schedule_sender(index);
-        self.schedule_receiver(index);
+        self.schedule_flow(index);
         self.events.set((self.links.len() + group) as Component, next);
     }
 
@@ -400,15 +398,10 @@ impl Sim {
     }
 
     #[inline]
-    fn schedule_sender(&mut self, flow: usize) {
-        let component = self.first_flow + 2 * flow as Component;
-        self.events.set(component, self.flows[flow].next_sender_event());
-    }
-
-    #[inline]
-    fn schedule_receiver(&mut self, flow: usize) {
-        let component = self.first_flow + 2 * flow as Component + 1;
-        self.events.set(component, self.flows[flow].receiver.next_timer());
+    fn schedule_flow(&mut self, index: usize) {
+        let flow = &self.flows[index];
+        let next = flow.next_sender_event().min(flow.receiver.next_timer());
+        self.events.set(self.first_flow + index as Component, next);
     }
 }
 
