@@ -1,0 +1,156 @@
+//! When a receiver acknowledges, and what its ACKs say.
+
+use crate::peer::Peer;
+use crate::script::{linux, ns3};
+
+/// A receiver that has the first segment, and neither hurries nor compresses.
+fn plain() -> Peer {
+    let mut peer = Peer::of(linux().with(|tcp| {
+        (tcp.quick_ack, tcp.sack_compression) = (false, cwndlab_cc::Span::ZERO);
+    }));
+    peer.at(100).data(0).expect_ack(1);
+    peer
+}
+
+#[test]
+fn two_segments_share_an_ack_and_a_lone_one_waits() {
+    // RFC 5681 section 4.2: every second full-sized segment, and at most 500 ms later.
+    for (opening, timeout) in [(linux(), 40), (ns3(), 200)] {
+        let mut peer = Peer::of(opening);
+        peer.at(100).data(0).expect_ack(1);
+        peer.at(101).data(1).expect_nothing();
+        peer.at(102).data(2).expect_ack(3).expect_delayed(false);
+        peer.at(110).data(3).expect_nothing();
+        peer.at(109 + timeout).expect_nothing();
+        peer.at(110 + timeout).expect_ack(4).expect_delayed(true);
+        peer.at(5000).expect_nothing();
+    }
+}
+
+#[test]
+fn a_gap_and_what_fills_it_are_acknowledged_at_once() {
+    let mut peer = plain();
+    // RFC 5681 section 4.2: out-of-order segments at once, and what fills all or part of a gap.
+    peer.data(2).expect_sack(1, [(2, 3)]);
+    peer.data(4).expect_sack(1, [(4, 5), (2, 3)]);
+    peer.data(1).expect_sack(3, [(4, 5)]);
+    peer.data(3).expect_ack(5);
+    // In order again: every second.
+    peer.data(5).expect_nothing().data(6).expect_ack(7);
+}
+
+#[test]
+fn a_gap_releases_an_ack_that_was_held_back() {
+    let mut peer = plain();
+    peer.data(1).expect_nothing();
+    peer.data(3).expect_sack(2, [(3, 4)]);
+    peer.at(1000).expect_nothing();
+}
+
+#[test]
+fn the_newest_block_comes_first_and_the_others_follow_by_age() {
+    let mut peer = plain();
+    // RFC 2018 section 4.
+    peer.data(2).expect_sack(1, [(2, 3)]);
+    peer.data(4).expect_sack(1, [(4, 5), (2, 3)]);
+    peer.data(6).expect_sack(1, [(6, 7), (4, 5), (2, 3)]);
+    peer.data(8).expect_sack(1, [(8, 9), (6, 7), (4, 5)]);
+    // An old block that grows comes to the front.
+    peer.data(5).expect_sack(1, [(4, 7), (8, 9)]);
+}
+
+#[test]
+fn a_duplicate_comes_first() {
+    let mut peer = plain();
+    peer.data(3).expect_sack(1, [(3, 4)]).expect_dsack(false);
+    // RFC 2883 section 4: below the cumulative ACK.
+    peer.data(0).expect_sack(1, [(0, 1), (3, 4)]).expect_dsack(true);
+    // Above it, the block that holds the duplicate follows; and a duplicate is reported once.
+    peer.data(5).expect_sack(1, [(5, 6), (3, 4)]).expect_dsack(false);
+    peer.data(3).expect_sack(1, [(3, 4), (3, 4), (5, 6)]).expect_dsack(true);
+    peer.data(4).expect_sack(1, [(3, 6)]).expect_dsack(false);
+}
+
+#[test]
+fn without_sack_a_duplicate_ack_says_no_more() {
+    let mut peer = Peer::of(linux().with(|tcp| tcp.sack = false));
+    peer.at(100).data(0).expect_ack(1);
+    peer.data(2).expect_ack(1).expect_dsack(false);
+    peer.data(0).expect_ack(1).expect_dsack(false);
+}
+
+#[test]
+fn after_three_duplicates_one_sack_a_millisecond() {
+    let mut peer = Peer::of(linux());
+    peer.at(100).data(0).expect_ack(1);
+    // Linux tcp_sack_compress_send_ack: the sender learns of the loss without delay.
+    for seq in 2..5 {
+        peer.at(100).data(seq).expect_sack(1, [(2, seq + 1)]);
+    }
+    for round in 0..3 {
+        let first = 5 + 10 * round;
+        peer.at(101 + 2 * u64::from(round));
+        for seq in first..first + 10 {
+            peer.data(seq).expect_nothing();
+        }
+        peer.at(102 + 2 * u64::from(round)).expect_sack(1, [(2, first + 10)]);
+    }
+    // What fills the gap does not wait.
+    peer.data(1).expect_ack(35);
+}
+
+#[test]
+fn compression_leaves_no_block_unreported() {
+    let mut peer = Peer::of(linux());
+    peer.at(100).data(0).expect_ack(1);
+    for seq in [2, 3, 4] {
+        peer.data(seq).count_acks();
+    }
+    // Linux tcp_sack_new_ofo_skb: an ACK has room for three blocks.
+    peer.data(10).expect_nothing().data(20).expect_nothing();
+    peer.data(30).expect_sack(1, [(30, 31), (20, 21), (10, 11)]);
+    peer.data(31).expect_nothing();
+    peer.at(101).expect_sack(1, [(30, 32), (20, 21), (10, 11)]);
+}
+
+#[test]
+fn a_new_hole_sends_three_at_once_again() {
+    let mut peer = Peer::of(linux());
+    peer.at(100).data(0).expect_ack(1);
+    for seq in [2, 3, 4] {
+        peer.data(seq).count_acks();
+    }
+    peer.data(5).expect_nothing().at(101).expect_sack(1, [(2, 6)]);
+    peer.data(1).expect_ack(6);
+    for seq in [7, 8, 9] {
+        peer.data(seq).expect_sack(6, [(7, seq + 1)]);
+    }
+    peer.data(10).expect_nothing().at(102).expect_sack(6, [(7, 11)]);
+}
+
+#[test]
+fn every_segment_is_acknowledged_while_the_window_grows() {
+    let acks = |quick_ack| {
+        let mut peer = Peer::of(linux().with(|tcp| tcp.quick_ack = quick_ack));
+        let mut seq = 0;
+        let mut acks = Vec::new();
+        // Three round trips of 30 segments: more than the initial window, so the receiver makes room.
+        for round in 1..=3 {
+            peer.at(100 * round);
+            let mut answered = 0;
+            for _ in 0..30 {
+                peer.data(seq);
+                answered += peer.count_acks();
+                seq += 1;
+            }
+            acks.push(answered);
+            peer.at(100 * round + 50).count_acks();
+        }
+        acks
+    };
+    let (quick, delayed) = (acks(true), acks(false));
+    // Linux tcp_grow_window, tcp_incr_quickack: nothing grows in the first round.
+    assert_eq!((quick[0], delayed[0]), (15, 15));
+    assert!(quick[1] + quick[2] > 40, "{quick:?}");
+    assert_eq!(delayed[1..], [15, 15]);
+}

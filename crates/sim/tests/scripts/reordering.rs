@@ -1,0 +1,97 @@
+//! Packets that come late are not lost (RFC 8985 section 6).
+
+use crate::script::{Script, linux};
+use cwndlab_cc::Phase::{Disorder, Open, Recovery};
+
+/// Segment 0 is overtaken by 1 and comes 20 ms late.
+fn reordered() -> Script {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([10]).expect_phase(Disorder);
+    // RFC 8985 section 6.2, step 4: a quarter of the minimum RTT is waited.
+    tcp.at(220).expect_nothing().ack_of_original(2, []).expect_phase(Open);
+    tcp
+}
+
+#[test]
+fn reordering_within_the_window_sends_nothing_again() {
+    let mut tcp = reordered();
+    tcp.expect_no_ssthresh();
+    tcp.count_sent();
+    let resent = tcp.sender.counters().resent;
+    tcp.expect("segments sent again", resent, 0);
+}
+
+#[test]
+fn the_window_passes_and_the_timer_sends_again() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([10]);
+    // RFC 8985 section 6.3: 25 ms after the round trip that a later segment took.
+    tcp.at(224).expect_nothing().expect_phase(Disorder);
+    tcp.at(225).expect_resent([0]).expect_phase(Recovery).expect_cwnd(5);
+}
+
+#[test]
+fn once_reordering_was_seen_three_duplicates_wait_too() {
+    let mut tcp = reordered();
+    tcp.count_sent();
+    // RFC 8985 section 6.2, step 4: 2 left at 100 ms, 5 took 121 ms, and 25 ms are waited.
+    tcp.at(221).sack(2, [(3, 6)]).expect_phase(Disorder);
+    tcp.count_sent();
+    tcp.at(245).expect_nothing().expect_phase(Disorder);
+    tcp.at(246).expect_resent([2]).expect_phase(Recovery);
+}
+
+#[test]
+fn a_dsack_widens_the_window() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).dsack(2, 0, []);
+    tcp.count_sent();
+    // RFC 8985 section 6.2, step 4: two quarters now. 2 left at 100 ms, 5 took 101 ms.
+    tcp.at(201).sack(2, [(3, 6)]).expect_phase(Disorder);
+    tcp.count_sent();
+    tcp.at(250).expect_nothing().expect_phase(Disorder);
+    tcp.at(251).expect_resent([2]).expect_phase(Recovery);
+}
+
+#[test]
+fn reordering_beyond_the_window_is_taken_back() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([10]);
+    tcp.sack(0, [(1, 3)]).expect_sent([11]);
+    tcp.sack(0, [(1, 4)]).expect_resent([0]).expect_cwnd(5).expect_ssthresh(5);
+    // RFC 3522 section 3.2: the late original fills the hole. (Slow start then adds the one segment delivered.)
+    tcp.at(230).ack_of_original(4, []).expect_phase(Open).expect_no_ssthresh().expect_cwnd(11);
+    tcp.count_sent();
+}
+
+#[test]
+fn a_dsack_takes_back_what_timestamps_do_not_tell() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 4)]);
+    tcp.count_sent();
+    tcp.expect_cwnd(5).at(230).sack(4, []);
+    tcp.count_sent();
+    // RFC 3708 section 2: the one retransmission was superfluous.
+    tcp.at(300).dsack(4, 0, []).expect_no_ssthresh().expect_phase(Open);
+    tcp.count_sent();
+    let cwnd = tcp.sender.control().cwnd;
+    assert!(cwnd >= 10 * 1448, "{cwnd}");
+}
+
+/// RFC 3708 section 2: a DSACK for a segment that was never sent again is the network's doing, and explains no
+/// retransmission.
+#[test]
+fn a_dsack_of_what_was_sent_once_undoes_nothing() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 4)]).count_sent();
+    tcp.expect_ssthresh(5);
+    // Segment 2 was doubled by the network; 0 is lost for good.
+    tcp.at(210).dsack(0, 2, [(1, 4)]).expect_ssthresh(5).expect_phase(Recovery);
+    tcp.count_sent();
+}
