@@ -14,6 +14,7 @@ use cwndlab_cc::{
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use cwndlab_sim::tcp::{LossDetection, Recovery};
 use ladder::{MSS, assert_near, bottleneck, constant, flow, jittered, link, ms, run, spec};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -174,6 +175,16 @@ fn diary(
     timer: Option<Time>,
     link: LinkSpec,
 ) -> (Vec<(Time, Told)>, Outcome) {
+    diary_of(constant("f", 1), needs, windows, timer, link)
+}
+
+fn diary_of(
+    flow: FlowSpec,
+    needs: Needs,
+    windows: (u64, u64),
+    timer: Option<Time>,
+    link: LinkSpec,
+) -> (Vec<(Time, Told)>, Outcome) {
     let diary = Diary::default();
     let shared = diary.clone();
     let algorithm = algorithm(move |setup| {
@@ -181,13 +192,10 @@ fn diary(
         let diary = shared.clone();
         Box::new(Diarist { needs, mss: setup.mss, usual, in_recovery, cwnd: usual, timer, diary })
     });
-    let flow = FlowSpec { algorithm, settings: vec![], ..constant("f", 1) };
+    let flow = FlowSpec { algorithm, settings: vec![], ..flow };
     let outcome = run(&spec(Span::from_secs(5), vec![link], vec![flow]));
-    (
-        Arc::try_unwrap(diary)
-            .map_or_else(|shared| shared.lock().unwrap().clone(), |d| d.into_inner().unwrap()),
-        outcome,
-    )
+    let told = diary.lock().unwrap().clone();
+    (told, outcome)
 }
 
 fn losing_every(n: u64) -> LinkSpec {
@@ -281,6 +289,20 @@ fn acknowledged_bytes_add_up() {
     });
     // 30 in flight on 41 ms: below the rate; a burst shows the rate itself.
     assert!(best.max().expect("samples") as f64 > 0.7 * 12e6 * 1448.0 / 1500.0);
+}
+
+/// Without SACK a loss is known by duplicate ACKs and partial ones: it is told all the same.
+#[test]
+fn losses_are_told_without_sack_too() {
+    let mut flow = constant("f", 1);
+    flow.tcp.sack = false;
+    flow.tcp.loss_detection = LossDetection::Sack;
+    flow.tcp.recovery = Recovery::Window;
+    flow.tcp.tail_loss_probe = false;
+    let (diary, outcome) = diary_of(flow, ALL_LOSSES, (20, 10), None, losing_every(100));
+    let told = diary.iter().filter(|(_, told)| matches!(told, Told::Lost(_))).count() as u64;
+    assert!(outcome.links[0].lost_packets > 10 && outcome.flows[0].timeouts == 0, "{:?}", outcome.flows[0]);
+    assert!(told.abs_diff(outcome.links[0].lost_packets) <= 1, "{told} told, {:?}", outcome.links[0]);
 }
 
 /// A window that doubles in recovery: its owner gets it at once, the others get what PRR allows.

@@ -249,6 +249,16 @@ fn a_window_below_the_path_goes_round_once_an_rtt() {
     assert_near(outcome.flows[0].goodput_mbps, 20.0 * MSS as f64 * 8.0 / 0.101 / 1e6, 0.05);
 }
 
+/// A flow that has ended has no window any more: its mean is over its own time, and the handshake's part is zero.
+#[test]
+fn the_mean_window_of_a_flow_that_ended_is_its_window() {
+    let flow = FlowSpec { start: at(100), ..transfer("f", 20, 400) };
+    let outcome = run(&spec(Span::from_secs(20), vec![link("l", RATE, ms(5))], vec![flow]));
+    let flow = &outcome.flows[0];
+    let lasted = flow.completion_s.expect("it ends");
+    assert_near(flow.cwnd_mean_segments, 20.0 * (lasted - 0.010) / lasted, 0.4);
+}
+
 #[test]
 fn warm_up_is_cut_off() {
     let early = FlowSpec { stop: Some(at(500)), ..constant("early", 40) };
