@@ -67,7 +67,6 @@ fn the_scenario_has_what_it_is_meant_to_have() {
     assert!(outcome.links[0].marked_packets > 5, "marks: {:?}", outcome.links[0]);
     assert!(outcome.groups[0].completed > 50, "short flows: {:?}", outcome.groups[0]);
     assert!(outcome.flows.iter().all(|flow| flow.goodput_mbps > 0.5), "all flows run: {:?}", outcome.flows);
-    assert!(outcome.flows.iter().any(|flow| flow.undos > 0), "reordering is noticed: {:?}", outcome.flows);
 }
 
 #[test]
