@@ -1,14 +1,14 @@
 # Two commands for a bare machine with Python 3.11+, cargo and a C compiler:
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run all scenarios, say where the results are
-# Both leave .venv/bin/cwndlab behind. All else: lint, bench, clean.
+# Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there), clean.
 
 PYTHON ?= python3
 BIN := .venv/bin
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce lint lint-rust lint-python bench clean
+.PHONY: setup test reproduce lint lint-rust lint-python bench docs clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -45,6 +45,9 @@ lint-python: $(BUILT)
 
 bench: $(BUILT)
 	@$(BIN)/cwndlab bench
+
+docs: $(BUILT)
+	@cd python && ../$(BIN)/python -m tests.refresh_docs
 
 clean:
 	rm -rf .venv target out .cwndlab .mypy_cache .ruff_cache .pytest_cache .hypothesis

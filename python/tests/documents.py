@@ -1,0 +1,134 @@
+"""The documents of the project, and what in them can be run.
+
+A fenced `sh` block is a script; a `text` block right after it is what the script prints. A `toml` block is a
+scenario; if its first line is a comment with a file's name (`# office.toml`), later blocks find it under that
+name. A remark on the line before a block says what is special about it:
+
+    <!-- slow -->        not run by the tests
+    <!-- exits: 2 -->    the script is to fail so; its errors are shown
+    <!-- part -->        a part of a scenario
+    <!-- wrong -->       a scenario with mistakes
+    <!-- file: NAME -->  saved under this name
+
+Scripts run in one folder for each document, with the scenarios of the project in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_FENCE = re.compile(
+    r"^(?:<!-- (?P<remark>[^\n]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+_FILE_NAME = re.compile(r"# ([\w.-]+\.toml)\n")
+
+# The command, as the documents call it. Tests shorten what the documents run at length.
+_COMMAND = """\
+#!{python}
+import sys
+from cwndlab.cli import main
+if {quick} and sys.argv[1] == "run":
+    if "--seeds" not in sys.argv:
+        sys.argv += ["--seeds", "2"]
+    at = sys.argv.index("--seeds") + 1
+    sys.argv[at] = "2" if sys.argv[at].isdigit() else sys.argv[at]
+    sys.argv.append("--no-figure")
+main()
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block."""
+
+    language: str
+    text: str
+    remark: str
+    line: int
+    span: tuple[int, int]
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the tests leave it out."""
+        return self.remark == "slow" or "# slow" in self.text
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether it calls us."""
+        return self.language == "python" or (self.language == "sh" and "cwndlab " in self.text)
+
+    @property
+    def status(self) -> int:
+        """The exit status that it is to have."""
+        return int(self.remark.removeprefix("exits: ")) if self.remark.startswith("exits: ") else 0
+
+    @property
+    def file_name(self) -> str | None:
+        """Where a reader is to save it."""
+        if self.remark.startswith("file: "):
+            return self.remark.removeprefix("file: ")
+        match = _FILE_NAME.match(self.text)
+        return match[1] if match else None
+
+
+def documents() -> list[Path]:
+    """Every page for users."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(content: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    return [
+        Block(
+            match["language"],
+            match["text"],
+            match["remark"] or "",
+            content.count("\n", 0, match.start("text")),
+            match.span("text"),
+        )
+        for match in _FENCE.finditer(content)
+    ]
+
+
+def prepare(folder: Path, *, quick: bool) -> None:
+    """Make a folder look like the project's to a reader who copies commands."""
+    (folder / "scenarios").symlink_to(ROOT / "scenarios")
+    command = folder / ".venv" / "bin" / "cwndlab"
+    command.parent.mkdir(parents=True)
+    command.write_text(_COMMAND.format(python=sys.executable, quick=quick))
+    command.chmod(0o755)
+
+
+def execute(block: Block, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script or a program in a prepared folder; a script that is to fail shows its errors too."""
+    ours = ("COLUMNS", "FORCE_COLOR", "CWNDLAB_CACHE")
+    inherited = {key: value for key, value in os.environ.items() if key not in ours}
+    path = os.pathsep.join(
+        [str(folder / ".venv" / "bin"), str(Path(sys.executable).parent), inherited.get("PATH", "")]
+    )
+    line = (
+        [sys.executable, "-c"] if block.language == "python" else ["bash", "-e", "-u", "-o", "pipefail", "-c"]
+    )
+    return subprocess.run(
+        [*line, block.text],
+        cwd=folder,
+        env=inherited | {"PATH": path} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if block.status else subprocess.PIPE,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def save(block: Block, folder: Path) -> None:
+    """Save a block under the name that it has."""
+    if block.file_name:
+        (folder / block.file_name).write_text(block.text)

@@ -1,0 +1,62 @@
+"""Run every script of the documents at full length and put what it prints today under it: `make docs`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests import documents
+from tests.documents import Block
+
+# Pictures in the documents, and which run draws them.
+PICTURES = {"docs/images/two-flows.png": "out/two-flows/figure.png"}
+
+
+def refresh(page: Path, folder: Path) -> None:
+    """Rewrite the outputs of a page."""
+    content = page.read_text()
+    found = documents.blocks(content)
+    new = content
+    shift = 0
+    for block, after in zip(found, [*found[1:], None], strict=True):
+        documents.save(block, folder)
+        if not block.is_runnable:
+            continue
+        printed = run(block, folder, f"{page.name}:{block.line}")
+        if after is not None and after.language == "text":
+            begin, end = (position + shift for position in after.span)
+            new = new[:begin] + printed + new[end:]
+            shift += len(printed) - (end - begin)
+    page.write_text(new)
+
+
+def run(block: Block, folder: Path, where: str) -> str:
+    """What a block prints, without blanks at the ends of lines."""
+    answer = documents.execute(block, folder, CWNDLAB_CACHE=str(folder / "cache"))
+    if answer.returncode != block.status:
+        sys.exit(f"{where}: exit status {answer.returncode}\n{answer.stdout}\n{answer.stderr}")
+    lines = [line.rstrip() for line in answer.stdout.rstrip().splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main() -> None:
+    """Refresh the pages named, or all."""
+    chosen = [Path(argument).resolve() for argument in sys.argv[1:]] or documents.documents()
+    for page in chosen:
+        if "```" not in page.read_text():
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            documents.prepare(folder, quick=False)
+            refresh(page, folder)
+            for picture, source in PICTURES.items():
+                if page.name == "guide.md":
+                    (documents.ROOT / picture).parent.mkdir(exist_ok=True)
+                    shutil.copy(folder / source, documents.ROOT / picture)
+        print(page.relative_to(documents.ROOT))
+
+
+if __name__ == "__main__":
+    main()

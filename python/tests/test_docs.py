@@ -1,0 +1,72 @@
+"""The documents are true: their commands run, their scenarios are sound, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cwndlab import scenario
+from tests import documents
+from tests.documents import Block
+
+# What a part of a scenario needs to be one.
+PARTS = {
+    "duration": 'duration = "10 s"\n',
+    "[[link]]": '[[link]]\nname = "bottleneck"\nrate = "10 Mbit/s"\ndelay = "10 ms"\n',
+    "[[flow]]": '[[flow]]\ncc = "cubic"\npath = ["bottleneck"]\n',
+}
+
+# Pages that another part of the work is writing.
+TO_COME = {"docs/validation.md", "docs/speed.md"}
+
+PAGES = [page for page in documents.documents() if "```" in page.read_text()]
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(documents.ROOT))
+
+
+def whole(part: str) -> str:
+    """A part of a scenario with what it lacks; keys of the top come first, for they cannot follow a table."""
+    missing = {
+        key: text for key, text in PARTS.items() if not re.search(rf"^{re.escape(key)}", part, re.MULTILINE)
+    }
+    top = missing.pop("duration", "")
+    return "\n".join([top + part, *missing.values()])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_a_page_shows_works(page: Path, tmp_path: Path) -> None:
+    documents.prepare(tmp_path, quick=True)
+    environment = {"CWNDLAB_CACHE": str(tmp_path / "cache")}
+    for block in documents.blocks(page.read_text()):
+        where = f"{name(page)}:{block.line}"
+        documents.save(block, tmp_path)
+        if block.language == "toml":
+            check(block, tmp_path, where)
+        if block.is_runnable and not block.is_slow and not lacks_tool(block):
+            answer = documents.execute(block, tmp_path, **environment)
+            assert answer.returncode == block.status, f"{where}\n{answer.stdout}\n{answer.stderr}"
+
+
+def lacks_tool(block: Block) -> bool:
+    return "jq " in block.text and shutil.which("jq") is None
+
+
+def check(block: Block, folder: Path, where: str) -> None:
+    if block.remark == "wrong":
+        return
+    text = whole(block.text) if block.remark == "part" else block.text
+    experiment = scenario.Scenario(text.encode(), str(folder / where.replace("/", "-")))
+    assert [problem.text for problem in experiment.problems() if problem.is_error] == [], where
+
+
+@pytest.mark.parametrize("page", documents.documents(), ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+    local = [(page.parent / target).resolve() for target in targets if "://" not in target]
+    missing = {str(target.relative_to(documents.ROOT)) for target in local if not target.exists()}
+    assert missing - TO_COME == set()
