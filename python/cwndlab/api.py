@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import scenario
 from cwndlab import seeds as seeds_
+from cwndlab.errors import InputError
 from cwndlab.manifest import extension_hash
 from cwndlab.result import Result
 from cwndlab.runner import run_seeds
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 def run(
     source: Source,
     seeds: int | Iterable[int] = 5,
-    overrides: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     threads: int | None = None,
     *,
     fresh: bool = False,
@@ -31,12 +33,15 @@ def run(
 
     `source` is a path, the text of a scenario (anything with a line break), or a dictionary with the keys of
     a scenario file. `seeds` is how many (1 to that) or which. `overrides` maps keys such as `flow.0.cc` to
-    values as `--set` takes them. Finished runs are reused unless `fresh`.
+    values: numbers, true or false, lists of them, or texts as `--set` takes them. Finished runs are reused
+    unless `fresh`.
 
     Raises `cwndlab.scenario.ScenarioError` with all problems if the scenario has any, and
     `cwndlab.errors.RunFailedError` if a run breaks off. Ctrl-C keeps the runs that are finished.
     """
-    experiment = _scenario(source, tuple((overrides or {}).items()))
+    if threads is not None and threads < 1:
+        raise InputError(f"{threads} threads: expected at least 1")
+    experiment = _scenario(source, tuple((key, _shown(value)) for key, value in (overrides or {}).items()))
     experiment.validate()
     chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
     store = Store(default_folder(), experiment.canonical, extension_hash(), fresh=fresh)
@@ -44,6 +49,11 @@ def run(
     if batch.interrupted:
         raise KeyboardInterrupt
     return Result(experiment, batch.runs)
+
+
+def _shown(value: Any) -> str:
+    """A value as `--set` takes it; the forms of JSON are those of TOML here."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _scenario(source: Source, overrides: tuple[scenario.Override, ...]) -> scenario.Scenario:

@@ -98,7 +98,12 @@ def from_mapping(content: Mapping[str, Any], overrides: Iterable[Override] = ())
     """Make a scenario of a dictionary with the keys of a scenario file."""
     import tomli_w
 
-    return Scenario(tomli_w.dumps(content).encode(), "<dict>", tuple(overrides))
+    try:
+        text = tomli_w.dumps(content)
+    except TypeError as error:
+        # None above all: what is not there is left out.
+        raise InputError(f"the scenario cannot be written as TOML: {error}") from None
+    return Scenario(text.encode(), "<dict>", tuple(overrides))
 
 
 def parse_override(text: str) -> Override:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cwndlab as cl
+from cwndlab.errors import InputError
 from cwndlab.scenario import ScenarioError
 from tests.conftest import SCENARIO
 
@@ -35,6 +36,23 @@ def test_from_a_text_and_a_dictionary() -> None:
 def test_mistakes_are_raised() -> None:
     with pytest.raises(ScenarioError, match="cubik"):
         cl.run(SCENARIO, overrides={"flow.0.cc": "cubik"})
+
+
+def test_overrides_may_be_values() -> None:
+    overrides = {"link.0.loss": 0.25, "tcp.ecn": True, "flow.a.path": ["bottleneck"], "duration": "1 s"}
+    resolved = cl.run(SCENARIO, seeds=1, overrides=overrides).scenario.resolved
+    assert resolved["link"][0]["loss"]["rate"] == 0.25
+    assert resolved["tcp"]["ecn"] is True
+    assert resolved["duration"] == "1 s"
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InputError, match="at least 1"):
+        cl.run(SCENARIO, threads=0)
+    with pytest.raises(InputError, match="expected 1 to"):
+        cl.run(SCENARIO, seeds=0)
+    with pytest.raises(InputError, match="None"):
+        cl.run({"duration": None})
 
 
 def test_unknown_column(scenario: Path) -> None:
