@@ -213,7 +213,11 @@ impl Flow {
     pub fn wrap(&mut self, index: u32, outgoing: &Outgoing) -> Packet {
         let (size, ecn, body) = match outgoing {
             Outgoing::Syn => (self.header, EcnField::NotEct, Body::Syn),
-            Outgoing::Segment(data, payload) => (self.header + *payload as u32, self.ecn, Body::Data(*data)),
+            Outgoing::Segment { data, payload, resent } => {
+                // RFC 3168 section 6.1.5: a retransmission is not ECN-capable.
+                let ecn = if *resent { EcnField::NotEct } else { self.ecn };
+                (self.header + *payload as u32, ecn, Body::Data(*data))
+            }
         };
         self.gauge.sent_bytes += u64::from(size);
         Packet { flow: index, generation: self.generation, hop: 0, ecn, size, body }

@@ -38,17 +38,16 @@ fn assert_mean(shares: &[f64], bounds: std::ops::RangeInclusive<f64>, what: &str
     assert!(bounds.contains(&mean), "{what}: {mean} +- {half}, allowed {bounds:?}; by seed {shares:?}");
 }
 
-/// Equals share equally: within five points on the mean, and no run is beyond 40 to 60.
+/// Equals share equally: within five points on the mean, and no run is beyond 38 to 62; at 4 BDP, where a cycle takes a
+/// third of the run, beyond 25 to 75 (the Linux kernel gives 34.6 and 13.5 of 48 Mbit/s in a run of 60 s there).
 #[test]
 fn equals_share_equally() {
     for cc in ["reno", "newreno", "cubic"] {
         for buffer in BUFFERS {
             let shares = shares(cc, cc, buffer);
             assert_mean(&shares, 0.45..=0.55, &format!("{cc}/{cc} at {buffer} BDP"));
-            assert!(
-                shares.iter().all(|share| (0.38..=0.62).contains(share)),
-                "{cc} at {buffer} BDP: {shares:?}"
-            );
+            let bounds = if buffer > 1.0 { 0.25..=0.75 } else { 0.38..=0.62 };
+            assert!(shares.iter().all(|share| bounds.contains(share)), "{cc} at {buffer} BDP: {shares:?}");
         }
     }
 }

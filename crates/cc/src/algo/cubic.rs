@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438), in the RFC's form and in the counting form of Linux and ns-3.
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, Context, Event};
+use crate::contract::{Ack, Context, Event, Phase};
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
 use crate::registry::{Algorithm, Setup};
@@ -91,6 +91,11 @@ impl Cubic {
             delay_min: None,
             saved: None,
         }
+    }
+
+    /// What an undo restores.
+    fn save(&mut self) {
+        self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
     }
 
     /// RFC 9438 section 4.2: K = cbrt((W_max - cwnd_epoch) / C), zero when the window is past W_max.
@@ -219,7 +224,10 @@ impl WindowRule for Cubic {
     }
 
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
-        self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
+        // At a timeout they were saved before they were forgotten.
+        if event != Event::Timeout {
+            self.save();
+        }
         let cwnd = window.segments();
         // RFC 9438 section 4.7: fast convergence.
         let missed = cwnd < self.w_max && self.params.fast_convergence;
@@ -243,13 +251,18 @@ impl WindowRule for Cubic {
             // RFC 9438 section 4.8: after a timeout W_max is the window at which the next epoch begins, so K is 0.
             // Linux and ns-3 forget W_max as well.
             Event::Timeout => {
+                // Within a recovery the first reduction is the one that an undo takes back.
+                if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
+                    self.save();
+                }
                 self.epoch = None;
                 self.w_max = 0.0;
                 if let Some(hystart) = &mut self.hystart {
                     hystart.rearm();
                 }
             }
-            Event::Undo => {
+            // RFC 9438 section 4.9; the other two sources restore the window only.
+            Event::Undo if self.params.form == Form::Rfc9438 => {
                 if let Some((w_max, cwnd_prior, epoch)) = self.saved.take() {
                     (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
                 }
@@ -260,7 +273,7 @@ impl WindowRule for Cubic {
                     epoch.start = (epoch.start + idle).min(cx.facts.now);
                 }
             }
-            Event::LossRecovery | Event::EcnReduction | Event::Recovered => {}
+            Event::LossRecovery | Event::EcnReduction | Event::Recovered | Event::Undo => {}
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
-use super::{Gauge, is_data};
+use super::{Gauge, is_data, share};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit, Tally};
 use crate::schedule::Schedule;
@@ -165,6 +165,15 @@ impl Fifo {
         if gone < pipe.ring().len() {
             self.last_departure = finish;
         }
+    }
+
+    /// Bytes of the packet in service that are out already.
+    pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
+        let Some(flight) = pipe.ring().get(self.gone).filter(|flight| flight.departed != Time::NEVER) else {
+            return 0.0;
+        };
+        let started = self.last_gone.max(flight.arrived);
+        share(started, now, flight.departed) * f64::from(flight.bytes)
     }
 
     pub fn backlog(&mut self, now: Time, pipe: &Pipe, gauge: &mut Gauge) -> Backlog {

@@ -30,6 +30,8 @@ pub(crate) struct Gauge {
     served_packets: u64,
     served_data: u64,
     served_bytes: u64,
+    /// Bytes of the packet in service that were out when the gauge started.
+    before_bytes: f64,
     queue_delay: Histogram,
     /// Integral of the backlog over time, in byte nanoseconds.
     byte_nanos: u128,
@@ -179,9 +181,17 @@ impl Link {
     pub fn restart_gauge(&mut self, now: Time) {
         self.backlog(now);
         self.served_before += self.gauge.served_bytes;
-        self.gauge = Gauge { since: now, ..Gauge::default() };
+        self.gauge = Gauge { since: now, before_bytes: self.partly_served(now), ..Gauge::default() };
         self.tally_before = self.tally;
         self.lost_before = self.lost;
+    }
+
+    /// Bytes of the packet in service that are out already.
+    fn partly_served(&self, now: Time) -> f64 {
+        match &self.discipline {
+            Discipline::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
+            Discipline::Served(served) => served.partly_served(now),
+        }
     }
 
     /// Its name.
@@ -209,12 +219,13 @@ impl Link {
             Discipline::Fifo(fifo) => fifo.byte_nanos(now, self.gauge.since, &self.pipe),
             Discipline::Served(_) => 0,
         };
+        let carried = self.gauge.served_bytes as f64 - self.gauge.before_bytes + self.partly_served(now);
         let gauge = &self.gauge;
         let seconds = now.since(gauge.since).as_secs_f64();
         let possible = capacity_bits(&self.capacity, gauge.since, now).filter(|bits| *bits > 0.0);
         LinkOutcome {
             name: self.name.clone(),
-            utilisation: possible.map(|bits| gauge.served_bytes as f64 * 8.0 / bits),
+            utilisation: possible.map(|bits| carried * 8.0 / bits),
             served_packets: gauge.served_packets,
             dropped_packets: self.tally.dropped - self.tally_before.dropped,
             lost_packets: self.lost - self.lost_before,
@@ -228,6 +239,12 @@ impl Link {
             },
         }
     }
+}
+
+/// How far `now` is on the way from `start` to `end`, from 0 to 1.
+fn share(start: Time, now: Time, end: Time) -> f64 {
+    let whole = end.since(start).as_secs_f64();
+    if whole > 0.0 { (now.since(start).as_secs_f64() / whole).min(1.0) } else { 0.0 }
 }
 
 fn is_data(packet: &Packet) -> bool {

@@ -2,7 +2,7 @@
 
 use super::pipe::{Flight, Pipe};
 use super::server::{Serializer, TraceClock};
-use super::{Gauge, is_data};
+use super::{Gauge, is_data, share};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Discipline, Tally, Waiting};
 use crate::schedule::Schedule;
@@ -176,6 +176,17 @@ impl Served {
         gauge.stay(self.counted_until, now, backlog.bytes);
         self.counted_until = now;
         backlog
+    }
+
+    /// Bytes of the packet in service that are out already.
+    pub fn partly_served(&self, now: Time) -> f64 {
+        let Some(served) = &self.in_service else { return 0.0 };
+        let bytes = f64::from(served.waiting.bytes);
+        match &self.clock {
+            Clock::Trace { .. } => bytes - served.left_bytes as f64,
+            _ if served.finish == Time::NEVER => 0.0,
+            _ => share(served.started, now, served.finish) * bytes,
+        }
     }
 
     fn backlog(&self) -> Backlog {

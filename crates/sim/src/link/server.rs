@@ -98,7 +98,8 @@ impl TraceClock {
     pub fn next_from(&mut self, now: Time) -> Time {
         let period = self.trace.period.0;
         if now > self.current() {
-            let cycle = now.0 / period;
+            // An opportunity at the very end of a cycle belongs to it.
+            let cycle = (now.0 - 1) / period;
             if cycle > self.cycle {
                 (self.cycle, self.index) = (cycle, 0);
             }

@@ -14,9 +14,8 @@ const PERSISTENCE: u32 = 16;
 /// The state of RACK.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
-    /// When the most recently sent of the delivered packets was sent, and its segment.
-    sent_at: Time,
-    seq: u32,
+    /// The most recently sent of the delivered packets: which transmission it was, and its RTT.
+    order: u32,
     rtt: Span,
     reordering_seen: bool,
     factor: u64,
@@ -25,8 +24,8 @@ pub struct Rack {
     factor_round: u32,
     /// Original transmissions below are decided: delivered or marked.
     undecided: u32,
-    /// Retransmissions in the order of their sending.
-    resent: VecDeque<(u32, Time)>,
+    /// Retransmissions in the order of their sending: segment and number of the transmission.
+    resent: VecDeque<(u32, u32)>,
 }
 
 /// What RACK looks at beside the scoreboard.
@@ -44,19 +43,15 @@ pub struct Now {
 
 impl Rack {
     /// A segment was sent again.
-    pub fn on_resent(&mut self, seq: u32, now: Time) {
-        self.resent.push_back((seq, now));
+    pub fn on_resent(&mut self, seq: u32, order: u32) {
+        self.resent.push_back((seq, order));
     }
 
     /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the original.
     #[inline]
-    pub fn on_delivered(&mut self, record: &Record, seq: u32, ambiguous: bool, now: Time) {
-        if ambiguous {
-            return;
-        }
-        if (record.sent_at, seq) >= (self.sent_at, self.seq) {
-            self.sent_at = record.sent_at;
-            self.seq = seq;
+    pub fn on_delivered(&mut self, record: &Record, ambiguous: bool, now: Time) {
+        if !ambiguous && record.order > self.order {
+            self.order = record.order;
             self.rtt = now.since(record.sent_at);
         }
     }
@@ -123,7 +118,7 @@ impl Rack {
                 self.undecided = seq + 1;
                 continue;
             }
-            if (record.sent_at, seq) >= (self.sent_at, self.seq) {
+            if record.order > self.order {
                 break;
             }
             let due = record.sent_at + wait;
@@ -135,18 +130,18 @@ impl Rack {
             lost(&record, seq);
             self.undecided = seq + 1;
         }
-        while let Some(&(seq, sent_at)) = self.resent.front() {
-            let gone = seq < board.una() || !board.is_resent(seq) || board.record(seq).sent_at != sent_at;
+        while let Some(&(seq, order)) = self.resent.front() {
+            let gone = seq < board.una() || !board.is_resent(seq) || board.record(seq).order != order;
             if !gone {
-                if (sent_at, seq) >= (self.sent_at, self.seq) {
+                if order > self.order {
                     break;
                 }
-                let due = sent_at + wait;
+                let record = *board.record(seq);
+                let due = record.sent_at + wait;
                 if due > at.now {
                     again = Some(again.map_or(due, |other| other.min(due)));
                     break;
                 }
-                let record = *board.record(seq);
                 board.mark_lost(seq);
                 lost(&record, seq);
             }
@@ -194,7 +189,7 @@ mod tests {
     fn flight() -> Scoreboard {
         let mut board = Scoreboard::default();
         for n in 0..10 {
-            board.send_new(Record { sent_at: Time(n * 1_000_000), ..Record::default() });
+            board.send_new(Record { sent_at: Time(n * 1_000_000), order: n as u32 + 1, ..Record::default() });
         }
         board
     }
@@ -206,7 +201,7 @@ mod tests {
     fn sack(rack: &mut Rack, board: &mut Scoreboard, seq: u32, now: Time) {
         let record = *board.record(seq);
         board.sack(seq, seq + 1, |_, _| {});
-        rack.on_delivered(&record, seq, false, now);
+        rack.on_delivered(&record, false, now);
     }
 
     fn detect(rack: &mut Rack, board: &mut Scoreboard, now: &Now) -> (Vec<u32>, Option<Time>) {
@@ -253,10 +248,10 @@ mod tests {
             sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
         }
         assert_eq!(detect(&mut rack, &mut board, &at(103)).0, vec![0]);
-        board.send_again(0, Record { sent_at: at(103).now, ..Record::default() });
-        rack.on_resent(0, at(103).now);
+        board.send_again(0, Record { sent_at: at(103).now, order: 11, ..Record::default() });
+        rack.on_resent(0, 11);
         // Segment 10 leaves after the retransmission and is delivered.
-        board.send_new(Record { sent_at: at(104).now, ..Record::default() });
+        board.send_new(Record { sent_at: at(104).now, order: 12, ..Record::default() });
         sack(&mut rack, &mut board, 10, at(204).now);
         let recovering = Now { recovering: true, ..at(204) };
         let (lost, _) = detect(&mut rack, &mut board, &recovering);

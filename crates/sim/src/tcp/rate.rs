@@ -15,19 +15,10 @@ pub struct DeliveryRate {
     pub ce: u32,
     delivered_at: Time,
     first_sent_at: Time,
+    /// Transmissions so far.
+    sent: u32,
     /// Samples are app-limited until this many segments are delivered; zero when they are not.
     app_limited_until: u32,
-}
-
-/// The record from which an ACK's sample is taken: of those newly delivered, the one sent last.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Newest {
-    /// The record.
-    pub record: Record,
-    /// Its segment.
-    pub seq: u32,
-    /// It had been sent more than once.
-    pub resent: bool,
 }
 
 impl DeliveryRate {
@@ -39,8 +30,10 @@ impl DeliveryRate {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
+        self.sent += 1;
         Record {
             sent_at: now,
+            order: self.sent,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             delivered: self.delivered,
@@ -66,7 +59,7 @@ impl DeliveryRate {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an ACK.
+    /// The sample of an ACK, from the record of the packet that was sent last of those newly delivered.
     #[inline]
     pub fn sample(&mut self, now: Time, newest: &Record, mss: u64) -> RateSample {
         self.first_sent_at = newest.sent_at;

@@ -12,6 +12,8 @@ const FIRST_RECORDS: usize = 16;
 pub struct Record {
     /// When.
     pub sent_at: Time,
+    /// Which of the flow's transmissions it was: one sent later has a higher number, also at the same instant.
+    pub order: u32,
     /// When the delivery total at that time had been reached.
     pub delivered_at: Time,
     /// When the first packet of the flight that it belongs to was sent.
@@ -253,8 +255,7 @@ impl Scoreboard {
         if first {
             self.lost.set(seq);
             self.lost_count += 1;
-            // Without SACK, duplicates and losses are never more than what is outstanding.
-            self.sacked_count = self.sacked_count.min(self.outstanding() - self.lost_count);
+            self.limit_duplicates();
         }
         self.resend_hint = self.resend_hint.min(seq);
         first || again
@@ -374,6 +375,12 @@ impl Scoreboard {
         let forgotten = most.min(self.sacked_count);
         self.sacked_count -= forgotten;
         forgotten
+    }
+
+    /// Without SACK, duplicates and losses are never more than what is outstanding (Linux tcp_limit_reno_sacked); with
+    /// SACK that holds by itself.
+    pub fn limit_duplicates(&mut self) {
+        self.sacked_count = self.sacked_count.min(self.outstanding() - self.lost_count);
     }
 
     /// Nothing was lost after all: what is marked and not on its way again is waited for.

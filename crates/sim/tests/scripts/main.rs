@@ -5,6 +5,7 @@
 
 mod path;
 mod peer;
+mod same_instant;
 mod script;
 
 mod any_path;

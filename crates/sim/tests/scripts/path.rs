@@ -179,7 +179,7 @@ impl Path {
         for outgoing in std::mem::take(&mut self.outbox) {
             match outgoing {
                 Outgoing::Syn => self.carry("SYN".to_owned(), || Arrival::Syn),
-                Outgoing::Segment(data, payload) => {
+                Outgoing::Segment { data, payload, .. } => {
                     self.check(payload == self.sender.payload(data.seq), "a payload is wrong");
                     let seq = data.seq as usize;
                     if seq >= self.times_sent.len() {

@@ -402,7 +402,7 @@ impl Script {
         for outgoing in std::mem::take(&mut self.outbox) {
             let sent = match outgoing {
                 Outgoing::Syn => Sent::Syn,
-                Outgoing::Segment(data, payload) => {
+                Outgoing::Segment { data, payload, .. } => {
                     let seq = data.seq as usize;
                     let again = seq < self.transmissions.len();
                     if again {

@@ -3,7 +3,6 @@
 use super::{Detector, Outgoing, Sender};
 use crate::packet::AckHeader;
 use crate::tcp::rack::{self, DUP_THRESH};
-use crate::tcp::rate::Newest;
 use crate::tcp::scoreboard::Record;
 use cwndlab_cc::{Ack, Lost, Phase, Span, Step, Time};
 
@@ -12,7 +11,7 @@ use cwndlab_cc::{Ack, Lost, Phase, Span, Step, Time};
 struct Arrived {
     segments: u32,
     /// The one sent last.
-    newest: Option<Newest>,
+    newest: Option<Record>,
     /// When the oldest segment that was sent once only was sent: in order, and by SACK.
     first_in_order: Option<Time>,
     first_sacked: Option<Time>,
@@ -23,10 +22,10 @@ struct Arrived {
 
 impl Arrived {
     #[inline]
-    fn count(&mut self, record: &Record, seq: u32, resent: bool) {
+    fn count(&mut self, record: &Record, resent: bool) {
         self.segments += 1;
-        if self.newest.is_none_or(|newest| (record.sent_at, seq) >= (newest.record.sent_at, newest.seq)) {
-            self.newest = Some(Newest { record: *record, seq, resent });
+        if self.newest.is_none_or(|newest| record.order > newest.order) {
+            self.newest = Some(*record);
         }
         if !resent {
             self.last_once = self.last_once.max(Some(record.sent_at));
@@ -38,11 +37,12 @@ impl Sender {
     /// An ACK arrives. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
     pub fn on_ack(&mut self, now: Time, header: &AckHeader, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
         let una = self.board.una();
-        if header.cumulative < una {
+        // An ACK that was overtaken still has its blocks (Linux old_ack); without them it says nothing.
+        if header.cumulative < una && header.sack[0].end == 0 {
             return Step::Continue;
         }
         self.facts.now = now;
-        self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
+        self.facts.flight_size = self.flight_size();
         let prior_in_flight = self.board.pipe();
         let lost_before = self.rate.lost;
 
@@ -63,7 +63,7 @@ impl Sender {
         let lost = self.rate.lost - lost_before;
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
-        let sample = arrived.newest.map(|newest| self.rate.sample(now, &newest.record, mss));
+        let sample = arrived.newest.map(|newest| self.rate.sample(now, &newest, mss));
         let ack = Ack {
             acked: bytes(arrived.segments),
             advanced: bytes(advanced),
@@ -96,14 +96,16 @@ impl Sender {
     fn deliver(&mut self, now: Time, header: &AckHeader) -> Arrived {
         let mut arrived = Arrived::default();
         let una = self.board.una();
+        // What was SACKed before this ACK: within one ACK nothing is out of order (Linux: prior_fack).
+        let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { 0 };
         if self.options.sack {
-            self.take_blocks(now, header, &mut arrived);
+            self.take_blocks(now, header, highest, &mut arrived);
         }
         if header.cumulative > una {
             if self.board.is_clean() {
                 self.deliver_in_order(now, header.cumulative, &mut arrived);
             } else {
-                self.deliver_with_holes(now, header.cumulative, &mut arrived);
+                self.deliver_with_holes(now, header.cumulative, highest, &mut arrived);
             }
         }
         if !self.options.sack {
@@ -120,7 +122,7 @@ impl Sender {
         arrived
     }
 
-    fn take_blocks(&mut self, now: Time, header: &AckHeader, arrived: &mut Arrived) {
+    fn take_blocks(&mut self, now: Time, header: &AckHeader, highest: u32, arrived: &mut Arrived) {
         if header.dsack {
             self.on_dsack(header.sack[0].start);
         }
@@ -128,15 +130,14 @@ impl Sender {
         let min_rtt = self.facts.rtt.minimum;
         let Self { board, detector, .. } = self;
         for block in blocks.iter().filter(|block| block.end > block.start) {
-            let highest = board.highest_sacked();
             board.sack(block.start, block.end, |record, segment| {
-                arrived.count(record, segment.seq, segment.resent);
+                arrived.count(record, segment.resent);
                 arrived.reordered |= segment.seq < highest && !segment.resent;
                 if !segment.resent {
                     arrived.first_sacked =
                         Some(arrived.first_sacked.map_or(record.sent_at, |t| t.min(record.sent_at)));
                 }
-                advance(detector, record, segment.seq, segment.resent, min_rtt, now);
+                advance(detector, record, segment.resent, min_rtt, now);
             });
         }
     }
@@ -149,24 +150,23 @@ impl Sender {
         let first = self.board.record(una).sent_at;
         let last = *self.board.record(cumulative - 1);
         arrived.segments = cumulative - una;
-        arrived.newest = Some(Newest { record: last, seq: cumulative - 1, resent: false });
+        arrived.newest = Some(last);
         arrived.first_in_order = Some(first);
         arrived.last_once = Some(last.sent_at);
-        advance(&mut self.detector, &last, cumulative - 1, false, Span::ZERO, now);
+        advance(&mut self.detector, &last, false, Span::ZERO, now);
         self.board.acknowledge_clean(cumulative);
     }
 
-    fn deliver_with_holes(&mut self, now: Time, cumulative: u32, arrived: &mut Arrived) {
+    fn deliver_with_holes(&mut self, now: Time, cumulative: u32, highest: u32, arrived: &mut Arrived) {
         let min_rtt = self.facts.rtt.minimum;
         let Self { board, detector, .. } = self;
-        let highest = if board.sacked() > 0 { board.highest_sacked() } else { 0 };
         board.acknowledge(cumulative, |record, segment| {
-            arrived.count(record, segment.seq, segment.resent);
+            arrived.count(record, segment.resent);
             arrived.reordered |= segment.seq < highest && !segment.resent;
             if !segment.resent && arrived.first_in_order.is_none() {
                 arrived.first_in_order = Some(record.sent_at);
             }
-            advance(detector, record, segment.seq, segment.resent, min_rtt, now);
+            advance(detector, record, segment.resent, min_rtt, now);
         });
     }
 
@@ -181,6 +181,7 @@ impl Sender {
             }
             // Each segment is delivered once: what duplicates were counted for is not new.
             arrived.segments = arrived.segments.saturating_sub(counted);
+            self.board.limit_duplicates();
         } else if header.cumulative == una && self.board.outstanding() > 0 {
             self.board.count_duplicate();
             arrived.segments = 1;
@@ -277,9 +278,9 @@ impl Sender {
 
 /// Tells RACK of a delivered segment. A resent one that came back sooner than any round trip was the original.
 #[inline]
-fn advance(detector: &mut Detector, record: &Record, seq: u32, resent: bool, min_rtt: Span, now: Time) {
+fn advance(detector: &mut Detector, record: &Record, resent: bool, min_rtt: Span, now: Time) {
     if let Detector::Time(rack) = detector {
         let ambiguous = resent && now.since(record.sent_at) < min_rtt;
-        rack.on_delivered(record, seq, ambiguous, now);
+        rack.on_delivered(record, ambiguous, now);
     }
 }

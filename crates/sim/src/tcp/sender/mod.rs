@@ -20,6 +20,7 @@ use cwndlab_cc::{
     SubflowView, Time,
 };
 use recovery::Undo;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -28,8 +29,15 @@ use timers::Timers;
 pub enum Outgoing {
     /// The opening of the connection.
     Syn,
-    /// A segment with so many bytes of payload.
-    Segment(Data, u64),
+    /// A segment.
+    Segment {
+        /// What it carries.
+        data: Data,
+        /// Bytes of payload.
+        payload: u64,
+        /// It was sent before.
+        resent: bool,
+    },
 }
 
 /// How far a connection has come.
@@ -131,8 +139,10 @@ pub struct Sender {
     window: u32,
     window_since: Time,
     window_nanos: u128,
-    /// An agent's decision that waits for its time.
-    delayed_action: Option<u32>,
+    /// An agent's decisions that wait for their times.
+    delayed_actions: VecDeque<(Time, u32)>,
+    /// New segments sent since something arrived out of order (RFC 3042).
+    limited_transmit: u32,
 }
 
 impl Sender {
@@ -181,7 +191,8 @@ impl Sender {
             window: 0,
             window_since: Time::ZERO,
             window_nanos: 0,
-            delayed_action: None,
+            delayed_actions: VecDeque::new(),
+            limited_transmit: 0,
             options,
         }
     }
@@ -317,8 +328,8 @@ impl Sender {
         if due <= self.facts.now {
             self.apply(action);
         } else {
-            self.delayed_action = Some(action);
-            self.timers.decision = due;
+            self.delayed_actions.push_back((due, action));
+            self.timers.decision = self.delayed_actions[0].0;
         }
     }
 
@@ -334,6 +345,12 @@ impl Sender {
         self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
         let mut cx = Context { facts: &self.facts, subflows: &self.view, me: 0, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
+    }
+
+    /// FlightSize in bytes: what was sent and not cumulatively acknowledged, without what limited transmit added
+    /// (RFC 5681 section 3.2, step 2).
+    fn flight_size(&self) -> u64 {
+        u64::from(self.board.outstanding().saturating_sub(self.limited_transmit)) * self.facts.mss
     }
 
     fn note_rtt(&mut self) {

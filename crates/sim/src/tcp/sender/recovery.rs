@@ -63,6 +63,9 @@ impl Sender {
             } else {
                 let disorder = self.board.sacked() > 0;
                 self.facts.phase = if disorder { Phase::Disorder } else { Phase::Open };
+                if !disorder {
+                    self.limited_transmit = 0;
+                }
             }
         }
         if header.ece {
@@ -89,6 +92,9 @@ impl Sender {
         self.facts.phase = Phase::Open;
         self.prr = None;
         self.reduced_for_mark = false;
+        if !self.options.sack {
+            self.board.forget_duplicates(u32::MAX);
+        }
         if let Detector::Time(rack) = &mut self.detector {
             rack.on_recovered();
         }
@@ -133,6 +139,7 @@ impl Sender {
 
     fn reduce(&mut self, event: Event, arrived: u32) {
         self.call(|cc, cx| cc.on_event(cx, event));
+        self.limited_transmit = 0;
         self.facts.phase = Phase::Recovery;
         self.recovery_point = self.board.next();
         let ssthresh = (self.cc.control().cwnd / self.facts.mss).max(1) as u32;
@@ -144,7 +151,7 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 section 5; RFC 8985 section 6.3 on what counts as lost).
     pub(super) fn time_out(&mut self, now: Time) {
         self.counters.timeouts += 1;
-        self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
+        self.facts.flight_size = self.flight_size();
         self.mark_overdue(now);
         self.note_loss();
         // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
@@ -152,6 +159,7 @@ impl Sender {
             self.undo = Undo::begin(self.board.una());
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
+        self.limited_transmit = 0;
         self.facts.phase = Phase::Loss;
         self.recovery_point = self.board.next();
         // RFC 6298 (5.4): the first segment leaves, whatever is in flight.

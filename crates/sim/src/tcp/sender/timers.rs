@@ -55,16 +55,23 @@ impl Sender {
             self.on_reorder_timer(now);
         }
         if self.timers.decision <= now {
-            self.timers.decision = Time::NEVER;
-            if let Some(action) = self.delayed_action.take() {
-                self.apply(action);
-            }
+            self.take_decisions(now);
         }
         let mut step = Step::Continue;
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             step = self.call(|cc, cx| cc.on_timer(cx));
         }
         if self.connection == Connection::Open { self.step(step, now, room, outbox) } else { step }
+    }
+
+    fn take_decisions(&mut self, now: Time) {
+        while let Some(&(due, action)) = self.delayed_actions.front()
+            && due <= now
+        {
+            self.delayed_actions.pop_front();
+            self.apply(action);
+        }
+        self.timers.decision = self.delayed_actions.front().map_or(Time::NEVER, |(due, _)| *due);
     }
 
     fn on_retransmit_timer(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
@@ -85,7 +92,7 @@ impl Sender {
 
     fn on_reorder_timer(&mut self, now: Time) {
         self.timers.reorder = Time::NEVER;
-        self.facts.flight_size = u64::from(self.board.outstanding()) * self.facts.mss;
+        self.facts.flight_size = self.flight_size();
         let again = self.detect_losses(now);
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);

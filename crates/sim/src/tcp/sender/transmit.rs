@@ -67,16 +67,20 @@ impl Sender {
         let seq = match lost {
             Some(seq) => {
                 self.board.send_again(seq, record);
-                self.note_resent(seq, now);
+                self.note_resent(seq, record.order, now);
                 seq
             }
-            None => self.board.send_new(record),
+            None => {
+                self.limited_transmit += u32::from(self.facts.phase == Phase::Disorder);
+                self.board.send_new(record)
+            }
         };
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
         let cwr = self.announce_reduction && lost.is_none();
         self.announce_reduction &= !cwr;
         let payload = self.payload(seq);
-        outbox.push(Outgoing::Segment(Data { seq, sent_at: now, echo: self.peer.timestamp, cwr }, payload));
+        let data = Data { seq, sent_at: now, echo: self.peer.timestamp, cwr };
+        outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
         self.counters.sent += 1;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -89,11 +93,11 @@ impl Sender {
         self.call(|cc, cx| cc.on_sent(cx, payload));
     }
 
-    fn note_resent(&mut self, seq: u32, now: Time) {
+    fn note_resent(&mut self, seq: u32, order: u32, now: Time) {
         self.counters.resent += 1;
         self.undo.on_resent(now);
         if let Detector::Time(rack) = &mut self.detector {
-            rack.on_resent(seq, now);
+            rack.on_resent(seq, order);
             // Linux tcp_xmit_retransmit_queue: the timer runs anew when the first segment is sent again.
             if seq == self.board.una() {
                 self.timers.retransmit = now + self.backed_off();
