@@ -139,7 +139,7 @@ mod tests {
         #[test]
         fn agrees_with_a_list(moves in prop::collection::vec((0u32..20, 0u64..50), 1..200)) {
             let mut queue = EventQueue::default();
-            let mut list = vec![Time::NEVER; 20];
+            let mut list = [Time::NEVER; 20];
             for _ in 0..20 {
                 queue.add();
             }

@@ -138,7 +138,13 @@ impl Recorder {
     fn thin(&mut self) {
         keep_even(&mut self.times);
         for table in self.flows.iter_mut().chain(&mut self.links) {
-            table.columns.iter_mut().for_each(|(_, values)| keep_even(values));
+            for (name, values) in &mut table.columns {
+                // A rate is a mean over the time since the last sample: of two, the mean is kept.
+                if name.ends_with("_mbps") {
+                    average_pairs(values);
+                }
+                keep_even(values);
+            }
         }
         self.interval = self.interval.times(2);
         self.next = self.last + self.interval;
@@ -161,10 +167,33 @@ fn push(table: &mut SeriesTable, column: usize, value: f64) {
     table.columns[column].1.push(value);
 }
 
+/// Gives each even sample the mean of itself and the one before it, whose time it will cover as well.
+fn average_pairs(values: &mut [f64]) {
+    for at in (2..values.len()).step_by(2) {
+        values[at] = (values[at - 1] + values[at]) / 2.0;
+    }
+}
+
 fn keep_even(values: &mut Vec<f64>) {
     let mut index = 0;
     values.retain(|_| {
         index += 1;
         index % 2 == 1
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_levels_and_averages_rates() {
+        let mut rates = vec![f64::NAN, 1.0, 3.0, 5.0, 7.0];
+        average_pairs(&mut rates);
+        keep_even(&mut rates);
+        assert_eq!(rates[1..], [2.0, 6.0]);
+        let mut levels = vec![0.0, 1.0, 2.0, 3.0, 4.0];
+        keep_even(&mut levels);
+        assert_eq!(levels, [0.0, 2.0, 4.0]);
+    }
 }
