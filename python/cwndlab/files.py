@@ -18,7 +18,7 @@ FIGURES: dict[str, dict[str, None]] = {
     "figure.svg": {"Date": None},
     "figure.pdf": {"CreationDate": None},
 }
-NAMES = ("result.json", "runs.parquet", "runs.csv", "series.parquet", *FIGURES)
+NAMES = ("result.json", "runs.parquet", "runs.csv", "series.parquet", "events.parquet", *FIGURES)
 
 
 def prepare(folder: Path) -> None:
@@ -37,7 +37,7 @@ def write_tables(result: Result, folder: Path) -> None:
 
     Earlier files go first, the figures too: a stale figure beside new numbers would lie.
     """
-    from cwndlab.tables import runs_frame, series_frame
+    from cwndlab.tables import events_frame, runs_frame, series_frame
 
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
@@ -47,6 +47,7 @@ def write_tables(result: Result, folder: Path) -> None:
     runs.write_csv(folder / "runs.csv")
     if result.recorded is not None:
         series_frame(result.recorded[1]).write_parquet(folder / "series.parquet")
+        events_frame(result.recorded[1]).write_parquet(folder / "events.parquet")
 
 
 def write_figures(result: Result, folder: Path) -> None:

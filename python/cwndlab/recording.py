@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,17 +27,35 @@ class SeriesTable:
 
 
 @dataclass(frozen=True)
+class FlowEvent:
+    """Something that happened to a flow, at its exact time in seconds.
+
+    `kind` is `fast_recovery`, `timeout`, `undo`, `ecn_reduction` or `tail_loss_probe`.
+    """
+
+    time_s: float
+    flow: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class Recording:
-    """Series on a common grid of times in seconds."""
+    """Series on a common grid of times in seconds, and events.
+
+    `events_missed` counts the events beyond what is kept.
+    """
 
     time_s: Column
     tables: list[SeriesTable]
+    events: list[FlowEvent] = field(default_factory=list)
+    events_missed: int = 0
 
     @classmethod
     def from_native(cls, recorded: Mapping[str, Any]) -> Recording:
         """Take what `_native.run_seed` returns."""
         tables = [SeriesTable(kind, name, dict(columns)) for kind, name, columns in recorded["tables"]]
-        return cls(recorded["time_s"], tables)
+        events = [FlowEvent(*event) for event in recorded.get("events", [])]
+        return cls(recorded["time_s"], tables, events, recorded.get("events_missed", 0))
 
     def having(self, kind: str, column: str) -> list[SeriesTable]:
         """Give the tables of one kind that have this column."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cwndlab.recording import Recording, SeriesTable
+from cwndlab.recording import FlowEvent, Recording, SeriesTable
 
 FORMAT = 1
 MAX_BYTES = 2 * 1024**3
@@ -83,7 +83,7 @@ def _read(path: Path) -> Stored | None:
         # Numpy would leave the file open if its content is bad.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             content = json.loads(arrays["content"].tobytes())
-            stored = Stored(content["outcome"], _recording(content["tables"], arrays))
+            stored = Stored(content["outcome"], _recording(content, arrays))
         path.touch()
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         # Missing, cut short or of another kind: it is run again and written anew.
@@ -91,7 +91,8 @@ def _read(path: Path) -> Stored | None:
     return stored
 
 
-def _recording(tables: list[dict[str, Any]] | None, arrays: Any) -> Recording | None:
+def _recording(content: dict[str, Any], arrays: Any) -> Recording | None:
+    tables = content["tables"]
     if tables is None:
         return None
     return Recording(
@@ -104,6 +105,8 @@ def _recording(tables: list[dict[str, Any]] | None, arrays: Any) -> Recording | 
             )
             for index, table in enumerate(tables)
         ],
+        [FlowEvent(*event) for event in content["events"]],
+        content["events_missed"],
     )
 
 
@@ -111,15 +114,16 @@ def _write(path: Path, stored: Stored) -> None:
     import numpy as np
 
     arrays: dict[str, Any] = {}
-    tables = None
+    content: dict[str, Any] = {"outcome": stored.outcome, "tables": None}
     if stored.recording is not None:
         arrays["time_s"] = stored.recording.time_s
         tables = []
+        events = [(event.time_s, event.flow, event.kind) for event in stored.recording.events]
         for index, table in enumerate(stored.recording.tables):
             tables.append({"kind": table.kind, "name": table.name, "columns": list(table.columns)})
             arrays |= {f"{index}/{name}": values for name, values in table.columns.items()}
-    content = json.dumps({"outcome": stored.outcome, "tables": tables}).encode()
-    arrays["content"] = np.frombuffer(content, dtype=np.uint8)
+        content |= {"tables": tables, "events": events, "events_missed": stored.recording.events_missed}
+    arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:

@@ -37,6 +37,16 @@ def series_frame(recording: Recording) -> pl.DataFrame:
     return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
 
 
+def events_frame(recording: Recording) -> pl.DataFrame:
+    """One row per event of a flow: time_s, flow, kind."""
+    import polars as pl
+
+    rows = [(event.time_s, event.flow, event.kind) for event in recording.events]
+    return pl.DataFrame(
+        rows, schema={"time_s": pl.Float64, "flow": pl.String, "kind": pl.String}, orient="row"
+    )
+
+
 _IDENTITY = ("seed", "kind", "name", "cc", "degraded")
 
 

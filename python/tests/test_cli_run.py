@@ -25,6 +25,7 @@ FILES = {
     "runs.csv",
     "runs.parquet",
     "series.parquet",
+    "events.parquet",
 }
 
 
@@ -88,6 +89,8 @@ def test_tables_hold_what_the_document_says(cwndlab: Command, scenario: Path) ->
     assert runs.equals(pl.read_csv(cwndlab.folder / "here" / "runs.csv", schema=runs.schema))
     mean = runs.filter((pl.col("kind") == "flow") & (pl.col("name") == "a"))["goodput_mbps"].to_list()
     assert math.fsum(mean) / 3 == pytest.approx(result["flows"][0]["goodput_mbps"]["mean"])
+    events = pl.read_parquet(cwndlab.folder / "here" / "events.parquet")
+    assert events.columns == ["time_s", "flow", "kind"]
     series = pl.read_parquet(cwndlab.folder / "here" / "series.parquet")
     assert series.columns[:3] == ["kind", "name", "time_s"]
     assert set(series["kind"].unique()) == {"flow", "link"}

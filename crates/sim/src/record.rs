@@ -50,7 +50,8 @@ impl Recorder {
         Self {
             interval: spec.interval,
             next: Time::ZERO,
-            most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2),
+            // An odd number, so that the last sample is one of those that thinning keeps.
+            most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2) | 1,
             times: Vec::new(),
             flow_bytes: vec![0; flows.len()],
             counters: vec![Counters::default(); flows.len()],
