@@ -133,7 +133,7 @@ pub struct Facts {
     pub window_limited: bool,
 }
 
-/// Round-trip times of a flow, as coarse as its profile's clock; all zero until the first sample.
+/// Round-trip times of a flow, as coarse as its profile's clock; all but the RTO are zero until the first sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rtt {
     /// SRTT (RFC 6298).

@@ -25,7 +25,7 @@ pub struct Thresholds {
 }
 
 /// Linux 6.x `tcp_cubic`: train of half the minimum RTT (a whole one when paced), rise of an eighth, 4 to 16 ms.
-pub const LINUX: Thresholds = Thresholds {
+pub static LINUX: Thresholds = Thresholds {
     low_window: 16,
     ack_spacing: Span::from_millis(2),
     train_divisor: 2,
@@ -36,7 +36,7 @@ pub const LINUX: Thresholds = Thresholds {
 };
 
 /// ns-3.35 to 3.37 `TcpCubic`: both thresholds are the whole minimum RTT, so the delay test hardly ever fires.
-pub const NS3: Thresholds = Thresholds {
+pub static NS3: Thresholds = Thresholds {
     low_window: 16,
     ack_spacing: Span::from_millis(2),
     train_divisor: 1,
@@ -54,7 +54,7 @@ const OFFLOAD_BYTES: u64 = 4 * 65_536;
 /// The state of HyStart.
 #[derive(Clone, Debug)]
 pub struct HyStart {
-    thresholds: Thresholds,
+    thresholds: &'static Thresholds,
     paced: bool,
     minimum: Option<Span>,
     round: Round,
@@ -68,7 +68,7 @@ pub struct HyStart {
 impl HyStart {
     /// HyStart with the thresholds of one implementation.
     #[must_use]
-    pub fn new(thresholds: Thresholds, paced: bool) -> Self {
+    pub fn new(thresholds: &'static Thresholds, paced: bool) -> Self {
         Self {
             thresholds,
             paced,

@@ -554,7 +554,7 @@ fn the_counting_form_is_not_slower_than_reno() {
 // ---------------------------------------------------------------------------------------------------------------
 
 /// When slow start ends (milliseconds after the round began), ACKs of one segment coming every `gap`.
-fn train_exit_ms(thresholds: Thresholds, paced: bool, window: u64, gap: Span) -> Option<f64> {
+fn train_exit_ms(thresholds: &'static Thresholds, paced: bool, window: u64, gap: Span) -> Option<f64> {
     let mut hystart = HyStart::new(thresholds, paced);
     // The first ACK begins the round.
     let mut sender = sender("constant", &[("cwnd", Value::Count(window))], 10, RTT);
@@ -574,15 +574,15 @@ fn train_exit_ms(thresholds: Thresholds, paced: bool, window: u64, gap: Span) ->
 #[test]
 fn a_long_ack_train_ends_slow_start() {
     let ms = Span::from_millis(1);
-    assert_eq!(train_exit_ms(hystart::LINUX, false, 300, ms), Some(51.0));
-    assert_eq!(train_exit_ms(hystart::LINUX, true, 300, ms), Some(102.0));
-    assert_eq!(train_exit_ms(hystart::NS3, false, 300, ms), Some(101.0));
+    assert_eq!(train_exit_ms(&hystart::LINUX, false, 300, ms), Some(51.0));
+    assert_eq!(train_exit_ms(&hystart::LINUX, true, 300, ms), Some(102.0));
+    assert_eq!(train_exit_ms(&hystart::NS3, false, 300, ms), Some(101.0));
 }
 
 #[test]
 fn acks_further_apart_than_two_milliseconds_are_no_train() {
-    assert!(train_exit_ms(hystart::LINUX, false, 300, Span::from_millis(2)).is_some());
-    assert_eq!(train_exit_ms(hystart::LINUX, false, 300, Span::from_micros(2001)), None);
+    assert!(train_exit_ms(&hystart::LINUX, false, 300, Span::from_millis(2)).is_some());
+    assert_eq!(train_exit_ms(&hystart::LINUX, false, 300, Span::from_micros(2001)), None);
 }
 
 #[test]
@@ -590,7 +590,7 @@ fn below_sixteen_segments_nothing_ends_slow_start() {
     let gap = Span::from_millis(2);
     // Half of 20 ms would be over after six ACKs.
     let exit = |window| {
-        let mut hystart = HyStart::new(hystart::LINUX, false);
+        let mut hystart = HyStart::new(&hystart::LINUX, false);
         let mut sender = sender("constant", &[], 10, Span::from_millis(20));
         (0..window).any(|n| {
             let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
@@ -607,7 +607,7 @@ fn below_sixteen_segments_nothing_ends_slow_start() {
 
 /// The ACK of the second round at which slow start ends, when every RTT of it is `rise` above the minimum.
 fn delay_exit(base: Span, rise: Span) -> Option<u64> {
-    let mut hystart = HyStart::new(hystart::LINUX, false);
+    let mut hystart = HyStart::new(&hystart::LINUX, false);
     let mut sender = sender("constant", &[("cwnd", Value::Count(30))], 10, base);
     (0..60).find_map(|n| {
         let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };

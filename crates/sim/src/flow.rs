@@ -28,16 +28,44 @@ pub enum Answer {
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     /// Links by index, in order.
-    pub links: Vec<u32>,
-    /// Delays beside them: directions that are not modelled as links.
-    pub delays: Vec<Schedule<Span>>,
+    links: Vec<u32>,
+    /// The first of them, and how many there are: all that a short way needs, without a look into the list.
+    first: Option<u32>,
+    hops: u8,
+    /// Delays beside them, of directions that are not modelled as links: the sum of those that never change ...
+    constant: Span,
+    /// ... and the others.
+    changing: Vec<Schedule<Span>>,
 }
 
 impl Route {
+    /// A way over these links, and with these delays beside them.
+    #[must_use]
+    pub fn new(links: Vec<u32>, delays: Vec<Schedule<Span>>) -> Self {
+        let steady = |delay: &Schedule<Span>| delay.next_change(Time::ZERO).is_none();
+        let constant = delays.iter().filter(|delay| steady(delay)).fold(Span::ZERO, |sum, d| sum + d.first());
+        let changing = delays.into_iter().filter(|delay| !steady(delay)).collect();
+        Self { first: links.first().copied(), hops: links.len() as u8, links, constant, changing }
+    }
+
+    /// The first link.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.first
+    }
+
+    /// The link after so many hops.
+    #[inline]
+    #[must_use]
+    pub fn hop(&self, hop: u8) -> Option<u32> {
+        if hop < self.hops { Some(self.links[hop as usize]) } else { None }
+    }
+
     /// The sum of the delays beside the links.
     #[inline]
     fn delay(&self, now: Time) -> Span {
-        self.delays.iter().fold(Span::ZERO, |sum, delay| sum + delay.at(now))
+        self.changing.iter().fold(self.constant, |sum, delay| sum + delay.at(now))
     }
 }
 

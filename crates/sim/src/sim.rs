@@ -223,7 +223,7 @@ impl Sim {
         packet.hop += 1;
         let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
         let route = if to_receiver { &flow.ways.data } else { &flow.ways.acks };
-        if let Some(&next) = route.links.get(packet.hop as usize) {
+        if let Some(next) = route.hop(packet.hop) {
             self.links[next as usize].receive(self.now, packet);
             self.schedule_link(next as usize);
             return None;
@@ -254,9 +254,9 @@ impl Sim {
     #[inline]
     fn answer(&mut self, index: usize, answer: Answer) {
         let flow = &mut self.flows[index];
-        match flow.ways.acks.links.first() {
+        match flow.ways.acks.first() {
             None => flow.post(self.now, answer),
-            Some(&first) => {
+            Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
                 self.links[first as usize].receive(self.now, packet);
                 self.schedule_link(first as usize);
@@ -320,8 +320,8 @@ impl Sim {
     #[inline]
     fn after_sender(&mut self, index: usize) {
         let flow = &mut self.flows[index];
-        if !self.outbox.is_empty() {
-            let first = flow.ways.data.links[0] as usize;
+        if let Some(first) = flow.ways.data.first().filter(|_| !self.outbox.is_empty()) {
+            let first = first as usize;
             for outgoing in self.outbox.drain(..) {
                 let packet = flow.wrap(index as u32, &outgoing);
                 self.links[first].receive(self.now, packet);

@@ -49,28 +49,29 @@ impl Topology {
     /// The ways of a flow; its access link is made here.
     pub fn ways(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Ways {
         let forward: Vec<u32> = flow.path.iter().map(|link| *link as u32).collect();
-        let mut backward = Route::default();
+        let mut backward = Vec::new();
+        let mut delays = Vec::new();
         for &link in flow.path.iter().rev() {
             match self.backs[link] {
-                Some(back) => backward.links.push(back),
-                None => backward.delays.push(spec.links[link].delay.clone()),
+                Some(back) => backward.push(back),
+                None => delays.push(spec.links[link].delay.clone()),
             }
         }
-        let forward = Route { links: forward, delays: Vec::new() };
+        // Data always travel on links; only ACKs have mere delays.
         let (mut data, mut acks) = if flow.reverse { (backward, forward) } else { (forward, backward) };
         let mut hold_back = None;
         if let Some(access) = &flow.access {
             let link = self.add(&access.link, spec.seed);
-            data.links.insert(0, link);
+            data.insert(0, link);
             match &access.link.back {
-                Some(back) => acks.links.push(self.add(back, spec.seed)),
-                None => acks.delays.push(access.link.delay.clone()),
+                Some(back) => acks.push(self.add(back, spec.seed)),
+                None => delays.push(access.link.delay.clone()),
             }
             if access.hold_back {
                 hold_back = Some(HoldBack { link, packets: held_back_packets(&access.link, flow) });
             }
         }
-        Ways { data, acks, hold_back }
+        Ways { data: Route::new(data, Vec::new()), acks: Route::new(acks, delays), hold_back }
     }
 }
 

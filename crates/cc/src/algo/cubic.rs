@@ -79,7 +79,7 @@ impl Cubic {
     /// A rule with these parameters.
     #[must_use]
     pub fn new(setup: &Setup, params: CubicParams) -> Self {
-        let thresholds = if params.form == Form::Ns3 { hystart::NS3 } else { hystart::LINUX };
+        let thresholds = if params.form == Form::Ns3 { &hystart::NS3 } else { &hystart::LINUX };
         let hystart = params.hystart.then(|| HyStart::new(thresholds, setup.paced));
         Self {
             params,

@@ -3,6 +3,7 @@
 use super::{Detector, Outgoing, Sender};
 use crate::packet::AckHeader;
 use crate::tcp::rack::{self, DUP_THRESH};
+use crate::tcp::rtt;
 use crate::tcp::scoreboard::Record;
 use cwndlab_cc::{Ack, Lost, Phase, Span, Step, Time};
 
@@ -200,10 +201,11 @@ impl Sender {
         let by_echo = (advanced > 0 && header.echo > Time::ZERO).then_some(header.echo);
         let oldest =
             arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
-        let smoothed = self.rtt.measure(oldest, now);
-        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.rtt.measure(sent_at, now));
-        self.rtt.sample(smoothed, latest);
-        self.note_rtt();
+        let options = &self.options;
+        let smoothed = rtt::measure(options, oldest, now);
+        let latest = arrived.last_once.map_or(smoothed, |sent_at| rtt::measure(options, sent_at, now));
+        rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
+        self.view[0].srtt = self.facts.rtt.smoothed;
         self.sample = Some(latest);
         Some(latest)
     }

@@ -12,7 +12,7 @@ use super::options::{LossDetection, Recovery, TcpOptions};
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
-use super::rtt::RttEstimator;
+use super::rtt;
 use super::scoreboard::Scoreboard;
 use crate::packet::Data;
 use cwndlab_cc::{
@@ -20,7 +20,6 @@ use cwndlab_cc::{
     SubflowView, Time,
 };
 use recovery::Undo;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -110,7 +109,6 @@ pub struct Sender {
     view: [SubflowView; 1],
     connection: Connection,
     board: Scoreboard,
-    rtt: RttEstimator,
     rate: DeliveryRate,
     detector: Detector,
     /// Recovery or loss ends when this is acknowledged.
@@ -140,7 +138,7 @@ pub struct Sender {
     window_since: Time,
     window_nanos: u128,
     /// An agent's decisions that wait for their times.
-    delayed_actions: VecDeque<(Time, u32)>,
+    delayed_actions: Vec<(Time, u32)>,
     /// New segments sent since something arrived out of order (RFC 3042).
     limited_transmit: u32,
 }
@@ -166,11 +164,10 @@ impl Sender {
             needs: cc.needs(),
             cc,
             rng,
-            facts: Facts { mss, window_limited: true, ..Facts::default() },
+            facts: Facts { mss, rtt: rtt::unmeasured(&options), window_limited: true, ..Facts::default() },
             view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
             connection: Connection::Closed,
             board: Scoreboard::default(),
-            rtt: RttEstimator::new(&options),
             rate: DeliveryRate::default(),
             detector,
             recovery_point: 0,
@@ -191,7 +188,7 @@ impl Sender {
             window: 0,
             window_since: Time::ZERO,
             window_nanos: 0,
-            delayed_actions: VecDeque::new(),
+            delayed_actions: Vec::new(),
             limited_transmit: 0,
             options,
         }
@@ -222,12 +219,12 @@ impl Sender {
         self.peer.timestamp = sent_at;
         // Karn: the answer to a repeated SYN tells nothing.
         if again {
-            self.rtt.distrust();
+            rtt::distrust(&mut self.facts.rtt);
         } else {
-            let sample = self.rtt.measure(syn_sent, now);
-            self.rtt.sample(sample, sample);
+            let sample = rtt::measure(&self.options, syn_sent, now);
+            rtt::sample(&mut self.facts.rtt, &self.options, sample, sample);
+            self.view[0].srtt = self.facts.rtt.smoothed;
         }
-        self.note_rtt();
         self.facts.now = now;
         self.send(now, room, outbox);
     }
@@ -328,7 +325,7 @@ impl Sender {
         if due <= self.facts.now {
             self.apply(action);
         } else {
-            self.delayed_actions.push_back((due, action));
+            self.delayed_actions.push((due, action));
             self.timers.decision = self.delayed_actions[0].0;
         }
     }
@@ -351,11 +348,6 @@ impl Sender {
     /// (RFC 5681 section 3.2, step 2).
     fn flight_size(&self) -> u64 {
         u64::from(self.board.outstanding().saturating_sub(self.limited_transmit)) * self.facts.mss
-    }
-
-    fn note_rtt(&mut self) {
-        self.facts.rtt = self.rtt.rtt();
-        self.view[0].srtt = self.facts.rtt.smoothed;
     }
 
     /// The proportional rate reduction of a recovery that begins now, if the profile has one.

@@ -65,13 +65,13 @@ impl Sender {
     }
 
     fn take_decisions(&mut self, now: Time) {
-        while let Some(&(due, action)) = self.delayed_actions.front()
+        while let Some(&(due, action)) = self.delayed_actions.first()
             && due <= now
         {
-            self.delayed_actions.pop_front();
+            self.delayed_actions.remove(0);
             self.apply(action);
         }
-        self.timers.decision = self.delayed_actions.front().map_or(Time::NEVER, |(due, _)| *due);
+        self.timers.decision = self.delayed_actions.first().map_or(Time::NEVER, |(due, _)| *due);
     }
 
     fn on_retransmit_timer(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
@@ -107,7 +107,7 @@ impl Sender {
 
     /// RFC 6298 (5.5): the timeout doubles each time, up to a ceiling.
     pub(super) fn backed_off(&self) -> Span {
-        let rto = self.rtt.rtt().rto;
+        let rto = self.facts.rtt.rto;
         Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
     }
 
@@ -116,7 +116,7 @@ impl Sender {
     pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
         self.timers.backoff = 0;
         let idle = self.board.outstanding() == 0;
-        self.timers.retransmit = if idle { Time::NEVER } else { now + self.rtt.rtt().rto };
+        self.timers.retransmit = if idle { Time::NEVER } else { now + self.facts.rtt.rto };
     }
 
     /// RFC 6298 (5.1): data leave, and the timer is off.

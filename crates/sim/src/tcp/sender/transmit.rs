@@ -139,7 +139,7 @@ impl Sender {
         self.counters.probes += 1;
         self.transmit(now, last, None, outbox);
         self.probe = Some(Probe { end: self.board.next(), resent: last.is_some() });
-        self.timers.retransmit = now + self.rtt.rtt().rto;
+        self.timers.retransmit = now + self.facts.rtt.rto;
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
