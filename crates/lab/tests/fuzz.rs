@@ -33,6 +33,7 @@ name = "c"
 trace = "short"
 delay = "3 ms"
 queue = "64 kB"
+back = { rate = "5 Mbit/s" }
 [[flow]]
 name = "a"
 cc = { name = "cubic", C = 1.2 }

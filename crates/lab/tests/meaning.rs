@@ -67,7 +67,16 @@ fn one_bdp_is_the_first_rate_times_the_base_round_trip() {
     assert_eq!(first_limit(&[]), Limit::Packets(500));
     assert_eq!(first_limit(&[("link.b.queue", "4 bdp")]), Limit::Packets(2000));
     assert_eq!(first_limit(&[("link.b.queue", "0.001 bdp")]), Limit::Packets(1), "0.5 is rounded up");
-    assert_eq!(first_limit(&[("link.b.queue", "0.0001 bdp")]), Limit::Packets(1), "at least one");
+    assert_eq!(
+        first_limit(&[("link.b.delay", "0.001 ms")]),
+        Limit::Packets(1),
+        "the default is at least one"
+    );
+    assert_eq!(
+        first_limit(&[("link.b.delay", "0.001 ms"), ("link.b.queue.kind", "droptail")]),
+        Limit::Packets(1),
+        "as it is in a table"
+    );
     assert_eq!(first_limit(&[("link.b.queue", "0.0031 bdp")]), Limit::Packets(2), "1.55 is rounded up");
     assert_eq!(
         first_limit(&[("flow.0.access.delay", "5 ms")]),
@@ -92,6 +101,7 @@ fn sizes_of_queues() {
     assert_eq!(first_limit(&[("link.b.queue", "250 kB")]), Limit::Bytes(250_000));
     assert_eq!(first_limit(&[("link.b.queue", "64 KiB")]), Limit::Bytes(65_536));
     assert_eq!(first_limit(&[("link.b.queue", "100 packets")]), Limit::Packets(100));
+    assert_eq!(first_limit(&[("link.b.queue", "1 packet")]), Limit::Packets(1));
     assert_eq!(first_limit(&[("link.b.queue", "unlimited")]), Limit::Unlimited);
     assert_eq!(first_limit(&[("link.b.queue.size", "9 packets")]), Limit::Packets(9));
     let codel = |overrides: &[(&str, &str)]| match &spec(ONE, overrides).links[0].queue {
@@ -130,6 +140,19 @@ fn the_way_back() {
     assert_eq!(limit(&lossy.queue), Limit::Unlimited);
     let slow = back("link.b.back.rate", "10 Mbit/s");
     assert_eq!(limit(&slow.queue), Limit::Packets(50));
+}
+
+#[test]
+fn data_that_go_back_need_a_rate_only_where_nothing_else_bounds_them() {
+    let reverse = |key: &str, value: &str| spec(ONE, &[("flow.0.reverse", "true"), (key, value)]).flows.len();
+    assert_eq!(reverse("link.b.back.rate", "10 Mbit/s"), 1);
+    assert_eq!(reverse("link.b.back.trace", "short"), 1);
+    assert_eq!(reverse("flow.0.access", "{ rate = \"1 Mbit/s\", delay = \"1 ms\" }"), 1);
+    assert_eq!(reverse("flow.0.bytes", "1 MB"), 1);
+    assert_eq!(reverse("flow.0.tcp.receive_buffer", "1 MB"), 1);
+    assert_eq!(reverse("tcp.receive_buffer", "1 MB"), 1);
+    assert_eq!(reverse("flow.0.cc", "constant"), 1);
+    assert_eq!(reverse("flow.0.arrivals", "{ per_second = 2, size = \"30 kB\" }"), 0, "they are in arrivals");
 }
 
 #[test]

@@ -74,6 +74,8 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (12, "rate = \"fast\"", "found \"fast\"; allowed is a rate with its unit"),
     (12, "rate = true", "found true; allowed is a rate with its unit"),
     (13, "delay = \"30 msec\"", "did you mean `ms`?"),
+    (2, "duration = \"2 h\"", "unknown unit `h`; did you mean `min`? Allowed: ns, us, ms, s, min"),
+    (2, "duration = \"2 hours\"", "unknown unit `hours`; did you mean `min`? Allowed: ns, us, ms, s, min"),
     (13, "delay = 2026-11-21", "found a date; allowed is a time"),
     (14, "queue = 100", "a queue size needs its unit, as \"1 bdp\"; found 100"),
     (14, "queue = \"100 packet\"", "did you mean `packets`?"),
@@ -121,6 +123,15 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (14, "queue = \"0 packets\"", "at least one packet"),
     (14, "queue = \"1.5 packets\"", "packets come whole"),
     (14, "queue = \"0 bdp\"", "at least one packet"),
+    (14, "queue = \"0.0001 bdp\"", "link.b.queue: 0.0001 bdp is 0.0517 packets here"),
+    (14, "queue = \"0.0001 bdp\"", "here; 1 bdp is 517 packets; a queue holds at least one packet"),
+    (14, "queue = { size = \"1e-9 bdp\" }", "link.b.queue.size: 0.000000001 bdp is 0.000000517 packets here"),
+    (14, "queue = { kind = \"codel\", size = \"0.0009 bdp\" }", "0.0009 bdp is 0.465 packets here"),
+    (
+        15,
+        "back = { rate = \"1 kbit/s\", queue = \"1 bdp\" }",
+        "link.b.back.queue: 1 bdp is 0.00517 packets here",
+    ),
     (14, "queue = \"1000 B\"", "1000 bytes hold no packet: a full one has 1500 bytes"),
     (14, "queue = { kind = \"codel\", size = \"1 MB\" }", "this queue counts packets"),
     (14, "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }", "two names for one thing"),
@@ -184,6 +195,7 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (12, "trace = \"words\"", "line 2: `many` is not a whole number"),
     (12, "trace = \"negative\"", "line 1: `-1` is not a whole number"),
     (12, "trace = \"dead.csv\"", "every rate is 0"),
+    (12, "trace = \"semicolons.csv\"", "semicolons.csv: line 1: it has semicolons; allowed is a comma"),
     (12, "trace = 3", "found 3; allowed is a text in quotes"),
 ];
 
@@ -214,7 +226,7 @@ fn untold((line, text, message): &(usize, &str, &str)) -> Option<String> {
 /// Lines and messages of what is legal but odd.
 const WARNINGS: &[(usize, &str, &str)] = &[
     (12, "rate = \"500 Gbit/s\"", "is the unit right?"),
-    (12, "rate = \"500 bit/s\"", "is the unit right?"),
+    (15, "back = { rate = \"500 bit/s\" }", "is the unit right?"),
     (13, "delay = \"30 s\"", "is the unit right?"),
     (14, "queue = \"200 bdp\"", "the queue holds 200 bandwidth-delay products"),
     (14, "queue = \"200000 packets\"", "bandwidth-delay products"),
@@ -226,6 +238,11 @@ const WARNINGS: &[(usize, &str, &str)] = &[
     (12, "trace = \"short\"", "goes through it 100.0 times"),
     (12, "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
     (20, "tcp = { overhead = 4 }", "for the flow's access link only"),
+    (
+        2,
+        "duration = \"20000 s\"",
+        "link.b: the run may carry 167 million data packets, which takes about 25 s of CPU; are the rate and the",
+    ),
 ];
 
 #[test]
@@ -278,6 +295,93 @@ fn what_the_simulator_cannot_hold() {
     );
 }
 
+/// A scenario of one link and one flow.
+fn small(link: &str, flow: &str) -> String {
+    format!(
+        "duration = \"100 s\"\n[[link]]\nname = \"b\"\ndelay = \"30 ms\"\n{link}\n\
+         [[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n{flow}\n"
+    )
+}
+
+#[test]
+fn a_window_that_nothing_limits_is_refused() {
+    let error = |line: usize| {
+        format!(
+            "x.toml:{line}:11: error: flow.a.reverse: its data meet no rate on the way back over `b`, so that its \
+             window would grow without end; give a `rate` (or `trace`) in [link.back] of `b` or in the flow's \
+             `access`, or bound the flow with `bytes` or tcp.receive_buffer"
+        )
+    };
+    let plain = "rate = \"1 Mbit/s\"";
+    assert_eq!(problems(small(plain, "reverse = true").as_bytes()), [error(10)]);
+    let lossy = "rate = \"1 Mbit/s\"\nback = { loss = 0.01 }";
+    assert_eq!(problems(small(lossy, "reverse = true").as_bytes()), [error(11)]);
+    let access = "reverse = true\naccess = { delay = \"1 ms\" }";
+    assert_eq!(problems(small(plain, access).as_bytes()), [error(10)]);
+    let told_after = "reverse = true\nstop = \"9 s\"";
+    assert_eq!(problems(small(plain, told_after).as_bytes()), [error(10)]);
+    assert_eq!(problems(small(plain, "access = { delay = \"1 ms\" }").as_bytes()), Vec::<String>::new());
+    // A link that could not be read may have a rate.
+    assert_eq!(problems(small("rate = 1", "reverse = true").as_bytes()).len(), 1);
+}
+
+#[test]
+fn a_run_of_very_many_packets_is_told() {
+    let told = |link: &str, flow: &str| problems(small(link, flow).as_bytes());
+    let many = |place: &str, millions: u32, seconds: u32| {
+        vec![format!(
+            "x.toml:{place}: the run may carry {millions} million data packets, which takes about {seconds} s of \
+             CPU; are the rate and the duration right?"
+        )]
+    };
+    let fast = "rate = \"24 Gbit/s\"";
+    assert_eq!(told(fast, ""), many("2:1: warning: link.b", 200, 30));
+    assert_eq!(told(fast, "count = 1000"), many("2:1: warning: link.b", 200, 30), "once per link");
+    assert_eq!(told("rate = \"12 Gbit/s\"", ""), Vec::<String>::new(), "100 million are not more");
+    let back = "rate = \"1 Mbit/s\"\nback = { rate = \"24 Gbit/s\" }";
+    assert_eq!(told(back, "reverse = true"), many("6:8: warning: link.b.back", 200, 30));
+    assert_eq!(told(fast, "tcp = { mss = 698 }"), many("2:1: warning: link.b", 400, 60));
+    // What the flows cannot send does not come.
+    let none = Vec::<String>::new();
+    let slow_access = told(fast, "count = 10\naccess = { rate = \"1 Gbit/s\", delay = \"1 ms\" }");
+    assert!(slow_access.len() == 1 && slow_access[0].contains("no faster than `b`"), "{slow_access:?}");
+    assert_eq!(told(fast, "bytes = \"1 GB\"\ncount = 10"), none);
+    assert_eq!(told(fast, "stop = \"40 s\""), none);
+    assert_eq!(told(fast, "tcp = { receive_buffer = \"10 MB\" }"), none);
+    assert_eq!(told(fast, "arrivals = { per_second = 100, size = \"1 MB\" }"), none);
+    let steps = r#"rate = [{ at = "0 s", value = "24 Gbit/s" }, { at = "40 s", value = "1 Mbit/s" }]"#;
+    assert_eq!(told(steps, ""), none);
+    // Two links with flows of their own add up.
+    let two = small("rate = \"11 Gbit/s\"", "")
+        + "[[link]]\nname = \"c\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncc = \"reno\"\npath = [\"c\"]\n";
+    let told = problems(two.as_bytes());
+    assert!(
+        told.len() == 1
+            && told[0].contains("link.b: the run may carry 175 million data packets, most of them here"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn very_many_packets_under_way_are_told() {
+    let told = |rate: &str, flow: &str| {
+        problems(small(&format!("rate = \"{rate}\""), flow).replace("100 s", "2 s").as_bytes())
+    };
+    let none = Vec::<String>::new();
+    assert_eq!(
+        told("300 Gbit/s", ""),
+        [
+            "x.toml:2:1: warning: link.b: its bandwidth-delay product is 1.5 million packets: so many are in memory \
+             at once; are the rate and the delays right?"
+        ]
+    );
+    assert_eq!(told("200 Gbit/s", ""), none, "a million is not more");
+    assert_eq!(told("300 Gbit/s", "bytes = \"1 MB\""), none);
+    assert_eq!(told("300 Gbit/s", "tcp = { receive_buffer = \"10 MB\" }"), none);
+    let slow_access = told("300 Gbit/s", "access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }");
+    assert!(slow_access.len() == 1 && slow_access[0].contains("no faster than `b`"), "{slow_access:?}");
+}
+
 #[test]
 fn names_are_unique() {
     let flow = "[[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n";
@@ -310,6 +414,30 @@ fn a_syntax_error_hides_no_other_mistake_and_makes_up_none() {
     let told = problems(with_line(12, "rate = 100 Mbit/s").replace("cubic", "cubik").as_bytes());
     assert_eq!(told.len(), 2, "{told:#?}");
     assert!(told[0].starts_with("x.toml:12:8: error: not TOML") && told[1].contains("cubik"));
+    for (line, text) in [
+        (12, "[link.rate] = \"2 s\""),
+        (12, "= \"2 s\""),
+        (12, "[] = \"2 s\""),
+        (12, "[link.] = 3"),
+        (12, "rate. = 3"),
+        (12, "[link.rate] = { = 3"),
+        (15, "back = { = \"2 s\" }"),
+        (2, "= \"2 s\""),
+        (21, "[[flow]] = 3"),
+    ] {
+        let told = problems(with_line(line, text).as_bytes());
+        assert!(told.len() == 1 && told[0].contains("error: not TOML"), "{text} gives {told:#?}");
+    }
+}
+
+#[test]
+fn a_link_is_not_called_unused_where_there_is_no_flow() {
+    let told =
+        problems(b"duration = \"1 s\"\n[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n");
+    assert_eq!(
+        told,
+        ["x.toml:1:1: error: flow: there is no flow; a scenario has at least one [[flow]] table"]
+    );
 }
 
 #[test]

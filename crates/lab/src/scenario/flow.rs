@@ -37,7 +37,23 @@ pub(crate) struct Flow {
     /// What the flows are like, but for name and access link.
     pub(crate) template: FlowSpec,
     pub(crate) access: Option<Link>,
+    /// Where `reverse` was written.
+    pub(crate) reversed: Option<Origin>,
     pub(crate) arrivals: Option<Arrivals>,
+}
+
+impl Flow {
+    /// What its data cross of a link of its path; `None` where that is a way back that holds nothing up.
+    pub(crate) fn data_direction<'a>(&self, link: &'a Link) -> Option<&'a Link> {
+        if self.template.reverse { link.back.as_deref() } else { Some(link) }
+    }
+
+    /// Whether it ends by itself, or its window does not grow without limit where no link limits it.
+    pub(crate) fn bounded(&self) -> bool {
+        let FlowSpec { bytes, tcp, algorithm, .. } = &self.template;
+        let window = tcp.receive_buffer < u64::MAX || algorithm.name == "constant";
+        bytes.is_some() || self.arrivals.is_some() || window
+    }
 }
 
 /// Reads a flow.
@@ -55,7 +71,7 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let mss = tcp.as_ref().map_or(cx.tcp.mss, |tcp| tcp.mss);
     let bytes = section.get("bytes", |item| limits::bytes(item, mss));
     let count = section.get("count", |item| item.whole_within(1, limits::FLOWS));
-    let reverse = section.get("reverse", |item| item.flag());
+    let reverse = section.get("reverse", |item| Ok((item.flag()?, item.origin())));
     let decision_delay = section.get("decision_delay", quantity::time);
     let arrivals = section.get("arrivals", arrivals);
     if arrivals.is_ok_and(|arrivals| arrivals.is_some()) {
@@ -64,12 +80,13 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     section.finish()?;
 
     let (algorithm, settings) = algorithm?;
+    let reversed = reverse?.filter(|(flag, _)| *flag).map(|(_, origin)| origin);
     let template = FlowSpec {
         name: String::new(),
         algorithm,
         settings,
         path: path?,
-        reverse: reverse?.unwrap_or(false),
+        reverse: reversed.is_some(),
         access: None,
         start: Time(start?.unwrap_or(Span::ZERO).0),
         start_jitter: start_jitter?.unwrap_or(START_JITTER),
@@ -79,7 +96,7 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
         decision_delay: decision_delay?.unwrap_or(Span::ZERO),
     };
     let (access, count, arrivals) = (access?, count?, arrivals?);
-    Ok(Flow { origin, given_name, count, names: Vec::new(), template, access, arrivals })
+    Ok(Flow { origin, given_name, count, names: Vec::new(), template, access, reversed, arrivals })
 }
 
 /// An algorithm's name, or a table of its name and parameters.

@@ -1,5 +1,6 @@
 //! How much the simulator can hold.
 
+use super::cost;
 use super::flow::Flow;
 use super::link::Link;
 use super::problem::{Checked, Problems};
@@ -37,15 +38,19 @@ pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> 
     Ok(())
 }
 
-/// Refuses what the simulator could not number.
+/// Refuses what the simulator could not hold or number, and tells what it would long be busy with.
 pub(crate) fn check(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Option<Span>,
     problems: &Problems,
 ) {
+    let mut fits = Ok(());
     for flow in flows.iter().flatten() {
-        segments(flow, links, duration, problems);
+        fits = fits.and(endless(flow, links, problems)).and(segments(flow, links, duration, problems));
+    }
+    if let (Ok(()), Some(duration)) = (fits, duration) {
+        cost::tell(links, flows, duration, problems);
     }
 }
 
@@ -61,17 +66,39 @@ pub(crate) fn bytes(item: &Item, mss: u64) -> Checked<u64> {
     Ok(bytes)
 }
 
-fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problems: &Problems) {
-    let path = flow.template.path.iter().filter_map(|&n| links[n].as_ref());
+/// Refuses a flow whose window nothing would hold: it doubles each round trip until the memory is full.
+fn endless(flow: &Flow, links: &[Option<Link>], problems: &Problems) -> Checked<()> {
+    let path = flow.template.path.iter().map(|&n| links[n].as_ref());
+    // A link that could not be read may have had a rate.
+    let Some(path) = path.collect::<Option<Vec<_>>>() else { return Ok(()) };
+    let directions = path.iter().filter_map(|link| flow.data_direction(link));
+    let limited = directions.chain(&flow.access).any(|link| link.nominal.is_some());
+    if limited || flow.bounded() {
+        return Ok(());
+    }
+    let names: Vec<String> = path.iter().map(|link| format!("`{}`", link.spec.name)).collect();
+    let names = names.join(", ");
+    let message = format!(
+        "its data meet no rate on the way back over {names}, so that its window would grow without end; \
+         give a `rate` (or `trace`) in [link.back] of {names} or in the flow's `access`, or bound the flow with \
+         `bytes` or tcp.receive_buffer"
+    );
+    let origin = flow.reversed.as_ref().unwrap_or(&flow.origin);
+    Err(problems.error(&origin.at, &origin.key, message))
+}
+
+fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problems: &Problems) -> Checked<()> {
+    let path = flow.template.path.iter().filter_map(|&n| flow.data_direction(links[n].as_ref()?));
     let slowest = path.chain(&flow.access).filter_map(highest_rate).min();
-    let (Some(rate), Some(duration), None) = (slowest, duration, flow.template.bytes) else { return };
+    let (Some(rate), Some(duration), None) = (slowest, duration, flow.template.bytes) else { return Ok(()) };
     let segments = rate.0 as f64 / 8.0 * duration.as_secs_f64() / flow.template.tcp.mss as f64;
     if segments > SEGMENTS {
         let (rate, duration) = (show_rate(rate), show_time(duration));
         let message =
             format!("at {rate} for {duration} it may send more than {SEGMENTS} segments, which is too many");
-        problems.error(&flow.origin.at, &flow.origin.key, message);
+        return Err(problems.error(&flow.origin.at, &flow.origin.key, message));
     }
+    Ok(())
 }
 
 fn highest_rate(link: &Link) -> Option<Rate> {

@@ -220,6 +220,6 @@ fn default_queue(role: &Role, capacity: &Served, origin: &Origin) -> Queue {
     match role {
         Role::Access => Queue::unlimited(true),
         Role::Back(_) if capacity.nominal.is_none() => Queue::unlimited(false),
-        _ => Queue::droptail(QueueSize::Bdp(1.0), origin.clone()),
+        _ => Queue::droptail(QueueSize::Default, origin.clone()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod context;
+mod cost;
 mod flow;
 mod limits;
 mod link;

@@ -24,8 +24,8 @@ pub(crate) fn tell(
 }
 
 fn unused(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problems) {
-    if flows.iter().any(Option::is_none) {
-        // The flow that could not be read might use it.
+    if flows.is_empty() || flows.iter().any(Option::is_none) {
+        // The flow that is missing or could not be read might use it.
         return;
     }
     let paths = flows.iter().flatten().flat_map(|flow| &flow.template.path);
@@ -46,7 +46,7 @@ fn no_round_trip(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
 fn slow_access(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
     let Some(access) = &flow.access else { return };
     let path = flow.template.path.iter().filter_map(|&n| links[n].as_ref());
-    let slowest = path.filter_map(|link| Some((link.nominal?, &link.spec.name))).min();
+    let slowest = path.filter_map(|link| Some((flow.data_direction(link)?.nominal?, &link.spec.name))).min();
     if let (Some(own), Some((rate, name))) = (access.nominal, slowest)
         && own <= rate
     {

@@ -1,6 +1,7 @@
 //! What is wrong or odd in a scenario, told like a good compiler tells it.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,21 +108,29 @@ pub(crate) type Checked<T> = Result<T, Reported>;
 pub(crate) struct Problems {
     file: Arc<str>,
     found: RefCell<Vec<Problem>>,
-    /// The file is not TOML throughout: what seems to be missing may stand in a part that could not be read.
-    broken: bool,
+    /// The lines that are not TOML. What else seems wrong in one of them is an echo, and what seems to be missing
+    /// anywhere may stand in them.
+    broken: BTreeSet<usize>,
 }
 
 impl Problems {
     pub(crate) fn new(file: &str, syntax: Vec<(Place, String)>) -> Self {
-        let mut problems = Self { file: file.into(), found: RefCell::default(), broken: false };
+        let mut problems = Self { file: file.into(), found: RefCell::default(), broken: BTreeSet::new() };
         for (place, message) in &syntax {
             problems.error(place, "", message.as_str());
         }
-        problems.broken = !syntax.is_empty();
+        let line = |place: &Place| match place {
+            Place::File(line, _) => Some(*line),
+            Place::Override(_) => None,
+        };
+        problems.broken = syntax.iter().filter_map(|(place, _)| line(place)).collect();
         problems
     }
 
     fn push(&self, severity: Severity, place: &Place, key: &str, message: String) {
+        if matches!(place, Place::File(line, _) if self.broken.contains(line)) {
+            return;
+        }
         let (file, place, key) = (self.file.clone(), place.clone(), key.to_owned());
         self.found.borrow_mut().push(Problem { file, severity, place, key, message });
     }
@@ -137,7 +146,7 @@ impl Problems {
 
     /// Something that must be there is not.
     pub(crate) fn missing(&self, place: &Place, key: &str, message: impl Into<String>) -> Reported {
-        if self.broken { Reported } else { self.error(place, key, message) }
+        if !self.broken.is_empty() { Reported } else { self.error(place, key, message) }
     }
 
     /// Whether there is an error among them.

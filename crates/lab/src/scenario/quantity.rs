@@ -86,6 +86,13 @@ const HABITS: &[(&str, &str)] = &[
     ("minute", "min"),
     ("minutes", "min"),
     ("m", "min"),
+    ("h", "min"),
+    ("hr", "min"),
+    ("hour", "min"),
+    ("hours", "min"),
+    ("d", "min"),
+    ("day", "min"),
+    ("days", "min"),
     ("byte", "B"),
     ("bytes", "B"),
     ("packet", "packets"),
@@ -94,6 +101,9 @@ const HABITS: &[(&str, &str)] = &[
     ("p", "packets"),
 ];
 
+/// The one size of a queue in packets that has no plural.
+const ONE_PACKET: &str = "1 packet";
+
 /// How much a queue holds, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum QueueSize {
@@ -101,6 +111,8 @@ pub(crate) enum QueueSize {
     Packets(u64),
     Bytes(u64),
     Bdp(f64),
+    /// Where none is written: 1 bdp, and a packet at least.
+    Default,
 }
 
 /// A length of time.
@@ -139,6 +151,9 @@ pub(crate) fn bytes(item: &Item) -> Checked<u64> {
 pub(crate) fn queue_size(item: &Item) -> Checked<QueueSize> {
     if matches!(&item.node.kind, Kind::Text(text) if text.trim() == "unlimited") {
         return Ok(QueueSize::Unlimited);
+    }
+    if matches!(&item.node.kind, Kind::Text(text) if text.trim() == ONE_PACKET) {
+        return Ok(QueueSize::Packets(1));
     }
     let (size, unit) = measure(item, &QUEUE)?;
     if size == 0.0 {
@@ -244,6 +259,11 @@ pub(crate) fn show_rate(rate: Rate) -> String {
     exact(rate.0, UNITS)
 }
 
+/// A number of packets as it would be written in a scenario.
+pub(crate) fn show_packets(packets: u64) -> String {
+    if packets == 1 { ONE_PACKET.to_owned() } else { format!("{packets} packets") }
+}
+
 /// A number of bytes as it would be written in a scenario.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     const UNITS: &[(&str, u64)] = &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
@@ -274,5 +294,6 @@ mod tests {
         assert_eq!(show_time(Span::ZERO), "0 s");
         assert_eq!(show_rate(Rate(1_500_000)), "1500 kbit/s");
         assert_eq!(show_bytes(250_000), "250 kB");
+        assert_eq!([1, 2].map(show_packets), ["1 packet", "2 packets"]);
     }
 }

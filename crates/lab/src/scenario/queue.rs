@@ -79,7 +79,7 @@ fn discipline(kind: &str, section: Option<&mut Section>, origin: Origin) -> Chec
         "ns3-default" => declared::<Ns3DefaultParams>(section, QueueSpec::Ns3Default),
         _ => {
             let size = section.map_or(Ok(None), |section| section.get("size", sized))?;
-            let (size, origin) = size.unwrap_or((QueueSize::Bdp(1.0), origin));
+            let (size, origin) = size.unwrap_or((QueueSize::Default, origin));
             Ok(Queue::droptail(size, origin))
         }
     }

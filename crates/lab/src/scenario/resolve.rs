@@ -4,7 +4,7 @@ use super::Scenario;
 use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::link::Link;
-use super::quantity::{show_bytes, show_rate, show_time};
+use super::quantity::{show_bytes, show_packets, show_rate, show_time};
 use super::settings::UNLIMITED;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
@@ -91,7 +91,7 @@ fn queue(queue: &QueueSpec) -> Value {
 fn size(limit: Limit) -> Value {
     match limit {
         Limit::Unlimited => json!(UNLIMITED),
-        Limit::Packets(packets) => json!(format!("{packets} packets")),
+        Limit::Packets(packets) => json!(show_packets(packets)),
         Limit::Bytes(bytes) => json!(show_bytes(bytes)),
     }
 }

@@ -76,12 +76,16 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
         QueueSize::Unlimited => Limit::Unlimited,
         QueueSize::Packets(packets) => Limit::Packets(packets),
         QueueSize::Bytes(bytes) => Limit::Bytes(bytes),
-        QueueSize::Bdp(bdp) => match link.nominal {
-            Some(rate) => Limit::Packets(packets_of(bdp, rate, load.rtt)),
-            None => {
-                problems.error(&origin.at, &origin.key, "a size in bdp needs a rate, and this link has none");
+        QueueSize::Bdp(bdp) => match in_packets(bdp, link.nominal, load.rtt) {
+            Ok(packets) => Limit::Packets(packets),
+            Err(message) => {
+                problems.error(&origin.at, &origin.key, message);
                 return;
             }
+        },
+        QueueSize::Default => match link.nominal {
+            Some(rate) => Limit::Packets(packets_of(1.0, rate, load.rtt)),
+            None => Limit::Unlimited,
         },
     };
     let packet = load.packet + link.spec.overhead;
@@ -97,10 +101,37 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
     apply(&mut link.spec.queue, limit);
 }
 
+/// A size that was written in bdp, in packets; one that rounds to none is a slip.
+fn in_packets(bdp: f64, rate: Option<Rate>, rtt: Span) -> Result<u64, String> {
+    let rate = rate.ok_or("a size in bdp needs a rate, and this link has none")?;
+    let packets = exact_packets_of(bdp, rate, rtt);
+    if packets.round() >= 1.0 {
+        return Ok(packets.round() as u64);
+    }
+    let one = match bdp {
+        1.0 => String::new(),
+        _ => format!("; 1 bdp is {} packets", shown(exact_packets_of(1.0, rate, rtt))),
+    };
+    Err(format!("{bdp} bdp is {} packets here{one}; a queue holds at least one packet", shown(packets)))
+}
+
+/// A number of packets with three digits.
+fn shown(packets: f64) -> String {
+    if packets == 0.0 || packets >= 100.0 {
+        return format!("{packets:.0}");
+    }
+    let digits = (2.0 - packets.log10().floor()).clamp(0.0, 20.0) as usize;
+    let text = format!("{packets:.digits$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// So many bandwidth-delay products in packets of 1500 bytes, rounded to the nearest, at least one.
 fn packets_of(bdp: f64, rate: Rate, rtt: Span) -> u64 {
-    let bits = rate.0 as f64 * rtt.as_secs_f64();
-    (bdp * bits / PACKET_BITS).round().max(1.0) as u64
+    exact_packets_of(bdp, rate, rtt).round().max(1.0) as u64
+}
+
+fn exact_packets_of(bdp: f64, rate: Rate, rtt: Span) -> f64 {
+    bdp * rate.0 as f64 * rtt.as_secs_f64() / PACKET_BITS
 }
 
 fn tell_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &Problems) {

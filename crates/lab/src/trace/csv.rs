@@ -12,6 +12,9 @@ const FASTEST: f64 = 1e9;
 /// The most steps that a run may have, after repetition.
 const MOST_STEPS: u128 = 20_000_000;
 
+/// What is said of the CSV of a spreadsheet in a country that writes 0,5 for a half.
+pub(super) const SEMICOLONS: &str = "it has semicolons; allowed is a comma between the two: `seconds,Mbit/s`";
+
 #[derive(Clone, Copy)]
 struct Row {
     at: Span,
@@ -111,6 +114,9 @@ impl Cycle {
 }
 
 fn row(line: &str) -> Result<Row, String> {
+    if line.contains(';') {
+        return Err(SEMICOLONS.to_owned());
+    }
     let shown: String = line.chars().take(40).collect();
     let wrong = || format!("`{shown}` is not `seconds,Mbit/s`");
     let (seconds, rate) = line.split_once(',').ok_or_else(wrong)?;

@@ -49,6 +49,10 @@ pub fn read(reader: &mut dyn BufRead, until: Span) -> Result<Trace, String> {
     let Some(first) = lines.next()? else {
         return Err("it is empty".to_owned());
     };
+    // Before any comma: behind it, it is but a part of a title.
+    if first.split(',').next().is_some_and(|field| field.contains(';')) {
+        return Err(lines.wrong(csv::SEMICOLONS));
+    }
     let (service, mean, period) = if first.contains(',') {
         csv::read(&first, &mut lines, until)?
     } else {
@@ -169,6 +173,11 @@ mod tests {
             ("0,1e99\n", "line 1: 1e99 Mbit/s is too fast"),
             ("0,0\n1,0\n", "every rate is 0"),
             ("seconds,rate\n", "it has no rates"),
+            ("0;1\n1;2\n", "line 1: it has semicolons; allowed is a comma between the two: `seconds,Mbit/s`"),
+            ("seconds;rate\n0;1\n", "line 1: it has semicolons"),
+            ("0;1,5\n", "line 1: it has semicolons"),
+            ("0,0;1,5\n", "line 1: it has semicolons"),
+            ("seconds,rate; mean\n0,1\n1;2\n", "line 3: it has semicolons"),
         ];
         for (text, message) in cases {
             let error = read_text(text, 10).unwrap_err();

@@ -9,12 +9,13 @@ fn traces() -> Memory {
     let mut traces = Memory::default();
     let mut add = |name: &str, text: &str| traces.0.insert(name.to_owned(), text.to_owned());
     add("short", "50\n100\n");
-    add("long", "1\n20000\n");
+    add("long", &(1..=2000).map(|n| format!("{}\n", n * 10)).collect::<String>());
     add("empty", "");
     add("unsorted", "5\n3\n");
     add("words", "5\nmany\n");
     add("negative", "-1\n");
     add("dead.csv", "0,0\n1,0\n");
+    add("semicolons.csv", "seconds;Mbit/s\n0;10\n");
     add("steps.csv", "seconds,Mbit/s\n0,10\n5,30\n");
     traces
 }

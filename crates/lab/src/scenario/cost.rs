@@ -1,0 +1,152 @@
+//! What a run may cost in time and memory. A slip of the unit makes either a thousand times as much.
+
+use super::flow::Flow;
+use super::link::Link;
+use super::problem::Problems;
+use super::section::Origin;
+use super::settle::base_rtt;
+use cwndlab_cc::{Rate, Span, Time};
+use cwndlab_sim::spec::{Capacity, SizeSpec};
+use std::collections::BTreeMap;
+
+/// A run with more data packets than this is told.
+const ODDLY_MANY_PACKETS: f64 = 100e6;
+/// What one of them takes, in seconds of CPU.
+const CPU_S: f64 = 0.15e-6;
+/// As is a link with more packets than this under way at once.
+const ODDLY_MANY_UNDER_WAY: f64 = 1e6;
+
+/// The flows that have one direction of a link as the slowest shared one on their way. In data packets.
+struct Bottleneck<'a> {
+    origin: &'a Origin,
+    /// What the link can carry in the run.
+    capacity: f64,
+    /// What its flows may send in the run.
+    sent: f64,
+    /// What of it may be sent in a second by flows without an end.
+    lasting_per_second: f64,
+    /// Largest base round-trip time of these.
+    rtt: Span,
+}
+
+/// Tells of a run that carries very many packets, and of links that hold very many at once.
+pub(crate) fn tell(links: &[Option<Link>], flows: &[Option<Flow>], duration: Span, problems: &Problems) {
+    let bottlenecks = bottlenecks(links, flows, duration);
+    for bottleneck in &bottlenecks {
+        under_way(bottleneck, duration, problems);
+    }
+    let carried = |bottleneck: &Bottleneck| bottleneck.sent.min(bottleneck.capacity);
+    let packets: f64 = bottlenecks.iter().map(carried).sum();
+    let Some(most) = bottlenecks.iter().max_by(|a, b| carried(a).total_cmp(&carried(b))) else { return };
+    if packets > ODDLY_MANY_PACKETS {
+        let here = if bottlenecks.len() > 1 { ", most of them here" } else { "" };
+        let message = format!(
+            "the run may carry {:.0} million data packets{here}, which takes about {:.0} s of CPU; are the rate and \
+             the duration right?",
+            packets / 1e6,
+            packets * CPU_S
+        );
+        problems.warn(&most.origin.at, &most.origin.key, message);
+    }
+}
+
+fn under_way(bottleneck: &Bottleneck, duration: Span, problems: &Problems) {
+    let per_second = bottleneck.lasting_per_second.min(bottleneck.capacity / duration.as_secs_f64());
+    let packets = per_second * bottleneck.rtt.as_secs_f64();
+    if packets > ODDLY_MANY_UNDER_WAY {
+        let message = format!(
+            "its bandwidth-delay product is {:.1} million packets: so many are in memory at once; are the rate and \
+             the delays right?",
+            packets / 1e6
+        );
+        problems.warn(&bottleneck.origin.at, &bottleneck.origin.key, message);
+    }
+}
+
+fn bottlenecks<'a>(
+    links: &'a [Option<Link>],
+    flows: &'a [Option<Flow>],
+    duration: Span,
+) -> Vec<Bottleneck<'a>> {
+    let run_bits = |link: &Link| run_bits(link, duration);
+    let forward: Vec<_> = links.iter().map(|link| run_bits(link.as_ref()?)).collect();
+    let backward: Vec<_> = links.iter().map(|link| run_bits(link.as_ref()?.back.as_deref()?)).collect();
+    // By the link and its direction; a flow that no shared link limits has its own.
+    let mut found: BTreeMap<(Option<usize>, usize), Bottleneck> = BTreeMap::new();
+    for (index, flow) in flows.iter().enumerate() {
+        let Some(flow) = flow else { continue };
+        let bits = if flow.template.reverse { &backward } else { &forward };
+        let rated = flow.template.path.iter().filter_map(|&n| Some((n, bits[n]?)));
+        let slowest = rated.min_by(|a, b| a.1.total_cmp(&b.1));
+        let packet_bits = (flow.template.tcp.mss + flow.template.tcp.header) as f64 * 8.0;
+        let capacity = slowest.map_or(f64::INFINITY, |(_, bits)| bits / packet_bits);
+        let access = flow.access.as_ref().and_then(run_bits).map_or(f64::INFINITY, |bits| bits / packet_bits);
+        let rtt = base_rtt(flow, links);
+        let sent = sent(flow, capacity, access, rtt, duration);
+        if !sent.is_finite() {
+            // A window that never changes, over nothing that limits it: it costs what it costs.
+            continue;
+        }
+        let shared = slowest.and_then(|(n, _)| Some((n, flow.data_direction(links[n].as_ref()?)?)));
+        let (key, origin) = match shared {
+            Some((n, link)) => ((Some(n), usize::from(flow.template.reverse)), &link.origin),
+            None => ((None, index), &flow.origin),
+        };
+        let bottleneck = found.entry(key).or_insert(Bottleneck {
+            origin,
+            capacity,
+            sent: 0.0,
+            lasting_per_second: 0.0,
+            rtt: Span::ZERO,
+        });
+        bottleneck.capacity = bottleneck.capacity.max(capacity);
+        bottleneck.sent += sent;
+        if !flow.bounded() {
+            let count = flow.count.unwrap_or(1) as f64;
+            bottleneck.lasting_per_second += count * access / duration.as_secs_f64();
+            bottleneck.rtt = bottleneck.rtt.max(rtt);
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Bits that a link can carry in the run; `None` if it has no rate.
+fn run_bits(link: &Link, duration: Span) -> Option<f64> {
+    let Capacity::Rate(rates) = &link.spec.capacity else {
+        return link.nominal.map(|mean| mean.0 as f64 * duration.as_secs_f64());
+    };
+    let ends = rates.iter().skip(1).map(|(at, _)| at.0).chain([u64::MAX]);
+    let step = |((at, rate), end): (&(Time, Rate), u64)| {
+        rate.0 as f64 * Span(end.min(duration.0).saturating_sub(at.0)).as_secs_f64()
+    };
+    Some(rates.iter().zip(ends).map(step).sum())
+}
+
+/// Packets that the flows of a table send at most, where the links of their way carry so many in the whole run.
+fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64 {
+    let template = &flow.template;
+    let end = template.stop.map_or(duration.0, |stop| stop.0.min(duration.0));
+    let active = Span(end.saturating_sub(template.start.0)).as_secs_f64();
+    let share = active / duration.as_secs_f64();
+    let mss = template.tcp.mss as f64;
+    let window = match template.tcp.receive_buffer {
+        u64::MAX => f64::INFINITY,
+        // A round trip of 0 gives no limit.
+        buffer => buffer as f64 / mss / rtt.as_secs_f64() * active,
+    };
+    let own = match (flow.arrivals, template.bytes) {
+        (Some(arrivals), _) => arrivals.per_second * active * mean(arrivals.size) / mss,
+        (None, Some(bytes)) => bytes as f64 / mss,
+        (None, None) => f64::INFINITY,
+    };
+    let windows = if flow.arrivals.is_some() { f64::INFINITY } else { window };
+    let each = own.min(windows).min(access * share);
+    (each * flow.count.unwrap_or(1) as f64).min(shared * share)
+}
+
+fn mean(size: SizeSpec) -> f64 {
+    match size {
+        SizeSpec::Constant(bytes) => bytes as f64,
+        SizeSpec::Exponential { mean } | SizeSpec::Pareto { mean, .. } => mean,
+    }
+}
