@@ -65,6 +65,12 @@ pub trait WindowRule: Send {
         ack.acked
     }
 
+    /// Whether a timeout in this phase, after a reduction, sets ssthresh anew. The frame's rule is Linux's: neither in
+    /// recovery nor when the timer expires again.
+    fn reduces_again(&self, _phase: Phase) -> bool {
+        false
+    }
+
     /// Whether what was counted before a reduction still counts after it (ns-3); the frame forgets it, as Linux does.
     fn carries_credit(&self) -> bool {
         false
@@ -126,16 +132,21 @@ impl<R: WindowRule> Classic<R> {
 
     /// RFC 5681 section 3.1: on a loss, ssthresh; at least two segments.
     fn reduce(&mut self, cx: &Context, event: Event) {
-        self.before_reduction = Some(self.window);
+        // An undo takes back all reductions since the path was last found in order.
+        if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
+            self.before_reduction = Some(self.window);
+        }
         let floor = 2 * self.window.mss;
         self.window.ssthresh = self.rule.shrink(cx, &self.window, event).max(floor);
         self.forget_credit();
     }
 
     fn on_timeout(&mut self, cx: &Context) {
-        // RFC 5681 section 3.1 (4): a segment that has already been resent holds ssthresh constant; Linux holds it
-        // as well when the timeout falls into a recovery that has already reduced.
-        if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
+        let again = match cx.facts.phase {
+            Phase::Open | Phase::Disorder => true,
+            phase => self.rule.reduces_again(phase),
+        };
+        if again {
             self.reduce(cx, Event::Timeout);
         }
         self.window.cwnd = self.window.mss;

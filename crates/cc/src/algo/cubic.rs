@@ -212,6 +212,16 @@ impl WindowRule for Cubic {
         }
     }
 
+    fn reduces_again(&self, phase: Phase) -> bool {
+        match self.params.form {
+            // RFC 9438 section 4.8 follows RFC 5681 section 3.1: unless the timer has already resent the segment.
+            Form::Rfc9438 => phase != Phase::Loss,
+            Form::Linux => false,
+            // ns-3 sets ssthresh at every timeout.
+            Form::Ns3 => true,
+        }
+    }
+
     fn carries_credit(&self) -> bool {
         self.params.form == Form::Ns3
     }

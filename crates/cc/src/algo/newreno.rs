@@ -1,7 +1,7 @@
 //! NewReno as RFC 5681 and RFC 6582 have it: half of FlightSize on a loss; counts bytes or, as ns-3 does, ACKs.
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, Context, Event};
+use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
 use crate::registry::Algorithm;
 use std::sync::Arc;
@@ -39,38 +39,40 @@ crate::parameters! {
 
 /// The window rule of NewReno.
 pub struct NewReno {
-    half_of: HalfOf,
-    counting: Counting,
-    /// Fractions of a byte that ACK counting has not yet added.
-    remainder: u64,
+    params: NewRenoParams,
 }
 
 impl WindowRule for NewReno {
     fn counted(&self, ack: &Ack, mss: u64) -> u64 {
-        match self.counting {
+        match self.params.counting {
             Counting::Bytes => ack.acked,
             Counting::Acks => ack.acked.min(mss),
         }
     }
 
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
-        match self.counting {
+        match self.params.counting {
             Counting::Bytes => window.grow_one_per(window.cwnd, acked),
-            // RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK.
-            Counting::Acks => {
-                self.remainder += window.mss * window.mss;
-                window.cwnd += self.remainder / window.cwnd;
-                self.remainder %= window.cwnd;
-            }
+            // RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, in whole bytes, one at least.
+            Counting::Acks => window.cwnd += (window.mss * window.mss / window.cwnd).max(1),
         }
     }
 
+    /// RFC 5681 equation (4) holds at a timeout unless the timer has already resent the segment; ns-3's at each one.
+    fn reduces_again(&self, phase: Phase) -> bool {
+        phase != Phase::Loss || self.params.half_of == HalfOf::Pipe
+    }
+
     /// RFC 5681 equation (4): half of FlightSize.
-    fn shrink(&mut self, cx: &Context, _window: &Window, _event: Event) -> u64 {
-        match self.half_of {
-            HalfOf::FlightSize => cx.facts.flight_size / 2,
-            HalfOf::Pipe => cx.facts.in_flight / 2,
-        }
+    fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
+        let facts = cx.facts;
+        let base = match (self.params.half_of, event) {
+            (HalfOf::FlightSize, _) => facts.flight_size,
+            // At a timeout nothing counts as in flight any more: what was is at most the window.
+            (HalfOf::Pipe, Event::Timeout) => facts.flight_size.min(window.cwnd),
+            (HalfOf::Pipe, _) => facts.in_flight,
+        };
+        base / 2
     }
 }
 
@@ -81,15 +83,11 @@ pub fn algorithm() -> Algorithm {
         name: "newreno",
         summary: "NewReno: one segment a round trip, half of FlightSize on a loss",
         source: "RFC 5681, RFC 6582; with counting = acks: ns-3.37 TcpNewReno",
-        departures: &[
-            "recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation",
-            "with counting = acks the fraction of a byte is carried, where ns-3 adds at least one byte an ACK",
-        ],
+        departures: &["recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation"],
         params: NewRenoParams::specs().into(),
         build: Arc::new(|setup, settings| {
             let params = NewRenoParams::with(settings);
-            let rule = NewReno { half_of: params.half_of, counting: params.counting, remainder: 0 };
-            Box::new(Classic::new(setup, rule))
+            Box::new(Classic::new(setup, NewReno { params }))
         }),
     }
 }

@@ -1,7 +1,7 @@
 //! Reno as Linux (`tcp_reno`) and ns-3 (`TcpLinuxReno`) have it: bytes counted, half the window on a loss.
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, Context, Event};
+use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
 use crate::registry::Algorithm;
 use std::sync::Arc;
@@ -39,6 +39,11 @@ impl WindowRule for Reno {
     }
 
     fn carries_credit(&self) -> bool {
+        self.counting == Counting::Cumulative
+    }
+
+    /// ns-3 sets ssthresh at every timeout.
+    fn reduces_again(&self, _phase: Phase) -> bool {
         self.counting == Counting::Cumulative
     }
 

@@ -66,6 +66,8 @@ cwndlab_cc::parameters! {
             "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
             "largest receive window", "no limit: as if tcp_rmem were large";
+        window_tuning: bool = true, "window_tuning", Allowed::Flag, "",
+            "the receive window grows with what arrives, up to the receive buffer; off: it is the whole buffer", "Linux tcp_moderate_rcvbuf";
         sack: bool = true, "sack", Allowed::Flag, "",
             "selective acknowledgements", "RFC 2018";
         loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",
@@ -138,6 +140,7 @@ pub const PROFILES: &[Profile] = &[
             ("rto_max", Setting::Span(Span::from_secs(3600))),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
             ("quick_ack", Setting::Flag(false)),
+            ("window_tuning", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
             ("loss_detection", Setting::Word("sack")),
             ("recovery", Setting::Word("prr-ns3")),

@@ -64,7 +64,8 @@ struct ReceiveWindow {
 
 impl ReceiveWindow {
     fn new(options: &TcpOptions) -> Self {
-        let window = INITIAL_WINDOW.min(options.receive_buffer);
+        let first = if options.window_tuning { INITIAL_WINDOW } else { u64::MAX };
+        let window = first.min(options.receive_buffer);
         Self {
             mss: options.mss,
             most: options.receive_buffer,
