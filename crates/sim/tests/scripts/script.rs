@@ -317,8 +317,14 @@ impl Script {
     /// The slow-start threshold in segments.
     #[track_caller]
     pub fn expect_ssthresh(&mut self, segments: u64) -> &mut Self {
+        self.expect_ssthresh_of(segments as f64)
+    }
+
+    /// The same with a part of a segment.
+    #[track_caller]
+    pub fn expect_ssthresh_of(&mut self, segments: f64) -> &mut Self {
         let ssthresh = self.ssthresh();
-        self.expect("ssthresh", ssthresh / self.mss as f64, segments as f64)
+        self.expect("ssthresh", ssthresh / self.mss as f64, segments)
     }
 
     /// There has been no reduction, or it was taken back.

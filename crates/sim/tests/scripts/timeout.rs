@@ -123,9 +123,10 @@ fn a_timeout_in_recovery_does_not_undo_the_loss() {
     tcp.sack(0, [(1, 3)]).expect_sent([11]);
     tcp.sack(0, [(1, 4)]).expect_resent([0]).expect_ssthresh(5);
     let fast = 1;
-    tcp.at(1100).expect_phase(Loss).expect_resent([0]).expect_ssthresh(5);
+    // ns-3 sets ssthresh at every timeout.
+    tcp.at(1100).expect_phase(Loss).expect_resent([0]).expect_ssthresh_of(2.5);
     // What fills the hole is the fast retransmission: segment 0 itself was lost.
-    tcp.at(1110).ack_of_transmission(4, fast).expect_ssthresh(5);
+    tcp.at(1110).ack_of_transmission(4, fast).expect_ssthresh_of(2.5);
     tcp.count_sent();
 }
 
