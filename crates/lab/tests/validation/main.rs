@@ -1,0 +1,9 @@
+//! The simulator against theory, ns-3 and the Linux kernel. Every table of `docs/validation.md` is made here.
+
+mod dumbbell;
+mod linux;
+mod ns3;
+mod reference;
+mod stats;
+mod table;
+mod theory;
