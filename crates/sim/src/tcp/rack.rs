@@ -63,7 +63,6 @@ impl Rack {
 
     /// Step 4: a DSACK says that the reordering window was too small.
     pub fn on_dsack(&mut self, delivered: u32, in_flight: u32) {
-        self.reordering_seen = true;
         if delivered >= self.factor_round {
             self.factor = self.factor.max(1) + 1;
             self.factor_round = delivered + in_flight;

@@ -49,11 +49,23 @@ fn a_dsack_widens_the_window() {
     tcp.expect_sent(0..10);
     tcp.at(200).dsack(2, 0, []);
     tcp.count_sent();
-    // RFC 8985 section 6.2, step 4: two quarters now. 2 left at 100 ms, 5 took 101 ms.
-    tcp.at(201).sack(2, [(3, 6)]).expect_phase(Disorder);
+    // RFC 8985 section 6.2, step 4: two quarters of the minimum RTT now, when one duplicate alone speaks for a loss.
+    // 2 left at 100 ms, 3 took 101 ms.
+    tcp.at(201).sack(2, [(3, 4)]).expect_phase(Disorder);
     tcp.count_sent();
     tcp.at(250).expect_nothing().expect_phase(Disorder);
     tcp.at(251).expect_resent([2]).expect_phase(Recovery);
+}
+
+/// RFC 8985 section 6.2, step 4: a DSACK alone is no reordering, so three duplicates still act at once.
+#[test]
+fn after_a_dsack_three_duplicates_act_at_once() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).dsack(2, 0, []);
+    tcp.count_sent();
+    tcp.at(201).sack(2, [(3, 6)]).expect_phase(Recovery).expect_resent([2]);
+    tcp.count_sent();
 }
 
 #[test]
