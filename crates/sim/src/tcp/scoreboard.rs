@@ -148,12 +148,6 @@ impl Scoreboard {
         self.lost_count
     }
 
-    /// Retransmissions in flight.
-    #[must_use]
-    pub fn resent(&self) -> u32 {
-        self.resent_count
-    }
-
     /// One past the highest SACKed segment; `una` if there is none.
     #[must_use]
     pub fn highest_sacked(&self) -> u32 {
@@ -172,12 +166,6 @@ impl Scoreboard {
     #[must_use]
     pub fn record(&self, seq: u32) -> &Record {
         &self.records[seq as usize & (self.records.len() - 1)]
-    }
-
-    /// Whether the segment is marked lost.
-    #[must_use]
-    pub fn is_lost(&self, seq: u32) -> bool {
-        self.lost.get(seq)
     }
 
     /// Whether the segment is SACKed.
