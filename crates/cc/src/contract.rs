@@ -123,7 +123,8 @@ pub struct Facts {
     pub rtt: Rtt,
     /// Bytes in flight ("pipe", RFC 6675) after the event being reported.
     pub in_flight: u64,
-    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event.
+    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event, without what limited
+    /// transmit added.
     pub flight_size: u64,
     /// State of the transport's loss recovery; during [`CongestionControl::on_event`] the one before the event.
     pub phase: Phase,

@@ -26,9 +26,6 @@ const ACCESS_SLIP: f64 = 1e-4;
 const PAIR_SEEDS: u64 = 24;
 const QUARTET_SEEDS: u64 = 40;
 
-/// Rows that break a bound, each with its mechanism; `docs/validation.md` has the evidence.
-const EXPLAINED: &[(&str, &str)] = &[];
-
 fn algorithm(cc: &str) -> &'static str {
     match cc {
         "TcpNewReno" => "newreno",
@@ -108,7 +105,7 @@ fn phases(rows: &[Row]) -> Vec<Dumbbell> {
         exact.but(|case| {
             case.rtt += Span::from_secs_f64(shift(phase));
             // The access rate is three halves or twice the bottleneck's, so that a burst arrives in step with departures
-            // whatever the RTT: a part in ten thousand lets it slip by a packet time within a thousand packets or so.
+            // whatever the RTT: a part in ten thousand lets it slip by a packet time in ten thousand packets.
             for (rate, _) in case.flows.iter_mut().filter_map(|flow| flow.access.as_mut()) {
                 *rate *= 1.0 + ACCESS_SLIP * f64::from(phase);
             }
@@ -122,17 +119,11 @@ fn spans(ours: &[f64], theirs: f64) -> bool {
     (min(ours) * (1.0 - ROUNDING)..=max(ours) * (1.0 + ROUNDING)).contains(&theirs)
 }
 
-/// The verdict of a row: a broken bound needs a mechanism, and a mechanism that is no longer needed has to go.
-fn explain(label: &str, verdict: Result<&str, String>, broken: &mut Vec<String>) -> String {
-    let mechanism = EXPLAINED.iter().find(|(row, _)| *row == label).map(|(_, mechanism)| *mechanism);
-    match (verdict, mechanism) {
-        (Ok(verdict), None) => verdict.to_owned(),
-        (Err(_), Some(mechanism)) => mechanism.to_owned(),
-        (Ok(_), Some(mechanism)) => {
-            broken.push(format!("{label} keeps its bound now: take it off the list of '{mechanism}'"));
-            mechanism.to_owned()
-        }
-        (Err(gap), None) => {
+/// The verdict of a row; one that is neither within its bound nor explained breaks the test.
+fn settle(label: &str, verdict: Result<&str, String>, broken: &mut Vec<String>) -> String {
+    match verdict {
+        Ok(verdict) => verdict.to_owned(),
+        Err(gap) => {
             broken.push(format!("{label}: {gap}"));
             "NO".to_owned()
         }
@@ -191,7 +182,7 @@ fn single_flows() {
             row.text("bneck_drops").into(),
             format!("{}; {}", dropped[0], range(median(&dropped), min(&dropped), max(&dropped), 0)),
             format!("{}; {}, {:.1}", row.text("n_rto"), expiries[0], mean(&expiries)),
-            explain(row.text("label"), verdict, &mut broken),
+            settle(row.text("label"), verdict, &mut broken),
         ]);
     }
     publish(&[table], broken);
@@ -252,7 +243,7 @@ fn two_flows() {
             number(mean(&their_totals), 2),
             range(mean(&totals), min(&totals), max(&totals), 2),
             percent(gap),
-            explain(rows[0].text("label"), verdict, &mut broken),
+            settle(rows[0].text("label"), verdict, &mut broken),
             each(&their_shares, 1),
             format!(
                 "{:.1}, {:.1}-{:.1} [{:.1}, {:.1}]",
@@ -353,7 +344,7 @@ fn four_flows() {
             percent(gaps[1]),
             each(&expiries, 0),
             number(mean(&collect(outcomes, timeouts)), 1),
-            explain(row.text("label"), verdict, &mut broken),
+            settle(row.text("label"), verdict, &mut broken),
         ]);
     }
     publish(&[table], broken);

@@ -323,8 +323,8 @@ impl Pftk {
     }
 }
 
-/// The round of recovery, which the model leaves out, may make ours so much slower.
-const PFTK_RECOVERY_BOUND: f64 = 10.0;
+/// Rows beyond the bound without a proven reason stay within this; it was set after they had been seen.
+const PFTK_OPEN_BOUND: f64 = 10.0;
 
 fn pftk_case(p: f64, delayed_ack: u64) -> Dumbbell {
     let flow = FlowSetup::new("newreno").with("counting", Value::Word("acks"));
@@ -382,7 +382,7 @@ fn timeouts_under_random_loss() {
             [printed, _] if printed.abs() <= BOUND => "ok",
             // The model's share of timeouts makes it too slow, the counted one too fast.
             [printed, counted] if printed > 0.0 && counted < 0.0 => "losses in a round",
-            [printed, _] if printed < 0.0 && -printed <= PFTK_RECOVERY_BOUND => "recovery round",
+            [printed, _] if printed < 0.0 && -printed <= PFTK_OPEN_BOUND => "open",
             _ => {
                 broken.push(format!("PFTK at {p}, b = {b}: {gaps:?} %"));
                 "NO"

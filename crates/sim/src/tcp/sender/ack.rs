@@ -52,7 +52,7 @@ impl Sender {
         let ce = header.ce_count.saturating_sub(self.peer.ce_count);
         self.rate.ce += ce;
         self.peer.ce_count += ce;
-        self.peer.timestamp = header.sent_at;
+        self.peer.timestamp = self.peer.timestamp.max(header.sent_at);
         self.peer.window_end = self.peer.window_end.max(header.cumulative.saturating_add(header.window));
         self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
 
