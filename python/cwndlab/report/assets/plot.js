@@ -1,0 +1,77 @@
+// What every chart has: axes with units, a legend that hides series, and its size.
+
+const AXIS_WIDTH = 62;
+const AXIS_HEIGHT = 34;
+const LABEL_HEIGHT = 22;
+const LABEL_LENGTH = 60;
+const FONT = "12px system-ui, sans-serif";
+
+const PLAIN = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
+
+// Always with a point for decimals, whatever the reader's language; short enough for an axis.
+function shown(value) {
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 1e-4 && size < 1e6)) return PLAIN.format(value);
+  return Number(value.toPrecision(5)).toExponential().replace("e+", "e");
+}
+
+const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
+
+const measured = (value, unit) => (value == null ? "–" : withUnit(shown(Number(value.toPrecision(5))), unit));
+
+// Beginning and end: names of one kind mostly differ at their ends.
+function shortened(text) {
+  const letters = [...text];
+  const half = (LABEL_LENGTH - 2) / 2;
+  return letters.length <= LABEL_LENGTH
+    ? text
+    : `${letters.slice(0, half).join("")}…${letters.slice(-half).join("")}`;
+}
+
+function axis(label, unit, size) {
+  const line = () => ink("--grid");
+  return {
+    label: shortened(label) + (unit ? ` (${unit})` : ""),
+    size,
+    labelSize: LABEL_HEIGHT,
+    font: FONT,
+    labelFont: FONT,
+    stroke: () => ink("--chart-text"),
+    grid: { stroke: line, width: 1 },
+    ticks: { stroke: line, width: 1 },
+    values: (_, values) => values.map((value) => (value == null ? "" : shown(value))),
+  };
+}
+
+const axes = (data) => [axis(data.xLabel, data.xUnit, AXIS_HEIGHT), axis(data.yLabel, data.yUnit, AXIS_WIDTH)];
+
+// A scale needs a width, even for a single value or none.
+const widened = (low, high) => (low == null ? [0, 1] : low === high ? [low - 0.5, high + 0.5] : [low, high]);
+
+function element(name, className, ...content) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.append(...content);
+  return made;
+}
+
+// A button for each series, which hides and shows it.
+function legend(figure, series, sample, toggle) {
+  const buttons = series.map(({ label, look }) => {
+    const button = element("button", "entry", sample(look), element("bdi", "label", label));
+    button.type = "button";
+    button.title = label;
+    button.ariaPressed = "true";
+    button.addEventListener("click", () => toggle(label, button.ariaPressed !== "true"));
+    return button;
+  });
+  figure.querySelector(".legend").append(...buttons);
+  return buttons;
+}
+
+const plotWidth = (figure) => Math.max(200, figure.querySelector(".plot").clientWidth);
+
+// At once: a page that is printed does not wait.
+function resize(plot, width) {
+  plot.batch(() => plot.setSize({ width, height: plot.height }));
+}

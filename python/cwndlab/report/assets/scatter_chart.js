@@ -1,0 +1,160 @@
+// Points with their intervals; those on the front are filled, and joined by a line.
+
+const SCATTER_HEIGHT = 400;
+const SIGN_RADIUS = 6;
+const POINT_REACH = 18;
+const MARGIN = 0.06;
+
+function scatterChart(figure, data, group) {
+  const points = data.points;
+  const hidden = new Set();
+  const visible = () => points.filter(({ look }) => !hidden.has(look));
+  const extents = { x: extent(points, "x", "xLow", "xHigh"), y: extent(points, "y", "yLow", "yHigh") };
+  const tip = element("div", "tip");
+  tip.hidden = true;
+  let current = null;
+  const buttons = legend(figure, data.series, signSample, group.toggle);
+  const tell = (made) => {
+    current = nearest(made, visible());
+    showTip(made, tip, current, data);
+  };
+  const options = {
+    width: plotWidth(figure),
+    height: SCATTER_HEIGHT,
+    legend: { show: false },
+    scales: { x: { time: false }, y: { range: () => extents.y } },
+    axes: axes(data),
+    series: [{}, ...data.series.map(() => ({ paths: () => null, points: { show: false } }))],
+    cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: true, uni: 20 } },
+    hooks: { setCursor: [tell], drawClear: [drawPaper], draw: [(made) => drawPoints(made, visible())] },
+  };
+  const plot = new uPlot(options, aligned(data, extents.x), figure.querySelector(".plot"));
+  plot.over.append(tip);
+  const follow = () => current?.href && location.assign(current.href);
+  plot.over.addEventListener("click", follow);
+  return {
+    figure,
+    plot,
+    show(label, isShown) {
+      const index = data.series.findIndex((one) => one.label === label);
+      buttons[index].ariaPressed = String(isShown);
+      hidden[isShown ? "delete" : "add"](data.series[index].look);
+      plot.redraw();
+    },
+    step: (steps) => stepOverPoints(plot, visible(), current, steps),
+    follow,
+  };
+}
+
+// From the least to the greatest end of any interval, with a margin.
+function extent(points, ...keys) {
+  const ends = points.flatMap((point) => keys.map((key) => point[key])).filter((end) => end != null);
+  if (!ends.length) return [0, 1];
+  const [low, high] = widened(ends.reduce((a, b) => Math.min(a, b)), ends.reduce((a, b) => Math.max(a, b)));
+  const margin = MARGIN * (high - low);
+  return [low - margin, high + margin];
+}
+
+// Columns for uPlot: every x once, in order, with one column of y for each series. The ends of the scale stand
+// among the x, so that a reset shows the whole intervals.
+function aligned({ series, points }, [low, high]) {
+  const sorted = [...points].sort((one, other) => one.x - other.x);
+  const column = (look) => [null, ...sorted.map((point) => (point.look === look ? point.y : null)), null];
+  return [[low, ...sorted.map(({ x }) => x), high], ...series.map(({ look }) => column(look))];
+}
+
+function drawPoints(plot, points) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  drawFront(plot, points);
+  points.forEach((point) => drawIntervals(plot, point));
+  points.forEach((point) => drawSign(plot, point));
+  ctx.restore();
+}
+
+function drawFront(plot, points) {
+  const { ctx } = plot;
+  ctx.beginPath();
+  points
+    .filter(({ front }) => front)
+    .sort((one, other) => one.x - other.x)
+    .forEach(({ x, y }) => ctx.lineTo(plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)));
+  ctx.strokeStyle = ink("--chart-text");
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+function drawIntervals(plot, { look, x, y, xLow = x, xHigh = x, yLow = y, yHigh = y }) {
+  const { ctx } = plot;
+  const [across, up] = [(value) => plot.valToPos(value, "x", true), (value) => plot.valToPos(value, "y", true)];
+  ctx.beginPath();
+  ctx.moveTo(across(xLow), up(y));
+  ctx.lineTo(across(xHigh), up(y));
+  ctx.moveTo(across(x), up(yLow));
+  ctx.lineTo(across(x), up(yHigh));
+  ctx.strokeStyle = ink(colourName(look));
+  ctx.lineWidth = 1.25 * devicePixelRatio;
+  ctx.stroke();
+}
+
+function drawSign(plot, { look, x, y, front }) {
+  const { ctx } = plot;
+  const [left, top] = [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)];
+  ctx.beginPath();
+  outline(sign(look), left, top, SIGN_RADIUS * devicePixelRatio).forEach((corner) => ctx.lineTo(...corner));
+  ctx.closePath();
+  ctx.fillStyle = front ? ink(colourName(look)) : ink("--paper");
+  ctx.strokeStyle = ink(colourName(look));
+  ctx.lineWidth = 1.75 * devicePixelRatio;
+  ctx.fill();
+  ctx.stroke();
+}
+
+// The point under the cursor, or nearly so.
+function nearest(plot, points) {
+  const { left, top } = plot.cursor;
+  if (left < 0) return null;
+  const reach = ({ x, y }) => Math.hypot(plot.valToPos(x, "x") - left, plot.valToPos(y, "y") - top);
+  const close = points.filter((point) => reach(point) <= POINT_REACH);
+  return close.sort((one, other) => reach(one) - reach(other))[0] ?? null;
+}
+
+function showTip(plot, tip, point, data) {
+  tip.hidden = point === null;
+  plot.over.style.cursor = point?.href ? "pointer" : "";
+  if (point === null) return;
+  const lines = [
+    told(data.xLabel, data.xUnit, point.x, point.xLow, point.xHigh),
+    told(data.yLabel, data.yUnit, point.y, point.yLow, point.yHigh),
+    ...(point.hint ? [point.hint] : []),
+  ];
+  tip.replaceChildren(
+    element("strong", "", shortened(point.label)),
+    ...lines.map((line) => element("span", "", line)),
+  );
+  const [left, top] = [plot.valToPos(point.x, "x"), plot.valToPos(point.y, "y")];
+  const isRight = left > plot.over.clientWidth / 2;
+  const isLow = top > plot.over.clientHeight / 2;
+  tip.style.left = isRight ? "auto" : `${left + 12}px`;
+  tip.style.right = isRight ? `${plot.over.clientWidth - left + 12}px` : "auto";
+  tip.style.top = isLow ? "auto" : `${top + 8}px`;
+  tip.style.bottom = isLow ? `${plot.over.clientHeight - top + 8}px` : "auto";
+}
+
+function told(label, unit, value, low, high) {
+  const interval = low == null || high == null ? "" : ` (${measured(low)} to ${measured(high)})`;
+  return `${shortened(label)}: ${measured(value, unit)}${interval}`;
+}
+
+function stepOverPoints(plot, points, current, steps) {
+  const sorted = [...points].sort((one, other) => one.x - other.x);
+  if (!sorted.length) return;
+  const from = sorted.indexOf(current);
+  const to = from < 0 ? 0 : Math.min(sorted.length - 1, Math.max(0, from + steps));
+  plot.setCursor({ left: plot.valToPos(sorted[to].x, "x"), top: plot.valToPos(sorted[to].y, "y") }, true, false);
+}

@@ -1,0 +1,215 @@
+"""What a report is made of: sections of texts, tables, charts and pictures, as plain values.
+
+All text is plain text; markup in it is shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+# A judgement beside a value. Each has a sign of its own, so that none is told by colour alone.
+Mark = Literal["good", "bad", "open", "reproduced", "supported", "undecided", "refuted", "unavailable"]
+
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Paragraphs."""
+
+    paragraphs: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shell command to copy."""
+
+    text: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, with its unit; `code` is set in the letters of a terminal and can be copied."""
+
+    title: str
+    unit: str = ""
+    numeric: bool = False
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table.
+
+    `sort` is its place in the order of its column. Without it a numeric column counts the cell as missing,
+    and any other column takes its text.
+    """
+
+    text: str
+    sort: float | str | None = None
+    href: str | None = None
+    mark: Mark | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row; with an anchor, links can lead to it."""
+
+    cells: Sequence[Cell]
+    anchor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose reader can sort it."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    caption: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if any(len(row.cells) != len(self.columns) for row in self.rows):
+            raise ValueError(f"table {self.caption!r}: each row needs {len(self.columns)} cells")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line over the chart's x values; `band` is the lower and the upper edge of an area around it."""
+
+    label: str
+    values: Values
+    band: tuple[Values, Values] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened at one x."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeChart:
+    """Lines over a common, ascending x; whoever fills it in has thinned them to what a screen can show."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: Sequence[float]
+    series: Sequence[Series]
+    events: Sequence[Event] = ()
+    x_unit: str = ""
+    y_unit: str = ""
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.x)) or any(left > right for left, right in pairwise(self.x)):
+            raise ValueError(f"chart {self.title!r}: x must be finite and ascending")
+        columns = [values for line in self.series for values in (line.values, *(line.band or ()))]
+        if any(len(values) != len(self.x) for values in columns):
+            raise ValueError(f"chart {self.title!r}: each series needs {len(self.x)} values")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartGroup:
+    """Charts over the same x, which share cursor and zoom; equal labels look the same in all of them."""
+
+    charts: Sequence[TimeChart]
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """One point, its intervals, and where its details stand; `front`: no other point is better in both."""
+
+    label: str
+    series: str
+    x: float | None
+    y: float | None
+    x_low: float | None = None
+    x_high: float | None = None
+    y_low: float | None = None
+    y_high: float | None = None
+    href: str | None = None
+    hint: str | None = None
+    front: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterChart:
+    """Points; a table beside it tells the same to those who do not use a mouse."""
+
+    title: str
+    x_label: str
+    y_label: str
+    points: Sequence[ScatterPoint]
+    x_unit: str = ""
+    y_unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One cell of a heat map, coloured by its value."""
+
+    text: str
+    value: float | None
+    href: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """A table of coloured values: one cell for each row and column."""
+
+    title: str
+    row_title: str
+    column_title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    cells: Sequence[Sequence[HeatCell]]
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.cells) != len(self.rows) or any(len(row) != len(self.columns) for row in self.cells):
+            raise ValueError(
+                f"heat map {self.title!r}: cells must be {len(self.rows)} rows of {len(self.columns)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG picture of our own making, and the files beside the report that hold the same."""
+
+    svg: str
+    caption: str
+    files: Sequence[str] = ()
+
+
+Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what belongs to it."""
+
+    title: str
+    blocks: Sequence[Block]
+    anchor: str | None = None
+    intro: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole: `command` makes it again, `facts` say what it was made by."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    command: str
+    facts: Sequence[tuple[str, str]]

@@ -1,0 +1,291 @@
+"""The report in a browser: charts are drawn and answer the mouse and the keys, tables sort, it prints."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cwndlab.report import write
+from tests.test_report import HOSTILE, demo
+
+DRIVER = shutil.which("chromedriver")
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+pytestmark = pytest.mark.skipif(not (DRIVER and BROWSER), reason="needs chromium and its chromedriver")
+
+STARTUP_S = 30
+WAIT_S = 10
+
+ENTER, ESCAPE, LEFT, RIGHT = "\ue007", "\ue00c", "\ue012", "\ue014"
+
+# What W3C WebDriver calls an element in its answers.
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in a browser that chromedriver steers, by W3C WebDriver's commands."""
+
+    session: str
+
+    def script(self, body: str, *arguments: Any) -> Any:
+        return call("POST", f"{self.session}/execute/sync", {"script": body, "args": arguments})
+
+    def find(self, selector: str, number: int = 0) -> dict[str, str]:
+        found = call("POST", f"{self.session}/elements", {"using": "css selector", "value": selector})
+        element: dict[str, str] = found[number]
+        return element
+
+    def click(self, selector: str, number: int = 0) -> None:
+        call("POST", f"{self.session}/element/{self.find(selector, number)[ELEMENT]}/click", {})
+
+    def press(self, selector: str, keys: str, number: int = 0) -> None:
+        element = self.find(selector, number)[ELEMENT]
+        call("POST", f"{self.session}/element/{element}/value", {"text": keys})
+
+    def mouse(self, selector: str, number: int, *steps: tuple[float, float] | str) -> None:
+        """Move to places (shares of width and height, 0 to 1), `down` and `up`."""
+        element = self.find(selector, number)
+        box = self.script(
+            "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});"
+            "const { left, top, width, height } = arguments[0].getBoundingClientRect();"
+            "return [left, top, width, height]",
+            element,
+        )
+        left, top, width, height = box
+        actions = [
+            {"type": f"pointer{step.capitalize()}", "button": 0}
+            if isinstance(step, str)
+            else {
+                "type": "pointerMove",
+                "duration": 20,
+                "x": round(left + step[0] * width),
+                "y": round(top + step[1] * height),
+            }
+            for step in steps
+        ]
+        pointer = {"type": "pointer", "id": "mouse", "actions": actions}
+        call("POST", f"{self.session}/actions", {"actions": [pointer]})
+
+    def complaints(self) -> list[dict[str, Any]]:
+        logged: list[dict[str, Any]] = call("POST", f"{self.session}/se/log", {"type": "browser"})
+        return logged
+
+    def texts(self, selector: str) -> list[str]:
+        found: list[str] = self.script(
+            "return [...document.querySelectorAll(arguments[0])].map((element) => element.textContent)",
+            selector,
+        )
+        return found
+
+
+def call(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+    except urllib.error.HTTPError as error:
+        pytest.fail(f"{url}: {json.load(error)['value']['message']}")
+
+
+def until(condition: Callable[[], Any], seconds: float = WAIT_S) -> Any:
+    """The first true answer."""
+    end = time.monotonic() + seconds
+    while not (answer := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+    return answer
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a chromedriver; it chooses its port itself."""
+    log = tmp_path_factory.mktemp("driver") / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen([str(DRIVER), "--port=0"], stdout=output, stderr=output)
+    try:
+        started = until(lambda: re.search(r"on port (\d+)\.\s", log.read_text()), STARTUP_S)
+        yield f"http://127.0.0.1:{started[1]}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def browser(driver: str) -> Iterator[str]:
+    """A session of a headless browser."""
+    # Scrolling that takes its time would move what is to be clicked.
+    arguments = [
+        "--headless=new",
+        "--disable-gpu",
+        "--window-size=1280,900",
+        "--force-prefers-reduced-motion",
+    ]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    wanted = {
+        "browserName": "chrome",
+        "goog:chromeOptions": {"binary": BROWSER, "args": arguments},
+        "goog:loggingPrefs": {"browser": "ALL"},
+    }
+    session = call("POST", f"{driver}/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+    yield f"{driver}/session/{session}"
+    call("DELETE", f"{driver}/session/{session}")
+
+
+@pytest.fixture
+def page(browser: str, tmp_path: Path) -> Page:
+    """The demo, freshly loaded."""
+    return opened(browser, tmp_path, "plain")
+
+
+def opened(browser: str, folder: Path, name: str) -> Page:
+    path = folder / "report.html"
+    write(demo(name), path)
+    call("POST", f"{browser}/url", {"url": path.as_uri()})
+    return Page(browser)
+
+
+def column(page: Page, number: int) -> list[str]:
+    return page.texts(f"table.sortable tbody tr > :nth-child({number})")
+
+
+@pytest.mark.parametrize("name", ["plain", *HOSTILE.values()], ids=["plain", *HOSTILE])
+def test_every_chart_is_drawn_without_complaint(browser: str, tmp_path: Path, name: str) -> None:
+    page = opened(browser, tmp_path, name)
+    assert page.script("return document.querySelectorAll('.plot canvas').length") == 4
+    assert page.complaints() == []
+
+
+def test_nothing_is_asked_of_the_network(page: Page) -> None:
+    loaded = page.script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert [name for name in loaded if not name.startswith("data:")] == []
+
+
+def test_a_script_that_is_not_ours_does_not_run(page: Page) -> None:
+    page.script(
+        "const script = document.createElement('script'); script.textContent = 'window.ran = true';"
+        "document.body.append(script)"
+    )
+    assert page.script("return window.ran === undefined")
+
+
+def test_a_click_on_a_heading_sorts(page: Page) -> None:
+    original = column(page, 2)
+    page.click("table.sortable thead button", 1)
+    assert column(page, 2) == [
+        "0.03 ± 0.10",
+        "7.25 ± 0.10",
+        "9.00 ± 0.10",
+        "plain",
+        "48.90 ± 0.10",
+        "120.00 ± 0.10",
+        "-",
+        "-",
+    ]
+    assert page.script("return document.querySelectorAll('th')[1].ariaSort") == "ascending"
+    page.press("table.sortable thead button", ENTER, 1)
+    assert column(page, 2)[0] == "120.00 ± 0.10"
+    assert column(page, 2)[-2:] == ["-", "-"]
+    page.click("table.sortable thead button", 1)
+    assert column(page, 2) == original
+
+
+def test_hover_tells_all_values_in_all_charts_of_the_group(page: Page) -> None:
+    page.mouse(".u-over", 0, (0.2506, 0.5))
+    values = page.texts(".value")
+    assert re.fullmatch(r"[\d.]+ segments \([\d.]+ to [\d.]+\)", values[0])
+    assert values[1] == "–"
+    assert re.fullmatch(r"[\d.]+ ms \([\d.]+ to [\d.]+\)", values[3])
+    positions = page.texts(".position")
+    assert positions == ["5 s · plain", "5 s", ""]
+
+
+def ticks(page: Page) -> list[str]:
+    """What the charts show, as pictures."""
+    pictures: list[str] = page.script(
+        "return [...document.querySelectorAll('.plot canvas')].map((canvas) => canvas.toDataURL())"
+    )
+    return pictures
+
+
+def test_drag_zooms_the_group_and_double_click_resets(page: Page) -> None:
+    before = ticks(page)
+    page.mouse(".u-over", 0, (0.2, 0.5), "down", (0.4, 0.5), "up", (0.5, 0.5))
+    zoomed = ticks(page)
+    assert zoomed[0] != before[0]
+    assert zoomed[1] != before[1]
+    assert zoomed[2:] == before[2:]
+    page.mouse(".u-over", 1, (0.5, 0.5), "down", "up", "down", "up")
+    assert ticks(page) == before
+
+
+def test_keys_zoom_and_move(page: Page) -> None:
+    before = ticks(page)
+    page.press(".plot", f"{RIGHT}{RIGHT}{LEFT}")
+    assert page.texts(".position")[0].startswith("0.1 s")
+    page.press(".plot", "+")
+    assert ticks(page)[1] != before[1]
+    page.press(".plot", ESCAPE)
+    assert ticks(page) == before
+
+
+def test_a_name_in_the_legend_hides_its_line(page: Page) -> None:
+    before = ticks(page)
+    page.click(".entry", 1)
+    hidden = ticks(page)
+    assert hidden[0] != before[0]
+    assert hidden[1] != before[1]
+    page.click(".entry", 4)
+    assert ticks(page) == before
+
+
+def test_a_point_leads_to_its_row(page: Page) -> None:
+    page.press(".plot", f"{RIGHT}{RIGHT}", 3)
+    assert page.texts(".tip strong") == ["plain 1"]
+    assert "goodput: 61 Mbit/s (59 to 64)" in page.texts(".tip span")
+    page.press(".plot", ENTER, 3)
+    assert page.script("return location.hash") == "#row-1"
+
+
+def test_points_answer_the_mouse(page: Page) -> None:
+    page.press(".plot", RIGHT, 3)
+    left, top = page.script(
+        "const box = document.querySelectorAll('.u-over')[3].getBoundingClientRect();"
+        "const tip = document.querySelector('.tip').style;"
+        "return [(parseFloat(tip.left) - 12) / box.width, 1 - (parseFloat(tip.bottom) - 8) / box.height]"
+    )
+    page.mouse(".u-over", 3, (0.99, 0.01))
+    assert page.script("return document.querySelector('.tip').hidden")
+    page.mouse(".u-over", 3, (left, top), "down", "up")
+    assert page.texts(".tip strong") == ["plain 0"]
+    assert page.script("return location.hash") == "#row-0"
+
+
+def test_charts_follow_the_window(page: Page) -> None:
+    call("POST", f"{page.session}/window/rect", {"width": 520, "height": 900})
+    try:
+        until(lambda: page.script("return document.querySelector('.plot canvas').clientWidth < 520"))
+        assert page.script("return document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        call("POST", f"{page.session}/window/rect", {"width": 1280, "height": 900})
+
+
+def test_it_prints(page: Page) -> None:
+    printed = base64.b64decode(call("POST", f"{page.session}/print", {}))
+    assert printed.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
