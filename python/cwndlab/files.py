@@ -12,12 +12,7 @@ if TYPE_CHECKING:
 
     from cwndlab.result import Result
 
-# Without the time of drawing, so that the same data give the same file.
-FIGURES: dict[str, dict[str, None]] = {
-    "figure.png": {},
-    "figure.svg": {"Date": None},
-    "figure.pdf": {"CreationDate": None},
-}
+FIGURES = ("figure.png", "figure.svg", "figure.pdf")
 NAMES = ("result.json", "runs.parquet", "runs.csv", "series.parquet", "events.parquet", *FIGURES)
 
 
@@ -55,12 +50,9 @@ def write_figures(result: Result, folder: Path) -> None:
     if result.recorded is None:
         return
 
-    from cwndlab.figure import style
+    from cwndlab.figures.style import save
 
-    with style():
-        picture = result.plot()
-        for name, metadata in FIGURES.items():
-            picture.savefig(folder / name, metadata=metadata)
+    save(result.plot(), folder, "figure")
 
 
 def dump(document: dict[str, Any]) -> str:

@@ -77,13 +77,13 @@ class Result:
 
     def plot(self) -> matplotlib.figure.Figure:
         """Window, RTT, goodput and queue over time, of the recorded seed."""
-        from cwndlab.figure import draw
+        from cwndlab.figures.timeseries import draw_timeseries
 
         if self.recorded is None:
             raise ValueError("no finished run was recorded")
         seed, recording = self.recorded
         algorithms = {flow["name"]: flow["cc"] for flow in self.runs[0].outcome["flows"]}
-        return draw(recording, f"{self.name} (seed {seed})", algorithms)
+        return draw_timeseries(recording, f"{self.name} (seed {seed})", algorithms)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab run --json` prints."""

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from cwndlab import files
-from cwndlab.figure import MAX_LINES, draw
+from cwndlab.figures.style import MAX_LINES
+from cwndlab.figures.timeseries import draw_timeseries
 from cwndlab.recording import Recording, SeriesTable
 from tests.samples import flow, outcome, recording, result
 
 
 def labels(recorded: Recording) -> list[list[str]]:
-    axes = draw(recorded, "title").axes
+    axes = draw_timeseries(recorded, "title").axes
     return [ax.get_legend_handles_labels()[1] for ax in axes]
 
 
@@ -27,7 +28,7 @@ def test_flows_and_links_are_named() -> None:
 def test_labels_tell_algorithms_and_stay_short() -> None:
     names = ["a", "_hidden", "pays $5", "cubic-1", "a name of many words " * 5]
     tables = [SeriesTable("flow", name, {"cwnd_segments": np.ones(5)}) for name in names]
-    figure = draw(Recording(np.arange(5.0), tables), "title $", dict.fromkeys(names, "cubic"))
+    figure = draw_timeseries(Recording(np.arange(5.0), tables), "title $", dict.fromkeys(names, "cubic"))
     legend = figure.axes[0].get_legend()
     assert legend is not None
     texts = [text.get_text() for text in legend.get_texts()]
@@ -36,7 +37,7 @@ def test_labels_tell_algorithms_and_stay_short() -> None:
 
 
 def test_units_are_on_the_axes() -> None:
-    axes = draw(recording(samples=2000), "title").axes
+    axes = draw_timeseries(recording(samples=2000), "title").axes
     assert [ax.get_ylabel() for ax in axes] == [
         "window (segments)",
         "RTT (ms)",
@@ -51,13 +52,13 @@ def test_many_flows_become_a_band() -> None:
 
 @pytest.mark.parametrize("samples", [0, 1, 2])
 def test_short_recordings(samples: int) -> None:
-    draw(recording(samples=samples), "title")
+    draw_timeseries(recording(samples=samples), "title")
 
 
 def test_columns_without_any_value() -> None:
     nothing = np.full(5, np.nan)
     tables = [SeriesTable("flow", str(index), {"cwnd_segments": nothing}) for index in range(20)]
-    draw(Recording(np.arange(5.0), tables), "title")
+    draw_timeseries(Recording(np.arange(5.0), tables), "title")
 
 
 def test_same_data_same_files(tmp_path: Path) -> None:
