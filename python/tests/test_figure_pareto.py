@@ -1,0 +1,126 @@
+"""The Pareto front, and its figure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+
+from cwndlab.figures.pareto import draw_pareto
+from cwndlab.pareto import Point, front
+from cwndlab.summary import Measure
+
+
+def point(x: float | None, y: float | None, label: str = "p", series: str = "s", key: str = "k") -> Point:
+    return Point(label, series, key, Measure(x, None, 1), Measure(y, None, 1))
+
+
+def beats(one: Point, other: Point) -> bool:
+    """The definition, word by word."""
+    means = (one.x.mean, one.y.mean, other.x.mean, other.y.mean)
+    if None in means:
+        return False
+    x, y, other_x, other_y = (float(mean) for mean in means if mean is not None)
+    return x <= other_x and y >= other_y and (x, y) != (other_x, other_y)
+
+
+# Few different values, so that ties are common.
+few = st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 1.0, 2.0, 3.0]))
+
+
+@given(st.lists(st.builds(point, few, few), max_size=12))
+def test_front_is_what_nothing_beats(points: list[Point]) -> None:
+    assert front(points) == [
+        one.x.mean is not None and one.y.mean is not None and not any(beats(other, one) for other in points)
+        for one in points
+    ]
+
+
+def drawn(*points: Point) -> Figure:
+    return draw_pareto(points, "RTT (ms)", "goodput (Mbit/s)")
+
+
+def legends(figure: Figure) -> list[list[str]]:
+    above = figure.axes[0].get_legend()
+    assert above is not None
+    return [[text.get_text() for text in each.get_texts()] for each in (above, *figure.legends)]
+
+
+def written(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts if text.get_text()]
+
+
+def test_front_is_joined_in_steps_and_named() -> None:
+    figure = drawn(point(3, 9, "dear"), point(1, 2, "_cheap"), point(2, 1, "beaten"), point(2, 5, "pays $"))
+    [line] = [each for each in figure.axes[0].get_lines() if each.get_label() == "Pareto front"]
+    assert line.get_drawstyle() == "steps-post"
+    assert np.asarray(line.get_xydata()).tolist() == [[1, 2], [2, 5], [3, 9]]
+    assert written(figure) == ["dear", " _cheap", r"pays \$"]
+
+
+def test_intervals_go_both_ways() -> None:
+    figure = drawn(Point("a", "s", "k", Measure(10.0, 2.0, 3), Measure(5.0, 1.0, 3)))
+    bars = [
+        np.asarray(bar.get_segments()[0]).tolist()
+        for bar in figure.axes[0].collections
+        if isinstance(bar, LineCollection)
+    ]
+    assert bars == [[[8, 5], [12, 5]], [[10, 4], [10, 6]]]
+
+
+def test_series_have_colours_and_keys_markers() -> None:
+    figure = drawn(
+        point(1, 1, "a", "cubic", "1 bdp"),
+        point(2, 2, "b", "bbr3", "1 bdp"),
+        point(3, 3, "c", "cubic", "4 bdp"),
+    )
+    a, b, c = figure.axes[0].get_lines()[:3]
+    assert a.get_color() == c.get_color() != b.get_color()
+    assert a.get_fillstyle() == c.get_fillstyle() != b.get_fillstyle()
+    assert a.get_marker() == b.get_marker() != c.get_marker()
+    assert legends(figure) == [["1 bdp", "4 bdp"], ["cubic", "bbr3", "Pareto front"]]
+
+
+def test_axes_are_labelled() -> None:
+    [ax] = drawn(point(1, 1)).axes
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("RTT (ms)", "goodput (Mbit/s)")
+
+
+@pytest.mark.parametrize(
+    ("xs", "scale"),
+    [([1.0, 31.0], "linear"), ([1.0, 32.0], "log"), ([0.0, 32.0], "linear"), ([None], "linear")],
+)
+def test_more_than_a_decade_and_a_half_is_logarithmic(xs: list[float | None], scale: str) -> None:
+    assert drawn(*(point(x, 1) for x in xs)).axes[0].get_xscale() == scale
+
+
+def test_points_without_values_are_counted() -> None:
+    figure = drawn(point(1, 1), point(None, 1), point(2, None))
+    assert legends(figure)[1] == ["s", "Pareto front", "2 points without a value"]
+    assert legends(drawn(point(None, None)))[1] == ["s", "1 point without a value"]
+
+
+def test_names_hide_nothing() -> None:
+    """Many points on a front: names may be missing, but those that stand overlap nothing."""
+    points = [point(x, np.sqrt(x), f"setting {x}", f"series {x % 9}") for x in range(25)]
+    figure = draw_pareto(points, "RTT (ms)", "goodput (Mbit/s)", width="single")
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    boxes = [
+        text.get_window_extent() for text in ax.texts if isinstance(text, Annotation) and text.get_text()
+    ]
+    places = ax.transData.transform([(x, np.sqrt(x)) for x in range(25)])
+    assert 5 < len(boxes) < 25
+    for index, box in enumerate(boxes):
+        assert not box.count_overlaps(boxes[:index])
+        assert not any(box.contains(*place) for place in places)
+        assert ax.bbox.containsx(box.x0)
+        assert ax.bbox.containsx(box.x1)
+
+
+def test_no_points() -> None:
+    assert written(drawn()) == []
