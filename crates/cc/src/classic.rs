@@ -39,6 +39,13 @@ impl Window {
         self.cwnd as f64 / self.mss as f64
     }
 
+    /// Slow start up to ssthresh (RFC 5681 section 3.1); returns the bytes left over for congestion avoidance.
+    pub fn slow_start(&mut self, acked: u64) -> u64 {
+        let used = acked.min(self.ssthresh.saturating_sub(self.cwnd));
+        self.cwnd += used;
+        acked - used
+    }
+
     /// Grows by one segment for each `per` bytes acknowledged (RFC 5681 section 3.1 with the byte counting of
     /// RFC 3465: `per` is the window itself for an increase of one segment a round trip).
     pub fn grow_one_per(&mut self, per: u64, acked: u64) {
@@ -76,6 +83,12 @@ pub trait WindowRule: Send {
         false
     }
 
+    /// Moves a window that may grow by a law of its own, slow start included; `false` leaves this ACK to slow start
+    /// and [`grow`](WindowRule::grow).
+    fn steer(&mut self, _window: &mut Window, _acked: u64) -> bool {
+        false
+    }
+
     /// Congestion avoidance: grows the window for `acked` counted bytes.
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64);
 
@@ -84,6 +97,9 @@ pub trait WindowRule: Send {
 
     /// Sees every event, before the frame acts on it.
     fn notice(&mut self, _cx: &Context, _event: Event) {}
+
+    /// Sees every packet sent.
+    fn sent(&mut self, _cx: &Context) {}
 
     /// Sees every ACK, before the frame acts on it.
     fn observe(&mut self, _cx: &Context, _ack: &Ack) {}
@@ -193,14 +209,6 @@ impl<R: WindowRule> Classic<R> {
         let windowful = Rate::of(self.window.cwnd, cx.facts.rtt.smoothed);
         self.pacing = Some(windowful.map_or(Pacing::Wanted, |rate| Pacing::At(rate.scaled(ratio))));
     }
-
-    /// Slow start up to ssthresh; returns the bytes left over for congestion avoidance.
-    fn slow_start(&mut self, acked: u64) -> u64 {
-        let room = self.window.ssthresh.saturating_sub(self.window.cwnd);
-        let used = acked.min(room);
-        self.window.cwnd += used;
-        acked - used
-    }
 }
 
 impl<R: WindowRule> CongestionControl for Classic<R> {
@@ -209,6 +217,10 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
         let Some(Pacing::At(rate)) = self.pacing else { return control };
         let send_quantum = rate.bytes_in(PACING_QUANTUM).max(2 * self.window.mss);
         Control { pacing_rate: Some(rate), send_quantum, ..control }
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
+        self.rule.sent(cx);
     }
 
     fn on_event(&mut self, cx: &mut Context, event: Event) {
@@ -236,12 +248,12 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
         // RFC 7661: a window that was not the limit says nothing about the path.
         let may_grow = cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited;
         if may_grow {
-            let mut acked = self.rule.counted(ack, self.window.mss);
-            if self.window.in_slow_start() {
-                acked = self.slow_start(acked);
-            }
-            if acked > 0 {
-                self.rule.grow(cx, &mut self.window, acked);
+            let acked = self.rule.counted(ack, self.window.mss);
+            if !self.rule.steer(&mut self.window, acked) {
+                let left = self.window.slow_start(acked);
+                if left > 0 {
+                    self.rule.grow(cx, &mut self.window, left);
+                }
             }
         }
         self.update_pacing(cx);
