@@ -45,12 +45,13 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{constant, cubic, newreno, reno};
+        use crate::algo::{constant, cubic, newreno, reno, vegas};
         Self {
             algorithms: vec![
                 reno::algorithm(),
                 newreno::algorithm(),
                 cubic::algorithm(),
+                vegas::algorithm(),
                 constant::algorithm(),
             ],
         }

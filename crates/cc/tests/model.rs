@@ -11,8 +11,8 @@ use cwndlab_cc::{
 use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
-/// avoidance.
-const MAY_BE_MISSING: &[&str] = &["ssthresh_bytes", "k_s"];
+/// avoidance, no base RTT before the first sample, no difference before the first decision.
+const MAY_BE_MISSING: &[&str] = &["ssthresh_bytes", "k_s", "base_rtt_ms", "diff_segments"];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];
 
@@ -20,6 +20,10 @@ const NO_LOSS_WINDOW: &[&str] = &["constant"];
 #[derive(Clone, Debug)]
 enum Operation {
     Wait(Span),
+    /// A segment leaves: one of a full window, or the first into an empty path.
+    Send {
+        alone: bool,
+    },
     /// So many segments acknowledged in order.
     Ack(u64),
     /// So many segments SACKed, nothing in order.
@@ -40,6 +44,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     let span = |most: u64| (0..=most, 0u32..4).prop_map(|(ns, shift)| Span(ns >> (8 * shift)));
     prop_oneof![
         6 => span(100_000_000_000).prop_map(Operation::Wait),
+        4 => any::<bool>().prop_map(|alone| Operation::Send { alone }),
         20 => (1u64..=2000).prop_map(Operation::Ack),
         4 => (1u64..=100).prop_map(Operation::SackOnly),
         3 => Just(Operation::Lose),
@@ -135,6 +140,7 @@ impl Model {
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         match *operation {
             Operation::Wait(span) => self.facts.now += span,
+            Operation::Send { alone } => self.send(alone),
             Operation::Ack(segments) => self.ack(segments, true),
             Operation::SackOnly(segments) => self.ack(segments, false),
             Operation::Lose if open => {
@@ -168,6 +174,14 @@ impl Model {
             }
             Operation::Lose | Operation::EcnReduction | Operation::Recovered | Operation::IdleRestart(_) => {}
         }
+    }
+
+    fn send(&mut self, alone: bool) {
+        let mss = self.facts.mss;
+        if alone {
+            self.facts.in_flight = mss;
+        }
+        self.call(|cc, cx| cc.on_sent(cx, mss));
     }
 
     fn ack(&mut self, segments: u64, in_order: bool) {

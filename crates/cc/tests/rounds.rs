@@ -136,6 +136,16 @@ fn cubic_ns3() {
 }
 
 #[test]
+fn vegas() {
+    check("vegas.txt", "vegas", &[]);
+}
+
+#[test]
+fn vegas_doubling_every_other_round_trip() {
+    check("vegas-every-other-rtt.txt", "vegas", &[("slow_start", word("every-other-rtt"))]);
+}
+
+#[test]
 fn constant() {
     check("constant.txt", "constant", &[]);
 }

@@ -3,6 +3,7 @@
 
 mod ladder;
 
+use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_learn::math::ln;
 use cwndlab_sim::Schedule;
@@ -70,6 +71,46 @@ fn more_buffer_never_means_less_use() {
     }
 }
 
+fn vegas(slow_start: &'static str) -> FlowSpec {
+    let settings = vec![("slow_start".to_owned(), Value::Word(slow_start))];
+    FlowSpec { settings, ..flow("f", "vegas") }
+}
+
+/// Vegas alone, its slow start and the long way down from it cut off, fills the link, loses nothing, and keeps alpha to
+/// beta of its own segments in the queue: 2 to less than 5, as the difference is cut to whole ones. The base RTT may hold
+/// up to one packet time of send jitter, so there may be one more.
+#[test]
+fn vegas_alone_keeps_a_few_segments_in_the_queue() {
+    for (mbit, delay_ms) in [(5, 50), (10, 10), (20, 20), (100, 5)] {
+        for seed in 1..=2 {
+            let links = vec![link("l", Rate::from_mbit(mbit), ms(delay_ms))];
+            let flows = vec![vegas("every-rtt")];
+            let spec = SimSpec { warmup: Span::from_secs(80), ..spec(Span::from_secs(90), links, flows) };
+            let outcome = run(&jittered(seed, spec));
+            let (flow, link) = (&outcome.flows[0], &outcome.links[0]);
+            let packet_ms = PACKET as f64 * 8.0 / (mbit as f64 * 1e3);
+            let path_ms = 2.0 * delay_ms as f64 + packet_ms;
+            let queued = (flow.rtt_ms.expect("samples") - path_ms) / packet_ms;
+            assert!((2.0..6.0).contains(&queued), "{mbit} Mbit/s, seed {seed}: {queued} packets wait");
+            assert!(link.utilisation.expect("a rate") > 0.9999, "{mbit} Mbit/s, seed {seed}: {link:?}");
+            assert_eq!((link.dropped_packets, flow.retransmitted_packets), (0, 0));
+        }
+    }
+}
+
+/// The RTTs of a round tell of the window of the round before, so a slow start that doubles each round trip overshoots by
+/// a doubling more than the paper's, which rests in between.
+#[test]
+fn the_slow_start_of_the_paper_overshoots_less() {
+    let queue = |slow_start| {
+        let links = vec![link("l", Rate::from_mbit(100), ms(5))];
+        let outcome = run(&jittered(1, spec(Span::from_secs(3), links, vec![vegas(slow_start)])));
+        outcome.links[0].queue_delay_p95_ms.expect("packets")
+    };
+    let (linux, paper) = (queue("every-rtt"), queue("every-other-rtt"));
+    assert!(paper < 0.7 * linux, "{paper} ms, {linux} ms");
+}
+
 /// On a link that is never full.
 fn goodput_at_loss(cc: &str, p: f64, seed: u64) -> f64 {
     let loss = LossSpec { kind: LossKind::Random(Schedule::constant(p)), before_queue: false };
@@ -82,7 +123,7 @@ fn goodput_at_loss(cc: &str, p: f64, seed: u64) -> f64 {
 /// Ten times the loss leaves a third or so (Reno: 1 / sqrt(p); CUBIC between that and p^-0.75), always less.
 #[test]
 fn goodput_falls_with_loss() {
-    for cc in ["reno", "newreno", "cubic"] {
+    for cc in ["reno", "newreno", "cubic", "vegas"] {
         for seed in 1..=2 {
             let goodputs = [1e-3, 1e-2, 5e-2].map(|p| goodput_at_loss(cc, p, seed));
             let factors = [goodputs[0] / goodputs[1], goodputs[1] / goodputs[2]];
@@ -174,7 +215,7 @@ fn ideal_completion_s(packets: u64, rtt: f64, packet_time: f64) -> f64 {
 #[test]
 fn short_flows_take_their_ideal_time_or_longer() {
     let packet_time = 0.0006;
-    for cc in ["reno", "newreno", "cubic"] {
+    for cc in ["reno", "newreno", "cubic", "vegas"] {
         for packets in [1, 2, 10, 11, 30, 70, 150, 310, 1000, 5000] {
             let flow = FlowSpec { bytes: Some(packets * MSS), ..flow("f", cc) };
             let outcome = run(&spec(Span::from_secs(30), vec![bottleneck(RATE, DELAY, 5000)], vec![flow]));
@@ -267,7 +308,7 @@ fn a_flow_survives_an_outage_of_its_path() {
     let steps = vec![(Time::ZERO, 0.0), (at(5000), 1.0), (at(6000), 0.0)];
     let loss =
         LossSpec { kind: LossKind::Random(Schedule::steps(steps).expect("in order")), before_queue: false };
-    for cc in ["reno", "newreno", "cubic"] {
+    for cc in ["reno", "newreno", "cubic", "vegas"] {
         let links = vec![LinkSpec { loss: loss.clone(), ..bottleneck(RATE, DELAY, packets(1.0)) }];
         let spec =
             SimSpec { warmup: Span::from_secs(9), ..spec(Span::from_secs(30), links, vec![flow("f", cc)]) };
@@ -279,7 +320,7 @@ fn a_flow_survives_an_outage_of_its_path() {
 /// A transfer that nothing disturbs: every packet is sent once, whoever decides.
 #[test]
 fn nothing_is_resent_where_nothing_is_lost() {
-    for cc in ["reno", "newreno", "cubic", "constant"] {
+    for cc in ["reno", "newreno", "cubic", "vegas", "constant"] {
         let flow = FlowSpec { bytes: Some(20_000 * MSS), ..flow("f", cc) };
         let outcome = run(&jittered(1, spec(Span::from_secs(60), vec![link("l", RATE, DELAY)], vec![flow])));
         let flow = &outcome.flows[0];

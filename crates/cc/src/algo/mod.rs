@@ -4,3 +4,4 @@ pub mod constant;
 pub mod cubic;
 pub mod newreno;
 pub mod reno;
+pub mod vegas;

@@ -1,0 +1,244 @@
+//! Vegas (Brakmo and Peterson 1995) as Linux (`tcp_vegas`) has it: what waits in the queue is told from the RTT, and
+//! the window is moved once a round trip so that a few of its own segments wait there.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Ack, Context, Event, Phase};
+use crate::params::Parameters;
+use crate::registry::Algorithm;
+use crate::round::Round;
+use crate::units::Span;
+use std::sync::Arc;
+
+crate::words! {
+    /// How often slow start doubles the window.
+    pub enum SlowStart {
+        /// Each round trip (Linux).
+        EveryRtt = "every-rtt",
+        /// Every other one: in between the window rests, so that the rates can be compared (the paper).
+        EveryOtherRtt = "every-other-rtt",
+    }
+}
+
+crate::parameters! {
+    /// What can be set.
+    pub struct VegasParams {
+        alpha: u64 = 2, "alpha", Allowed::Count(0, 1_000_000), "segments",
+            "with fewer of its own in the queue the window grows by one a round trip",
+            "Linux tcp_vegas; Brakmo and Peterson 1995: 1 or 2";
+        beta: u64 = 4, "beta", Allowed::Count(0, 1_000_000), "segments",
+            "with more of its own in the queue the window shrinks by one a round trip",
+            "Linux tcp_vegas; Brakmo and Peterson 1995: 3 or 4";
+        gamma: u64 = 1, "gamma", Allowed::Count(0, 1_000_000), "segments",
+            "with more of its own in the queue slow start ends",
+            "Linux tcp_vegas; Brakmo and Peterson 1995: one buffer";
+        slow_start: SlowStart = SlowStart::EveryRtt, "slow_start", Allowed::Word(SlowStart::WORDS), "",
+            "how often slow start doubles the window",
+            "Linux tcp_vegas (every-rtt); Brakmo and Peterson 1995 (every-other-rtt)";
+    }
+}
+
+/// With fewer RTT samples than this in a round all may come from delayed ACKs (Linux).
+const SAMPLES_TO_DECIDE: u32 = 3;
+/// A decision leaves so many segments at least (Linux).
+const LEAST_SEGMENTS: u64 = 2;
+
+/// The RTTs of one round.
+#[derive(Clone, Copy, Debug)]
+struct Samples {
+    minimum: Span,
+    count: u32,
+}
+
+impl Samples {
+    const NONE: Self = Self { minimum: Span::MAX, count: 0 };
+}
+
+/// What the ACK at hand is to the rule.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// Something is missing, or the round had too few samples: what Reno does.
+    Reno,
+    /// Within a round: only slow start goes on.
+    Wait,
+    /// The end of a round with this smallest RTT.
+    Decide(Span),
+}
+
+/// The window rule of Vegas.
+pub struct Vegas {
+    params: VegasParams,
+    /// baseRTT: the smallest RTT since the path was last empty.
+    base: Option<Span>,
+    /// The round being watched; none while something is missing.
+    round: Option<Round>,
+    samples: Samples,
+    turn: Turn,
+    /// Slow start rests in this round.
+    rests: bool,
+    /// Segments of its own in the queue, by the last decision.
+    diff: Option<u64>,
+}
+
+impl Vegas {
+    /// A rule with these parameters.
+    #[must_use]
+    pub fn new(params: VegasParams) -> Self {
+        Self {
+            params,
+            base: None,
+            round: None,
+            samples: Samples::NONE,
+            turn: Turn::Reno,
+            rests: false,
+            diff: None,
+        }
+    }
+
+    fn take_sample(&mut self, rtt: Span) {
+        // An RTT is divided by: never zero (Linux adds a microsecond).
+        let rtt = rtt.max(Span(1));
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.samples.minimum = self.samples.minimum.min(rtt);
+        self.samples.count += 1;
+    }
+
+    /// Ends the round; what it had seen.
+    fn next_round(&mut self, cx: &Context, ack: &Ack) -> Samples {
+        let mut round = Round::default();
+        round.restart(ack.delivered, cx.facts.in_flight);
+        self.round = Some(round);
+        std::mem::replace(&mut self.samples, Samples::NONE)
+    }
+
+    /// Slow start alone; what it leaves over counts for nothing, because avoidance moves once a round.
+    fn double(&self, window: &mut Window, acked: u64) {
+        if !self.rests {
+            window.slow_start(acked);
+        }
+    }
+
+    /// The move of a round whose smallest RTT was `rtt`. Whole segments, cut as in Linux: a difference of 1.9 is 1.
+    fn decide(&mut self, window: &mut Window, rtt: Span, acked: u64) {
+        let base = self.base.unwrap_or(rtt);
+        let cwnd = window.cwnd / window.mss;
+        let diff = scale(cwnd, rtt.saturating_sub(base), base);
+        self.diff = Some(diff);
+        self.rests = self.params.slow_start == SlowStart::EveryOtherRtt && !self.rests;
+        let VegasParams { alpha, beta, gamma, .. } = self.params;
+        if window.in_slow_start() && diff > gamma {
+            // What the path carries without a queue, and one for what the division cuts off.
+            slow_down(window, (scale(cwnd, base, rtt) + 1) * window.mss);
+        } else if window.in_slow_start() {
+            self.double(window, acked);
+        } else if diff > beta {
+            slow_down(window, window.cwnd.saturating_sub(window.mss));
+        } else if diff < alpha {
+            window.cwnd += window.mss;
+        }
+        // Linux tcp_current_ssthresh: a window that was reached is not searched for again from far below.
+        window.ssthresh = window.ssthresh.max(window.cwnd / 4 * 3);
+    }
+}
+
+/// `segments * numerator / denominator`, rounded down.
+fn scale(segments: u64, numerator: Span, denominator: Span) -> u64 {
+    let product = u128::from(segments) * u128::from(numerator.0) / u128::from(denominator.0);
+    product.min(u128::from(u64::MAX)) as u64
+}
+
+/// Closes the window to `cwnd` and goes on in congestion avoidance.
+fn slow_down(window: &mut Window, cwnd: u64) {
+    window.cwnd = window.cwnd.min(cwnd).max(LEAST_SEGMENTS * window.mss);
+    window.ssthresh = window.ssthresh.min(window.cwnd);
+}
+
+impl WindowRule for Vegas {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "base_rtt_ms", "diff_segments"];
+
+    /// Linux forgets baseRTT when it sends into an empty path: at the start, after idle time, after a timeout. Of the
+    /// round that was under way nothing is left, so the first ACK ends it, too early for a decision.
+    fn sent(&mut self, cx: &Context) {
+        if cx.facts.in_flight <= cx.facts.mss {
+            self.base = None;
+            self.samples = Samples::NONE;
+        }
+    }
+
+    /// A round in which something was repaired says nothing, even when no ACK fell into the repair.
+    fn notice(&mut self, _cx: &Context, event: Event) {
+        if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
+            self.round = None;
+        }
+    }
+
+    fn observe(&mut self, cx: &Context, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.take_sample(rtt);
+        }
+        self.turn = match self.round {
+            _ if cx.facts.phase != Phase::Open => {
+                self.round = None;
+                Turn::Reno
+            }
+            None => {
+                self.next_round(cx, ack);
+                Turn::Wait
+            }
+            Some(round) if round.ended(ack.delivered) => {
+                let Samples { minimum, count } = self.next_round(cx, ack);
+                if count < SAMPLES_TO_DECIDE { Turn::Reno } else { Turn::Decide(minimum) }
+            }
+            Some(_) => Turn::Wait,
+        };
+    }
+
+    fn steer(&mut self, window: &mut Window, acked: u64) -> bool {
+        match self.turn {
+            Turn::Reno => return false,
+            Turn::Wait => self.double(window, acked),
+            Turn::Decide(rtt) => self.decide(window, rtt, acked),
+        }
+        true
+    }
+
+    /// As Reno.
+    fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
+        window.grow_one_per(window.cwnd, acked);
+    }
+
+    /// As Reno (Linux tcp_reno_ssthresh).
+    fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
+        window.cwnd / 2
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        out[0] = self.base.map_or(f64::NAN, Span::as_millis_f64);
+        out[1] = self.diff.map_or(f64::NAN, |diff| diff as f64);
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "vegas",
+        summary: "Vegas: keeps 2 to 4 segments of its own in the queue, told from the RTT",
+        source: "Brakmo and Peterson 1995 (IEEE JSAC 13(8)) as in Linux 6.18 net/ipv4/tcp_vegas.c",
+        departures: &[
+            "as in Linux: losses are detected as the profile says and halve the window, where the paper has rules \
+             of its own for both",
+            "as in Linux: the actual rate is the window over the smallest RTT of the round, where the paper times \
+             one segment and counts what is sent meanwhile",
+            "as in Linux: slow start doubles each round trip, where the paper doubles every other one (slow_start = \
+             every-other-rtt), and its end closes the window to what the path carries",
+            "unlike Linux: RTTs are exact, where the kernel counts microseconds and adds one",
+            "unlike Linux: a window that was not the limit is left alone (RFC 7661), where the kernel moves it",
+            "unlike Linux: after a timeout the window grows as Reno's until all is repaired, where the kernel may \
+             stand still at ssthresh",
+        ],
+        params: VegasParams::specs().into(),
+        build: Arc::new(|setup, settings| {
+            Box::new(Classic::new(setup, Vegas::new(VegasParams::with(settings))))
+        }),
+    }
+}
