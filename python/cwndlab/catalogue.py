@@ -60,7 +60,8 @@ def described(kind: str, entry: Entry) -> Entry:
         for algorithm, settings in entry["dialects"].items()
         for name, value in settings.items()
     ]
-    return {"name": entry["name"], "summary": entry["summary"], "params": options, "dialects": dialects}
+    told = {key: entry[key] for key in ("name", "summary", "source", "departures")}
+    return {**told, "params": options, "dialects": dialects}
 
 
 def in_force_by_profile(kind: str, entry: Entry) -> dict[str, dict[str, Any]]:

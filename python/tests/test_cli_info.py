@@ -61,6 +61,15 @@ def test_show_tells_what_is_in_force_under_each_profile(cwndlab: Command) -> Non
     assert "in profile ns3" in " ".join(cwndlab("show", "tcp").stdout.split())
 
 
+@pytest.mark.parametrize("name", ["droptail", "codel", "fq-codel", "ns3-default", "linux", "ns3", "vegas"])
+def test_show_tells_source_and_departures(cwndlab: Command, name: str) -> None:
+    printed = " ".join(cwndlab("show", name).stdout.split())
+    told = json.loads(cwndlab("show", name, "--json").stdout)
+    assert told["departures"]
+    for text in (told["source"], *told["departures"]):
+        assert " ".join(text.split()) in printed
+
+
 def test_show_profile_has_its_own_values(cwndlab: Command) -> None:
     assert "cubic.form = ns3" in cwndlab("show", "ns3").stdout
 

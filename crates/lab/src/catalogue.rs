@@ -3,9 +3,7 @@
 use crate::scenario::resolve_setting as setting;
 use cwndlab_cc::params::{ParamSpec, Parameters};
 use cwndlab_cc::registry::{Algorithm, Registry};
-use cwndlab_sim::queue::codel::CodelParams;
-use cwndlab_sim::queue::fq_codel::FqCodelParams;
-use cwndlab_sim::queue::ns3_default::Ns3DefaultParams;
+use cwndlab_sim::queue::{About, DISCIPLINES, droptail};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub fn catalogue(registry: &Registry) -> Value {
     json!({
         "algorithms": registry.iter().map(algorithm).collect::<Vec<_>>(),
-        "queues": queues(),
+        "queues": DISCIPLINES.iter().map(queue).collect::<Vec<_>>(),
         "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
         "tcp": params(&TcpOptions::specs()),
     })
@@ -45,13 +43,15 @@ fn param(spec: &ParamSpec) -> Value {
     })
 }
 
-fn queues() -> Value {
-    json!([
-        { "name": "droptail", "summary": "first in, first out; what does not fit is dropped", "params": [droptail_size()] },
-        { "name": "codel", "summary": "CoDel (RFC 8289); `size` is another name of `limit`", "params": params(&CodelParams::specs()) },
-        { "name": "fq-codel", "summary": "FQ-CoDel (RFC 8290); `size` is another name of `limit`", "params": params(&FqCodelParams::specs()) },
-        { "name": "ns3-default", "summary": "ns-3's default: a device FIFO behind FQ-CoDel", "params": params(&Ns3DefaultParams::specs()) },
-    ])
+fn queue(about: &About) -> Value {
+    let declared = params(&(about.params)());
+    json!({
+        "name": about.name,
+        "summary": about.summary,
+        "source": about.source,
+        "departures": about.departures,
+        "params": if about.name == droptail::ABOUT.name { json!([droptail_size()]) } else { declared },
+    })
 }
 
 /// Drop-tail's only parameter is no declared one: it depends on the link and its flows.
@@ -75,6 +75,8 @@ fn profile(profile: &Profile) -> Value {
     json!({
         "name": profile.name,
         "summary": profile.summary,
+        "source": profile.source,
+        "departures": profile.departures,
         "tcp": crate::scenario::resolve_tcp(&profile.options()),
         "dialects": dialects,
     })
@@ -97,6 +99,20 @@ mod tests {
         assert_eq!(names("queues"), KINDS);
         assert_eq!(names("profiles"), PROFILES.iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("tcp").len(), TcpOptions::specs().len());
+    }
+
+    /// The sentences are the ones beside the code: nothing is told twice.
+    #[test]
+    fn everything_tells_its_source_and_its_departures() {
+        let catalogue = catalogue(&Registry::built_in());
+        for (kind, least) in [("algorithms", 0), ("queues", 1), ("profiles", 1)] {
+            for item in catalogue[kind].as_array().unwrap() {
+                let sentence = |value: &Value| value.as_str().is_some_and(|text| text.len() > 20);
+                assert!(sentence(&item["source"]), "{}", item["name"]);
+                let departures = item["departures"].as_array().unwrap();
+                assert!(departures.len() >= least && departures.iter().all(sentence), "{}", item["name"]);
+            }
+        }
     }
 
     #[test]

@@ -34,9 +34,6 @@ def show(
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-
     from cwndlab.terminal import output
 
     console = output()
@@ -49,8 +46,17 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
     for title in ("departures", "dialects"):
         if entry.get(title):
             console.print(f"{title}:")
-            for line in entry[title]:
-                console.print(Padding(escape(f"- {line}"), (0, 0, 0, 2)))
+            console.print(_items(entry[title]))
+
+
+def _items(lines: Sequence[str]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        grid.add_row("  -", escape(line))
+    return grid
 
 
 def _table(params: Sequence[dict[str, Any]]) -> Table:

@@ -1,11 +1,10 @@
 //! CoDel (RFC 8289).
 //!
-//! The control law works on the real square root. [`Dialect::Ns3`] is what ns-3.37 does otherwise; of its details
-//! these are left out: time in ticks of 1.024 us that wrap after 4398 s, a delay that must stand strictly longer than
-//! the interval, and 16-bit rounding of the inverse root.
+//! [`Dialect::Ns3`] is what ns-3.37 does otherwise; what is left out of it is told in [`super::ns3_default`].
 
-use super::{Backlog, Discipline, Tally, Waiting};
+use super::{About, Backlog, Discipline, Tally, Waiting};
 use crate::packet::EcnField;
+use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
@@ -22,6 +21,18 @@ cwndlab_cc::parameters! {
             "mark ECN-capable packets instead of dropping them", "RFC 8289; off as in Linux sch_codel";
     }
 }
+
+/// How the catalogue knows it.
+pub const ABOUT: About = About {
+    name: "codel",
+    summary: "CoDel (RFC 8289); `size` is another name of `limit`",
+    source: "RFC 8289; limit and marking as in Linux sch_codel",
+    departures: &[
+        "time and the square root of the control law are exact, where Linux counts ticks of 1.024 us and takes \
+         Newton steps in fixed point",
+    ],
+    params: CodelParams::specs,
+};
 
 /// Whose CoDel it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

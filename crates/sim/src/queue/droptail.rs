@@ -1,8 +1,20 @@
 //! First in, first out; what does not fit is dropped.
 
-use super::{Backlog, Discipline, Limit, Tally, Waiting};
+use super::{About, Backlog, Discipline, Limit, Tally, Waiting};
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
+
+/// How the catalogue knows it.
+pub const ABOUT: About = About {
+    name: "droptail",
+    summary: "first in, first out; what does not fit is dropped",
+    source: "Linux sch_fifo (pfifo, bfifo); ns-3 DropTailQueue",
+    departures: &[
+        "a packet leaves the queue when its sending begins: below Linux's queue the driver's ring holds more",
+        "a packet is one segment: Linux's limit counts what segmentation offload hands down as one packet",
+    ],
+    params: Vec::new,
+};
 
 /// A drop-tail queue.
 pub struct DropTail {

@@ -4,8 +4,9 @@
 //! steady state nothing is allocated. A queue comes into being with its first packet.
 
 use super::codel::{Controller, Dialect, Law, Source};
-use super::{Backlog, Discipline, Tally, Waiting};
+use super::{About, Backlog, Discipline, Tally, Waiting};
 use crate::packet::{Body, Packet};
+use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use cwndlab_learn::Rng;
 use std::collections::VecDeque;
@@ -29,6 +30,22 @@ cwndlab_cc::parameters! {
             "a queue of its own for each flow: no collisions", "an option of this laboratory";
     }
 }
+
+/// How the catalogue knows it.
+pub const ABOUT: About = About {
+    name: "fq-codel",
+    summary: "FQ-CoDel (RFC 8290); `size` is another name of `limit`",
+    source: "RFC 8290 with the CoDel of RFC 8289",
+    departures: &[
+        "flows are told apart by number and direction, hashed with a key for each link and seed, where the RFC \
+         hashes addresses and ports: collisions are as likely, but not between the same flows",
+        "a turn ends at zero credits, as in Linux, where the RFC has a negative number: a quantum of one packet is \
+         one packet",
+        "an overflow drops half the packets of the fattest queue, as the RFC has it, where Linux counts the half \
+         in bytes; Linux's second limit, on memory, is not there",
+    ],
+    params: FqCodelParams::specs,
+};
 
 /// No packet, or no queue.
 const NONE: u32 = u32::MAX;

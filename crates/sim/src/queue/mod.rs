@@ -10,6 +10,7 @@ pub mod ns3_default;
 
 use crate::packet::Packet;
 use cwndlab_cc::Time;
+use cwndlab_cc::params::ParamSpec;
 
 /// A packet in a queue, with the time it came.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,24 @@ pub trait Discipline: Send {
     /// What waits, without the packet in service.
     fn backlog(&self) -> Backlog;
 }
+
+/// What a discipline is and where it comes from, told beside its code.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// RFC, draft or implementation.
+    pub source: &'static str,
+    /// Where it departs from its source, and why.
+    pub departures: &'static [&'static str],
+    /// Its declared parameters; a size that depends on the link is none.
+    pub params: fn() -> Vec<ParamSpec>,
+}
+
+/// The disciplines that a scenario may name.
+pub const DISCIPLINES: &[About] = &[droptail::ABOUT, codel::ABOUT, fq_codel::ABOUT, ns3_default::ABOUT];
 
 /// How much a drop-tail queue holds, the packet in service not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

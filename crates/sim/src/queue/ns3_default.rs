@@ -2,11 +2,12 @@
 //!
 //! The device stops the queue discipline when its FIFO is full and wakes it when there is room, at the same time. So
 //! nothing is dropped in the FIFO, and neither CoDel nor fairness reaches the packets in it: CoDel's delay ends where a
-//! packet enters the FIFO. The hash is this laboratory's (seeded for each link), not ns-3's Murmur3.
+//! packet enters the FIFO.
 
 use super::codel::Dialect;
 use super::fq_codel::{FqCodel, FqCodelParams};
-use super::{Backlog, Discipline, Tally, Waiting};
+use super::{About, Backlog, Discipline, Tally, Waiting};
+use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
@@ -19,6 +20,20 @@ cwndlab_cc::parameters! {
             "mark ECN-capable packets instead of dropping them", "ns-3.37 FqCoDelQueueDisc: UseEcn is on";
     }
 }
+
+/// How the catalogue knows it.
+pub const ABOUT: About = About {
+    name: "ns3-default",
+    summary: "ns-3's default: a device FIFO behind FQ-CoDel",
+    source: "ns-3.37 PointToPointNetDevice, DropTailQueue, FqCoDelQueueDisc with its defaults",
+    departures: &[
+        "the hash is this laboratory's, with a key for each link and seed, not Murmur3 of addresses and ports",
+        "CoDel's time is exact, where ns-3's goes in ticks of 1.024 us that wrap after 4398 s",
+        "CoDel drops when the delay has stood for the interval, where in ns-3 it must have stood strictly longer",
+        "the inverse square root takes one Newton step, as in ns-3, but is not cut to 16 bits",
+    ],
+    params: Ns3DefaultParams::specs,
+};
 
 /// ns-3's default stack.
 pub struct Ns3Default {

@@ -96,6 +96,10 @@ pub struct Profile {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// The stack that it stands for.
+    pub source: &'static str,
+    /// Where it departs from that stack, and why.
+    pub departures: &'static [&'static str],
     /// Options that differ from the declared defaults.
     options: &'static [(&'static str, Setting)],
     /// Settings of algorithms: (algorithm, parameter, value).
@@ -127,12 +131,34 @@ pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux",
         summary: "Linux 6.18: SACK, RACK-TLP, PRR, undo, IW 10, RTO floor 200 ms, delayed ACKs of 2 within 40 ms",
+        source: "Linux 6.18 net/ipv4 with its default sysctls and without sch_fq; the RFCs named at each option",
+        departures: &[
+            "windows, pipe and limits count whole segments: a short last segment counts as a full one",
+            "each segment is a packet of its own: segmentation offload (TSO, GSO, GRO) is not modelled",
+            "the receive buffer has no limit unless one is set, and there is no send buffer: as if tcp_rmem and \
+             tcp_wmem were large",
+            "clocks are exact, where the kernel's timers go by jiffies and its RTTs by microseconds",
+            "spurious timeouts are seen by timestamps and DSACK; F-RTO (RFC 5682) is not modelled as such",
+            "the handshake is simulated, the end of a connection is not",
+        ],
         options: &[],
         dialects: &[("cubic", "form", Setting::Word("linux"))],
     },
     Profile {
         name: "ns3",
         summary: "ns-3.35 to 3.37: SACK (RFC 6675), PRR, no RACK, no TLP, RTO floor 1 s, delayed ACKs of 2 within 200 ms",
+        source: "ns-3.35 to 3.37 src/internet (TcpSocketBase, TcpPrrRecovery) with its defaults, over point-to-point links",
+        departures: &[
+            "windows, pipe and limits count whole segments: a short last segment counts as a full one",
+            "RTT samples are exact, where ns-3's timestamps have whole milliseconds (clock = \"1 ms\"); the dialect of \
+             cubic cuts them",
+            "senders take up to one packet time for an ACK (send_jitter), against phase effects, where ns-3's take \
+             none",
+            "segments have 1448 bytes, where ns-3's default is 536, which programs change",
+            "a lost SYN is sent again after 1 s, where ns-3 waits 3 s (ConnTimeout)",
+            "the receive buffer has no limit unless one is set, where ns-3's has 128 kB",
+            "the handshake is simulated, the end of a connection is not",
+        ],
         options: &[
             ("overhead", Setting::Count(2)),
             ("rto_min", Setting::Span(Span::from_secs(1))),
