@@ -101,7 +101,6 @@ mod tests {
         assert_eq!(names("tcp").len(), TcpOptions::specs().len());
     }
 
-    /// The sentences are the ones beside the code: nothing is told twice.
     #[test]
     fn everything_tells_its_source_and_its_departures() {
         let catalogue = catalogue(&Registry::built_in());
