@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from cwndlab.report import write
+from cwndlab.report import Cell, Column, Report, Row, Section, Table, write
 from tests.test_report import HOSTILE, demo
 
 DRIVER = shutil.which("chromedriver")
@@ -154,8 +154,12 @@ def page(browser: str, tmp_path: Path) -> Page:
 
 
 def opened(browser: str, folder: Path, name: str) -> Page:
+    return shown(browser, folder, demo(name))
+
+
+def shown(browser: str, folder: Path, report: Report) -> Page:
     path = folder / "report.html"
-    write(demo(name), path)
+    write(report, path)
     call("POST", f"{browser}/url", {"url": path.as_uri()})
     return Page(browser)
 
@@ -215,7 +219,7 @@ def test_hover_tells_all_values_in_all_charts_of_the_group(page: Page) -> None:
     assert positions == ["5 s · plain", "5 s", ""]
 
 
-def ticks(page: Page) -> list[str]:
+def drawn(page: Page) -> list[str]:
     """What the charts show, as pictures."""
     pictures: list[str] = page.script(
         "return [...document.querySelectorAll('.plot canvas')].map((canvas) => canvas.toDataURL())"
@@ -224,34 +228,34 @@ def ticks(page: Page) -> list[str]:
 
 
 def test_drag_zooms_the_group_and_double_click_resets(page: Page) -> None:
-    before = ticks(page)
+    before = drawn(page)
     page.mouse(".u-over", 0, (0.2, 0.5), "down", (0.4, 0.5), "up", (0.5, 0.5))
-    zoomed = ticks(page)
+    zoomed = drawn(page)
     assert zoomed[0] != before[0]
     assert zoomed[1] != before[1]
     assert zoomed[2:] == before[2:]
     page.mouse(".u-over", 1, (0.5, 0.5), "down", "up", "down", "up")
-    assert ticks(page) == before
+    assert drawn(page) == before
 
 
 def test_keys_zoom_and_move(page: Page) -> None:
-    before = ticks(page)
+    before = drawn(page)
     page.press(".plot", f"{RIGHT}{RIGHT}{LEFT}")
     assert page.texts(".position")[0].startswith("0.1 s")
     page.press(".plot", "+")
-    assert ticks(page)[1] != before[1]
+    assert drawn(page)[1] != before[1]
     page.press(".plot", ESCAPE)
-    assert ticks(page) == before
+    assert drawn(page) == before
 
 
 def test_a_name_in_the_legend_hides_its_line(page: Page) -> None:
-    before = ticks(page)
+    before = drawn(page)
     page.click(".entry", 1)
-    hidden = ticks(page)
+    hidden = drawn(page)
     assert hidden[0] != before[0]
     assert hidden[1] != before[1]
     page.click(".entry", 4)
-    assert ticks(page) == before
+    assert drawn(page) == before
 
 
 def test_a_point_leads_to_its_row(page: Page) -> None:
@@ -276,7 +280,9 @@ def test_points_answer_the_mouse(page: Page) -> None:
     assert page.script("return location.hash") == "#row-0"
 
 
-def test_charts_follow_the_window(page: Page) -> None:
+@pytest.mark.parametrize("name", ["plain", HOSTILE["long"]], ids=["plain", "long"])
+def test_charts_and_tables_follow_the_window(browser: str, tmp_path: Path, name: str) -> None:
+    page = opened(browser, tmp_path, name)
     call("POST", f"{page.session}/window/rect", {"width": 520, "height": 900})
     try:
         until(lambda: page.script("return document.querySelector('.plot canvas').clientWidth < 520"))
@@ -289,3 +295,34 @@ def test_it_prints(page: Page) -> None:
     printed = base64.b64decode(call("POST", f"{page.session}/print", {}))
     assert printed.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
+
+
+def test_a_wide_table_fits_on_paper(browser: str, tmp_path: Path) -> None:
+    columns = [Column(f"measure {number}", "ms", numeric=True) for number in range(30)]
+    table = Table(columns, [Row([Cell("123.45 ± 0.12", 123.45) for _ in columns])])
+    page = shown(browser, tmp_path, Report("wide", "", [Section("wide", [table])], "true", []))
+    width = "return document.querySelector('table').getBoundingClientRect().width"
+    page.script("document.querySelector('.scroll').style.width = '680px'")
+    before = page.script(width)
+    page.script("dispatchEvent(new Event('beforeprint'))")
+    assert page.script(width) <= 681
+    page.script("dispatchEvent(new Event('afterprint'))")
+    assert page.script(width) == before > 1000
+
+
+def test_charts_are_white_on_paper_and_dark_at_night(page: Page) -> None:
+    pixel = "return document.querySelector('.plot canvas').getContext('2d').getImageData(1, 1, 1, 1).data[0]"
+    assert page.script(pixel) == 255
+    try:
+        prefer(page, "dark")
+        until(lambda: page.script(pixel) < 50)
+        page.script("dispatchEvent(new Event('beforeprint'))")
+        assert page.script(pixel) == 255
+    finally:
+        prefer(page, "")
+
+
+def prefer(page: Page, scheme: str) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    command = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
+    call("POST", f"{page.session}/goog/cdp/execute", command)
