@@ -1,14 +1,14 @@
 //! Values of Rust as values of Python.
 
-use cwndlab_lab::Problem;
+use cwndlab_lab::{Problem, Scenario};
 use cwndlab_sim::outcome::{Recording, SeriesTable};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-/// `{"ok": ..., "problems": [...]}`
-pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
+/// `{"ok": ..., "problems": [...], "packets_expected": ...}`; the last is null if there is no scenario to run.
+pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({
             "severity": problem.severity.word(),
@@ -19,7 +19,12 @@ pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
             "text": problem.to_string(),
         })
     };
-    json!({ "ok": ok, "problems": problems.iter().map(problem).collect::<Vec<_>>() }).to_string()
+    json!({
+        "ok": scenario.is_some(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "packets_expected": scenario.map(Scenario::packets_expected),
+    })
+    .to_string()
 }
 
 /// `{"time_s": array, "tables": [(kind, name, {column: array})], "events": [(time_s, flow, kind)], "events_missed": n}`;

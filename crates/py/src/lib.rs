@@ -33,7 +33,7 @@ fn accepted(text: &[u8], file: &str, overrides: &Overrides) -> PyResult<Scenario
 fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> String {
     py.detach(|| {
         let (scenario, problems) = reading(text, file, &overrides);
-        check_json(scenario.is_some(), &problems)
+        check_json(scenario.as_ref(), &problems)
     })
 }
 

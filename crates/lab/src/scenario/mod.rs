@@ -54,6 +54,7 @@ pub struct Scenario {
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) packets_expected: f64,
 }
 
 /// Cells that a recording may have: 128 MB of numbers.
@@ -106,11 +107,23 @@ impl Scenario {
         self.duration
     }
 
+    /// About how many data packets the run will carry at most, so that the work of several runs can be compared.
+    /// Links without a rate and windows without a limit by them are left out.
+    #[must_use]
+    pub fn packets_expected(&self) -> f64 {
+        self.packets_expected
+    }
+
+    /// The flows that run.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.enabled)
+    }
+
     /// What the simulator gets.
     #[must_use]
     pub fn spec(&self, seed: u64, record: bool) -> SimSpec {
         let (arriving, lasting): (Vec<&Flow>, Vec<&Flow>) =
-            self.flows.iter().partition(|flow| flow.arrivals.is_some());
+            self.running().partition(|flow| flow.arrivals.is_some());
         SimSpec {
             seed,
             duration: self.duration,
@@ -130,7 +143,7 @@ impl Scenario {
     }
 
     fn record_spec(&self) -> RecordSpec {
-        let tables = self.links.len() + self.flows.iter().map(|flow| flow.names.len()).sum::<usize>();
+        let tables = self.links.len() + self.running().map(|flow| flow.names.len()).sum::<usize>();
         let max_samples =
             (RECORDED_CELLS / (COLUMNS * tables.max(1))).clamp(*SAMPLES.start(), *SAMPLES.end());
         RecordSpec { interval: self.record_interval, max_samples }
