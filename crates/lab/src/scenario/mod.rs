@@ -22,7 +22,10 @@ mod top;
 mod tree;
 mod words;
 
+pub(crate) use flow::Flow;
+pub(crate) use link::Link;
 pub use problem::{Place, Problem, Severity};
+pub(crate) use quantity::show_time;
 pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
 
 use crate::trace::TraceFiles;
@@ -30,8 +33,6 @@ use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, RecordSpec};
 use cwndlab_sim::tcp::TcpOptions;
-use flow::Flow;
-use link::Link;
 
 /// What a scenario is read with.
 pub struct Source<'a> {
