@@ -120,9 +120,10 @@ fn sum(over: &[&Traffic], intervals: usize) -> Vec<f64> {
 /// the second half of the time from the change to `until_s`. `None` if there are no such seconds, if nothing arrived in
 /// that half, or if there are fewer than ten seconds.
 ///
-/// RFC 5166 (section 2.2.3) asks for the response to sudden changes and leaves the measure open; the level is that of
-/// the flows themselves, for what a link offers is not what they come to. It is no judgement of that level: who gives up
-/// half of the link for good has recovered at once. Nor does it see queues: a rate that shrinks is often filled at once.
+/// The response to sudden changes is among the metrics that RFC 5166 asks for; this way to take it is ours. The level is
+/// that of the flows themselves, for what a link offers is not what they come to. It is no judgement of that level: who
+/// gives up half of the link for good has recovered at once. Nor does it see queues: a rate that shrinks is often filled
+/// at once.
 fn recovery_s(seconds: &Seconds, goodput_mbps: &[f64], at_s: f64, until_s: f64) -> Option<f64> {
     if until_s - at_s + ROUNDING < FEWEST_SECONDS * seconds.length_s() {
         return None;

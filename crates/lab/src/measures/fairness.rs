@@ -1,7 +1,7 @@
 //! Fairness: Jain's index, over the run and over time.
 
 use super::seconds::{Seconds, mean};
-use cwndlab_sim::outcome::{FlowOutcome, Intervals};
+use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, Intervals};
 
 /// Jain's index of each second, with the seconds' ends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,9 +20,10 @@ pub(crate) fn jain(flows: &[FlowOutcome]) -> Option<f64> {
     index(&goodputs)
 }
 
-/// Jain's index of what the flows got in each second after the warm-up, of those flows that ran all along. A second is
-/// the time scale of fairness that RFC 5166 (section 2.3) leaves to the user; flows that take turns by minutes are fair
-/// over the run and unfair here.
+/// Jain's index of what the flows got in each second after the warm-up, of those flows that ran all along. The second is
+/// a choice of ours, that of the other measures over time: flows that take turns by minutes are fair over the run and
+/// unfair here, and flows that take turns by tenths of a second are fair in both. It says nothing of starts and ends,
+/// nor of what a flow could have got on its path.
 pub(crate) fn jain_seconds(intervals: &Intervals, warmup_s: f64) -> JainSeconds {
     let seconds = Seconds::of(intervals);
     let per = seconds.per();
@@ -48,7 +49,7 @@ pub(crate) fn over_time(seconds: &JainSeconds) -> Option<f64> {
     (!known.is_empty()).then(|| mean(&known))
 }
 
-fn contains(flow: &cwndlab_sim::outcome::FlowIntervals, start: usize, end: usize) -> bool {
+fn contains(flow: &FlowIntervals, start: usize, end: usize) -> bool {
     flow.whole.start <= start && end <= flow.whole.end
 }
 
@@ -63,7 +64,7 @@ fn index(rates: &[f64]) -> Option<f64> {
 mod tests {
     use super::super::seconds::hand_made::{intervals, pieces};
     use super::*;
-    use cwndlab_sim::outcome::{FlowIntervals, Series};
+    use cwndlab_sim::outcome::Series;
     use std::ops::Range;
 
     fn flow(whole: Range<usize>, goodput_mbps: Vec<f64>) -> FlowIntervals {
