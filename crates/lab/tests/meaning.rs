@@ -5,9 +5,9 @@ mod common;
 use common::accepted;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span, Time};
-use cwndlab_sim::SimSpec;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{Capacity, LossKind, SizeSpec};
+use cwndlab_sim::{Sim, SimSpec};
 
 const ONE: &str = r#"
 duration = "10 s"
@@ -270,6 +270,58 @@ fn overrides_change_what_they_name() {
     assert_eq!(spec(ONE, &[("flow.0.cc", "reno")]).flows[0].algorithm.name, "reno");
     assert_eq!(spec(ONE, &[("flow.0.cc", "reno"), ("flow.0.cc", "cubic")]).flows[0].algorithm.name, "cubic");
     assert_eq!(spec(ONE, &[("flow.0.path.0", "b")]).flows[0].path, [0]);
+}
+
+#[test]
+fn a_star_sets_the_key_in_every_entry() {
+    let two = format!("{ONE}name = \"a\"\n[[flow]]\ncc = \"cubic\"\npath = [\"b\"]\n");
+    let names = |overrides: &[(&str, &str)]| {
+        spec(&two, overrides).flows.iter().map(|flow| flow.algorithm.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[("flow.*.cc", "reno")]), ["reno", "reno"]);
+    assert_eq!(names(&[("flow.*.cc", "reno"), ("flow.a.cc", "newreno")]), ["newreno", "reno"]);
+    let short_form = spec(&two, &[("flow.*.cc.C", "1.2")]);
+    assert!(short_form.flows.iter().all(|f| f.settings.contains(&("C".to_owned(), Value::Number(1.2)))));
+    assert_eq!(spec(&two, &[("link.*.delay", "7 ms")]).links[0].delay.first(), Span::from_millis(7));
+    assert_eq!(spec(&two, &[("flow.*.path.*", "b")]).flows[1].path, [0]);
+}
+
+/// What a flow would do alone, in a world that is otherwise the same: as harm is measured.
+#[test]
+fn a_disabled_flow_leaves_the_rest_as_it_was() {
+    let near = format!("{ONE}name = \"a\"\n[[flow]]\ncc = \"cubic\"\npath = [\"b\"]\n");
+    let far = "name = \"a\"\naccess = { delay = \"20 ms\" }\n";
+    let two = near.replace("name = \"a\"\n", far);
+    let (both, alone) = (spec(&two, &[]), spec(&two, &[("flow.1.enabled", "false")]));
+    assert_eq!(limit(&both.links[0].queue), Limit::Packets(500), "by the flow that is nearer");
+    assert_eq!(limit(&alone.links[0].queue), Limit::Packets(500), "though it does not run");
+    assert_eq!((alone.flows.len(), alone.flows[0].name.as_str()), (1, "a"));
+    let second = spec(&two, &[("flow.0.enabled", "false"), ("flow.0.cc", "cubic")]);
+    assert_eq!(second.flows[0].name, "cubic-2", "the names do not move up");
+    let resolved = |overrides: &[(&str, &str)]| accepted(&two, overrides).resolve();
+    assert_eq!(resolved(&[]), resolved(&[("flow.1.enabled", "true")]));
+    assert_ne!(resolved(&[]), resolved(&[("flow.1.enabled", "false")]));
+    let start_s = |spec: &SimSpec| {
+        let mut sim = Sim::new(spec);
+        sim.run_until(Time(1_000_000_000));
+        sim.outcome().flows[0].start_s
+    };
+    assert_eq!(start_s(&both), start_s(&alone), "its jitter is its own");
+    let web = ("flow.1.arrivals", "{ per_second = 20, size = \"30 kB\" }");
+    assert_eq!(spec(&two, &[web]).arrivals.len(), 1);
+    assert!(spec(&two, &[web, ("flow.1.enabled", "false")]).arrivals.is_empty());
+}
+
+#[test]
+fn the_work_of_a_run_is_known_before() {
+    let packets = |overrides: &[(&str, &str)]| accepted(ONE, overrides).packets_expected();
+    // 100 Mbit/s for 10 s in packets of 1500 bytes.
+    assert_eq!(packets(&[]).round(), 83_333.0);
+    assert_eq!(packets(&[("duration", "20 s")]).round(), 166_667.0);
+    assert_eq!(packets(&[("flow.0.bytes", "1448 kB")]).round(), 1000.0);
+    let two = format!("{ONE}bytes = \"1448 kB\"\n[[flow]]\ncc = \"reno\"\npath = [\"b\"]\n");
+    assert_eq!(accepted(&two, &[("flow.1.enabled", "false")]).packets_expected().round(), 1000.0);
+    assert!(!accepted(ONE, &[]).resolve().to_string().contains("packets_expected"));
 }
 
 #[test]

@@ -467,6 +467,13 @@ fn overrides_are_told_by_their_key() {
         ("flow.0.cc", "renno", "--set flow.0.cc: error: flow.a.cc: unknown algorithm `renno`"),
         ("link.b.rat", "1 Mbit/s", "--set link.b.rat: error: unknown key `rat`; did you mean `rate`?"),
         ("link.b.rate", "fast", "--set link.b.rate: error: found \"fast\""),
+        ("flow.*.cc", "renno", "--set flow.*.cc: error: flow.a.cc: unknown algorithm `renno`"),
+        ("flow.*.rat", "1", "--set flow.*.rat: error: flow.a.rat: unknown key `rat`"),
+        ("flows.*.cc", "reno", "--set flows.*.cc: error: there is no list `flows`"),
+        ("link.*.rate.*.value", "1 Mbit/s", "--set link.*.rate.*.value: error: there is no `*` in a text"),
+        ("flow.*.path.*.x", "1", "--set flow.*.path.*.x: error: `x` cannot be set in a text"),
+        ("tcp.*", "1", "--set tcp.*: error: `*` is every entry of a list, as in `flow.*.cc`"),
+        ("flow.a.enabled", "no", "--set flow.a.enabled: error: found \"no\"; allowed is true or false"),
         ("link.b.rate.x.y", "1", "--set link.b.rate.x.y: error: there is no `x` in a text"),
         ("duration.x", "1", "--set duration.x: error: `x` cannot be set in a text"),
         ("tcp.mss", "huge", "--set tcp.mss: error: found \"huge\"; allowed is a size"),
@@ -479,4 +486,27 @@ fn overrides_are_told_by_their_key() {
         let told = problems_with(SOUND.as_bytes(), &[(key, value)]);
         assert!(told.iter().any(|problem| problem.starts_with(message)), "{key}={value} gives {told:#?}");
     }
+}
+
+#[test]
+fn every_entry_of_no_list() {
+    let without_flows = SOUND.split("[[flow]]").next().expect("what stands before the flow");
+    let told = problems_with(without_flows.as_bytes(), &[("flow.*.cc", "reno")]);
+    assert!(told.contains(&"--set flow.*.cc: error: there is no list `flow`".to_owned()), "{told:#?}");
+    let told = problems_with(format!("flow = []\n{without_flows}").as_bytes(), &[("flow.*.cc", "reno")]);
+    assert!(told.contains(&"--set flow.*.cc: error: there is no flow".to_owned()), "{told:#?}");
+}
+
+#[test]
+fn a_flow_that_does_not_run_is_checked_and_another_must_run() {
+    let disabled = with_line(20, "enabled = false");
+    let message = "x.toml:16:1: error: flow.a: no flow is enabled";
+    let told = problems(disabled.as_bytes());
+    assert!(told.len() == 1 && told[0].starts_with(message), "{told:#?}");
+    let with_other = format!("{disabled}[[flow]]\ncc = \"reno\"\npath = [\"b\"]\n");
+    assert_eq!(problems(with_other.as_bytes()), Vec::<String>::new());
+    let told = problems(with_other.replace("\"cubic\"", "\"cubik\"").as_bytes());
+    assert!(told.len() == 1 && told[0].contains("unknown algorithm `cubik`"), "{told:#?}");
+    let same_name = with_other.replace("cc = \"reno\"", "name = \"a\"\ncc = \"reno\"");
+    assert!(problems(same_name.as_bytes())[0].contains("another flow is called `a` already"));
 }

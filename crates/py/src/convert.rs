@@ -1,14 +1,18 @@
 //! Values of Rust as values of Python.
 
-use cwndlab_lab::Problem;
-use cwndlab_sim::outcome::{Recording, SeriesTable};
+use cwndlab_lab::measures::JainSeconds;
+use cwndlab_lab::{Problem, Scenario};
+use cwndlab_sim::Outcome;
+use cwndlab_sim::outcome::{
+    Distribution, FlowIntervals, FlowOutcome, GroupOutcome, Intervals, Recording, Series, SeriesTable,
+};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-/// `{"ok": ..., "problems": [...]}`
-pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
+/// `{"ok": ..., "problems": [...], "packets_expected": ...}`; the last is null if there is no scenario to run.
+pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({
             "severity": problem.severity.word(),
@@ -19,7 +23,12 @@ pub(crate) fn check_json(ok: bool, problems: &[Problem]) -> String {
             "text": problem.to_string(),
         })
     };
-    json!({ "ok": ok, "problems": problems.iter().map(problem).collect::<Vec<_>>() }).to_string()
+    json!({
+        "ok": scenario.is_some(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "packets_expected": scenario.map(Scenario::packets_expected),
+    })
+    .to_string()
 }
 
 /// `{"time_s": array, "tables": [(kind, name, {column: array})], "events": [(time_s, flow, kind)], "events_missed": n}`;
@@ -44,4 +53,43 @@ fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bo
         dict.set_item(name, values.into_pyarray(py))?;
     }
     Ok(dict)
+}
+
+/// `{"end_s": array, "flows": [(name, {column: array})], "groups": [(name, {column: array})], "jain": (end_s, jain),
+/// "distributions": [(kind, name, measure, middle_ms, count)]}`
+pub(crate) fn detail<'py>(
+    py: Python<'py>,
+    outcome: &mut Outcome,
+    jain: JainSeconds,
+) -> PyResult<Bound<'py, PyDict>> {
+    let Intervals { end_s, flows, groups, .. } = std::mem::take(&mut outcome.intervals);
+    let dict = PyDict::new(py);
+    dict.set_item("end_s", end_s.into_pyarray(py))?;
+    let named = |flow: &FlowOutcome| flow.name.clone();
+    let flows = outcome.flows.iter().map(named).zip(flows).map(|(name, flow)| {
+        let FlowIntervals { goodput_mbps, cwnd_segments, loss_events, .. } = flow;
+        let columns =
+            [("goodput_mbps", goodput_mbps), ("cwnd_segments", cwnd_segments), ("loss_events", loss_events)];
+        Ok((name, series_dict(py, columns)?))
+    });
+    dict.set_item("flows", flows.collect::<PyResult<Vec<_>>>()?)?;
+    let named = |group: &GroupOutcome| group.name.clone();
+    let groups = outcome.groups.iter().map(named).zip(groups);
+    let groups =
+        groups.map(|(name, goodput_mbps)| Ok((name, series_dict(py, [("goodput_mbps", goodput_mbps)])?)));
+    dict.set_item("groups", groups.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("jain", (jain.end_s.into_pyarray(py), jain.jain.into_pyarray(py)))?;
+    let distributions = std::mem::take(&mut outcome.distributions).into_iter().map(|distribution| {
+        let Distribution { kind, name, measure, middle_ms, counts } = distribution;
+        (kind, name, measure, middle_ms.into_pyarray(py), counts.into_pyarray(py))
+    });
+    dict.set_item("distributions", distributions.collect::<Vec<_>>())?;
+    Ok(dict)
+}
+
+fn series_dict<'py, const N: usize>(
+    py: Python<'py>,
+    columns: [(&str, Series); N],
+) -> PyResult<Bound<'py, PyDict>> {
+    columns_dict(py, columns.into_iter().map(|(name, series)| (name.to_owned(), series.0)).collect())
 }

@@ -3,12 +3,13 @@
 mod convert;
 mod token;
 
-use convert::{check_json, recording};
+use convert::{check_json, detail, recording};
 use cwndlab_cc::Registry;
+use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::read;
 use cwndlab_lab::trace::Directory;
-use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, measures, run};
+use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, run};
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +34,7 @@ fn accepted(text: &[u8], file: &str, overrides: &Overrides) -> PyResult<Scenario
 fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> String {
     py.detach(|| {
         let (scenario, problems) = reading(text, file, &overrides);
-        check_json(scenario.is_some(), &problems)
+        check_json(scenario.as_ref(), &problems)
     })
 }
 
@@ -43,7 +44,10 @@ fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyR
     py.detach(|| Ok(accepted(text, file, &overrides)?.resolve().to_string()))
 }
 
-/// Runs a scenario with one seed: the measures as JSON, and the recording if it was asked for.
+/// Measures as JSON, intervals and distributions, and the recording if it was asked for.
+type Results<'py> = (String, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>);
+
+/// Runs a scenario with one seed.
 #[pyfunction]
 fn run_seed<'py>(
     py: Python<'py>,
@@ -53,18 +57,21 @@ fn run_seed<'py>(
     seed: u64,
     record: bool,
     token: &RunToken,
-) -> PyResult<(String, Option<Bound<'py, PyDict>>)> {
+) -> PyResult<Results<'py>> {
     let control = token.control();
-    let outcome = py.detach(|| {
+    let (mut outcome, over_time) = py.detach(|| {
         let scenario = accepted(text, file, &overrides)?;
-        run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
+        let outcome = run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
             Failure::Fault { .. } => PyRuntimeError::new_err(failure.to_string()),
-        })
+        })?;
+        let over_time = OverTime::of(&scenario, &outcome);
+        Ok::<_, PyErr>((outcome, over_time))
     })?;
-    let measures = measures::outcome_json(&outcome).to_string();
+    let measures = outcome_json(&outcome, &over_time).to_string();
+    let detail = detail(py, &mut outcome, over_time.jain_seconds)?;
     let recording = outcome.recording.map(|recorded| recording(py, recorded)).transpose()?;
-    Ok((measures, recording))
+    Ok((measures, detail, recording))
 }
 
 /// Algorithms, queues, profiles and TCP options, as JSON.

@@ -20,6 +20,7 @@ pub struct Arrivals {
     /// What its flows share.
     pub shared: Shared,
     rng: Rng,
+    delivered_bytes: u64,
     measure: Measure,
 }
 
@@ -28,7 +29,7 @@ struct Measure {
     since: Time,
     arrived: u64,
     completion: Histogram,
-    bytes: u64,
+    bytes_before: u64,
     resent: u64,
     timeouts: u64,
 }
@@ -45,6 +46,7 @@ impl Arrivals {
             ways,
             shared,
             rng,
+            delivered_bytes: 0,
             measure: Measure::default(),
         };
         arrivals.draw_next(spec.template.start);
@@ -80,7 +82,19 @@ impl Arrivals {
 
     /// Data of a flow have arrived in order.
     pub fn note_bytes(&mut self, bytes: u64) {
-        self.measure.bytes += bytes;
+        self.delivered_bytes += bytes;
+    }
+
+    /// Payload that all its flows delivered in order since the start of the run.
+    #[must_use]
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Completion times of the measured time.
+    #[must_use]
+    pub fn completion_times(&self) -> &Histogram {
+        &self.measure.completion
     }
 
     /// A flow has ended; only those that started in the measured time count.
@@ -94,7 +108,7 @@ impl Arrivals {
 
     /// Forgets what was measured so far.
     pub fn restart_measure(&mut self, now: Time) {
-        self.measure = Measure { since: now, ..Measure::default() };
+        self.measure = Measure { since: now, bytes_before: self.delivered_bytes, ..Measure::default() };
     }
 
     /// What was measured up to now; `running` adds the retransmissions and timeouts of flows that have not ended.
@@ -103,12 +117,13 @@ impl Arrivals {
         let measure = &self.measure;
         let seconds = now.since(measure.since.max(self.spec.template.start)).as_secs_f64();
         let completion = &measure.completion;
+        let bytes = self.delivered_bytes - measure.bytes_before;
         GroupOutcome {
             name: self.spec.template.name.clone(),
             cc: self.spec.template.algorithm.name.to_owned(),
             arrived: measure.arrived,
             completed: completion.count(),
-            goodput_mbps: if seconds > 0.0 { measure.bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
+            goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
             completion_ms: completion.mean_ms(),
             completion_p50_ms: completion.quantile_ms(0.5),
             completion_p95_ms: completion.quantile_ms(0.95),

@@ -315,7 +315,8 @@ impl Flow {
     }
 
     /// Until when it is measured: its last byte's arrival, its stop if all had arrived before, or now.
-    fn measured_until(&self, now: Time) -> Time {
+    #[must_use]
+    pub fn measured_until(&self, now: Time) -> Time {
         match (self.completed, self.stopped) {
             (Some(completed), stopped) => completed.max(stopped.unwrap_or_default()),
             (None, Some(stopped)) if self.sender.is_finished() => stopped,
@@ -359,6 +360,12 @@ impl Flow {
             window_before: self.sender.window_nanos(now),
             ..Gauge::default()
         };
+    }
+
+    /// The RTT samples of the measured time.
+    #[must_use]
+    pub fn rtt_samples(&self) -> &Histogram {
+        &self.gauge.rtt
     }
 
     /// What was measured up to now. A flow is measured from its start on, to its end if it has one.

@@ -59,6 +59,17 @@ impl Histogram {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e6)
     }
 
+    /// The buckets that hold something: the middle of each in milliseconds, and how many it holds.
+    #[must_use]
+    pub fn buckets(&self) -> (Vec<f64>, Vec<u32>) {
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        filled.map(|(at, count)| (self.middle_ms(at), *count)).unzip()
+    }
+
+    fn middle_ms(&self, at: usize) -> f64 {
+        middle_ns(self.first + at / BUCKETS, at % BUCKETS) / 1e6
+    }
+
     /// The time below which this share of them lies, in milliseconds: the middle of its bucket.
     #[must_use]
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
@@ -70,7 +81,7 @@ impl Histogram {
         for (at, count) in self.counts.iter().enumerate() {
             seen += u64::from(*count);
             if seen > rank {
-                return Some(middle_ns(self.first + at / BUCKETS, at % BUCKETS) / 1e6);
+                return Some(self.middle_ms(at));
             }
         }
         None
@@ -106,6 +117,20 @@ mod tests {
             let (octave, bucket) = locate(ns);
             let error = (middle_ns(octave, bucket) - ns as f64).abs();
             prop_assert!(error <= ns as f64 / 128.0 + 1.0);
+        }
+    }
+
+    #[test]
+    fn buckets_that_hold_nothing_are_left_out() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.buckets(), (vec![], vec![]));
+        for ms in [8, 1, 8] {
+            histogram.record(Span::from_millis(ms));
+        }
+        let (middle_ms, counts) = histogram.buckets();
+        assert_eq!(counts, [1, 2]);
+        for (middle, exact) in middle_ms.iter().zip([1.0, 8.0]) {
+            assert!((middle / exact - 1.0).abs() < 0.008, "{middle} for {exact}");
         }
     }
 

@@ -9,6 +9,7 @@ pub mod event;
 pub mod flow;
 pub mod histogram;
 pub mod link;
+mod meter;
 pub mod outcome;
 pub mod packet;
 pub mod queue;

@@ -1,5 +1,7 @@
 //! What a run yields: plain values, with units in their names.
 
+use std::ops::Range;
+
 /// Everything that was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
@@ -10,6 +12,10 @@ pub struct Outcome {
     /// The links in the order of the scenario; access links and return directions follow (names `<flow>.access`,
     /// `<link>.back`).
     pub links: Vec<LinkOutcome>,
+    /// What happened in each interval of the run.
+    pub intervals: Intervals,
+    /// How the times that make up means and percentiles are distributed.
+    pub distributions: Vec<Distribution>,
     /// How much work the run was.
     pub work: Work,
     /// What was recorded.
@@ -105,6 +111,58 @@ pub struct LinkOutcome {
     pub queue_delay_p95_ms: Option<f64>,
     /// Time-weighted mean of the bytes that wait or are in service.
     pub queue_mean_bytes: f64,
+}
+
+/// The whole run, warm-up included, in intervals; it is kept whether the run is recorded or not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Intervals {
+    /// Length of an interval; the last one may be shorter.
+    pub interval_s: f64,
+    /// The end of each.
+    pub end_s: Vec<f64>,
+    /// The flows, in the order of the scenario.
+    pub flows: Vec<FlowIntervals>,
+    /// Goodput of each arrival process in Mbit/s; NaN before its start.
+    pub groups: Vec<Series>,
+}
+
+/// One flow, interval by interval; NaN where it did not run at all: before its start, and after its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowIntervals {
+    /// Unique payload delivered in order, over the interval.
+    pub goodput_mbps: Series,
+    /// Time-weighted mean of the window in segments, from the flow's start on.
+    pub cwnd_segments: Series,
+    /// Fast recoveries and timeouts that began in it.
+    pub loss_events: Series,
+    /// The intervals in which it ran from beginning to end.
+    pub whole: Range<usize>,
+}
+
+/// Values that may be NaN. Two series are equal if they have the same bits.
+#[derive(Clone, Debug, Default)]
+pub struct Series(pub Vec<f64>);
+
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |value: &f64| value.to_bits();
+        self.0.iter().map(bits).eq(other.0.iter().map(bits))
+    }
+}
+
+/// Times that were counted in buckets of 1.6 %, over the measured time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distribution {
+    /// `flow`, `link` or `group`.
+    pub kind: &'static str,
+    /// The component's name.
+    pub name: String,
+    /// `rtt_ms`, `queue_delay_ms` or `completion_ms`.
+    pub measure: &'static str,
+    /// The middle of each bucket that is not empty.
+    pub middle_ms: Vec<f64>,
+    /// How many times lie in it.
+    pub counts: Vec<u32>,
 }
 
 /// How much work a run was.

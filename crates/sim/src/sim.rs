@@ -6,8 +6,10 @@
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Shared};
+use crate::histogram::Histogram;
 use crate::link::Link;
-use crate::outcome::{Outcome, Work};
+use crate::meter::Meter;
+use crate::outcome::{Distribution, Outcome, Work};
 use crate::packet::{Body, Packet};
 use crate::record::Recorder;
 use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
@@ -39,8 +41,9 @@ pub struct Sim {
     flows: Vec<Flow>,
     /// The component of the first flow.
     first_flow: Component,
+    meter: Meter,
     recorder: Option<Recorder>,
-    /// When the warm-up ends or a sample is due.
+    /// When the warm-up ends, an interval ends or a sample is due.
     next_look: Time,
     outbox: Vec<Outgoing>,
     /// The flow whose ACK is suspended for an agent.
@@ -58,6 +61,7 @@ impl Sim {
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
         let links = maker.topology.links;
         let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
+        let meter = Meter::new(spec.duration, flows.len(), arrivals.len());
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
         for _ in 0..first_flow as usize + flows.len() {
@@ -73,6 +77,7 @@ impl Sim {
             arrivals,
             flows,
             first_flow,
+            meter,
             recorder,
             next_look: Time::ZERO,
             outbox: Vec::new(),
@@ -146,6 +151,7 @@ impl Sim {
     pub fn outcome(mut self) -> Outcome {
         let now = self.now;
         let links: Vec<_> = self.links.iter_mut().map(|link| link.outcome(now)).collect();
+        let distributions = self.distributions();
         let single = self.flows.iter().filter(|flow| flow.group.is_none());
         let groups = self.arrivals.iter().enumerate().map(|(group, arrivals)| {
             let members = self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired());
@@ -158,6 +164,8 @@ impl Sim {
         Outcome {
             flows: single.map(|flow| flow.outcome(now)).collect(),
             groups: groups.collect(),
+            intervals: self.meter.finish(now, &self.flows, &self.arrivals),
+            distributions,
             work: Work {
                 data_packets: self.bottleneck_data_before + self.links.first().map_or(0, Link::served_data),
                 events: self.handled,
@@ -167,11 +175,27 @@ impl Sim {
         }
     }
 
-    /// The warm-up and the recorder look on at their times, before what happens then.
+    /// All times that were counted; what counted none has no entry.
+    fn distributions(&self) -> Vec<Distribution> {
+        let single = self.flows.iter().filter(|flow| flow.group.is_none());
+        let flows = single.map(|flow| ("flow", flow.name.as_str(), "rtt_ms", flow.rtt_samples()));
+        let links =
+            self.links.iter().map(|link| ("link", link.name(), "queue_delay_ms", link.queue_delays()));
+        let groups = self.arrivals.iter().map(|group| {
+            ("group", group.spec.template.name.as_str(), "completion_ms", group.completion_times())
+        });
+        let all = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
+        all.map(|(kind, name, measure, times)| distribution(kind, name, measure, times)).collect()
+    }
+
+    /// The warm-up, the meter and the recorder look on at their times, before what happens then.
     #[cold]
     fn look_on(&mut self, due: Time) {
         if self.warmup.is_some_and(|warmup| warmup <= due) {
             self.end_warmup();
+        }
+        while self.meter.next() <= due {
+            self.meter.look(&self.flows, &self.arrivals);
         }
         while let Some(recorder) = &mut self.recorder
             && recorder.next() <= due
@@ -179,7 +203,7 @@ impl Sim {
             recorder.sample(&self.flows, &mut self.links);
         }
         let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
-        self.next_look = sample.min(self.warmup.unwrap_or(Time::NEVER));
+        self.next_look = sample.min(self.meter.next()).min(self.warmup.unwrap_or(Time::NEVER));
     }
 
     fn end_warmup(&mut self) {
@@ -403,6 +427,11 @@ impl Sim {
         let next = flow.next_sender_event().min(flow.receiver.next_timer());
         self.events.set(self.first_flow + index as Component, next);
     }
+}
+
+fn distribution(kind: &'static str, name: &str, measure: &'static str, times: &Histogram) -> Distribution {
+    let (middle_ms, counts) = times.buckets();
+    Distribution { kind, name: name.to_owned(), measure, middle_ms, counts }
 }
 
 /// Makes flows and arrival processes; equal options are made once.

@@ -67,6 +67,13 @@ fn the_scenario_has_what_it_is_meant_to_have() {
     assert!(outcome.links[0].marked_packets > 5, "marks: {:?}", outcome.links[0]);
     assert!(outcome.groups[0].completed > 50, "short flows: {:?}", outcome.groups[0]);
     assert!(outcome.flows.iter().all(|flow| flow.goodput_mbps > 0.5), "all flows run: {:?}", outcome.flows);
+    // All that follows compares these as well.
+    assert_eq!(outcome.intervals.end_s.len(), 60);
+    let losses =
+        outcome.intervals.flows.iter().map(|flow| flow.loss_events.0.iter().filter(|n| **n > 0.0).count());
+    assert!(losses.sum::<usize>() > 10, "loss events: {:?}", outcome.intervals.flows);
+    assert!(outcome.intervals.groups[0].0.iter().filter(|mbps| **mbps > 0.0).count() > 30);
+    assert!(outcome.distributions.len() > 8, "times of flows, links and the group");
 }
 
 #[test]

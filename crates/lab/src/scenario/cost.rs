@@ -29,15 +29,21 @@ struct Bottleneck<'a> {
     rtt: Span,
 }
 
-/// Tells of a run that carries very many packets, and of links that hold very many at once.
-pub(crate) fn tell(links: &[Option<Link>], flows: &[Option<Flow>], duration: Span, problems: &Problems) {
+/// Tells of a run that carries very many packets, and of links that hold very many at once; gives the data packets that
+/// it may carry.
+pub(crate) fn tell(
+    links: &[Option<Link>],
+    flows: &[Option<Flow>],
+    duration: Span,
+    problems: &Problems,
+) -> f64 {
     let bottlenecks = bottlenecks(links, flows, duration);
     for bottleneck in &bottlenecks {
         under_way(bottleneck, duration, problems);
     }
     let carried = |bottleneck: &Bottleneck| bottleneck.sent.min(bottleneck.capacity);
     let packets: f64 = bottlenecks.iter().map(carried).sum();
-    let Some(most) = bottlenecks.iter().max_by(|a, b| carried(a).total_cmp(&carried(b))) else { return };
+    let Some(most) = bottlenecks.iter().max_by(|a, b| carried(a).total_cmp(&carried(b))) else { return 0.0 };
     if packets > ODDLY_MANY_PACKETS {
         let here = if bottlenecks.len() > 1 { ", most of them here" } else { "" };
         let message = format!(
@@ -48,6 +54,7 @@ pub(crate) fn tell(links: &[Option<Link>], flows: &[Option<Flow>], duration: Spa
         );
         problems.warn(&most.origin.at, &most.origin.key, message);
     }
+    packets
 }
 
 fn under_way(bottleneck: &Bottleneck, duration: Span, problems: &Problems) {
@@ -74,7 +81,7 @@ fn bottlenecks<'a>(
     // By the link and its direction; a flow that no shared link limits has its own.
     let mut found: BTreeMap<(Option<usize>, usize), Bottleneck> = BTreeMap::new();
     for (index, flow) in flows.iter().enumerate() {
-        let Some(flow) = flow else { continue };
+        let Some(flow) = flow.as_ref().filter(|flow| flow.enabled) else { continue };
         let bits = if flow.template.reverse { &backward } else { &forward };
         let rated = flow.template.path.iter().filter_map(|&n| Some((n, bits[n]?)));
         let slowest = rated.min_by(|a, b| a.1.total_cmp(&b.1));

@@ -28,6 +28,8 @@ const MTU: u64 = 1500;
 /// One `[[flow]]` table: a flow, several equal ones, or an arrival process.
 pub(crate) struct Flow {
     pub(crate) origin: Origin,
+    /// Whether it runs. One that does not is a part of the world all the same: names and sizes in bdp know it.
+    pub(crate) enabled: bool,
     /// The name as written.
     pub(crate) given_name: Option<String>,
     /// How many, if it was written.
@@ -60,6 +62,7 @@ impl Flow {
 pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Flow> {
     let (given_name, mut section) = names::named(item, "flow")?;
     let origin = section.origin();
+    let enabled = section.get("enabled", Item::flag);
     let algorithm = section.require("cc", |item| algorithm(item, cx));
     let path = path(&mut section, links);
     let tcp = section.get("tcp", |item| tcp(item, cx)).map(|own| own.unwrap_or_else(|| cx.tcp.clone()));
@@ -95,8 +98,17 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
         tcp: tcp?,
         decision_delay: decision_delay?.unwrap_or(Span::ZERO),
     };
-    let (access, count, arrivals) = (access?, count?, arrivals?);
-    Ok(Flow { origin, given_name, count, names: Vec::new(), template, access, reversed, arrivals })
+    Ok(Flow {
+        origin,
+        enabled: enabled?.unwrap_or(true),
+        given_name,
+        count: count?,
+        names: Vec::new(),
+        template,
+        access: access?,
+        reversed,
+        arrivals: arrivals?,
+    })
 }
 
 /// An algorithm's name, or a table of its name and parameters.

@@ -38,19 +38,21 @@ pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> 
     Ok(())
 }
 
-/// Refuses what the simulator could not hold or number, and tells what it would long be busy with.
+/// Refuses what the simulator could not hold or number, and tells what it would long be busy with; gives the data
+/// packets that the run may carry, where that can be said.
 pub(crate) fn check(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Option<Span>,
     problems: &Problems,
-) {
+) -> f64 {
     let mut fits = Ok(());
     for flow in flows.iter().flatten() {
         fits = fits.and(endless(flow, links, problems)).and(segments(flow, links, duration, problems));
     }
-    if let (Ok(()), Some(duration)) = (fits, duration) {
-        cost::tell(links, flows, duration, problems);
+    match (fits, duration) {
+        (Ok(()), Some(duration)) => cost::tell(links, flows, duration, problems),
+        _ => 0.0,
     }
 }
 

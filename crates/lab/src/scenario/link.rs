@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::loss::{self, loss};
-use super::problem::Checked;
+use super::problem::{Checked, Place};
 use super::quantity::{self, QueueSize};
 use super::queue::{Queue, queue};
 use super::section::{Item, Origin, Section};
@@ -151,7 +151,11 @@ fn link_rate(item: &Item) -> Checked<Rate> {
 
 fn traced(item: &Item, cx: &Context) -> Checked<Served> {
     let file = item.text()?;
-    let mut open = cx.traces.open(file).map_err(|why| item.error(why))?;
+    let found = match item.node.at {
+        Place::File(..) => cx.traces.open(file),
+        Place::Override(_) => cx.traces.open_override(file),
+    };
+    let mut open = found.map_err(|why| item.error(why))?;
     if open.bytes > ODDLY_LARGE {
         let gigabytes = open.bytes as f64 / 1e9;
         item.warn(format!("this trace has {gigabytes:.1} GB: reading it takes a while"));

@@ -22,7 +22,10 @@ mod top;
 mod tree;
 mod words;
 
+pub(crate) use flow::Flow;
+pub(crate) use link::Link;
 pub use problem::{Place, Problem, Severity};
+pub(crate) use quantity::show_time;
 pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
 
 use crate::trace::TraceFiles;
@@ -30,8 +33,6 @@ use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, RecordSpec};
 use cwndlab_sim::tcp::TcpOptions;
-use flow::Flow;
-use link::Link;
 
 /// What a scenario is read with.
 pub struct Source<'a> {
@@ -54,6 +55,7 @@ pub struct Scenario {
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) packets_expected: f64,
 }
 
 /// Cells that a recording may have: 128 MB of numbers.
@@ -106,11 +108,23 @@ impl Scenario {
         self.duration
     }
 
+    /// About how many data packets the run will carry at most, so that the work of several runs can be compared.
+    /// Links without a rate and windows without a limit by them are left out.
+    #[must_use]
+    pub fn packets_expected(&self) -> f64 {
+        self.packets_expected
+    }
+
+    /// The flows that run.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.enabled)
+    }
+
     /// What the simulator gets.
     #[must_use]
     pub fn spec(&self, seed: u64, record: bool) -> SimSpec {
         let (arriving, lasting): (Vec<&Flow>, Vec<&Flow>) =
-            self.flows.iter().partition(|flow| flow.arrivals.is_some());
+            self.running().partition(|flow| flow.arrivals.is_some());
         SimSpec {
             seed,
             duration: self.duration,
@@ -130,7 +144,7 @@ impl Scenario {
     }
 
     fn record_spec(&self) -> RecordSpec {
-        let tables = self.links.len() + self.flows.iter().map(|flow| flow.names.len()).sum::<usize>();
+        let tables = self.links.len() + self.running().map(|flow| flow.names.len()).sum::<usize>();
         let max_samples =
             (RECORDED_CELLS / (COLUMNS * tables.max(1))).clamp(*SAMPLES.start(), *SAMPLES.end());
         RecordSpec { interval: self.record_interval, max_samples }

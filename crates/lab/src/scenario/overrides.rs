@@ -4,6 +4,10 @@ use super::problem::{Checked, Place, Problems, Reported};
 use super::queue::KINDS;
 use super::tree::{self, Kind, Node, Table};
 use super::words;
+use std::ops::Range;
+
+/// In the place of a name or a number: every entry of the list.
+const EVERY: &str = "*";
 
 /// Applies all overrides in order; one that cannot be applied is reported.
 pub(crate) fn apply(mut root: Node, overrides: &[(String, String)], problems: &Problems) -> Node {
@@ -28,28 +32,38 @@ impl Override<'_> {
     }
 
     fn apply(&self, root: &mut Node, value: &str) -> Checked<()> {
-        let segments = self.segments()?;
-        let Some((last, parents)) = segments.split_last() else {
-            return Err(self.error("the key is empty".to_owned()));
+        self.set(root, &self.segments()?, None, &self.value(value))
+    }
+
+    /// Sets what the path leads to; `above` is the key that the node stands under.
+    fn set(&self, node: &mut Node, path: &[String], above: Option<&str>, value: &Node) -> Checked<()> {
+        let Some((segment, rest)) = path.split_first() else {
+            *node = value.clone();
+            return Ok(());
         };
-        let mut node = root;
-        for (depth, segment) in parents.iter().enumerate() {
-            node = self.descend(node, segment, depth.checked_sub(1).map(|above| parents[above].as_str()))?;
-        }
-        spell_out(node, parents.last().map(String::as_str));
-        let value = self.value(value);
+        spell_out(node, above);
         match &mut node.kind {
-            Kind::Table(table) => {
-                table.set(last, value);
-                Ok(())
-            }
             Kind::List(items) => {
-                let kind = parents.last().map_or("", String::as_str);
-                let n = self.index(items, last, kind)?;
-                items[n] = value;
+                let chosen = self.elements(items, segment, above.unwrap_or(""))?;
+                let set_in = |item: &mut Node| self.set(item, rest, Some(segment), value);
+                // What fails in one is reported, and the others are set all the same.
+                let set: Vec<_> = items[chosen].iter_mut().map(set_in).collect();
+                set.into_iter().collect()
+            }
+            Kind::Table(_) if segment == EVERY => Err(self
+                .error("`*` is every entry of a list, as in `flow.*.cc`; there is no list here".to_owned())),
+            Kind::Table(table) if rest.is_empty() => {
+                table.set(segment, value.clone());
                 Ok(())
             }
-            kind => Err(self.error(format!("`{last}` cannot be set in {}", kind.noun()))),
+            Kind::Table(table) if rest[0] == EVERY && table.get(segment).is_none() => {
+                Err(self.error(format!("there is no list `{segment}`")))
+            }
+            Kind::Table(table) => self.set(self.table_entry(table, segment), rest, Some(segment), value),
+            kind if rest.is_empty() => {
+                Err(self.error(format!("`{segment}` cannot be set in {}", kind.noun())))
+            }
+            kind => Err(self.error(format!("there is no `{segment}` in {}", kind.noun()))),
         }
     }
 
@@ -78,18 +92,6 @@ impl Override<'_> {
         tree::parse_value(text.trim(), &self.at).unwrap_or_else(plain)
     }
 
-    fn descend<'n>(&self, node: &'n mut Node, segment: &str, list: Option<&str>) -> Checked<&'n mut Node> {
-        spell_out(node, list);
-        match &mut node.kind {
-            Kind::List(items) => {
-                let n = self.index(items, segment, list.unwrap_or(""))?;
-                Ok(&mut items[n])
-            }
-            Kind::Table(table) => Ok(self.table_entry(table, segment)),
-            kind => Err(self.error(format!("there is no `{segment}` in {}", kind.noun()))),
-        }
-    }
-
     /// The value of a key; a table that is not there is made, as `tcp.mss=500` needs it.
     fn table_entry<'n>(&self, table: &'n mut Table, key: &str) -> &'n mut Node {
         if table.get(key).is_none() {
@@ -97,6 +99,17 @@ impl Override<'_> {
         }
         let position = table.0.iter().position(|(entry, _)| entry.name == key).unwrap_or_default();
         &mut table.0[position].1
+    }
+
+    /// Every element of a list, or one by its name or its number.
+    fn elements(&self, items: &[Node], segment: &str, list: &str) -> Checked<Range<usize>> {
+        if segment != EVERY {
+            return self.index(items, segment, list).map(|n| n..n + 1);
+        }
+        match items.len() {
+            0 => Err(self.error(count(list, 0))),
+            n => Ok(0..n),
+        }
     }
 
     /// An element of a list by its name or its number.

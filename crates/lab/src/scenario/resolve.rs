@@ -114,6 +114,7 @@ fn flow(flow: &Flow, links: &[Link]) -> Value {
     let path = template.path.iter().filter_map(|&n| Some(links.get(n)?.spec.name.as_str()));
     json!({
         "names": flow.names,
+        "enabled": flow.enabled,
         "cc": cc,
         "path": path.collect::<Vec<_>>(),
         "reverse": template.reverse,

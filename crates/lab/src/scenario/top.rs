@@ -40,7 +40,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     if let Ok(Some(options)) = &tcp {
         cx.tcp = options.clone();
     }
-    let (links, flows) = network(&mut section, &cx);
+    let (links, flows, packets_expected) = network(&mut section, &cx);
     section.finish()?;
 
     Ok(Scenario {
@@ -53,11 +53,12 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
         tcp: tcp?.unwrap_or_else(|| in_force.options()),
         links: links.into_iter().flatten().collect(),
         flows: flows.into_iter().flatten().collect(),
+        packets_expected,
     })
 }
 
-/// Links and flows; what could not be read is `None`, and has been reported.
-fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>) {
+/// Links and flows, and the data packets that they may carry; what could not be read is `None`, and has been reported.
+fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, f64) {
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
     let (link_names, mut links) = read_links(named, cx);
@@ -69,9 +70,19 @@ fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Optio
         names::name_flows(&mut flows, cx.problems);
     }
     settle::settle(&mut links, &mut flows, cx.problems);
-    limits::check(&links, &flows, cx.duration, cx.problems);
+    none_enabled(&flows, cx.problems);
+    let packets = limits::check(&links, &flows, cx.duration, cx.problems);
     odd::tell(&links, &flows, cx.duration, cx.problems);
-    (links, flows)
+    (links, flows, packets)
+}
+
+/// Refuses a scenario in which nothing would run.
+fn none_enabled(flows: &[Option<Flow>], problems: &Problems) {
+    let disabled = |flow: &Option<Flow>| flow.as_ref().is_some_and(|flow| !flow.enabled);
+    if let Some(Some(first)) = flows.first().filter(|_| flows.iter().all(disabled)) {
+        let message = "no flow is enabled: all have `enabled = false`, and at least one must run";
+        problems.error(&first.origin.at, &first.origin.key, message);
+    }
 }
 
 /// The tables of `[[link]]` or `[[flow]]`; there must be one.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An open trace.
 pub struct TraceFile<'a> {
@@ -15,11 +15,19 @@ pub struct TraceFile<'a> {
 
 /// Something that has traces by name.
 pub trait TraceFiles {
-    /// Opens one.
+    /// Opens one that a scenario file names.
     ///
     /// # Errors
     /// Why it cannot be opened, as the end of a sentence.
     fn open(&self, name: &str) -> Result<TraceFile<'_>, String>;
+
+    /// Opens one that is named beside the file, as on a command line.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, as the end of a sentence.
+    fn open_override(&self, name: &str) -> Result<TraceFile<'_>, String> {
+        self.open(name)
+    }
 }
 
 /// Traces that are files; relative names start from this directory.
@@ -36,16 +44,25 @@ impl Directory {
 
 impl TraceFiles for Directory {
     fn open(&self, name: &str) -> Result<TraceFile<'_>, String> {
-        let path = self.0.join(name);
-        let shown = path.display();
-        // Looked at before it is opened: opening a pipe would wait for its writer.
-        let about = std::fs::metadata(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-        if !about.is_file() {
-            return Err(format!("{shown} is not a file"));
-        }
-        let file = File::open(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-        Ok(TraceFile { reader: Box::new(BufReader::with_capacity(1 << 16, file)), bytes: about.len() })
+        open(&self.0.join(name))
     }
+
+    /// Who types a name means a file where he stands; one that is not there may be a trace of the scenario's folder.
+    fn open_override(&self, name: &str) -> Result<TraceFile<'_>, String> {
+        let here = Path::new(name);
+        if here.is_file() { open(here) } else { self.open(name) }
+    }
+}
+
+fn open(path: &Path) -> Result<TraceFile<'static>, String> {
+    let shown = path.display();
+    // Looked at before it is opened: opening a pipe would wait for its writer.
+    let about = std::fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    if !about.is_file() {
+        return Err(format!("{shown} is not a file"));
+    }
+    let file = File::open(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    Ok(TraceFile { reader: Box::new(BufReader::with_capacity(1 << 16, file)), bytes: about.len() })
 }
 
 /// Traces that are in memory.
@@ -56,5 +73,34 @@ impl TraceFiles for Memory {
     fn open(&self, name: &str) -> Result<TraceFile<'_>, String> {
         let text = self.0.get(name).ok_or_else(|| format!("there is no trace `{name}`"))?;
         Ok(TraceFile { reader: Box::new(text.as_bytes()), bytes: text.len() as u64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn content(opened: Result<TraceFile<'_>, String>) -> String {
+        let mut text = String::new();
+        opened.expect("a file").reader.read_to_string(&mut text).expect("text");
+        text
+    }
+
+    #[test]
+    fn a_name_beside_the_file_means_the_folder_where_one_stands_first() {
+        // Tests run in the folder of their crate.
+        let folder = std::env::temp_dir().join(format!("cwndlab-traces-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("src")).expect("a folder");
+        std::fs::write(folder.join("Cargo.toml"), "100\n").expect("a file");
+        std::fs::write(folder.join("only-there"), "200\n").expect("a file");
+        let traces = Directory::of(&folder.join("scenario.toml").to_string_lossy());
+        assert_eq!(content(traces.open("Cargo.toml")), "100\n");
+        assert!(content(traces.open_override("Cargo.toml")).contains("[package]"));
+        assert_eq!(content(traces.open_override("only-there")), "200\n");
+        let missing = traces.open_override("nowhere").err().expect("no such file");
+        assert!(missing.contains("nowhere"), "{missing}");
+        assert!(traces.open_override("src").err().expect("a folder").contains("is not a file"));
+        std::fs::remove_dir_all(folder).expect("to clean up");
     }
 }

@@ -200,6 +200,12 @@ impl Link {
         &self.name
     }
 
+    /// Times from arrival to the start of service since the start of the gauge.
+    #[must_use]
+    pub fn queue_delays(&self) -> &Histogram {
+        &self.gauge.queue_delay
+    }
+
     /// Data packets served since the start of the gauge.
     #[must_use]
     pub fn served_data(&self) -> u64 {

@@ -1,0 +1,217 @@
+//! The meter: what each flow and group got in every interval of the run, whether it is recorded or not.
+//!
+//! It keeps what measures over time are taken from. The recorder cannot serve them: it is there on request only, at an
+//! interval that the user chooses.
+
+use crate::arrivals::Arrivals;
+use crate::flow::Flow;
+use crate::outcome::{FlowIntervals, Intervals, Series};
+use cwndlab_cc::{Span, Time};
+
+/// The shortest interval: long enough for a mean over some round trips, short enough to slide a window of a second.
+const SHORTEST: Span = Span::from_millis(100);
+/// Intervals kept of one component: enough for any plot ...
+const MOST_INTERVALS: u64 = 2000;
+/// ... and of all together, so that a thousand flows take half a kilobyte each ...
+const MOST_ROWS: u64 = 40_000;
+/// ... but no fewer than this, however many they are.
+const FEWEST_INTERVALS: u64 = 20;
+
+/// Looks at all flows and groups at the end of each interval.
+pub struct Meter {
+    interval: Span,
+    end: Time,
+    last: Time,
+    next: Time,
+    ends: Vec<Time>,
+    /// What each flow and each group had at the last look.
+    flows: Vec<Totals>,
+    groups: Vec<u64>,
+    /// Interval by interval, one row a flow or group in each.
+    flow_rows: Vec<FlowRow>,
+    group_rows: Vec<f32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    bytes: u64,
+    losses: u64,
+    window_nanos: u128,
+}
+
+/// A flow in one interval. A thousand flows have many: 24 bits of a mean are more than anybody reads.
+#[derive(Clone, Copy)]
+struct FlowRow {
+    goodput_mbps: f32,
+    cwnd_segments: f32,
+    loss_events: u32,
+}
+
+impl Meter {
+    /// A meter of so many flows and groups, for a run of this length.
+    #[must_use]
+    pub fn new(duration: Span, flows: usize, groups: usize) -> Self {
+        let interval = interval(duration, (flows + groups) as u64);
+        let count = duration.0.div_ceil(interval.0) as usize;
+        let end = Time::ZERO + duration;
+        Self {
+            interval,
+            end,
+            last: Time::ZERO,
+            next: next_end(Time::ZERO, interval, end),
+            ends: Vec::with_capacity(count),
+            flows: vec![Totals::default(); flows],
+            groups: vec![0; groups],
+            flow_rows: Vec::with_capacity(count * flows),
+            group_rows: Vec::with_capacity(count * groups),
+        }
+    }
+
+    /// When it looks again.
+    #[must_use]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Looks at what the interval brought that ends now.
+    pub fn look(&mut self, flows: &[Flow], arrivals: &[Arrivals]) {
+        self.close(self.next, flows, arrivals);
+        self.next = next_end(self.last, self.interval, self.end);
+    }
+
+    fn close(&mut self, at: Time, flows: &[Flow], arrivals: &[Arrivals]) {
+        let mbps = |bytes: u64| (bytes as f64 * 8.0 / at.since(self.last).as_secs_f64() / 1e6) as f32;
+        // The flows that arrivals started stand behind those of the scenario.
+        for (before, flow) in self.flows.iter_mut().zip(flows) {
+            let now = totals(flow, at);
+            self.flow_rows.push(FlowRow {
+                goodput_mbps: mbps(now.bytes - before.bytes),
+                cwnd_segments: mean_window(now.window_nanos - before.window_nanos, flow, self.last, at),
+                loss_events: (now.losses - before.losses) as u32,
+            });
+            *before = now;
+        }
+        for (before, arrivals) in self.groups.iter_mut().zip(arrivals) {
+            self.group_rows.push(mbps(arrivals.delivered_bytes() - *before));
+            *before = arrivals.delivered_bytes();
+        }
+        self.last = at;
+        self.ends.push(at);
+    }
+
+    /// What was kept up to now; the last interval may be a shorter one.
+    #[must_use]
+    pub fn finish(mut self, now: Time, flows: &[Flow], arrivals: &[Arrivals]) -> Intervals {
+        if now > self.last {
+            self.close(now, flows, arrivals);
+        }
+        let groups = arrivals.iter().enumerate().map(|(n, arrivals)| self.group(n, arrivals));
+        Intervals {
+            interval_s: self.interval.as_secs_f64(),
+            end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
+            flows: flows
+                .iter()
+                .take(self.flows.len())
+                .enumerate()
+                .map(|(n, flow)| self.flow(n, flow, now))
+                .collect(),
+            groups: groups.collect(),
+        }
+    }
+
+    fn flow(&self, index: usize, flow: &Flow, now: Time) -> FlowIntervals {
+        let (started, until) = (flow.started(), flow.measured_until(now));
+        let starts = || std::iter::once(&Time::ZERO).chain(&self.ends);
+        let ran = |start: Time, end: Time| started < end && until >= start;
+        let rows = self.flow_rows.iter().skip(index).step_by(self.flows.len().max(1));
+        let column = |value: fn(&FlowRow) -> f64| {
+            let of_interval = |((row, start), end): ((&FlowRow, &Time), &Time)| {
+                if ran(*start, *end) { value(row) } else { f64::NAN }
+            };
+            Series(rows.clone().zip(starts()).zip(&self.ends).map(of_interval).collect())
+        };
+        let first_whole = starts().take(self.ends.len()).filter(|start| **start < started).count();
+        let behind_last_whole = self.ends.iter().filter(|end| **end <= until).count();
+        FlowIntervals {
+            goodput_mbps: column(|row| f64::from(row.goodput_mbps)),
+            cwnd_segments: column(|row| f64::from(row.cwnd_segments)),
+            loss_events: column(|row| f64::from(row.loss_events)),
+            whole: first_whole..behind_last_whole.max(first_whole),
+        }
+    }
+
+    fn group(&self, index: usize, arrivals: &Arrivals) -> Series {
+        let rows = self.group_rows.iter().skip(index).step_by(self.groups.len().max(1));
+        let started = |end: &Time| *end > arrivals.spec.template.start;
+        let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
+        Series(rows.zip(&self.ends).map(value).collect())
+    }
+}
+
+fn totals(flow: &Flow, at: Time) -> Totals {
+    let counters = flow.sender.counters();
+    Totals {
+        bytes: flow.delivered_bytes(),
+        losses: counters.fast_recoveries + counters.timeouts,
+        window_nanos: flow.sender.window_nanos(at),
+    }
+}
+
+/// The mean of the window from `last` (or the flow's start) to `at`.
+fn mean_window(window_nanos: u128, flow: &Flow, last: Time, at: Time) -> f32 {
+    match at.since(last.max(flow.started())).0 {
+        0 => 0.0,
+        nanos => (window_nanos as f64 / nanos as f64) as f32,
+    }
+}
+
+/// The end of the interval after this one. The last has none: it ends when the run is read out, after all that happens
+/// in its last instant.
+fn next_end(last: Time, interval: Span, end: Time) -> Time {
+    if end.since(last) > interval { last + interval } else { Time::NEVER }
+}
+
+/// The shortest of 1, 2, 5 x 10^k that the rows suffice for.
+fn interval(duration: Span, components: u64) -> Span {
+    let most = (MOST_ROWS / components.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS);
+    let mut decade = SHORTEST;
+    loop {
+        for factor in [1, 2, 5] {
+            let interval = decade.times(factor);
+            if duration.0.div_ceil(interval.0) <= most {
+                return interval;
+            }
+        }
+        decade = decade.times(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_grows_with_the_run_and_with_the_flows() {
+        let chosen = |seconds, flows| interval(Span::from_secs(seconds), flows).as_secs_f64();
+        assert_eq!(chosen(1, 1), 0.1);
+        assert_eq!(chosen(200, 1), 0.1);
+        assert_eq!(chosen(201, 20), 0.2);
+        assert_eq!(chosen(400, 0), 0.2);
+        assert_eq!(chosen(401, 1), 0.5);
+        assert_eq!(chosen(1001, 1), 1.0);
+        assert_eq!(chosen(10, 1000), 0.5);
+        assert_eq!(chosen(60, 1000), 2.0);
+        assert_eq!(chosen(60, 1_000_000), 5.0);
+    }
+
+    #[test]
+    fn no_length_of_a_run_is_too_long() {
+        assert!(interval(Span(u64::MAX), 1_000_000) > Span::from_secs(86_400));
+    }
+
+    #[test]
+    fn a_thousand_flows_take_half_a_kilobyte_each() {
+        let rows = MOST_ROWS as usize / 1000;
+        assert!(rows * size_of::<FlowRow>() + size_of::<Totals>() <= 512);
+    }
+}
