@@ -7,25 +7,55 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cwndlab.api import run
+    from cwndlab.api import compare, run, sweep
+    from cwndlab.comparison import Comparison
+    from cwndlab.errors import CwndlabError, InputError, RunFailedError
+    from cwndlab.figures.style import style
     from cwndlab.result import Result
+    from cwndlab.saved import load
+    from cwndlab.scenario import ScenarioError
+    from cwndlab.summary import Measure
+    from cwndlab.swept import Sweep
 
-__all__ = ["Result", "__version__", "run"]
+__all__ = [
+    "Comparison",
+    "CwndlabError",
+    "InputError",
+    "Measure",
+    "Result",
+    "RunFailedError",
+    "ScenarioError",
+    "Sweep",
+    "__version__",
+    "compare",
+    "load",
+    "run",
+    "style",
+    "sweep",
+]
+
+_HOMES = {
+    "api": ("compare", "run", "sweep"),
+    "comparison": ("Comparison",),
+    "errors": ("CwndlabError", "InputError", "RunFailedError"),
+    "figures.style": ("style",),
+    "result": ("Result",),
+    "saved": ("load",),
+    "scenario": ("ScenarioError",),
+    "summary": ("Measure",),
+    "swept": ("Sweep",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that `cwndlab --help` need not wait for anything."""
-    if name == "run":
-        from cwndlab.api import run
-
-        return run
-    if name == "Result":
-        from cwndlab.result import Result
-
-        return Result
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(f"cwndlab.{_HOME_OF[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version
 

@@ -30,8 +30,11 @@ Distribution = tuple[
 ]
 
 class Detail(TypedDict):
-    """What every run keeps beside its measures. `end_s` has the ends of the intervals, and `jain` Jain's index of each
-    second after the warm-up: (end_s, jain), NaN where it is not defined."""
+    """What every run keeps beside its measures.
+
+    `end_s` has the ends of the intervals, and `jain` Jain's index of each second after the warm-up: (end_s,
+    jain), NaN where it is not defined.
+    """
 
     end_s: Column
     flows: list[tuple[str, FlowIntervals]]

@@ -11,9 +11,11 @@ from typer.core import TyperGroup
 
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
+from cwndlab.commands.compare import compare
 from cwndlab.commands.listing import list_
 from cwndlab.commands.run import run
 from cwndlab.commands.show import show
+from cwndlab.commands.sweep import sweep
 from cwndlab.errors import CwndlabError
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run)
+app.command("compare")(compare)
+app.command("sweep")(sweep)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)

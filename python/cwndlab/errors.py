@@ -16,8 +16,8 @@ class InputError(CwndlabError):
 
 
 class RunFailedError(CwndlabError):
-    """A simulation broke off."""
+    """A simulation broke off; `setting` tells it from other runs of the same file and seed."""
 
-    def __init__(self, seed: int, reason: str) -> None:
-        super().__init__(f"seed {seed}: {reason}")
+    def __init__(self, seed: int, reason: str, setting: str = "") -> None:
+        super().__init__(f"seed {seed}{f' ({setting})' if setting else ''}: {reason}")
         self.seed = seed

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import os
+    from collections.abc import Callable
+    from typing import TypeAlias
 
+    from matplotlib.figure import Figure
+
+    from cwndlab.comparison import Comparison
     from cwndlab.result import Result
+    from cwndlab.swept import Sweep
 
-FIGURES = ("figure.png", "figure.svg", "figure.pdf")
-NAMES = ("result.json", "runs.parquet", "runs.csv", "series.parquet", "events.parquet", *FIGURES)
+    Saved: TypeAlias = Result | Comparison | Sweep
+
+DOCUMENT = "result.json"
+REPORT = "report.html"
+TABLES = ("runs", "series", "events", "intervals", "distributions")
+# Figures by the names of their files; each is drawn where there is something to draw.
+FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
+NAMES = (
+    DOCUMENT,
+    REPORT,
+    "runs.json",
+    "runs.csv",
+    *(f"{table}.parquet" for table in TABLES),
+    *(f"{figure}.{kind}" for figure in FIGURES for kind in ("png", "svg", "pdf")),
+)
 
 
 def prepare(folder: Path) -> None:
@@ -27,34 +47,76 @@ def prepare(folder: Path) -> None:
         raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
-def write_tables(result: Result, folder: Path) -> None:
-    """Write the document, the tables and the series.
+def save(result: Saved, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
+    """Write all files of a result: document, tables, figures and report."""
+    path = Path(folder)
+    prepare(path)
+    write_tables(result, path)
+    if figures:
+        write_figures(result, path, style=style)
+    write_report(result, path)
+
+
+def write_tables(result: Saved, folder: Path) -> None:
+    """Write the document and the tables.
 
     Earlier files go first, the figures too: a stale figure beside new numbers would lie.
     """
-    from cwndlab.tables import events_frame, runs_frame, series_frame
+    from cwndlab import saved
 
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
-    (folder / "result.json").write_text(dump(result.to_json()) + "\n")
-    runs = runs_frame(result.runs)
-    runs.write_parquet(folder / "runs.parquet")
-    runs.write_csv(folder / "runs.csv")
-    if result.recorded is not None:
-        series_frame(result.recorded[1]).write_parquet(folder / "series.parquet")
-        events_frame(result.recorded[1]).write_parquet(folder / "events.parquet")
+    (folder / DOCUMENT).write_text(dump(result.to_json()) + "\n")
+    saved.write(result, folder)
 
 
-def write_figures(result: Result, folder: Path) -> None:
-    """Draw the recorded seed, if it finished."""
-    if result.recorded is None:
-        return
+def write_figures(result: Saved, folder: Path, *, style: bool = True) -> None:
+    """Draw what there is to draw, each figure as PNG, SVG and PDF."""
+    from cwndlab.figures.style import save as save_figure
 
-    from cwndlab.figures.style import save
+    for name, draw in _figures(result, style=style).items():
+        save_figure(draw(), folder, name, styled=style)
 
-    save(result.plot(), folder, "figure")
+
+def write_report(result: Saved, folder: Path) -> None:
+    """Write the report: one HTML file that works offline."""
+    from cwndlab.pages import report_of
+    from cwndlab.report import write
+
+    write(report_of(result), folder / REPORT)
 
 
 def dump(document: dict[str, Any]) -> str:
     """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _figures(result: Saved, *, style: bool) -> dict[str, Callable[[], Figure]]:
+    from cwndlab.result import Result
+    from cwndlab.swept import Sweep
+
+    if isinstance(result, Sweep):
+        return _sweep_figures(result, style=style)
+    results = [result] if isinstance(result, Result) else result.results
+    drawn: dict[str, Callable[[], Figure]] = {}
+    if isinstance(result, Result) and result.recorded:
+        drawn["series"] = lambda: result.plot("series", style=style)
+    if len(result.seeds) > 1:
+        drawn["box"] = lambda: result.plot("box", style=style)
+    if any(
+        each.measure == "rtt_ms" for one in results for run in one.runs for each in run.detail.distributions
+    ):
+        drawn["cdf"] = lambda: result.plot("cdf", style=style)
+    if any(run.detail.has_fairness for one in results for run in one.runs):
+        drawn["fairness"] = lambda: result.plot("fairness", style=style)
+    if not isinstance(result, Result):
+        drawn["pareto"] = lambda: result.plot("pareto", style=style)
+    return drawn
+
+
+def _sweep_figures(sweep: Sweep, *, style: bool) -> dict[str, Callable[[], Figure]]:
+    drawn: dict[str, Callable[[], Figure]] = {"pareto": lambda: sweep.plot("pareto", style=style)}
+    if len(sweep.axes) > 1:
+        drawn["heatmap-goodput"] = lambda: sweep.plot("heatmap", "goodput_mbps", style=style)
+        drawn["heatmap-queue-delay"] = lambda: sweep.plot("heatmap", "queue_delay_ms", style=style)
+    return drawn

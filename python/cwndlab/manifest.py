@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     """Describe the program, the machine and the input; nothing in it changes when the same is run again."""
     return {
-        "version": cwndlab.__version__,
-        "commit": commit(),
-        "extension_sha256": extension_hash(),
+        **builder(seeds),
         "scenario_file": scenario.file,
         "scenario_sha256": hashlib.sha256(scenario.canonical.encode()).hexdigest(),
         "overrides": [f"{key}={value}" for key, value in scenario.overrides],
+    }
+
+
+def builder(seeds: Sequence[int]) -> dict[str, Any]:
+    """Describe the program and the machine."""
+    return {
+        "version": cwndlab.__version__,
+        "commit": commit(),
+        "extension_sha256": extension_hash(),
         "seeds": list(seeds),
         "cpu": cpu(),
         "platform": platform.platform(),

@@ -11,21 +11,22 @@ if TYPE_CHECKING:
 MISSING = "-"
 
 
-def with_interval(measure: Measure, sign: str = " ± ") -> str:
-    """Format as `mean ± half-width`, a lone mean if nothing varies.
+def with_interval(measure: Measure, sign: str = " ± ", *, signed: bool = False) -> str:
+    """Format as `mean ± half-width`, a lone mean if nothing varies; `signed` shows a plus too.
 
     The half-width gets two significant digits, and the mean as many places after the point.
     """
     if measure.mean is None:
         return MISSING
+    plus = "+" if signed and measure.mean > 0 else ""
     if measure.half_width is None:
-        return plain(measure.mean)
+        return plus + plain(measure.mean)
     # Five significant digits of the mean are enough for anyone, however narrow the interval.
     decimals = min(_decimals(measure.half_width, 2), _decimals(measure.mean, 5))
     half_width = f"{measure.half_width:.{decimals}f}"
     if float(half_width) == 0:
         half_width = f"<{10.0**-decimals:.{decimals}f}"
-    return f"{measure.mean:.{decimals}f}{sign}{half_width}"
+    return f"{plus}{measure.mean:.{decimals}f}{sign}{half_width}"
 
 
 def counted(count: int, thing: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +13,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[float64]
+
+
+class Record(StrEnum):
+    """Of which seeds the series are recorded."""
+
+    FIRST = "first"
+    ALL = "all"
+    NONE = "none"
+
+    def holds(self, index: int) -> bool:
+        """Whether the seed at this place is recorded."""
+        return self is Record.ALL or (self is Record.FIRST and index == 0)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from cwndlab.summary import Summary, summarise
+from cwndlab.errors import InputError
+from cwndlab.seeds import shown_seeds
+from cwndlab.summary import Measure, Summary, measure, summarise
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
     import matplotlib.figure
     import polars as pl
 
-    from cwndlab.recording import Recording
     from cwndlab.runner import SeedRun
     from cwndlab.scenario import Scenario
+
+    Plot = Literal["series", "cdf", "box", "fairness"]
 
 SCHEMA = 1
 
@@ -37,19 +44,32 @@ class Result:
         """The seeds that finished."""
         return [run.seed for run in self.runs]
 
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        parts = ["cwndlab", "run", self.scenario.file, *self.scenario.set_options]
+        return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
+
     @cached_property
     def summary(self) -> Summary:
         """Means over the seeds with their intervals."""
         return summarise([run.outcome for run in self.runs])
 
-    @property
-    def recorded(self) -> tuple[int, Recording] | None:
-        """The seed that was recorded, and its series."""
-        return next(((run.seed, run.recording) for run in self.runs if run.recording is not None), None)
+    def each(self) -> Iterator[Result]:
+        """Every seed as a result of its own."""
+        return (Result(self.scenario, [run], self.interrupted) for run in self.runs)
+
+    def measure(self, metric: Callable[[Result], float | None]) -> Measure:
+        """Summarise a metric of your own over the seeds.
+
+        `metric` is given the result of one seed at a time and returns a number, or None where there is none;
+        the mean has its 95 % interval. A metric that reads `series` needs `record="all"` in `cwndlab.run`.
+        """
+        return measure(metric(one) for one in self.each())
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per seed and flow."""
+        """One row per seed and flow; units are in the names of the columns."""
         return self._rows("flow")
 
     @property
@@ -62,28 +82,85 @@ class Result:
         """One row per seed and link."""
         return self._rows("link")
 
+    @property
+    def changes(self) -> pl.DataFrame:
+        """One row per seed and later step of a link: when, and how long until goodput was back."""
+        return self._rows("change")
+
+    @property
+    def recorded(self) -> list[SeedRun]:
+        """The runs whose series were recorded."""
+        return [run for run in self.runs if run.recording is not None]
+
     def series(self, column: str) -> pl.DataFrame:
-        """One recorded column, such as `cwnd_segments`: kind, name, time_s and the column."""
+        """One recorded column over time: seed, kind, name, time_s and the column.
+
+        The unit at the end of a column's name may be left out: `cwnd` is `cwnd_segments`. Raises `InputError`
+        if nothing was recorded or no column is called so.
+        """
         import polars as pl
 
-        from cwndlab.tables import series_frame
+        from cwndlab.frames import series_frame
 
-        if self.recorded is None:
-            raise ValueError("no finished run was recorded")
-        frame = series_frame(self.recorded[1])
-        if column not in frame.columns:
-            raise ValueError(f"no column {column!r}; there are: {', '.join(frame.columns[3:])}")
-        return frame.select("kind", "name", "time_s", column).filter(pl.col(column).is_not_null())
+        frame = series_frame(self._must_be_recorded())
+        found = _column(column, frame.columns[4:])
+        return frame.select("seed", "kind", "name", "time_s", found).filter(pl.col(found).is_not_null())
 
-    def plot(self) -> matplotlib.figure.Figure:
-        """Window, RTT, goodput and queue over time, of the recorded seed."""
-        from cwndlab.figures.timeseries import draw_timeseries
+    @property
+    def events(self) -> pl.DataFrame:
+        """What happened to flows in the recorded seeds: seed, time_s, flow, kind."""
+        from cwndlab.frames import events_frame
 
-        if self.recorded is None:
-            raise ValueError("no finished run was recorded")
-        seed, recording = self.recorded
-        algorithms = {flow["name"]: flow["cc"] for flow in self.runs[0].outcome["flows"]}
-        return draw_timeseries(recording, f"{self.name} (seed {seed})", algorithms)
+        return events_frame(self.runs)
+
+    @property
+    def intervals(self) -> pl.DataFrame:
+        """Means over consecutive intervals, of every seed, recorded or not.
+
+        Columns: seed, kind, name, end_s, goodput_mbps, cwnd_segments, loss_events; rows of kind `run` have
+        Jain's index of the flows' goodputs in the window of 1 s that ends at `end_s`, as `jain`.
+        """
+        from cwndlab.frames import intervals_frame
+
+        return intervals_frame(self.runs)
+
+    @property
+    def distributions(self) -> pl.DataFrame:
+        """How often which value was measured: seed, kind, name, measure, middle_ms, count.
+
+        `measure` is `rtt_ms` of flows, `queue_delay_ms` of links, `completion_ms` of arrival processes.
+        """
+        from cwndlab.frames import distributions_frame
+
+        return distributions_frame(self.runs)
+
+    def plot(
+        self, kind: Plot = "series", measure: str | None = None, *, style: bool = True
+    ) -> matplotlib.figure.Figure:
+        """Draw a figure; `style=False` leaves colours, sizes and fonts to your own matplotlib settings.
+
+        - `series`: window, RTT, goodput and queue over time, of the first recorded seed;
+        - `cdf`: the distribution of `rtt_ms` (or `queue_delay_ms`, `completion_ms`) over all seeds;
+        - `box`: `goodput_mbps` (or another measure) of each flow, over the seeds;
+        - `fairness`: Jain's index over time, mean over the seeds with its 95 % interval.
+        """
+        from cwndlab import plots
+
+        drawing = {
+            "series": lambda: plots.series(self, styled=style),
+            "cdf": lambda: plots.cdf([("", self)], measure or "rtt_ms", styled=style),
+            "box": lambda: plots.box([("", self)], measure or "goodput_mbps", styled=style),
+            "fairness": lambda: plots.fairness([("", self)], styled=style),
+        }
+        if kind not in drawing:
+            raise InputError(f"no figure {kind!r}; there are: {', '.join(drawing)}")
+        return drawing[kind]()
+
+    def save(self, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
+        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it."""
+        from cwndlab import files
+
+        files.save(self, folder, figures=figures, style=style)
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab run --json` prints."""
@@ -95,16 +172,28 @@ class Result:
             "seeds": self.seeds,
             "interrupted": self.interrupted,
             "manifest": manifest(self.scenario, self.seeds),
-            "flows": [flow.to_json() for flow in self.summary.flows],
-            "groups": [group.to_json() for group in self.summary.groups],
-            "links": [link.to_json() for link in self.summary.links],
-            "jain": self.summary.jain.to_json(),
+            **self.summary.to_json(),
         }
+
+    def _must_be_recorded(self) -> list[SeedRun]:
+        if not self.recorded:
+            raise InputError('no finished run was recorded; run with record="first" or "all"')
+        return self.recorded
 
     def _rows(self, kind: str) -> pl.DataFrame:
         import polars as pl
 
-        from cwndlab.tables import runs_frame
+        from cwndlab.frames import runs_frame
 
         rows = runs_frame(self.runs).filter(pl.col("kind") == kind).drop("kind")
         return rows.select(column for column in rows if column.null_count() < rows.height)
+
+
+def _column(name: str, columns: list[str]) -> str:
+    """The column of this name, with or without its unit."""
+    if name in columns:
+        return name
+    found = [column for column in columns if column.rpartition("_")[0] == name]
+    if len(found) != 1:
+        raise InputError(f"no column {name!r}; there are: {', '.join(columns)}")
+    return found[0]

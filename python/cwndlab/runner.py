@@ -1,7 +1,7 @@
-"""Run the seeds of a scenario, several at a time.
+"""Run scenarios over their seeds, several runs at a time.
 
 The simulator releases Python's lock while it runs, so threads are enough. Ctrl-C reaches the main thread,
-which cancels the seeds that run by their tokens.
+which cancels the runs by their tokens.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
+from cwndlab.detail import Detail
 from cwndlab.errors import RunFailedError
-from cwndlab.recording import Recording
+from cwndlab.recording import Record, Recording
 from cwndlab.store import Store, Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cwndlab.scenario import Scenario
 
@@ -32,13 +33,28 @@ class SeedRun:
 
     seed: int
     outcome: dict[str, Any]
+    detail: Detail
     recording: Recording | None
     reused: bool
 
 
 @dataclass(frozen=True)
+class Work:
+    """One scenario, the seeds to run it with, and where its finished runs are kept.
+
+    `weight` is how long one of its runs takes beside those of other works.
+    """
+
+    scenario: Scenario
+    seeds: Sequence[int]
+    store: Store
+    record: Record = Record.FIRST
+    weight: float = 1
+
+
+@dataclass(frozen=True)
 class Batch:
-    """The runs that finished, in the order of their seeds."""
+    """The runs of one scenario that finished, in the order of their seeds."""
 
     runs: list[SeedRun]
     interrupted: bool
@@ -50,58 +66,60 @@ class _Job:
     store: Store
     seed: int
     record: bool
+    weight: float
     token: _native.RunToken
 
     def run(self) -> SeedRun | None:
         """Reuse or simulate; None when cancelled."""
         stored = self.store.load(self.seed, record=self.record)
         if stored is not None:
-            return SeedRun(self.seed, stored.outcome, stored.recording, reused=True)
+            return self._finished(stored, reused=True)
         try:
             stored = self._simulate()
         except InterruptedError:
             return None
         except (RuntimeError, ValueError) as error:
-            raise RunFailedError(self.seed, str(error)) from None
+            raise RunFailedError(self.seed, str(error), self.scenario.setting) from None
         self.store.save(self.seed, stored)
-        return SeedRun(self.seed, stored.outcome, stored.recording, reused=False)
+        return self._finished(stored, reused=False)
+
+    def _finished(self, stored: Stored, *, reused: bool) -> SeedRun:
+        return SeedRun(self.seed, stored.outcome, stored.detail, stored.recording, reused)
 
     def _simulate(self) -> Stored:
         scenario = self.scenario
-        outcome, recorded = _native.run_seed(
+        outcome, detail, recorded = _native.run_seed(
             scenario.text, scenario.file, list(scenario.overrides), self.seed, self.record, self.token
         )
         recording = None if recorded is None else Recording.from_native(recorded)
-        return Stored(json.loads(outcome), recording)
+        return Stored(json.loads(outcome), Detail.from_native(detail), recording)
 
 
-def run_seeds(
-    scenario: Scenario,
-    seeds: Sequence[int],
-    store: Store,
-    *,
-    threads: int | None = None,
-    watch: Callable[[float], None] = lambda _: None,
-) -> Batch:
-    """Run the seeds, the first of them with recording; tell `watch` the share done, 0 to 1.
+_Futures = dict[Future[SeedRun | None], _Job]
 
-    The first failure ends the others and is raised as `RunFailedError`. Ctrl-C ends the batch with what is
+
+def run_works(
+    works: Sequence[Work], *, threads: int | None = None, watch: Callable[[float], None] = lambda _: None
+) -> list[Batch]:
+    """Run all seeds of all scenarios, one batch for each; tell `watch` the share done, 0 to 1.
+
+    The first failure ends the others and is raised as `RunFailedError`. Ctrl-C ends all batches with what is
     finished.
     """
-    jobs = [_Job(scenario, store, seed, index == 0, _native.RunToken()) for index, seed in enumerate(seeds)]
+    jobs = [list(_jobs(work)) for work in works]
     interrupted = False
-    with ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="seed") as pool:
-        futures = {pool.submit(job.run): job for job in jobs}
+    with ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="run") as pool:
+        batches = [{pool.submit(job.run): job for job in batch} for batch in jobs]
+        futures = {future: job for batch in batches for future, job in batch.items()}
         try:
             _follow(futures, watch)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            for job in jobs:
+            for job in futures.values():
                 job.token.cancel()
             pool.shutdown(wait=True, cancel_futures=True)
-    finished = (future.result() for future in futures if not future.cancelled())
-    return Batch([run for run in finished if run is not None], interrupted)
+    return [Batch(_finished(batch), interrupted) for batch in batches]
 
 
 def available_cores() -> int:
@@ -111,11 +129,25 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _follow(futures: dict[Future[SeedRun | None], _Job], watch: Callable[[float], None]) -> None:
+def _jobs(work: Work) -> Iterator[_Job]:
+    for index, seed in enumerate(work.seeds):
+        record = work.record.holds(index)
+        yield _Job(work.scenario, work.store, seed, record, work.weight, _native.RunToken())
+
+
+def _finished(futures: _Futures) -> list[SeedRun]:
+    runs = (future.result() for future in futures if not future.cancelled())
+    return [run for run in runs if run is not None]
+
+
+def _follow(futures: _Futures, watch: Callable[[float], None]) -> None:
+    whole = sum(job.weight for job in futures.values())
+    done_weight = 0.0
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_EXCEPTION)
         for future in done:
             future.result()
-        finished = len(futures) - len(pending)
-        watch((finished + sum(futures[future].token.progress for future in pending)) / len(futures))
+            done_weight += futures[future].weight
+        running = (futures[future] for future in pending if futures[future].token.progress > 0)
+        watch(min(1, (done_weight + sum(job.weight * job.token.progress for job in running)) / whole))

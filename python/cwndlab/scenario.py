@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,10 +58,19 @@ class Scenario:
 
     def problems(self) -> list[Problem]:
         """Everything the checker has to say, in the order of the file."""
+        return [Problem(**entry) for entry in self._checked["problems"]]
+
+    @property
+    def packets_expected(self) -> float:
+        """About how many data packets a run has: what it costs."""
+        return float(self._checked["packets_expected"])
+
+    @cached_property
+    def _checked(self) -> dict[str, Any]:
         from cwndlab import _native
 
-        report = json.loads(_native.check(self.text, self.file, list(self.overrides)))
-        return [Problem(**entry) for entry in report["problems"]]
+        report: dict[str, Any] = json.loads(_native.check(self.text, self.file, list(self.overrides)))
+        return report
 
     def validate(self) -> list[Problem]:
         """Return the warnings; raise `ScenarioError` if there is an error."""
@@ -83,10 +92,35 @@ class Scenario:
         resolved: dict[str, Any] = json.loads(self.canonical)
         return resolved
 
+    def overridden(self, *overrides: Override) -> Scenario:
+        """The same scenario with more overrides, after those that it has."""
+        return replace(self, overrides=(*self.overrides, *overrides))
+
+    @property
+    def set_options(self) -> list[str]:
+        """The overrides as words of a command line."""
+        return [word for key, value in self.overrides for word in ("--set", f"{key}={value}")]
+
+    @property
+    def setting(self) -> str:
+        """The overrides as one line."""
+        return " ".join(f"{key}={value}" for key, value in self.overrides)
+
+    @property
+    def duration_s(self) -> float:
+        """How long a run lasts."""
+        return seconds(self.resolved["duration"])
+
     @property
     def stem(self) -> str:
         """A short name for folders and figures."""
         return Path(self.file).stem or "scenario"
+
+
+def seconds(time: str) -> float:
+    """A time of a resolved scenario, such as `50 s` or `40 ms`, in seconds."""
+    number, unit = time.split()
+    return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60}[unit]
 
 
 def load(path: Path, overrides: Iterable[Override] = ()) -> Scenario:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 100_000
@@ -22,6 +22,20 @@ def parse_seeds(text: str) -> list[int]:
     if re.fullmatch(r"\d+", compact, re.ASCII):
         return counted(int(compact))
     return listed(seed for part in compact.split(",") for seed in _expand(part, text))
+
+
+def shown_seeds(seeds: Sequence[int]) -> str:
+    """Write seeds as `parse_seeds` reads them: `1-20`, or `3,5,8-10`."""
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1] = [runs[-1][0], seed]
+        else:
+            runs.append([seed])
+    # A lone number would be read as a count.
+    if len(runs) == 1 and len(runs[0]) == 1:
+        return f"{seeds[0]}-{seeds[0]}"
+    return ",".join("-".join(map(str, run)) for run in runs)
 
 
 def counted(count: int) -> list[int]:

@@ -9,25 +9,35 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cwndlab.detail import Detail, Distribution
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cwndlab.recording import Column
+
+    Arrays = Mapping[str, Any]
+
+FORMAT = 2
 MAX_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True)
 class Stored:
-    """The outcome of one run, and its series if it was recorded."""
+    """The outcome of one run, what it keeps beside it, and its series if it was recorded."""
 
     outcome: dict[str, Any]
+    detail: Detail
     recording: Recording | None
 
 
@@ -83,7 +93,9 @@ def _read(path: Path) -> Stored | None:
         # Numpy would leave the file open if its content is bad.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             content = json.loads(arrays["content"].tobytes())
-            stored = Stored(content["outcome"], _recording(content, arrays))
+            stored = Stored(
+                content["outcome"], _read_detail(content["detail"], arrays), _read_recording(content, arrays)
+            )
         path.touch()
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         # Missing, cut short or of another kind: it is run again and written anew.
@@ -91,39 +103,103 @@ def _read(path: Path) -> Stored | None:
     return stored
 
 
-def _recording(content: dict[str, Any], arrays: Any) -> Recording | None:
+def _read_detail(content: Any, arrays: Arrays) -> Detail:
+    owners = content["distributions"]
+    starts = [*arrays["buckets_start"].tolist(), len(arrays["buckets_ms"])]
+    spans = [slice(*pair) for pair in itertools.pairwise(starts)]
+    buckets, counts = arrays["buckets_ms"], arrays["buckets_count"]
+    return Detail(
+        arrays["end_s"],
+        _read_tables(content["tables"], arrays, "interval"),
+        arrays["jain_end_s"],
+        arrays["jain"],
+        [
+            Distribution(kind, name, measure, buckets[span], counts[span])
+            for (kind, name, measure), span in zip(owners, spans, strict=True)
+        ],
+    )
+
+
+def _read_recording(content: Any, arrays: Arrays) -> Recording | None:
     tables = content["tables"]
     if tables is None:
         return None
     return Recording(
         arrays["time_s"],
-        [
-            SeriesTable(
-                table["kind"],
-                table["name"],
-                {column: arrays[f"{index}/{column}"] for column in table["columns"]},
-            )
-            for index, table in enumerate(tables)
-        ],
+        _read_tables(tables, arrays, "series"),
         [FlowEvent(*event) for event in content["events"]],
         content["events_missed"],
     )
+
+
+def _read_tables(tables: Any, arrays: Arrays, prefix: str) -> list[SeriesTable]:
+    # An array of an archive is read from the disk each time that it is asked for.
+    stacks = {name: arrays[name] for name in arrays if name.startswith(f"{prefix}/")}
+    return [
+        SeriesTable(
+            table["kind"],
+            table["name"],
+            {column: stacks[f"{prefix}/{column}"][row] for column, row in table["rows"].items()},
+        )
+        for table in tables
+    ]
 
 
 def _write(path: Path, stored: Stored) -> None:
     import numpy as np
 
     arrays: dict[str, Any] = {}
-    content: dict[str, Any] = {"outcome": stored.outcome, "tables": None}
+    detail = stored.detail
+    content: dict[str, Any] = {
+        "outcome": stored.outcome,
+        "detail": {
+            "tables": _stack(detail.tables, arrays, "interval"),
+            "distributions": [(each.kind, each.name, each.measure) for each in detail.distributions],
+        },
+        "tables": None,
+    }
+    arrays |= {"end_s": detail.end_s, "jain_end_s": detail.jain_end_s, "jain": detail.jain}
+    arrays |= _joined(detail.distributions)
     if stored.recording is not None:
         arrays["time_s"] = stored.recording.time_s
-        tables = []
-        events = [(event.time_s, event.flow, event.kind) for event in stored.recording.events]
-        for index, table in enumerate(stored.recording.tables):
-            tables.append({"kind": table.kind, "name": table.name, "columns": list(table.columns)})
-            arrays |= {f"{index}/{name}": values for name, values in table.columns.items()}
-        content |= {"tables": tables, "events": events, "events_missed": stored.recording.events_missed}
+        content["tables"] = _stack(stored.recording.tables, arrays, "series")
+        content["events"] = [(event.time_s, event.flow, event.kind) for event in stored.recording.events]
+        content["events_missed"] = stored.recording.events_missed
     arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
+    _write_archive(path, arrays)
+
+
+def _stack(tables: Sequence[SeriesTable], arrays: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """One array a column for all tables that have it: an archive with an array for each would be slow."""
+    import numpy as np
+
+    stacks: dict[str, list[Column]] = {}
+    described = []
+    for table in tables:
+        rows = {}
+        for name, values in table.columns.items():
+            stack = stacks.setdefault(name, [])
+            rows[name] = len(stack)
+            stack.append(values)
+        described.append({"kind": table.kind, "name": table.name, "rows": rows})
+    arrays |= {f"{prefix}/{name}": np.vstack(stack) for name, stack in stacks.items()}
+    return described
+
+
+def _joined(distributions: Sequence[Distribution]) -> dict[str, Any]:
+    import numpy as np
+
+    none = [np.zeros(0)]
+    lengths = [len(each.middle_ms) for each in distributions]
+    return {
+        "buckets_start": np.concatenate([[0], np.cumsum(lengths)])[: len(lengths)].astype(np.int64),
+        "buckets_ms": np.concatenate([each.middle_ms for each in distributions] or none),
+        "buckets_count": np.concatenate([each.count for each in distributions] or none),
+    }
+
+
+def _write_archive(path: Path, arrays: Arrays) -> None:
+    import numpy as np
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:

@@ -23,12 +23,24 @@ class Measure:
     half_width: float | None
     n: int
 
+    def scaled(self, factor: float) -> Measure:
+        """The same in another unit."""
+        if factor == 1 or self.mean is None:
+            return self
+        half_width = None if self.half_width is None else abs(factor) * self.half_width
+        return Measure(factor * self.mean, half_width, self.n)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends of the 95 % interval."""
+        if self.mean is None or self.half_width is None:
+            return None
+        return self.mean - self.half_width, self.mean + self.half_width
+
     def to_json(self) -> dict[str, Any]:
         """The form that every JSON document of cwndlab uses."""
-        interval = None
-        if self.mean is not None and self.half_width is not None:
-            interval = [self.mean - self.half_width, self.mean + self.half_width]
-        return {"mean": self.mean, "ci95": interval, "n": self.n}
+        ends = self.interval
+        return {"mean": self.mean, "ci95": None if ends is None else list(ends), "n": self.n}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +68,28 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All components of a scenario, over its seeds; `jain` has no value with fewer than two flows."""
+    """All components of a scenario, over its seeds.
+
+    `changes` are the later steps of links. The indices have no value with fewer than two flows.
+    """
 
     flows: list[Component]
     groups: list[Component]
     links: list[Component]
+    changes: list[Component]
     jain: Measure
+    jain_over_time: Measure
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that every JSON document of cwndlab uses."""
+        return {
+            "flows": [flow.to_json() for flow in self.flows],
+            "groups": [group.to_json() for group in self.groups],
+            "links": [link.to_json() for link in self.links],
+            "changes": [change.to_json() for change in self.changes],
+            "jain": self.jain.to_json(),
+            "jain_over_time": self.jain_over_time.to_json(),
+        }
 
     @property
     def deterministic(self) -> bool:
@@ -69,8 +97,8 @@ class Summary:
         return all(measure.half_width is None for measure in self._measures())
 
     def _measures(self) -> Iterator[Measure]:
-        yield self.jain
-        for component in [*self.flows, *self.groups, *self.links]:
+        yield from (self.jain, self.jain_over_time)
+        for component in [*self.flows, *self.groups, *self.links, *self.changes]:
             yield from component.measures.values()
 
 
@@ -87,13 +115,21 @@ def measure(values: Iterable[float | None]) -> Measure:
     return Measure(mean, _t_quantile(n - 1) * deviation / math.sqrt(n), n)
 
 
+def paired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
+    """Summarise what these values have over those, seed by seed; a pair that lacks one is left out."""
+    pairs = zip(these, those, strict=True)
+    return measure(None if this is None or that is None else this - that for this, that in pairs)
+
+
 def summarise(outcomes: Sequence[Mapping[str, Any]]) -> Summary:
     """Summarise the outcomes of one scenario, one per seed."""
     return Summary(
         flows=_components(outcomes, "flows"),
         groups=_components(outcomes, "groups"),
         links=_components(outcomes, "links"),
+        changes=_components(outcomes, "changes"),
         jain=measure(outcome.get("jain") for outcome in outcomes),
+        jain_over_time=measure(outcome.get("jain_over_time") for outcome in outcomes),
     )
 
 

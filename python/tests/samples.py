@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cwndlab.detail import Detail, Distribution
 from cwndlab.recording import Recording, SeriesTable
 from cwndlab.result import Result
 from cwndlab.runner import SeedRun
@@ -73,7 +74,31 @@ def link(name: str, **changes: Any) -> dict[str, Any]:
 
 def outcome(flows: Sequence[dict[str, Any]], links: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """The outcome of one seed."""
-    return {"flows": list(flows), "groups": [], "links": list(links), "jain": None, "work": {"events": 3}}
+    return {
+        "flows": list(flows),
+        "groups": [],
+        "links": list(links),
+        "changes": [],
+        "jain": None,
+        "jain_over_time": None,
+        "work": {"events": 3},
+    }
+
+
+def detail(flows: Sequence[str] = ("flow-0", "flow-1"), seed: int = 1) -> Detail:
+    """Intervals of 0.1 s, fairness in windows of 1 s, and a distribution of the RTT for each flow."""
+    end: Column = np.arange(1, 51, dtype=np.float64) * 0.1
+    values = {"goodput_mbps": 10 + end, "cwnd_segments": 50 + end + seed, "loss_events": 0 * end}
+    return Detail(
+        end,
+        [SeriesTable("flow", name, dict(values)) for name in flows],
+        np.arange(1, 6, dtype=np.float64),
+        np.linspace(0.9, 1.0, 5) - 0.01 * seed,
+        [
+            Distribution("flow", name, "rtt_ms", np.array([60.0, 70.0, 80.0]), np.array([1.0, 2.0, seed]))
+            for name in flows
+        ],
+    )
 
 
 def recording(flows: int = 2, samples: int = 500) -> Recording:
@@ -90,7 +115,13 @@ def recording(flows: int = 2, samples: int = 500) -> Recording:
 def result(outcomes: Sequence[dict[str, Any]], recorded: Recording | None = None) -> Result:
     """A result whose first seed was recorded."""
     runs = [
-        SeedRun(seed, each, recorded if seed == 1 else None, reused=False)
+        SeedRun(
+            seed,
+            each,
+            detail([flow["name"] for flow in each["flows"]], seed),
+            recorded if seed == 1 else None,
+            reused=False,
+        )
         for seed, each in enumerate(outcomes, start=1)
     ]
     scenario = Scenario(b"", "made.toml")

@@ -21,7 +21,8 @@ def test_from_a_file(scenario: Path) -> None:
     result = cl.run(scenario, seeds=2)
     assert result.seeds == [1, 2]
     assert result.flows["name"].to_list() == ["a", "b"] * 2
-    assert result.series("cwnd_segments").height > 0
+    assert result.series("cwnd_segments").equals(result.series("cwnd"))
+    assert result.series("cwnd").height > 0
     assert len(result.plot().axes) == 4
 
 
@@ -56,8 +57,8 @@ def test_bad_arguments() -> None:
 
 
 def test_unknown_column(scenario: Path) -> None:
-    with pytest.raises(ValueError, match="cwnd_segments"):
-        cl.run(scenario, seeds=1).series("cwnd")
+    with pytest.raises(InputError, match="cwnd_segments"):
+        cl.run(scenario, seeds=1).series("window")
 
 
 def test_version() -> None:

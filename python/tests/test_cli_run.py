@@ -18,14 +18,16 @@ import pytest
 from tests.conftest import Command
 
 FILES = {
-    "figure.pdf",
-    "figure.png",
-    "figure.svg",
     "result.json",
+    "report.html",
+    "runs.json",
     "runs.csv",
-    "runs.parquet",
-    "series.parquet",
-    "events.parquet",
+    *(f"{table}.parquet" for table in ("runs", "series", "events", "intervals", "distributions")),
+    *(
+        f"{figure}.{kind}"
+        for figure in ("series", "box", "cdf", "fairness")
+        for kind in ("png", "svg", "pdf")
+    ),
 }
 
 
@@ -57,7 +59,7 @@ def test_table_and_files(cwndlab: Command, scenario: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "two flows: 3 seeds" in answer.stdout
     assert "results in out/two" in answer.stdout
-    assert "3 seeds run, 0 reused" in answer.stderr
+    assert "3 runs made, 0 reused" in answer.stderr
     assert "\x1b" not in answer.stdout + answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert {path.name for path in (cwndlab.folder / "out" / "two").iterdir()} == FILES
@@ -90,9 +92,9 @@ def test_tables_hold_what_the_document_says(cwndlab: Command, scenario: Path) ->
     mean = runs.filter((pl.col("kind") == "flow") & (pl.col("name") == "a"))["goodput_mbps"].to_list()
     assert math.fsum(mean) / 3 == pytest.approx(result["flows"][0]["goodput_mbps"]["mean"])
     events = pl.read_parquet(cwndlab.folder / "here" / "events.parquet")
-    assert events.columns == ["time_s", "flow", "kind"]
+    assert events.columns == ["seed", "time_s", "flow", "kind"]
     series = pl.read_parquet(cwndlab.folder / "here" / "series.parquet")
-    assert series.columns[:3] == ["kind", "name", "time_s"]
+    assert series.columns[:4] == ["seed", "kind", "name", "time_s"]
     assert set(series["kind"].unique()) == {"flow", "link"}
     assert series.filter(pl.col("name") == "a")["cwnd_segments"].max() is not None
 
@@ -112,9 +114,9 @@ def test_finished_runs_are_reused(cwndlab: Command, scenario: Path) -> None:
     second = cwndlab("run", str(scenario), "--seeds", "3", "--no-figure")
     third = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure")
     fresh = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure", "--fresh")
-    assert "1 seed run, 2 reused" in second.stderr
-    assert "0 seeds run, 2 reused" in third.stderr
-    assert "2 seeds run, 0 reused" in fresh.stderr
+    assert "1 run made, 2 reused" in second.stderr
+    assert "0 runs made, 2 reused" in third.stderr
+    assert "2 runs made, 0 reused" in fresh.stderr
     assert document(first) == document(third) == document(fresh)
 
 
@@ -131,7 +133,7 @@ def test_damaged_cache_is_mended(cwndlab: Command, scenario: Path) -> None:
     for entry in (cwndlab.folder / "cache").rglob("*.npz"):
         entry.write_bytes(b"damaged")
     after = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure")
-    assert "2 seeds run, 0 reused" in after.stderr
+    assert "2 runs made, 0 reused" in after.stderr
     assert document(before) == document(after)
     assert "2 reused" in cwndlab("run", str(scenario), "--seeds", "2", "--no-figure").stderr
 
@@ -177,11 +179,11 @@ def test_interrupt_keeps_finished_seeds(cwndlab: Command, scenario: Path) -> Non
     assert process.returncode == 130
     assert "Traceback" not in stderr
     assert "interrupted: " in stderr
-    assert "of 5000 seeds finished" in stderr
+    assert "of 5000 runs finished" in stderr
     assert "two flows:" in stdout
     assert (cwndlab.folder / "out" / "two" / "runs.csv").exists()
     again = cwndlab("run", str(scenario), "--seeds", "3", "--no-figure")
-    assert "0 seeds run, 3 reused" in again.stderr
+    assert "0 runs made, 3 reused" in again.stderr
 
 
 def test_progress_only_where_someone_watches(cwndlab: Command, scenario: Path) -> None:
@@ -194,7 +196,7 @@ def test_progress_only_where_someone_watches(cwndlab: Command, scenario: Path) -
     os.close(outer)
     stdout, _ = process.communicate(timeout=60)
     shown = _drain(inner)
-    assert "2 seeds" in shown
+    assert "2 runs" in shown
     assert "%" in shown
     json.loads(stdout)
     assert "%" not in cwndlab("run", str(scenario), "--seeds", "2", "--fresh", "--json", "--no-figure").stderr

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from cwndlab import files
 from cwndlab.figures.style import MAX_LINES
 from cwndlab.figures.timeseries import draw_timeseries
 from cwndlab.recording import Recording, SeriesTable
-from tests.samples import flow, outcome, recording, result
+from tests.samples import recording
 
 
 def labels(recorded: Recording) -> list[list[str]]:
@@ -59,22 +56,3 @@ def test_columns_without_any_value() -> None:
     nothing = np.full(5, np.nan)
     tables = [SeriesTable("flow", str(index), {"cwnd_segments": nothing}) for index in range(20)]
     draw_timeseries(Recording(np.arange(5.0), tables), "title")
-
-
-def test_same_data_same_files(tmp_path: Path) -> None:
-    made = result([outcome([flow("a", 1)])], recording())
-    written = []
-    for folder in (tmp_path / "one", tmp_path / "two"):
-        folder.mkdir()
-        files.write_tables(made, folder)
-        files.write_figures(made, folder)
-        written.append({name: (folder / name).read_bytes() for name in files.NAMES})
-    assert written[0] == written[1]
-
-
-def test_stale_files_go(tmp_path: Path) -> None:
-    for name in files.NAMES:
-        (tmp_path / name).write_text("of an earlier run")
-    files.write_tables(result([outcome([flow("a", 1)])]), tmp_path)
-    files.write_figures(result([outcome([flow("a", 1)])]), tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json", "runs.csv", "runs.parquet"]

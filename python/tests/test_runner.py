@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,21 @@ import pytest
 
 from cwndlab import _native
 from cwndlab.errors import RunFailedError
-from cwndlab.runner import run_seeds
+from cwndlab.recording import Record
+from cwndlab.runner import Batch, Work, run_works
 from cwndlab.scenario import Scenario
 from cwndlab.store import Store
 
 SCENARIO = Scenario(b"name = 'x'", "x.toml")
+
+
+DETAIL: dict[str, Any] = {"end_s": [], "flows": [], "groups": [], "jain": ([], []), "distributions": []}
+
+
+def run_seeds(seeds: Sequence[int], store: Store, record: Record = Record.FIRST, **options: Any) -> Batch:
+    """Run one scenario."""
+    [batch] = run_works([Work(SCENARIO, seeds, store, record)], **options)
+    return batch
 
 
 class Token:
@@ -43,14 +54,14 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def run_seed(
         _text: bytes, _file: str, _overrides: Any, seed: int, record: bool, token: Token
-    ) -> tuple[str, dict[str, Any] | None]:
+    ) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
         seeds.append(seed)
         if seed == 13:
             raise RuntimeError("no packet arrived")
         if seed >= 100 and token.cancelled.wait(timeout=60):
             raise InterruptedError
         recorded = {"time_s": [0.0], "tables": []} if record else None
-        return json.dumps({"flows": [], "seed": seed}), recorded
+        return json.dumps({"flows": [], "seed": seed}), DETAIL, recorded
 
     monkeypatch.setattr(_native, "run_seed", run_seed)
     monkeypatch.setattr(_native, "RunToken", Token)
@@ -58,28 +69,36 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_order_of_the_seeds_is_kept(store: Store, simulated: list[int]) -> None:
-    batch = run_seeds(SCENARIO, [5, 3, 9], store, threads=2)
+    batch = run_seeds([5, 3, 9], store, threads=2)
     assert [run.seed for run in batch.runs] == [5, 3, 9]
     assert sorted(simulated) == [3, 5, 9]
     assert not batch.interrupted
 
 
 def test_only_the_first_seed_is_recorded(store: Store, simulated: list[int]) -> None:
-    batch = run_seeds(SCENARIO, [5, 3], store)
+    batch = run_seeds([5, 3], store)
     assert [run.recording is not None for run in batch.runs] == [True, False]
     assert len(simulated) == 2
 
 
+def test_all_seeds_or_none_may_be_recorded(store: Store, simulated: list[int]) -> None:
+    everyone = run_seeds([5, 3], store, Record.ALL)
+    assert [run.recording is not None for run in everyone.runs] == [True, True]
+    no_one = run_seeds([7, 8], store, Record.NONE)
+    assert [run.recording is not None for run in no_one.runs] == [False, False]
+    assert len(simulated) == 4
+
+
 def test_finished_runs_are_reused(store: Store, simulated: list[int]) -> None:
-    run_seeds(SCENARIO, [1, 2], store)
-    batch = run_seeds(SCENARIO, [1, 2, 3], store)
+    run_seeds([1, 2], store)
+    batch = run_seeds([1, 2, 3], store)
     assert sorted(simulated) == [1, 2, 3]
     assert [run.reused for run in batch.runs] == [True, True, False]
 
 
 def test_a_failure_names_its_seed_and_ends_the_others(store: Store, simulated: list[int]) -> None:
     with pytest.raises(RunFailedError, match="seed 13: no packet arrived"):
-        run_seeds(SCENARIO, [100, 13, 101], store, threads=2)
+        run_seeds([100, 13, 101], store, threads=2)
     assert 13 in simulated
 
 
@@ -90,7 +109,7 @@ def test_interrupt_keeps_what_is_finished(store: Store, simulated: list[int]) ->
         signal.raise_signal(signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
-    batch = run_seeds(SCENARIO, [1, 2, 100, 101, 102], store, threads=1)
+    batch = run_seeds([1, 2, 100, 101, 102], store, threads=1)
     assert batch.interrupted
     assert [run.seed for run in batch.runs] == [1, 2]
     assert simulated == [1, 2, 100]
@@ -99,7 +118,35 @@ def test_interrupt_keeps_what_is_finished(store: Store, simulated: list[int]) ->
 
 def test_progress_ends_at_one(store: Store, simulated: list[int]) -> None:
     shares: list[float] = []
-    run_seeds(SCENARIO, [1, 2, 3], store, threads=1, watch=shares.append)
+    run_seeds([1, 2, 3], store, threads=1, watch=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert len(simulated) == 3
+
+
+def test_several_scenarios_share_the_cores(tmp_path: Path, simulated: list[int]) -> None:
+    other = Scenario(b"name = 'y'", "y.toml", (("flow.0.cc", "reno"),))
+    stores = [Store(tmp_path, name, "extension") for name in "xy"]
+    works = [Work(SCENARIO, [1, 2], stores[0]), Work(other, [3], stores[1])]
+    batches = run_works(works, threads=2)
+    assert [[run.seed for run in batch.runs] for batch in batches] == [[1, 2], [3]]
+    assert sorted(simulated) == [1, 2, 3]
+
+
+def test_a_failure_names_the_variant(store: Store, simulated: list[int]) -> None:
+    other = Scenario(b"name = 'y'", "y.toml", (("flow.0.cc", "reno"),))
+    with pytest.raises(RunFailedError, match=r"seed 13 \(flow.0.cc=reno\): no packet"):
+        run_works([Work(other, [13], store)])
+    assert simulated == [13]
+
+
+def test_progress_is_weighted(tmp_path: Path, simulated: list[int]) -> None:
+    works = [
+        Work(SCENARIO, [1], Store(tmp_path, "light", "e")),
+        Work(SCENARIO, [2], Store(tmp_path, "heavy", "e"), weight=3),
+    ]
+    shares: list[float] = []
+    run_works(works, threads=1, watch=shares.append)
+    assert shares[-1] == 1
+    assert set(shares) <= {0, 0.25, 1}
+    assert len(simulated) == 2

@@ -14,4 +14,21 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Override one key, as in flow.0.cc=cubic; may be repeated."
     ),
 ]
+Seeds = Annotated[
+    str,
+    typer.Option(metavar="SEEDS", help="How many (5: seeds 1 to 5), a range (1-20) or a list (3,5,8-10)."),
+]
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a time; default: all cores.")]
+Out = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the results; default: in out/.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run anew what was run before.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+NoFigure = Annotated[bool, typer.Option("--no-figure", help="Draw no figures.")]
+NoStyle = Annotated[
+    bool, typer.Option("--no-style", help="Draw with your own matplotlib settings (matplotlibrc).")
+]
+Link = Annotated[
+    str | None,
+    typer.Option(
+        "--link", metavar="NAME", help="Whose queue is weighed; default: the link that delays most."
+    ),
+]

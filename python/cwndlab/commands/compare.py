@@ -1,0 +1,83 @@
+"""`cwndlab compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cwndlab.commands.options import (
+    AsJson,
+    File,
+    Fresh,
+    Link,
+    NoFigure,
+    NoStyle,
+    Out,
+    Overrides,
+    Seeds,
+    Threads,
+)
+
+
+def compare(
+    file: File,
+    algorithms: Annotated[
+        str,
+        typer.Option(
+            "--cc",
+            metavar="NAME,NAME",
+            help="The algorithms; the first is the baseline. Parameters as in {name='cubic', C=1.2}.",
+        ),
+    ],
+    flows: Annotated[
+        list[str],
+        typer.Option(
+            "--flow",
+            metavar="NAME",
+            help="A flow that takes them (default: all); the harm to the others is told. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
+    seeds: Seeds = "5",
+    overrides: Overrides = [],  # noqa: B006
+    link: Link = None,
+    threads: Threads = None,
+    out: Out = None,
+    fresh: Fresh = False,
+    as_json: AsJson = False,
+    no_figure: NoFigure = False,
+    no_style: NoStyle = False,
+) -> None:
+    """Compare algorithms in one scenario, paired by seed.
+
+    Every algorithm meets the same chance, so differences are taken within each seed; their 95 % intervals
+    tell what is an effect. Writes tables, figures and a report into a folder.
+    """
+    from cwndlab.commands.deliver import (
+        INTERRUPTED,
+        Delivery,
+        deliver,
+        prepared,
+        print_new_problems,
+        read_scenario,
+        run_all,
+    )
+    from cwndlab.comparison import contest
+    from cwndlab.grid import split_values
+    from cwndlab.recording import Record
+    from cwndlab.seeds import parse_seeds
+    from cwndlab.tables.comparison import print_comparison
+    from cwndlab.totals import checked_link
+
+    chosen = parse_seeds(seeds)
+    experiment = read_scenario(file, overrides)
+    plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
+    print_new_problems(experiment, plan.scenarios)
+    checked_link(experiment, link)
+    folder = prepared(out, f"{experiment.stem}-compare")
+    results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
+    comparison = plan.result(results, link)
+    if not comparison.seeds:
+        raise typer.Exit(INTERRUPTED)
+    delivery = Delivery(folder, as_json, not no_figure, not no_style)
+    deliver(comparison, delivery, lambda console: print_comparison(console, comparison))

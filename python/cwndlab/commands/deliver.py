@@ -1,0 +1,119 @@
+"""What the commands that run scenarios do alike: run with progress, print, and leave files."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.console import Console
+
+    from cwndlab.comparison import Comparison
+    from cwndlab.recording import Record
+    from cwndlab.result import Result
+    from cwndlab.scenario import Override, Problem, Scenario
+    from cwndlab.swept import Sweep
+
+    Delivered = Result | Comparison | Sweep
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where results go, and in which form."""
+
+    folder: Path
+    as_json: bool
+    figures: bool
+    style: bool
+
+
+def read_scenario(file: Path, overrides: Sequence[str]) -> Scenario:
+    """Read and check a scenario; its warnings are printed."""
+    from cwndlab import scenario
+    from cwndlab.commands.problems import print_problems
+
+    parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
+    experiment = scenario.load(file, parsed)
+    print_problems(experiment, experiment.validate())
+    return experiment
+
+
+def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
+    """Print the warnings of variants that the scenario itself has not, each once."""
+    from cwndlab.commands.problems import print_problems
+
+    told = {problem.text for problem in base.problems()}
+    for variant in variants:
+        new: list[Problem] = [problem for problem in variant.problems() if problem.text not in told]
+        told |= {problem.text for problem in new}
+        print_problems(variant, new)
+
+
+def prepared(out: str | None, default: str) -> Path:
+    """The folder for the results, made before any work is done."""
+    from cwndlab import files
+    from cwndlab.errors import InputError
+
+    if out == "":
+        # An unset variable of a script must not put the results where the caller stands.
+        raise InputError("--out: the name of a folder is missing")
+    folder = Path("out") / default if out is None else Path(out)
+    files.prepare(folder)
+    return folder
+
+
+def run_all(
+    scenarios: Sequence[Scenario], seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
+) -> list[Result]:
+    """Run every scenario with every seed; progress and what was reused are told on standard error."""
+    from cwndlab.execution import execute
+    from cwndlab.numbers import counted
+    from cwndlab.progress import progress
+
+    count = len(scenarios) * len(seeds)
+    began = time.perf_counter()
+    with progress(counted(count, "run")) as watch:
+        results = execute(scenarios, seeds, record=record, threads=threads, fresh=fresh, watch=watch)
+    took = time.perf_counter() - began
+    runs = [run for result in results for run in result.runs]
+    reused = sum(run.reused for run in runs)
+    typer.echo(f"{counted(len(runs) - reused, 'run')} made, {reused} reused, in {took:.1f} s", err=True)
+    if any(result.interrupted for result in results):
+        typer.echo(f"interrupted: {len(runs)} of {count} runs finished", err=True)
+    return results
+
+
+def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
+    """Write the files and print the tables; exit with 130 if it was interrupted."""
+    from cwndlab import files
+
+    folder = delivery.folder
+    files.write_tables(result, folder)
+    try:
+        _print(result, delivery, print_tables)
+    finally:
+        # A reader that goes away (`| head`) costs no figure. Whoever pressed Ctrl-C is waiting: no pictures.
+        if delivery.figures and not result.interrupted:
+            files.write_figures(result, folder, style=delivery.style)
+        files.write_report(result, folder)
+    typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=delivery.as_json)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _print(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
+    from cwndlab import files
+    from cwndlab.terminal import output
+
+    if delivery.as_json:
+        typer.echo(files.dump(result.to_json()))
+    else:
+        print_tables(output())

@@ -1,0 +1,77 @@
+"""`cwndlab sweep`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cwndlab.commands.options import (
+    AsJson,
+    File,
+    Fresh,
+    Link,
+    NoFigure,
+    NoStyle,
+    Out,
+    Overrides,
+    Seeds,
+    Threads,
+)
+
+
+def sweep(
+    file: File,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE,VALUE",
+            help="A key and its values, as in flow.*.cc=cubic,vegas; repeat it for a grid.",
+        ),
+    ],
+    seeds: Seeds = "5",
+    overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    link: Link = None,
+    threads: Threads = None,
+    out: Out = None,
+    fresh: Fresh = False,
+    as_json: AsJson = False,
+    no_figure: NoFigure = False,
+    no_style: NoStyle = False,
+) -> None:
+    """Run a scenario over a grid of any of its keys.
+
+    Prints one row for each combination, and marks those that no other beats in goodput and queueing delay.
+    Writes tables, a Pareto figure, heat maps and a report into a folder. It goes on where it was interrupted:
+    finished runs are reused.
+    """
+    from cwndlab.commands.deliver import (
+        INTERRUPTED,
+        Delivery,
+        deliver,
+        prepared,
+        print_new_problems,
+        read_scenario,
+        run_all,
+    )
+    from cwndlab.grid import grid, parse_axis
+    from cwndlab.recording import Record
+    from cwndlab.seeds import parse_seeds
+    from cwndlab.swept import collect
+    from cwndlab.tables.sweep import print_sweep
+    from cwndlab.totals import checked_link
+
+    chosen = parse_seeds(seeds)
+    axes = [parse_axis(text) for text in over]
+    experiment = read_scenario(file, overrides)
+    points = grid(experiment, axes)
+    scenarios = [point.scenario for point in points]
+    print_new_problems(experiment, scenarios)
+    checked_link(experiment, link)
+    folder = prepared(out, f"{experiment.stem}-sweep")
+    results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
+    swept = collect(experiment, axes, points, results, link)
+    if not swept.points:
+        raise typer.Exit(INTERRUPTED)
+    delivery = Delivery(folder, as_json, not no_figure, not no_style)
+    deliver(swept, delivery, lambda console: print_sweep(console, swept))

@@ -1,0 +1,68 @@
+"""What every run keeps beside its measures, recorded or not: intervals, fairness over time, distributions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.recording import SeriesTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cwndlab.recording import Column
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often which value was measured: the middles of buckets of 1.6 % in ms, and counts.
+
+    `kind` is `flow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms` or `queue_delay_ms`.
+    """
+
+    kind: str
+    name: str
+    measure: str
+    middle_ms: Column
+    count: Column
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Means over consecutive intervals, Jain's index over windows, and distributions.
+
+    `end_s` are the ends of the intervals in seconds; the tables are of flows (`goodput_mbps`,
+    `cwnd_segments`, `loss_events`) and groups (`goodput_mbps`), NaN where the component did not run.
+    `jain_end_s` are the ends of the windows of `jain`.
+    """
+
+    end_s: Column
+    tables: list[SeriesTable]
+    jain_end_s: Column
+    jain: Column
+    distributions: list[Distribution]
+
+    @classmethod
+    def from_native(cls, detail: Mapping[str, Any]) -> Detail:
+        """Take what `_native.run_seed` returns."""
+        tables = [
+            SeriesTable(kind, name, dict(columns))
+            for kind in ("flow", "group")
+            for name, columns in detail[f"{kind}s"]
+        ]
+        jain_end_s, jain = detail["jain"]
+        distributions = [
+            Distribution(kind, name, measure, middle_ms, counts.astype("float64"))
+            for kind, name, measure, middle_ms, counts in detail["distributions"]
+        ]
+        return cls(detail["end_s"], tables, jain_end_s, jain, distributions)
+
+    @property
+    def has_fairness(self) -> bool:
+        """Whether there was a window in which two flows ran all along."""
+        # NaN is not equal to itself.
+        return bool((self.jain == self.jain).any())
+
+    def of(self, kind: str) -> list[SeriesTable]:
+        """The tables of one kind."""
+        return [table for table in self.tables if table.kind == kind]

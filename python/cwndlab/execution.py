@@ -1,0 +1,61 @@
+"""From checked scenarios to results: the step that the commands and the functions share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.manifest import extension_hash
+from cwndlab.recording import Record
+from cwndlab.result import Result
+from cwndlab.runner import Work, run_works
+from cwndlab.store import Store, default_folder, prune
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cwndlab.scenario import Scenario
+
+
+def execute(
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    *,
+    record: Record = Record.FIRST,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Result]:
+    """Run each scenario with each seed, reusing what is finished; a result for each scenario, in order.
+
+    The scenarios have been checked. After Ctrl-C the results hold what was finished, and say so.
+    """
+    jobs = [(scenario, seeds) for scenario in scenarios]
+    return execute_each(jobs, record=record, threads=threads, fresh=fresh, watch=watch)
+
+
+def execute_each(
+    jobs: Sequence[tuple[Scenario, Sequence[int]]],
+    *,
+    record: Record = Record.FIRST,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Result]:
+    """Run scenarios with seeds of their own, as `execute` does."""
+    folder, build = default_folder(), extension_hash()
+    works = [
+        Work(
+            scenario,
+            seeds,
+            Store(folder, scenario.canonical, build, fresh=fresh),
+            record,
+            max(1.0, scenario.packets_expected),
+        )
+        for scenario, seeds in jobs
+    ]
+    batches = run_works(works, threads=threads, watch=watch)
+    prune(folder)
+    return [
+        Result(scenario, batch.runs, batch.interrupted)
+        for (scenario, _), batch in zip(jobs, batches, strict=True)
+    ]

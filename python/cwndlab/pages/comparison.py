@@ -1,0 +1,73 @@
+"""The report of `cwndlab compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.numbers import counted
+from cwndlab.pages import charts
+from cwndlab.pages.parts import block_table, facts, scenario_section
+from cwndlab.pages.run import over_seeds, seed_rows
+from cwndlab.pareto import front
+from cwndlab.report import Report, ScatterChart, Section, Table, Text
+from cwndlab.tables import columns
+from cwndlab.tables.block import Block
+from cwndlab.tables.comparison import blocks, explanation, harm_blocks, notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cwndlab.comparison import Comparison
+
+MAX_FLOWS = 40
+
+
+def comparison_page(comparison: Comparison) -> Report:
+    """Differences, harm, the trade-off, charts over time of each algorithm, and every seed."""
+    tables = [block_table(block) for block in blocks(comparison, MAX_FLOWS)]
+    labelled = list(zip(comparison.labels, comparison.results, strict=True))
+    sections = [
+        Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
+        *_harm(comparison),
+        Section("Goodput against delay", [_tradeoff(comparison)]),
+        *over_seeds(labelled),
+        *_over_time(comparison),
+        Section("Every seed", [_every_seed(comparison)], "seeds"),
+        scenario_section(comparison.scenario),
+    ]
+    subtitle = f"{', '.join(comparison.labels)} compared over {counted(len(comparison.seeds), 'seed')}"
+    return Report(
+        comparison.name, subtitle, sections, comparison.command, facts(comparison.scenario, comparison.seeds)
+    )
+
+
+def _harm(comparison: Comparison) -> Iterator[Section]:
+    tables = [block_table(block) for block in harm_blocks(comparison)]
+    if tables:
+        yield Section("Harm to the other flows", tables)
+
+
+def _tradeoff(comparison: Comparison) -> ScatterChart:
+    points = comparison.tradeoffs
+    hrefs = [_anchor(index) for index in range(len(comparison.labels))]
+    return charts.tradeoff(points, front(points), comparison.link, hrefs)
+
+
+def _over_time(comparison: Comparison) -> Iterator[Section]:
+    for label, result in zip(comparison.labels, comparison.results, strict=True):
+        for run in result.recorded:
+            group = charts.over_time(run)
+            if group is not None:
+                yield Section(f"Over time: {label}, seed {run.seed}", [group])
+
+
+def _every_seed(comparison: Comparison) -> Table:
+    rows, commands = [], []
+    for index, (label, result) in enumerate(zip(comparison.labels, comparison.results, strict=True)):
+        rows += seed_rows(result, comparison.link, label, anchor=_anchor(index))
+        commands += [one.command for one in result.each()]
+    return block_table(Block(("algorithm", "seed"), rows, columns.TOTAL, 1).measured(), commands=commands)
+
+
+def _anchor(index: int) -> str:
+    return f"algorithm-{index + 1}"

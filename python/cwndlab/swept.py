@@ -1,0 +1,194 @@
+"""A scenario over a grid of its keys."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from cwndlab.errors import InputError
+from cwndlab.pareto import front
+from cwndlab.result import SCHEMA, Result
+from cwndlab.seeds import shown_seeds
+from cwndlab.totals import busiest_link, total_of, tradeoff
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import matplotlib.figure
+    import polars as pl
+
+    from cwndlab.grid import Axis, Point
+    from cwndlab.pareto import Point as Tradeoff
+    from cwndlab.scenario import Scenario
+    from cwndlab.summary import Component, Measure
+
+    Plot = Literal["pareto", "heatmap"]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The results of each combination of the axes' values, in the order of the grid.
+
+    A combination of which no seed finished is left out. `link` is the one whose queue the totals tell of.
+    """
+
+    scenario: Scenario
+    axes: list[Axis]
+    points: list[tuple[dict[str, str], Result]]
+    link: str | None
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.points[0][1].name if self.points else self.scenario.stem
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that finished at any point."""
+        return sorted({seed for _, result in self.points for seed in result.seeds})
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs are missing because of Ctrl-C."""
+        return any(result.interrupted for _, result in self.points)
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        parts = ["cwndlab", "sweep", self.scenario.file]
+        parts += [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
+        return shlex.join([*parts, *self.scenario.set_options, "--seeds", shown_seeds(self.seeds)])
+
+    @cached_property
+    def totals(self) -> list[Component]:
+        """Goodput, queueing delay and the like of each point, over its seeds."""
+        return [total_of(result, self.link) for _, result in self.points]
+
+    @cached_property
+    def efficient(self) -> list[bool]:
+        """Whether no other point has at least its goodput with at most its queueing delay."""
+        return front(self.tradeoffs)
+
+    @cached_property
+    def tradeoffs(self) -> list[Tradeoff]:
+        """Goodput against queueing delay of each point."""
+        return [
+            tradeoff(settings, total) for (settings, _), total in zip(self.points, self.totals, strict=True)
+        ]
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per point: the settings, whether it is efficient, and each total.
+
+        A total has a column for its mean, and two for the ends of its 95 % interval (null if nothing varies).
+        """
+        import polars as pl
+
+        rows = [
+            {**settings, "efficient": efficient, **_columns(total)}
+            for (settings, _), efficient, total in zip(self.points, self.efficient, self.totals, strict=True)
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per point, seed and flow."""
+        return self._frame("flows")
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per point, seed and arrival process."""
+        return self._frame("groups")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per point, seed and link."""
+        return self._frame("links")
+
+    def at(self, **settings: str) -> Result:
+        """The result of the point with these settings; keys with dots go in as `**{"flow.0.cc": "cubic"}`."""
+        found = [result for known, result in self.points if settings.items() <= known.items()]
+        if len(found) != 1:
+            raise InputError(f"{len(found)} points have {settings}; expected one")
+        return found[0]
+
+    def plot(
+        self, kind: Plot = "pareto", measure: str = "goodput_mbps", *, style: bool = True
+    ) -> matplotlib.figure.Figure:
+        """Draw a figure; `style=False` leaves colours, sizes and fonts to your own matplotlib settings.
+
+        - `pareto`: goodput against the queueing delay of `link`, one point each;
+        - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes.
+        """
+        from cwndlab import plots
+
+        if kind == "pareto":
+            return plots.pareto(self.tradeoffs, self.name, self.link, styled=style)
+        if kind == "heatmap":
+            return plots.heatmap(self, measure, styled=style)
+        raise InputError(f"no figure {kind!r}; there are: pareto, heatmap")
+
+    def save(self, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
+        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it."""
+        from cwndlab import files
+
+        files.save(self, folder, figures=figures, style=style)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `cwndlab sweep --json` prints."""
+        from cwndlab.manifest import manifest
+
+        return {
+            "schema": SCHEMA,
+            "scenario": self.name,
+            "seeds": self.seeds,
+            "interrupted": self.interrupted,
+            "manifest": manifest(self.scenario, self.seeds),
+            "axes": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
+            "link": self.link,
+            "points": [
+                {
+                    "settings": settings,
+                    "efficient": efficient,
+                    "total": {key: measure.to_json() for key, measure in total.measures.items()},
+                    **result.summary.to_json(),
+                }
+                for (settings, result), efficient, total in zip(
+                    self.points, self.efficient, self.totals, strict=True
+                )
+            ],
+        }
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        from cwndlab.frames import joined
+
+        return joined((settings, getattr(result, table)) for settings, result in self.points)
+
+
+def collect(
+    scenario: Scenario,
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    results: Sequence[Result],
+    link: str | None = None,
+) -> Sweep:
+    """The sweep, when the points have been run."""
+    finished = [
+        (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
+    ]
+    watched = link or busiest_link([result for _, result in finished])
+    return Sweep(scenario, list(axes), finished, watched)
+
+
+def _columns(total: Component) -> dict[str, float | None]:
+    return {
+        name: value for key, measure in total.measures.items() for name, value in _ends(key, measure).items()
+    }
+
+
+def _ends(key: str, measure: Measure) -> dict[str, float | None]:
+    low, high = measure.interval or (None, None)
+    return {key: measure.mean, f"{key}_low": low, f"{key}_high": high}

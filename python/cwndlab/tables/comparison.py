@@ -1,0 +1,99 @@
+"""The tables that `cwndlab compare` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.numbers import counted
+from cwndlab.tables import columns
+from cwndlab.tables.block import Block, Row, print_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from cwndlab.comparison import Compared, Comparison
+    from cwndlab.tables.columns import Column
+
+COLUMNS: dict[str, Sequence[Column]] = {
+    "total": columns.TOTAL,
+    "flow": columns.FLOW,
+    "group": columns.GROUP,
+    "link": columns.LINK,
+}
+
+# More flows than this are left to the files.
+MAX_FLOWS = 6
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """Print each subject with each algorithm, and the paired differences to the first."""
+    head = f"{comparison.name}: {', '.join(comparison.labels)} over {counted(len(comparison.seeds), 'seed')}"
+    console.print(head, markup=False, soft_wrap=True)
+    console.print(explanation(comparison), markup=False)
+    console.print()
+    shown = [*blocks(comparison, MAX_FLOWS), *harm_blocks(comparison)]
+    for block in shown:
+        print_block(console, block)
+    if any(block.is_partial for block in shown):
+        console.print("(n): only n seeds have a value")
+    for note in notes(comparison):
+        console.print(note, markup=False, style="dim")
+
+
+def explanation(comparison: Comparison) -> str:
+    """What the rows are."""
+    base = comparison.labels[0]
+    if len(comparison.seeds) == 1:
+        return f"Rows that begin with a minus are differences to {base}. One seed only, so no intervals."
+    return (
+        "Mean ± half-width of the 95 % interval. Rows that begin with a minus are differences to "
+        f"{base}, paired by seed."
+    )
+
+
+def blocks(comparison: Comparison, max_flows: int) -> list[Block]:
+    """One table a subject: its rows are the algorithms, each followed by its difference to the first."""
+    flows = sum(table.kind == "flow" for table in comparison.tables)
+    shown = (table for table in comparison.tables if table.kind != "flow" or flows <= max_flows)
+    return [_block(comparison, table) for table in shown if _is_telling(table)]
+
+
+def harm_blocks(comparison: Comparison) -> list[Block]:
+    """What each flow that stayed as it was suffered from the algorithms of the others."""
+    return [
+        Block(
+            (f"harm to {table.name}",), list(_rows(comparison, table)), columns.HARM, len(comparison.seeds)
+        ).measured()
+        for table in comparison.harm
+    ]
+
+
+def notes(comparison: Comparison) -> Iterator[str]:
+    """What else a reader of the tables must know."""
+    if comparison.link is not None:
+        yield f"The queue of all flows is that of link {comparison.link}."
+    if comparison.harm:
+        yield (
+            "Harm: the part of its goodput that a flow loses against a run without the rivals, or of its RTT "
+            "that they add (Ware et al., HotNets 2019)."
+        )
+
+
+def _is_telling(table: Compared) -> bool:
+    return table.kind != "link" or not table.name.endswith((".access", ".back"))
+
+
+def _block(comparison: Comparison, table: Compared) -> Block:
+    heading = "all flows" if table.kind == "total" else f"{table.kind} {table.name}"
+    rows = list(_rows(comparison, table))
+    return Block((heading,), rows, COLUMNS[table.kind], len(comparison.seeds)).measured()
+
+
+def _rows(comparison: Comparison, table: Compared) -> Iterator[Row]:
+    base, *others = comparison.labels
+    yield Row((base,), table.means[0])
+    for label, means, difference in zip(others, table.means[1:], table.differences, strict=True):
+        yield Row((label,), means)
+        yield Row((f"  − {base}",), difference, signed=True)
