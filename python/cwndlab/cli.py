@@ -13,6 +13,7 @@ from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
 from cwndlab.commands.listing import list_
+from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
@@ -57,6 +58,7 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("compare")(compare)
 app.command("sweep")(sweep)
+app.command("reproduce")(reproduce)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)

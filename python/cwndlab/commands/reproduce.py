@@ -1,0 +1,104 @@
+"""`cwndlab reproduce`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cwndlab.commands.options import AsJson, Fresh, Out, Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.papers.reproduction import Reproduction
+    from cwndlab.papers.worlds import World
+
+DEFAULT_SEEDS = "20"
+QUICK_SEEDS = "3"
+
+
+def reproduce(
+    papers: Annotated[
+        list[str],
+        typer.Argument(metavar="[PAPER]...", help="Which papers; default: all.", show_default=False),
+    ] = [],  # noqa: B006 (typer copies it)
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="SEEDS", help="How many, a range or a list; default: 20, with --quick 3."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few seeds, no alternatives, runs cut to 60 s (and marked so).")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every alternative to what the papers leave open, with all seeds.")
+    ] = False,
+    threads: Threads = None,
+    out: Out = None,
+    fresh: Fresh = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the papers' experiments again and judge their claims.
+
+    Writes a report with each number beside ours and a verdict for each claim. Finished runs are reused: after
+    an interruption it goes on where it was. A refuted claim is a result, not an error.
+    """
+    from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.errors import InputError
+    from cwndlab.papers import files
+    from cwndlab.papers.reproduction import plan
+    from cwndlab.seeds import parse_seeds
+
+    if quick and full:
+        raise InputError("--quick and --full exclude each other")
+    chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
+    planned = plan(papers, chosen, quick=quick, full=full)
+    folder = prepared(out, "reproduce")
+    reproduction = _run(planned, chosen, threads, quick=quick, full=full, fresh=fresh)
+    files.write_tables(reproduction, folder)
+    _print(reproduction, as_json=as_json)
+    typer.echo("writing the report ...", err=True)
+    files.write_report(reproduction, folder)
+    typer.echo(f"report in {folder / files.REPORT}", err=as_json)
+    if reproduction.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _run(
+    planned: Sequence[Sequence[World]],
+    seeds: Sequence[int],
+    threads: int | None,
+    *,
+    quick: bool,
+    full: bool,
+    fresh: bool,
+) -> Reproduction:
+    from cwndlab.numbers import counted
+    from cwndlab.papers.reproduction import reproduce as run_papers
+    from cwndlab.progress import progress
+
+    count = sum(len(world.runnable) * len(world.seeds) for each in planned for world in each)
+    began = time.perf_counter()
+    with progress(counted(count, "run")) as watch:
+        reproduction = run_papers(
+            planned, seeds, quick=quick, full=full, threads=threads, fresh=fresh, watch=watch
+        )
+    made = [run for result in reproduction.results for run in result.runs]
+    reused = sum(run.reused for run in made)
+    took = time.perf_counter() - began
+    typer.echo(f"{counted(len(made) - reused, 'run')} made, {reused} reused, in {took:.1f} s", err=True)
+    if reproduction.interrupted:
+        typer.echo(f"interrupted: {len(made)} of {count} runs finished; run it again to go on", err=True)
+    return reproduction
+
+
+def _print(reproduction: Reproduction, *, as_json: bool) -> None:
+    from cwndlab.files import dump
+    from cwndlab.tables.reproduction import print_reproduction
+    from cwndlab.terminal import output
+
+    if as_json:
+        typer.echo(dump(reproduction.to_json()))
+    else:
+        print_reproduction(output(), reproduction)

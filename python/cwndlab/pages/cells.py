@@ -1,0 +1,66 @@
+"""The cells of an experiment: a table, the distribution over the seeds, and the windows over time."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from cwndlab.figures.style import MAX_LINES, style
+from cwndlab.pages.parts import block_table
+from cwndlab.plots import box
+from cwndlab.report import Picture, Series, Table, TimeChart
+from cwndlab.summary import Measure
+from cwndlab.tables.block import Block, Row
+from cwndlab.tables.columns import FLOW, Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cwndlab.recording import Column as Values
+    from cwndlab.result import Result
+
+
+def cells_table(results: Sequence[tuple[str, Result]]) -> Table:
+    """What each flow got in each cell, with the command that repeats the cell."""
+    rows = []
+    for label, result in results:
+        for index, flow in enumerate(result.summary.flows):
+            measures = {
+                **flow.measures,
+                "jain": result.summary.jain if index == 0 else Measure(None, None, 0),
+            }
+            rows.append((Row((label, flow.name, flow.cc or ""), measures), result.command))
+    columns = (*FLOW, Column("jain", "Jain"))
+    seeds = max(len(result.runs) for _, result in results)
+    block = Block(("variant", "flow", "cc"), [row for row, _ in rows], columns, seeds).measured()
+    return block_table(block, "Every variant", [command for _, command in rows])
+
+
+def goodput_over_seeds(results: Sequence[tuple[str, Result]]) -> Iterator[Picture]:
+    """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
+    if max(len(result.runs) for _, result in results) < 2:
+        return
+    picture = io.StringIO()
+    with style():
+        box(results, "goodput_mbps").savefig(picture, format="svg", metadata={"Date": None})
+    svg = picture.getvalue()
+    yield Picture(svg[svg.index("<svg") :], "Goodput of each flow, one point a seed")
+
+
+def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
+    """The windows over time, in means of an interval, of the first seed."""
+    shown = [(label, result.runs[0]) for label, result in results]
+    lines = [
+        (f"{table.name}: {label}", run, table) for label, run in shown for table in run.detail.of("flow")
+    ]
+    if not lines or len(lines) > 2 * MAX_LINES:
+        return
+    grid = max((run.detail.end_s for _, run, _ in lines), key=len)
+    series = [Series(label, _padded(table.columns["cwnd_segments"], len(grid))) for label, _, table in lines]
+    title = f"Windows over time, seed {shown[0][1].seed}"
+    yield TimeChart(title, "time", "cwnd", grid.tolist(), series, (), "s", "segments")
+
+
+def _padded(values: Values, length: int) -> list[float | None]:
+    listed: list[float | None] = values.tolist()
+    return listed + [None] * (length - len(listed))

@@ -1,0 +1,298 @@
+"""The report of `cwndlab reproduce`: the claims on its first page, then each paper's numbers beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab import catalogue
+from cwndlab.numbers import counted, plain
+from cwndlab.pages.cells import cells_table, goodput_over_seeds, windows
+from cwndlab.pages.parts import machine_facts
+from cwndlab.papers.paper import Expect
+from cwndlab.papers.verdict import MEANING, Verdict
+from cwndlab.report import Cell, Column, Report, Row, Section, Table, Text
+from cwndlab.tables.reproduction import effect, evidence, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cwndlab.papers.evaluation import JudgedClaim
+    from cwndlab.papers.evaluation import Row as Number
+    from cwndlab.papers.paper import Experiment, Part
+    from cwndlab.papers.reproduction import PaperReproduction, Reproduction
+    from cwndlab.report import Block
+
+METHOD = (
+    "An effect is computed within each seed, so that all that is compared met the same chance. Means have "
+    "Student's t intervals; ratios, indices and medians have bootstrap intervals (BCa)."
+)
+WHOLE = "A claim of several parts holds only if all of them do, and one refuted part refutes it."
+
+
+def reproduction_page(reproduction: Reproduction) -> Report:
+    """The one-minute page, then every paper."""
+    sections = [
+        _first_page(reproduction),
+        *(section for paper in reproduction.papers for section in _paper_sections(paper)),
+        Section("How verdicts are reached", [Text([METHOD]), _meanings(), Text([WHOLE])], "rules"),
+    ]
+    names = ", ".join(paper.paper.id for paper in reproduction.papers)
+    subtitle = f"{names}; {counted(len(reproduction.seeds), 'seed')}{_marks(reproduction)}"
+    facts = machine_facts(reproduction.seeds)
+    return Report("Papers, run again", subtitle, sections, reproduction.command, facts)
+
+
+def _meanings() -> Table:
+    rows = [Row([_verdict_cell(verdict), Cell(meaning)]) for verdict, meaning in MEANING.items()]
+    return Table([Column("verdict"), Column("meaning")], rows)
+
+
+def _marks(reproduction: Reproduction) -> str:
+    marks = []
+    if reproduction.quick:
+        marks.append("quick: few seeds, and runs cut to 60 s where they are longer, so not the papers' runs")
+    if reproduction.interrupted:
+        marks.append("interrupted: what was not run is unavailable")
+    return "".join(f"; {mark}" for mark in marks)
+
+
+def _first_page(reproduction: Reproduction) -> Section:
+    blocks: list[Block] = []
+    for paper in reproduction.papers:
+        told = paper.paper
+        blocks.append(
+            Text([f"{told.id}: {told.title}. {told.authors}, {told.venue} {told.year}. {told.summary}"])
+        )
+        blocks.append(_claims_table(paper))
+        blocks.append(Text(list(_conditions(paper))))
+    intro = "Each claim of each paper, in one sentence, and what became of it here."
+    return Section("The claims", blocks, "claims", intro)
+
+
+def _claims_table(paper: PaperReproduction) -> Table:
+    rows = [
+        Row(
+            [
+                Cell(claim.claim.id, href=f"#{paper.paper.id}-{claim.claim.id}"),
+                Cell(claim.claim.text, hint=claim.claim.quote),
+                _verdict_cell(claim.verdict),
+                Cell("; ".join(dict.fromkeys(evidence(part) for part in claim.parts))),
+            ]
+        )
+        for claim in paper.claims
+    ]
+    columns = [Column("claim"), Column("the paper says"), Column("verdict"), Column("evidence")]
+    return Table(columns, rows, f"{paper.paper.id}: {tally(paper.claims)}")
+
+
+def _verdict_cell(verdict: Verdict) -> Cell:
+    return Cell(verdict.value, sort=list(Verdict).index(verdict), mark=verdict.value)
+
+
+def _conditions(paper: PaperReproduction) -> Iterator[str]:
+    """Under which defaults the verdicts hold, and what was fitted or departs from a source."""
+    telling = next((point for point in paper.paper.open_points if point.telling), None)
+    if telling is not None:
+        yield f"Left open: {telling.point}. Default: {telling.default}. Why: {telling.reason}"
+        yield from _turned(paper)
+    others = [point for point in paper.paper.open_points if not point.telling]
+    if others:
+        yield f"{counted(len(others), 'other point')} that it leaves open, with their defaults, stand below."
+    variants = [(each.id, variant) for each in paper.paper.experiments for variant in each.variants]
+    fitted = [f"{name}/{variant.label}: {variant.fitted}" for name, variant in variants if variant.fitted]
+    yield f"Fitted to the paper: {'; '.join(fitted)}." if fitted else "Nothing is fitted to the paper."
+    departures = dict(_departures(paper))
+    if departures:
+        told = "; ".join(f"{name}: {', '.join(each)}" for name, each in departures.items())
+        yield f"Departures of the algorithms from their sources. {told}"
+
+
+def _turned(paper: PaperReproduction) -> Iterator[str]:
+    """Which verdicts an alternative changes."""
+    for each in paper.sensitivity:
+        changed = [
+            f"{now.claim.id} {before.verdict.value} → {now.verdict.value}"
+            for before, now in zip(paper.claims, each.claims, strict=True)
+            if now.verdict is not before.verdict and Verdict.UNAVAILABLE not in (now.verdict, before.verdict)
+        ]
+        if changed and each.world.alternative is not None:
+            yield f"With {each.world.alternative.label} instead: {', '.join(changed)}."
+
+
+def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
+    used = {
+        flow["cc"]
+        for result in paper.defaults.results.values()
+        for run in result.runs[:1]
+        for flow in run.outcome["flows"]
+    }
+    for entry in catalogue.read()["algorithms"]:
+        if entry["name"] in used and entry["departures"]:
+            yield entry["name"], entry["departures"]
+
+
+def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
+    yield Section(f"{paper.paper.id}: evidence", [_evidence_table(paper)], f"{paper.paper.id}-evidence")
+    if paper.sensitivity:
+        yield _sensitivity(paper)
+    for experiment in paper.paper.experiments:
+        yield _experiment(paper, experiment)
+    yield _open_points(paper)
+
+
+def _evidence_table(paper: PaperReproduction) -> Table:
+    columns = [
+        Column("claim"),
+        Column("part"),
+        Column("effect", code=True),
+        Column("expected"),
+        Column("paper", numeric=True),
+        Column("ours, 95 % interval", numeric=True),
+        Column("unit"),
+        Column("p (Holm)", numeric=True),
+        Column("verdict"),
+    ]
+    rows = [row for claim in paper.claims for row in _evidence_rows(paper.paper.id, claim)]
+    return Table(columns, rows, "Every part of every claim")
+
+
+def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
+    for index, each in enumerate(judged.parts):
+        part = each.part
+        missing = Cell(each.reason or "not run")
+        ours = (
+            missing
+            if each.estimate is None
+            else Cell(effect(each.estimate), each.estimate.value, hint=each.reason)
+        )
+        yield Row(
+            [
+                Cell(judged.claim.id),
+                Cell(part.text),
+                Cell(f"{part.experiment}: {part.effect}" if part.effect else part.experiment),
+                Cell(_expected(part)),
+                Cell("" if part.paper is None else plain(part.paper), part.paper),
+                ours,
+                Cell(part.unit),
+                Cell("" if each.p is None else f"{each.p:.2g}", each.p),
+                _verdict_cell(each.verdict),
+            ],
+            f"{paper}-{judged.claim.id}" if index == 0 else None,
+        )
+
+
+def _expected(part: Part) -> str:
+    match part.expect:
+        case Expect.SAME:
+            return f"same within {plain(part.margin or 0)}"
+        case Expect.AT_LEAST | Expect.AT_MOST:
+            return f"{part.expect.value} {plain(part.value)}"
+        case Expect.BETWEEN:
+            return f"between {plain(part.low or 0)} and {plain(part.high or 0)}"
+        case _:
+            return part.expect.value
+
+
+def _sensitivity(paper: PaperReproduction) -> Section:
+    columns = [Column("left open"), Column("instead"), *(Column(claim.claim.id) for claim in paper.claims)]
+    default = next((point for point in paper.paper.open_points if point.telling), None)
+    first = Row([Cell(""), Cell("the default"), *(_verdict_cell(claim.verdict) for claim in paper.claims)])
+    rows = [
+        Row(
+            [
+                Cell(each.world.point.point if each.world.point else ""),
+                Cell(each.world.alternative.label if each.world.alternative else ""),
+                *(_verdict_cell(claim.verdict) for claim in each.claims),
+            ]
+        )
+        for each in paper.sensitivity
+    ]
+    seeds = paper.sensitivity[0].world.seeds
+    intro = (
+        f"Each verdict under each alternative, over {counted(len(seeds), 'seed')}. Fewer seeds decide less."
+    )
+    table = Table(columns, [first, *rows], f"Default: {default.default}" if default else "")
+    return Section(
+        f"{paper.paper.id}: what the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro
+    )
+
+
+def _experiment(paper: PaperReproduction, experiment: Experiment) -> Section:
+    numbers = [row for row in paper.rows if row.target.experiment == experiment.id]
+    blocks: list[Block] = []
+    if numbers:
+        blocks.append(_numbers_table(numbers))
+    blocks += _cells(paper, experiment)
+    title = f"{paper.paper.id}, {experiment.id}: {experiment.title}"
+    return Section(title, blocks, f"{paper.paper.id}-{experiment.id}", experiment.paper)
+
+
+def _numbers_table(rows: Iterable[Number]) -> Table:
+    columns = [
+        Column("where"),
+        Column("variant"),
+        Column("flow"),
+        Column("quantity"),
+        Column("unit"),
+        Column("paper", numeric=True),
+        Column("ours, 95 % interval", numeric=True),
+        Column("over seeds", numeric=True),
+        Column("ours - paper", numeric=True),
+    ]
+    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers beside ours")
+
+
+def _number_row(row: Number) -> Row:
+    target, ours = row.target, row.ours
+    labels = (target.place, target.variant, target.flow, target.metric.replace("_", " "), target.unit)
+    known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
+    if ours is None:
+        return Row([*known, Cell(row.missing or "not run"), Cell(""), Cell("")])
+    gap = None if target.number is None else ours.value - target.number
+    spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
+    shown = "" if gap is None else f"{'+' if gap > 0 else ''}{plain(gap)}"
+    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), Cell(shown, gap)])
+
+
+def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
+    cells = [
+        paper.defaults.world.cells[f"{experiment.id}/{variant.label}"] for variant in experiment.variants
+    ]
+    missing = {cell.variant.label: cell.missing for cell in cells if cell.missing is not None}
+    if missing:
+        reasons = dict.fromkeys(missing.values())
+        told = [
+            f"{', '.join(label for label, each in missing.items() if each == reason)}: {reason}"
+            for reason in reasons
+        ]
+        yield Text([f"Not run. {'; '.join(told)}."])
+    results = [
+        (
+            f"{cell.variant.label}{' (control)' if cell.variant.control else ''}",
+            paper.defaults.results[cell.key],
+        )
+        for cell in cells
+        if cell.key in paper.defaults.results and paper.defaults.results[cell.key].runs
+    ]
+    if results:
+        yield cells_table(results)
+        yield from goodput_over_seeds(results)
+        yield from windows(results)
+
+
+def _open_points(paper: PaperReproduction) -> Section:
+    points = [
+        Row([Cell(point.id), Cell(point.point), Cell(point.default), Cell(point.reason)])
+        for point in paper.paper.open_points
+    ]
+    errata = [Row([Cell(each.where), Cell(each.text)]) for each in paper.paper.errata]
+    blocks: list[Block] = [
+        Table(
+            [Column(""), Column("left open"), Column("default"), Column("why")],
+            points,
+            "What the paper leaves open",
+        )
+    ]
+    if errata:
+        blocks.append(Table([Column("where"), Column("what")], errata, "Errata and contradictions"))
+    return Section(f"{paper.paper.id}: what it leaves open", blocks, f"{paper.paper.id}-open")

@@ -1,0 +1,1 @@
+"""Papers as folders: their experiments, numbers and claims, run again and judged."""

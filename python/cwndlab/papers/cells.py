@@ -1,0 +1,86 @@
+"""The cells of a paper: each experiment with each of its variants, as a scenario that can be run."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cwndlab import catalogue
+from cwndlab.scenario import Scenario, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cwndlab.papers.paper import Experiment, Paper, Variant
+
+# `--quick` cuts longer runs.
+QUICK_S = 60
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment with one variant; `missing` is the reason why it cannot be run.
+
+    `is_cut` says that `--quick` made it shorter than the paper's.
+    """
+
+    experiment: Experiment
+    variant: Variant
+    scenario: Scenario | None
+    missing: str | None = None
+    is_cut: bool = False
+
+    @property
+    def key(self) -> str:
+        """How expressions name it from other experiments."""
+        return f"{self.experiment.id}/{self.variant.label}"
+
+
+def cells(paper: Paper, settings: Mapping[str, str] | None = None, *, quick: bool = False) -> dict[str, Cell]:
+    """Every cell of a paper by its key; `settings` are overrides of an alternative.
+
+    Raises `ScenarioError` if a scenario of the paper has a mistake.
+    """
+    made = (
+        _cell(experiment, variant, settings or {}, quick=quick)
+        for experiment in paper.experiments
+        for variant in experiment.variants
+    )
+    return {cell.key: cell for cell in made}
+
+
+def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str], *, quick: bool) -> Cell:
+    overrides = {**experiment.set, **variant.set, **settings}
+    missing = experiment.unavailable or next(_unknown_algorithms(overrides), None)
+    if missing is not None:
+        return Cell(experiment, variant, None, missing)
+    scenario = load(experiment.scenario, overrides.items())
+    scenario.validate()
+    if quick and scenario.duration_s > QUICK_S:
+        shorter = scenario.overridden(("duration", f"{QUICK_S} s"))
+        shorter.validate()
+        return Cell(experiment, variant, shorter, is_cut=True)
+    return Cell(experiment, variant, scenario)
+
+
+def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
+    for key, value in overrides.items():
+        name = _algorithm(value) if key.split(".")[-1] == "cc" else None
+        if name is not None and name not in _algorithms():
+            yield f"needs the algorithm {name}, which is not there yet"
+
+
+def _algorithm(value: str) -> str:
+    """The name in `cubic` or `{ name = "cubic", C = 1.2 }`."""
+    try:
+        read = tomllib.loads(f"cc = {value}")["cc"]
+    except tomllib.TOMLDecodeError:
+        return value
+    return str(read["name"] if isinstance(read, dict) else read)
+
+
+@cache
+def _algorithms() -> frozenset[str]:
+    return frozenset(entry["name"] for entry in catalogue.read()["algorithms"])

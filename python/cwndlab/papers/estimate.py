@@ -1,0 +1,120 @@
+"""An effect over the seeds: its mean or median, its 95 % interval, and how likely chance alone gives it.
+
+Means have Student's t intervals, and t tests. Ratios, indices and medians have bootstrap intervals (BCa:
+Efron 1987), and their tests count the resamples on the wrong side. All is scipy's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.recording import Column
+
+CONFIDENCE = 0.95
+RESAMPLES = 9999
+# The bootstrap draws the same resamples each time, so that a verdict does not depend on luck.
+BOOTSTRAP_SEED = 2024
+
+Method = Literal["t", "bootstrap"]
+Statistic = Literal["mean", "median"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The effect in each seed and what they tell together.
+
+    `low` and `high` are the ends of the 95 % interval: both are the value itself if it is the same in every
+    seed, and None with a single seed, of which nothing can be said.
+    """
+
+    values: tuple[float, ...]
+    value: float
+    low: float | None
+    high: float | None
+    _resamples: Column | None = None
+
+    @property
+    def n(self) -> int:
+        """How many seeds."""
+        return len(self.values)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every seed gives the same: then it is known, not estimated."""
+        return self.n > 1 and min(self.values) == max(self.values)
+
+    def p_above(self, bound: float) -> float:
+        """How likely a value as large as this is, if the truth is at most `bound` (one-sided)."""
+        return self._one_sided(bound, "greater")
+
+    def p_below(self, bound: float) -> float:
+        """How likely a value as small as this is, if the truth is at least `bound` (one-sided)."""
+        return self._one_sided(bound, "less")
+
+    def _one_sided(self, bound: float, side: Literal["greater", "less"]) -> float:
+        if self.n < 2:
+            return 1.0
+        if self.is_constant:
+            holds = self.value > bound if side == "greater" else self.value < bound
+            return 0.0 if holds else 1.0
+        if self._resamples is not None:
+            against = self._resamples <= bound if side == "greater" else self._resamples >= bound
+            return float((np.count_nonzero(against) + 1) / (len(self._resamples) + 1))
+
+        from scipy.stats import ttest_1samp
+
+        return float(ttest_1samp(self.values, bound, alternative=side).pvalue)
+
+
+def estimate(values: Sequence[float], method: Method = "t", statistic: Statistic = "mean") -> Estimate:
+    """Estimate an effect from its value in each seed."""
+    sample = np.asarray(values, dtype=np.float64)
+    value = float(np.median(sample) if statistic == "median" else sample.mean())
+    known = tuple(float(each) for each in values)
+    if len(known) < 2:
+        return Estimate(known, value, None, None)
+    if min(known) == max(known):
+        return Estimate(known, known[0], known[0], known[0])
+    if method == "t":
+        return Estimate(known, value, *_t_interval(sample))
+    return _bootstrapped(sample, value, statistic)
+
+
+def _t_interval(sample: Column) -> tuple[float, float]:
+    from scipy.stats import ttest_1samp
+
+    interval = ttest_1samp(sample, 0).confidence_interval(CONFIDENCE)
+    return float(interval.low), float(interval.high)
+
+
+def _bootstrapped(sample: Column, value: float, statistic: Statistic) -> Estimate:
+    from scipy.stats import bootstrap
+
+    result = bootstrap(
+        (sample,),
+        np.median if statistic == "median" else np.mean,
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        # BCa needs the jackknife, which is degenerate for a median: its percentiles are taken as they are.
+        method="percentile" if statistic == "median" else "BCa",
+        rng=np.random.default_rng(BOOTSTRAP_SEED),
+    )
+    low, high = (float(end) for end in result.confidence_interval)
+    return Estimate(tuple(sample.tolist()), value, low, high, result.bootstrap_distribution)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction: adjusted p values, in the given order (Holm 1979)."""
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted

@@ -1,0 +1,120 @@
+"""The numbers and claims of a paper, from the runs of its cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cwndlab.papers.estimate import Estimate, estimate
+from cwndlab.papers.expression import NoValueError, parse
+from cwndlab.papers.quantities import QUANTITIES
+from cwndlab.papers.verdict import Examined, Judged, Verdict, claim_verdict, judge
+from cwndlab.papers.worlds import part_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cwndlab.papers.paper import Claim, Part, Target
+    from cwndlab.papers.worlds import World
+    from cwndlab.result import Result
+    from cwndlab.runner import SeedRun
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with the verdicts of its parts."""
+
+    claim: Claim
+    parts: list[Judged]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the whole."""
+        return claim_verdict(self.parts)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number of the paper and ours; or the reason why there is none."""
+
+    target: Target
+    ours: Estimate | None
+    missing: str | None = None
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A world with its results, by the keys of their cells."""
+
+    world: World
+    results: Mapping[str, Result]
+
+    def claims(self) -> list[JudgedClaim]:
+        """Every claim of the paper with its verdict; those of one paper are corrected together."""
+        claims = self.world.paper.claims
+        parts = [part for claim in claims for part in claim.parts]
+        judged = iter(judge([self._test(part) for part in parts]))
+        return [JudgedClaim(claim, [next(judged) for _ in claim.parts]) for claim in claims]
+
+    def rows(self) -> list[Row]:
+        """Every measured number of the paper beside ours."""
+        return [self._row(target) for target in self.world.paper.targets if target.kind == "measured"]
+
+    def _row(self, target: Target) -> Row:
+        if not target.statistic:
+            return Row(target, None, target.notes)
+        try:
+            return Row(target, estimate(self._values(target.experiment, target.statistic)))
+        except NoValueError as error:
+            return Row(target, None, str(error))
+
+    def _test(self, part: Part) -> Examined:
+        missing = part.unavailable or self.world.missing
+        if missing is not None:
+            return Examined(part, None, missing)
+        try:
+            values = self._values(part.experiment, part.effect)
+        except NoValueError as error:
+            return Examined(part, None, str(error))
+        return Examined(part, estimate(values, part.interval, part.statistic))
+
+    def _values(self, experiment: str, text: str) -> list[float]:
+        """The expression in each seed; raises `NoValueError` if a cell, a seed or a value is missing."""
+        expression = parse(text, QUANTITIES)
+        runs = {key: self._runs(key) for key in part_cells(experiment, text)}
+        values = []
+        for seed in self.world.seeds:
+            functions = {
+                name: partial(
+                    _quantity, name, {key: by_seed[seed] for key, by_seed in runs.items()}, experiment
+                )
+                for name in QUANTITIES
+            }
+            values.append(expression.evaluate(functions))
+        return values
+
+    def _runs(self, key: str) -> dict[int, SeedRun]:
+        """The runs of a cell by their seeds: all that were asked for, or none."""
+        cell = self.world.cells.get(key)
+        if cell is None:
+            raise NoValueError(f"there is no cell {key}")
+        if cell.missing is not None:
+            raise NoValueError(cell.missing)
+        runs = {run.seed: run for run in self.results[key].runs} if key in self.results else {}
+        for seed in self.world.seeds:
+            if seed not in runs:
+                raise NoValueError(f"seed {seed} of {key} is missing")
+        return runs
+
+
+def _quantity(
+    name: str,
+    runs: Mapping[str, SeedRun],
+    experiment: str,
+    cell: str,
+    *arguments: str | float,
+    **named: float,
+) -> float:
+    key = cell if "/" in cell else f"{experiment}/{cell}"
+    return QUANTITIES[name](runs[key], *arguments, **named)

@@ -1,0 +1,97 @@
+"""The files that `cwndlab reproduce` leaves in its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.files import REPORT, dump
+from cwndlab.frames import joined, runs_frame
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from cwndlab.papers.reproduction import Reproduction
+
+DOCUMENT = "reproduction.json"
+
+__all__ = ["DOCUMENT", "REPORT", "write_report", "write_tables"]
+
+
+def write_tables(reproduction: Reproduction, folder: Path) -> None:
+    """Write the document, the papers' numbers beside ours, the verdicts, and every run of every cell."""
+    (folder / REPORT).unlink(missing_ok=True)
+    (folder / DOCUMENT).write_text(dump(reproduction.to_json()) + "\n")
+    for name, table in {"numbers": _numbers(reproduction), "verdicts": _verdicts(reproduction)}.items():
+        table.write_csv(folder / f"{name}.csv")
+        table.write_parquet(folder / f"{name}.parquet")
+    runs = joined(
+        (
+            {"paper": paper.paper.id, "option": each.world.option, "value": each.world.value, "cell": key},
+            runs_frame(result.runs),
+        )
+        for paper in reproduction.papers
+        for each in (paper.defaults, *paper.alternatives)
+        for key, result in each.results.items()
+        if result.runs
+    )
+    runs.write_parquet(folder / "runs.parquet")
+
+
+def write_report(reproduction: Reproduction, folder: Path) -> None:
+    """Write the report."""
+    from cwndlab.pages.reproduction import reproduction_page
+    from cwndlab.report import write
+
+    write(reproduction_page(reproduction), folder / REPORT)
+
+
+def _numbers(reproduction: Reproduction) -> pl.DataFrame:
+    """One row for each number of a paper that was measured, or should be."""
+    import polars as pl
+
+    rows = [
+        {
+            "paper": paper.paper.id,
+            "id": row.target.id,
+            "place": row.target.place,
+            "experiment": row.target.experiment,
+            "variant": row.target.variant,
+            "flow": row.target.flow,
+            "metric": row.target.metric,
+            "unit": row.target.unit,
+            "paper_value": row.target.number,
+            "ours": row.ours.value if row.ours else None,
+            "ci95_low": row.ours.low if row.ours else None,
+            "ci95_high": row.ours.high if row.ours else None,
+            "n": row.ours.n if row.ours else 0,
+            "missing": row.missing,
+        }
+        for paper in reproduction.papers
+        for row in paper.rows
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _verdicts(reproduction: Reproduction) -> pl.DataFrame:
+    """One row for each claim under the defaults and under each alternative."""
+    import polars as pl
+
+    rows = [
+        {
+            "paper": paper.paper.id,
+            "claim": claim.claim.id,
+            "option": world.option,
+            "value": world.value,
+            "seeds": len(world.seeds),
+            "verdict": claim.verdict.value,
+        }
+        for paper in reproduction.papers
+        for world, claims in [
+            (paper.defaults.world, paper.claims),
+            *((each.world, each.claims) for each in paper.sensitivity),
+        ]
+        for claim in claims
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)

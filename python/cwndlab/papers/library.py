@@ -1,0 +1,165 @@
+"""The folder of papers, read strictly: an unknown or a missing key is an error that names its place."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cwndlab.errors import InputError
+from cwndlab.papers.paper import (
+    Alternative,
+    Claim,
+    Erratum,
+    Expect,
+    Experiment,
+    OpenPoint,
+    Paper,
+    Part,
+    Target,
+    Variant,
+)
+
+Made = TypeVar("Made")
+Content = Mapping[str, Any]
+
+
+def folder() -> Path:
+    """$CWNDLAB_PAPERS, else `papers/` where the command is run, else that of the source checkout."""
+    named = os.environ.get("CWNDLAB_PAPERS")
+    checkout = Path(__file__).resolve().parents[3] / "papers"
+    found = [Path(named)] if named else [Path("papers"), checkout]
+    for path in found:
+        if any(path.glob("*/paper.toml")):
+            return path
+    raise InputError(f"no papers in {' or '.join(map(str, found))}; they are in a checkout of the source")
+
+
+def names() -> list[str]:
+    """The papers that there are, by their folders."""
+    return sorted(path.parent.name for path in folder().glob("*/paper.toml"))
+
+
+def read(name: str) -> Paper:
+    """Read one paper; raises `InputError` if there is none of this name, or if its folder has a mistake."""
+    known = names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        raise InputError(f"no paper is called {name!r}; {hint}")
+    return _paper(folder() / name)
+
+
+def _paper(path: Path) -> Paper:
+    content, claims = _toml(path / "paper.toml"), _toml(path / "claims.toml")
+    where = str(path / "paper.toml")
+    parts = {
+        "experiments": _entries(content, "experiment", where, lambda each, at: _experiment(path, each, at)),
+        "open_points": _entries(content, "open", where, _open_point),
+        "errata": _entries(content, "erratum", where, lambda each, at: _make(Erratum, each, at)),
+        "targets": _targets(path / "targets.csv"),
+        "claims": _entries(claims, "claim", str(path / "claims.toml"), _claim),
+    }
+    rest = {key: value for key, value in content.items() if key not in ("experiment", "open", "erratum")}
+    return _make(Paper, {"folder": path, **rest, **parts}, where)
+
+
+def _experiment(path: Path, content: Content, where: str) -> Experiment:
+    variants = _entries(content, "variant", where, lambda each, at: _make(Variant, each, at))
+    rest = {key: value for key, value in content.items() if key != "variant"}
+    scenario = path / str(rest.get("scenario", ""))
+    if not scenario.is_file():
+        raise InputError(f"{where}: scenario: no such file: {scenario}")
+    return _make(Experiment, {**rest, "scenario": scenario, "variants": variants}, where)
+
+
+def _open_point(content: Content, where: str) -> OpenPoint:
+    alternatives = _entries(content, "alternative", where, lambda each, at: _make(Alternative, each, at))
+    rest = {key: value for key, value in content.items() if key != "alternative"}
+    return _make(OpenPoint, {**rest, "alternatives": alternatives}, where)
+
+
+def _claim(content: Content, where: str) -> Claim:
+    parts = _entries(content, "part", where, _part)
+    rest = {key: value for key, value in content.items() if key != "part"}
+    return _make(Claim, {**rest, "parts": parts}, where)
+
+
+def _part(content: Content, where: str) -> Part:
+    known = {each.value: each for each in Expect}
+    expect = content.get("expect", Expect.POSITIVE)
+    if expect not in known:
+        raise InputError(f"{where}: expect = {expect!r}; allowed: {', '.join(known)}")
+    part = _make(Part, {**content, "expect": known[expect]}, where)
+    if not part.effect and part.unavailable is None:
+        raise InputError(f"{where}: neither an effect nor the reason why it is unavailable")
+    for key, allowed in (("interval", ("t", "bootstrap")), ("statistic", ("mean", "median"))):
+        if getattr(part, key) not in allowed:
+            raise InputError(f"{where}: {key} = {getattr(part, key)!r}; allowed: {', '.join(allowed)}")
+    if part.statistic == "median" and part.interval == "t":
+        raise InputError(f"{where}: the interval of a median is a bootstrap")
+    needed = {Expect.SAME: ("margin",), Expect.BETWEEN: ("low", "high")}.get(part.expect, ())
+    missing = [key for key in needed if getattr(part, key) is None]
+    if missing and part.unavailable is None:
+        raise InputError(f"{where}: expect = {part.expect.value!r} needs {' and '.join(missing)}")
+    return part
+
+
+def _targets(path: Path) -> tuple[Target, ...]:
+    try:
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return tuple(_target(row, f"{path}: row {index}") for index, row in enumerate(rows, start=2))
+
+
+def _target(row: Content, where: str) -> Target:
+    target = _make(Target, row, where)
+    if target.kind not in ("measured", "setting"):
+        raise InputError(f"{where}: kind = {target.kind!r}; allowed: measured, setting")
+    return target
+
+
+def _toml(path: Path) -> Content:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _entries(
+    content: Content, key: str, where: str, make: Callable[[Content, str], Made]
+) -> tuple[Made, ...]:
+    """One value for each table of an array; its place is told by its id or label, or by its number."""
+    entries = content.get(key, [])
+    if not isinstance(entries, list):
+        raise InputError(f"{where}: {key}: expected [[{key}]] tables")
+    named = ((entry.get("id") or entry.get("label") or number, entry) for number, entry in enumerate(entries))
+    return tuple(make(entry, f"{where}: {key} {name}") for name, entry in named)
+
+
+def _make(kind: Callable[..., Made], content: Content, where: str) -> Made:
+    """Fill in a dataclass; every key must be a field, and every field without a default a key."""
+    fields = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    unknown = [key for key in content if key not in fields]
+    if unknown:
+        near = difflib.get_close_matches(str(unknown[0]), fields, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(fields)}"
+        raise InputError(f"{where}: unknown key {unknown[0]!r}; {hint}")
+    required = [
+        name
+        for name, each in fields.items()
+        if each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+    ]
+    missing = [name for name in required if name not in content]
+    if missing:
+        raise InputError(f"{where}: {missing[0]} is missing")
+    return kind(**content)

@@ -1,0 +1,229 @@
+"""The quantities that expressions may name, each of one run: the run of a cell with one seed.
+
+`start` and `end` cut a window of time in seconds; without them a quantity is that of the whole run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cwndlab.papers.expression import NoValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cwndlab.recording import Column, SeriesTable
+    from cwndlab.runner import SeedRun
+
+    Quantity = Callable[..., float]
+
+# The window of a mean before an event, and how long and how closely a settled window stays (see `settle`).
+BEFORE_S = 1.0
+SETTLED_S = 5.0
+SETTLED_SHARE = 0.1
+
+
+def goodput(run: SeedRun, flow: str | None = None, start: float = 0, end: float | None = None) -> float:
+    """Goodput of a flow, or of all flows and groups, in Mbit/s."""
+    outcome = run.outcome
+    if start == 0 and end is None:
+        senders = [*outcome["flows"], *(outcome.get("groups") or [])] if flow is None else [_flow(run, flow)]
+        return float(sum(sender["goodput_mbps"] or 0 for sender in senders))
+    tables = [table for table in run.detail.tables if flow is None or table.name == flow]
+    window = _window(run, start, end)
+    return float(sum(np.nan_to_num(table.columns["goodput_mbps"][window]).mean() for table in tables))
+
+
+def throughput(run: SeedRun, flow: str) -> float:
+    """What a flow puts on its first link, with headers and retransmissions, in Mbit/s."""
+    return _measure(_flow(run, flow), "throughput_mbps")
+
+
+def jain(run: SeedRun, start: float = 0, end: float | None = None) -> float:
+    """Jain's index of the flows' goodputs in the window."""
+    rates = [goodput(run, flow["name"], start, end) for flow in run.outcome["flows"]]
+    squares = sum(rate * rate for rate in rates)
+    if len(rates) < 2 or squares == 0:
+        raise NoValueError("Jain's index needs two flows that got something")
+    return sum(rates) ** 2 / (len(rates) * squares)
+
+
+def utilisation(run: SeedRun, link: str) -> float:
+    """Bits that a link served over those that it could have, 0 to 1."""
+    return _measure(_link(run, link), "utilisation")
+
+
+def lost(run: SeedRun) -> float:
+    """Packets dropped by queues or lost on links, all links together."""
+    return float(sum(link["dropped_packets"] + link["lost_packets"] for link in run.outcome["links"]))
+
+
+def retransmitted(run: SeedRun, flow: str) -> float:
+    """Packets that a flow sent again."""
+    return _measure(_flow(run, flow), "retransmitted_packets")
+
+
+def timeouts(run: SeedRun, flow: str) -> float:
+    """Retransmission timeouts of a flow."""
+    return _measure(_flow(run, flow), "timeouts")
+
+
+def fast_recoveries(run: SeedRun, flow: str) -> float:
+    """Times that a flow went into fast recovery."""
+    return _measure(_flow(run, flow), "fast_recoveries")
+
+
+def rtt(run: SeedRun, flow: str) -> float:
+    """Mean RTT of a flow in ms."""
+    return _measure(_flow(run, flow), "rtt_ms")
+
+
+def rtt_p95(run: SeedRun, flow: str) -> float:
+    """95th percentile of a flow's RTT in ms."""
+    return _measure(_flow(run, flow), "rtt_p95_ms")
+
+
+def rtt_min(run: SeedRun, flow: str) -> float:
+    """Smallest RTT of a flow in ms."""
+    return _measure(_flow(run, flow), "rtt_min_ms")
+
+
+def queue_delay(run: SeedRun, link: str) -> float:
+    """Mean time that packets wait before a link in ms."""
+    return _measure(_link(run, link), "queue_delay_ms")
+
+
+def cwnd(run: SeedRun, flow: str, start: float = 0, end: float | None = None) -> float:
+    """Mean window of a flow in segments."""
+    return float(_windows(run, flow, start, end).mean())
+
+
+def cwnd_max(run: SeedRun, flow: str, start: float = 0, end: float | None = None) -> float:
+    """Largest mean window of an interval in segments."""
+    return float(_windows(run, flow, start, end).max())
+
+
+def cwnd_p95(run: SeedRun, flow: str, start: float = 0, end: float | None = None) -> float:
+    """95th percentile of the windows of the intervals in segments."""
+    return float(np.percentile(_windows(run, flow, start, end), 95))
+
+
+def recovery(run: SeedRun, flow: str, at: float, share: float = 0.95) -> float:
+    """Seconds from `at` until the window is again at least `share` of its mean in the second before.
+
+    0 if it never falls below that; the time until the end of the run if it does not come back (censored).
+    """
+    ends = run.detail.end_s
+    windows = _series(run, flow).columns["cwnd_segments"]
+    before = (ends > at - BEFORE_S + _HALF * _interval(run)) & (ends <= at + _HALF * _interval(run))
+    if not before.any():
+        raise NoValueError(f"the run ends before {at} s")
+    level = share * float(np.nanmean(windows[before]))
+    after = np.flatnonzero(ends > at + _HALF * _interval(run))
+    below = after[windows[after] < level]
+    if not len(below):
+        return 0.0
+    back = after[(after > below[0]) & (windows[after] >= level)]
+    return float((ends[back[0]] if len(back) else ends[-1]) - at)
+
+
+def settle(run: SeedRun, flow: str) -> float:
+    """First time in s from which the window stays within 10 % of its later median, without loss, for 5 s.
+
+    The end of the run if it never does (censored).
+    """
+    ends = run.detail.end_s
+    table = _series(run, flow)
+    windows, losses = table.columns["cwnd_segments"], table.columns["loss_events"]
+    length = max(1, round(SETTLED_S / _interval(run)))
+    for first in range(len(ends) - length + 1):
+        stay = slice(first, first + length)
+        median = float(np.nanmedian(windows[first:]))
+        if not losses[stay].any() and np.all(np.abs(windows[stay] - median) <= SETTLED_SHARE * median):
+            return float(ends[first])
+    return float(ends[-1])
+
+
+# A place inside of an interval, so that rounding decides nothing.
+_HALF = 0.5
+
+QUANTITIES: Mapping[str, Quantity] = {
+    quantity.__name__: quantity
+    for quantity in (
+        goodput,
+        throughput,
+        jain,
+        utilisation,
+        lost,
+        retransmitted,
+        timeouts,
+        fast_recoveries,
+        rtt,
+        rtt_p95,
+        rtt_min,
+        queue_delay,
+        cwnd,
+        cwnd_max,
+        cwnd_p95,
+        recovery,
+        settle,
+    )
+}
+
+
+def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
+    return _component(run.outcome["flows"], name)
+
+
+def _link(run: SeedRun, name: str) -> Mapping[str, Any]:
+    return _component(run.outcome["links"], name)
+
+
+def _component(components: list[dict[str, Any]], name: str) -> Mapping[str, Any]:
+    found = next((each for each in components if each["name"] == name), None)
+    if found is None:
+        raise NoValueError(
+            f"there is no {name!r}; there are: {', '.join(each['name'] for each in components)}"
+        )
+    return found
+
+
+def _measure(component: Mapping[str, Any], key: str) -> float:
+    value = component.get(key)
+    if value is None:
+        raise NoValueError(f"{component['name']} has no {key}")
+    return float(value)
+
+
+def _series(run: SeedRun, flow: str) -> SeriesTable:
+    found = next((table for table in run.detail.of("flow") if table.name == flow), None)
+    if found is None:
+        raise NoValueError(f"there is no flow {flow!r}")
+    return found
+
+
+def _interval(run: SeedRun) -> float:
+    return float(run.detail.end_s[0])
+
+
+def _window(run: SeedRun, start: float, end: float | None) -> slice:
+    """The intervals from `start` to `end`."""
+    ends = run.detail.end_s
+    slack = _HALF * _interval(run)
+    last = ends[-1] if end is None else end
+    if last > ends[-1] + slack:
+        raise NoValueError(f"the run ends at {ends[-1]:g} s, before {last:g} s")
+    first, stop = np.searchsorted(ends, [start + slack, last + slack])
+    if first == stop:
+        raise NoValueError(f"nothing lies between {start:g} and {last:g} s")
+    return slice(int(first), int(stop))
+
+
+def _windows(run: SeedRun, flow: str, start: float, end: float | None) -> Column:
+    windows: Column = _series(run, flow).columns["cwnd_segments"][_window(run, start, end)]
+    known: Column = windows[~np.isnan(windows)]
+    if not len(known):
+        raise NoValueError(f"flow {flow!r} did not run then")
+    return known

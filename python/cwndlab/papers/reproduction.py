@@ -1,0 +1,199 @@
+"""Papers, run again: plan, run, judge."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.execution import execute_each
+from cwndlab.papers import library
+from cwndlab.papers.evaluation import Evaluated, JudgedClaim, Row
+from cwndlab.papers.worlds import World, worlds
+from cwndlab.recording import Record
+from cwndlab.seeds import shown_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cwndlab.papers.estimate import Estimate
+    from cwndlab.papers.paper import Paper
+    from cwndlab.papers.verdict import Judged
+    from cwndlab.result import Result
+    from cwndlab.scenario import Scenario
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The claims under one alternative of an open point."""
+
+    world: World
+    claims: list[JudgedClaim]
+
+
+@dataclass(frozen=True)
+class PaperReproduction:
+    """One paper with its defaults, and its alternatives."""
+
+    defaults: Evaluated
+    alternatives: list[Evaluated]
+
+    @property
+    def paper(self) -> Paper:
+        """The paper."""
+        return self.defaults.world.paper
+
+    @cached_property
+    def claims(self) -> list[JudgedClaim]:
+        """The claims under the defaults."""
+        return self.defaults.claims()
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The paper's numbers beside ours, under the defaults."""
+        return self.defaults.rows()
+
+    @cached_property
+    def sensitivity(self) -> list[Sensitivity]:
+        """The claims under each alternative that was tried."""
+        return [Sensitivity(each.world, each.claims()) for each in self.alternatives]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether runs were made shorter than the paper's."""
+        return any(cell.is_cut for cell in self.defaults.world.cells.values())
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All papers that were asked for."""
+
+    papers: list[PaperReproduction]
+    seeds: Sequence[int]
+    interrupted: bool
+    quick: bool = False
+    full: bool = False
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of all cells of all worlds."""
+        evaluated = [one for paper in self.papers for one in (paper.defaults, *paper.alternatives)]
+        return [result for one in evaluated for result in one.results.values()]
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        names = [paper.paper.id for paper in self.papers]
+        options = ["--quick"] * self.quick + ["--full"] * self.full
+        return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `cwndlab reproduce --json` prints."""
+        return {
+            "schema": SCHEMA,
+            "seeds": list(self.seeds),
+            "interrupted": self.interrupted,
+            "quick": self.quick,
+            "full": self.full,
+            "papers": [_paper_json(paper) for paper in self.papers],
+        }
+
+
+def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[World]]:
+    """The worlds of each paper; raises `InputError` if a paper is unknown or has a mistake."""
+    papers = [library.read(name) for name in names or library.names()]
+    return [worlds(paper, seeds, quick=quick, full=full) for paper in papers]
+
+
+def reproduce(
+    planned: Sequence[Sequence[World]],
+    seeds: Sequence[int],
+    *,
+    quick: bool = False,
+    full: bool = False,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> Reproduction:
+    """Run every cell of every world, on all cores, and judge; finished runs are reused."""
+    all_worlds = [world for each in planned for world in each]
+    jobs: list[tuple[Scenario, Sequence[int]]] = [
+        (cell.scenario, world.seeds) for world in all_worlds for cell in world.runnable if cell.scenario
+    ]
+    results = iter(execute_each(jobs, record=Record.NONE, threads=threads, fresh=fresh, watch=watch))
+    papers = []
+    for each in planned:
+        defaults, *alternatives = [_evaluated(world, results) for world in each]
+        papers.append(PaperReproduction(defaults, alternatives))
+    made = Reproduction(papers, seeds, interrupted=False, quick=quick, full=full)
+    return replace(made, interrupted=any(result.interrupted for result in made.results))
+
+
+def _evaluated(world: World, results: Any) -> Evaluated:
+    found: dict[str, Result] = {cell.key: next(results) for cell in world.runnable}
+    return Evaluated(world, found)
+
+
+def _paper_json(paper: PaperReproduction) -> dict[str, Any]:
+    return {
+        "id": paper.paper.id,
+        "rows": [_row_json(row) for row in paper.rows],
+        "claims": [_claim_json(paper, index) for index in range(len(paper.claims))],
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    target = row.target
+    told = {
+        "id": target.id,
+        "experiment": target.experiment,
+        "algorithm": target.variant,
+        "flow": target.flow,
+        "metric": target.metric,
+        "unit": target.unit,
+        "paper": target.number,
+        "ours": None if row.ours is None else _estimate_json(row.ours),
+    }
+    return told if row.missing is None else {**told, "missing": row.missing}
+
+
+def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
+    judged = paper.claims[index]
+    return {
+        "id": judged.claim.id,
+        "text": judged.claim.text,
+        "verdict": judged.verdict.value,
+        "evidence": [_part_json(part) for part in judged.parts],
+        "sensitivity": [
+            {
+                "option": each.world.option,
+                "value": each.world.value,
+                "verdict": each.claims[index].verdict.value,
+            }
+            for each in paper.sensitivity
+        ],
+    }
+
+
+def _part_json(judged: Judged) -> dict[str, Any]:
+    part = judged.part
+    told: dict[str, Any] = {
+        "text": part.text,
+        "experiment": part.experiment,
+        "effect": part.effect,
+        "expect": part.expect.value,
+        "unit": part.unit,
+        "paper": part.paper,
+        "ours": None if judged.estimate is None else _estimate_json(judged.estimate),
+        "p_holm": judged.p,
+        "verdict": judged.verdict.value,
+    }
+    return told if judged.reason is None else {**told, "reason": judged.reason}
+
+
+def _estimate_json(known: Estimate) -> dict[str, Any]:
+    constant = known.low is None or known.low == known.high
+    return {"mean": known.value, "ci95": None if constant else [known.low, known.high], "n": known.n}

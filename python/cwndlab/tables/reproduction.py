@@ -1,0 +1,82 @@
+"""What `cwndlab reproduce` prints: each paper, its claims and their verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from cwndlab.numbers import counted, plain
+from cwndlab.papers.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cwndlab.papers.estimate import Estimate
+    from cwndlab.papers.evaluation import JudgedClaim
+    from cwndlab.papers.reproduction import PaperReproduction, Reproduction
+    from cwndlab.papers.verdict import Judged
+
+STYLES = {
+    Verdict.REPRODUCED: "green",
+    Verdict.SUPPORTED: "green",
+    Verdict.REFUTED: "red",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.UNAVAILABLE: "dim",
+}
+
+
+def print_reproduction(console: Console, reproduction: Reproduction) -> None:
+    """Print one line a claim; what is unavailable is counted."""
+    for paper in reproduction.papers:
+        _print_paper(console, paper)
+    console.print(f"{counted(len(reproduction.seeds), 'seed')}; intervals are of 95 %, paired by seed.")
+    if reproduction.quick:
+        console.print(
+            "--quick: fewer seeds, and runs cut to 60 s where they are longer: not the papers' runs."
+        )
+
+
+def tally(claims: list[JudgedClaim]) -> str:
+    """How many claims got which verdict."""
+    counts = Counter(claim.verdict for claim in claims)
+    return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in STYLES if counts[verdict])
+
+
+def evidence(judged: Judged) -> str:
+    """The effect of a part with its interval, and the paper's."""
+    if judged.estimate is None:
+        return judged.reason or "not run"
+    paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
+    unit = f" {judged.part.unit}" if judged.part.unit else ""
+    reason = f"; {judged.reason}" if judged.reason else ""
+    return f"{effect(judged.estimate)}{unit}{paper}{reason}"
+
+
+def effect(estimate: Estimate) -> str:
+    """A value with the ends of its interval."""
+    if estimate.low is None or estimate.high is None:
+        return f"{plain(estimate.value)} (one seed)"
+    if estimate.low == estimate.high:
+        return f"{plain(estimate.value)} in every seed"
+    return f"{plain(estimate.value)} [{plain(estimate.low)}, {plain(estimate.high)}]"
+
+
+def _print_paper(console: Console, paper: PaperReproduction) -> None:
+    console.print(f"[bold]{escape(paper.paper.id)}[/bold]: {escape(paper.paper.title)}")
+    console.print(f"{counted(len(paper.claims), 'claim')}: {tally(paper.claims)}")
+    shown = [claim for claim in paper.claims if claim.verdict is not Verdict.UNAVAILABLE]
+    if shown:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+        for _ in range(3):
+            table.add_column()
+        for claim in shown:
+            told = "\n".join(evidence(part) for part in claim.parts)
+            verdict = f"[{STYLES[claim.verdict]}]{claim.verdict.value}[/]"
+            table.add_row(
+                escape(claim.claim.id), verdict, f"{escape(claim.claim.text)}\n[dim]{escape(told)}[/dim]"
+            )
+        console.print(table)
+    console.print()

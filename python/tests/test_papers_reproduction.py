@@ -1,0 +1,247 @@
+"""A small paper of our own: read, run, judged, reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cwndlab.errors import InputError
+from cwndlab.papers import library
+from cwndlab.papers.reproduction import Reproduction, plan, reproduce
+from cwndlab.papers.verdict import Verdict
+from cwndlab.scenario import ScenarioError
+from tests.conftest import SCENARIO, Command
+
+PAPER = """\
+id = "tiny2026"
+title = "A tiny paper"
+authors = "Nobody"
+year = 2026
+venue = "Nowhere"
+summary = "It claims that longer queues delay more."
+
+[[experiment]]
+id = "E1"
+title = "Two flows"
+paper = "Fig. 1"
+scenario = "experiments/two.toml"
+variant = [
+    { label = "short", set = { "link.0.queue" = "0.5 bdp" } },
+    { label = "long", set = { "link.0.queue" = "4 bdp" } },
+    { label = "magic", set = { "flow.a.cc" = "magic" } },
+    { label = "C = 1.2", set = { "flow.a.cc" = "{ name = 'cubic', C = 1.2 }" }, control = true },
+]
+
+[[experiment]]
+id = "E2"
+title = "Not yet"
+paper = "Fig. 2"
+scenario = "experiments/two.toml"
+unavailable = "comes later"
+variant = [{ label = "x" }]
+
+[[open]]
+id = "O1"
+point = "losses"
+default = "one in a thousand"
+reason = "a guess"
+telling = true
+alternative = [
+    { label = "none", set = { "link.0.loss" = "0" } },
+    { label = "odd", unavailable = "cannot be" },
+]
+
+[[erratum]]
+where = "sec. 1"
+text = "A slip."
+"""
+CLAIMS = """\
+[[claim]]
+id = "Q1"
+text = "Longer queues delay more"
+quote = "sec. 2"
+[[claim.part]]
+text = "by the mean"
+experiment = "E1"
+effect = 'queue_delay("long", "bottleneck") - queue_delay("short", "bottleneck")'
+expect = "positive"
+unit = "ms"
+paper = 1000.0
+
+[[claim]]
+id = "Q2"
+text = "Longer queues delay less"
+quote = "sec. 3"
+[[claim.part]]
+text = "by the mean"
+experiment = "E1"
+effect = 'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")'
+expect = "negative"
+
+[[claim]]
+id = "Q3"
+text = "Magic helps"
+quote = "sec. 4"
+[[claim.part]]
+text = "alone"
+experiment = "E1"
+effect = 'goodput("magic") - goodput("long")'
+"""
+TARGETS = """\
+id,place,experiment,variant,flow,metric,value,unit,kind,statistic,notes
+t-1,Table 1,E1,long,both,avg_throughput,9,Mbps,measured,"goodput(""long"")",
+t-2,Table 1,E1,magic,both,avg_throughput,11,Mbps,measured,"goodput(""magic"")",
+t-3,Table 1,E1,long,both,joy,11,laughs,measured,,not measured: no such thing
+t-4,Table 0,E1,all,-,param.rate,10,Mbps,setting,link.bottleneck.rate,
+"""
+
+
+@pytest.fixture
+def papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of papers with one in it."""
+    folder = tmp_path / "papers" / "tiny2026"
+    (folder / "experiments").mkdir(parents=True)
+    (folder / "experiments" / "two.toml").write_text(SCENARIO)
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "targets.csv").write_text(TARGETS)
+    monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+def run(seeds: int = 4, *, quick: bool = False, full: bool = False) -> Reproduction:
+    chosen = range(1, seeds + 1)
+    return reproduce(plan([], chosen, quick=quick, full=full), chosen, quick=quick, full=full)
+
+
+def test_verdicts(papers: Path) -> None:
+    [paper] = run().papers
+    assert paper.paper.folder == papers
+    verdicts = {claim.claim.id: claim.verdict for claim in paper.claims}
+    assert verdicts == {"Q1": Verdict.SUPPORTED, "Q2": Verdict.REFUTED, "Q3": Verdict.UNAVAILABLE}
+    [magic] = paper.claims[2].parts
+    assert magic.reason == "needs the algorithm magic, which is not there yet"
+
+
+def test_numbers(papers: Path) -> None:
+    [paper] = run().papers
+    assert papers.exists()
+    ours = {row.target.id: row for row in paper.rows}
+    assert set(ours) == {"t-1", "t-2", "t-3"}
+    long = ours["t-1"].ours
+    assert long is not None
+    assert long.n == 4
+    result = paper.defaults.results["E1/long"]
+    assert long.value == pytest.approx(result.flows["goodput_mbps"].sum() / 4)
+    assert ours["t-2"].missing == "needs the algorithm magic, which is not there yet"
+    assert ours["t-3"].missing == "not measured: no such thing"
+
+
+def test_sensitivity(papers: Path) -> None:
+    assert papers.exists()
+    [paper] = run().papers
+    none, odd = paper.sensitivity
+    assert none.world.value == "none"
+    assert none.claims[0].verdict in (Verdict.SUPPORTED, Verdict.REPRODUCED)
+    assert {claim.verdict for claim in odd.claims} == {Verdict.UNAVAILABLE}
+    assert odd.claims[0].parts[0].reason == "cannot be"
+    changed = paper.alternatives[0].results["E1/long"].scenario.resolved["link"][0]["loss"]
+    assert changed == 0
+
+
+def test_a_missing_seed_makes_a_claim_unavailable(papers: Path) -> None:
+    assert papers.exists()
+    [paper] = run().papers
+    paper.defaults.results["E1/long"].runs.pop(2)
+    judged = paper.defaults.claims()
+    assert judged[0].verdict is Verdict.UNAVAILABLE
+    assert judged[0].parts[0].reason == "seed 3 of E1/long is missing"
+
+
+def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
+    [[world]] = plan([], [1], quick=True, full=False)
+    assert world.cells["E1/long"].is_cut
+    made = world.cells["E1/long"].scenario
+    assert made is not None
+    assert made.resolved["duration"] == "60 s"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("paper.toml", "venue =", "venu =", "unknown key 'venu'; did you mean venue?"),
+        ("paper.toml", "year = 2026", "", "year is missing"),
+        ("paper.toml", "two.toml", "three.toml", "experiment E1: scenario: no such file"),
+        ("paper.toml", "[[open]]", "[[opened]]", "unknown key 'opened'"),
+        ("paper.toml", "[[open]]", "[[open", "paper.toml: "),
+        ("claims.toml", '"positive"', '"up"', "claim Q1: part 0: expect = 'up'; allowed: positive"),
+        ("claims.toml", '"positive"', '"same"', "needs margin"),
+        ("claims.toml", "queue_delay(", "queue_delays(", "unknown function 'queue_delays'"),
+        ("claims.toml", "quote", "qoute", "unknown key 'qoute'; did you mean quote?"),
+        ("targets.csv", "setting,", "settings,", "kind = 'settings'; allowed: measured, setting"),
+        ("targets.csv", "metric,", "metrics,", "unknown key 'metrics'; did you mean metric?"),
+    ],
+)
+def test_mistakes_in_a_paper_name_their_place(
+    papers: Path, file: str, old: str, new: str, message: str
+) -> None:
+    text = (papers / file).read_text()
+    assert old in text
+    (papers / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as caught:
+        plan([], [1], quick=False, full=False)
+    assert message in str(caught.value)
+
+
+def test_a_mistake_in_a_variant_is_none_of_availability(papers: Path) -> None:
+    text = PAPER.replace('"link.0.queue" = "4 bdp"', '"link.0.queue" = "4 bpd"')
+    (papers / "paper.toml").write_text(text)
+    with pytest.raises(ScenarioError, match="bpd"):
+        plan([], [1], quick=False, full=False)
+
+
+def test_unknown_papers(papers: Path) -> None:
+    assert papers.exists()
+    with pytest.raises(InputError, match="did you mean tiny2026"):
+        library.read("tiny2025")
+
+
+def test_command(papers: Path, cwndlab: Command) -> None:
+    answer = cwndlab("reproduce", "tiny2026", "--seeds", "4")
+    assert answer.returncode == 0, answer.stderr
+    assert "3 claims: 1 supported, 1 refuted, 1 unavailable" in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    # Four cells with four seeds; of two of them the claims need the alternative too.
+    assert "20 runs made, 0 reused" in answer.stderr
+    again = cwndlab("reproduce", "tiny2026", "--seeds", "4", "--json")
+    assert "0 runs made, 20 reused" in again.stderr
+    document = json.loads(again.stdout)
+    [told] = document["papers"]
+    assert told["id"] == papers.name
+    assert [claim["verdict"] for claim in told["claims"]] == ["supported", "refuted", "unavailable"]
+    assert told["claims"][0]["sensitivity"][0]["option"] == "O1"
+    assert told["rows"][0]["paper"] == 9
+    folder = cwndlab.folder / "out" / "reproduce"
+    names = {path.name for path in folder.iterdir()}
+    assert {"report.html", "reproduction.json", "numbers.csv", "verdicts.parquet", "runs.parquet"} <= names
+    page = (folder / "report.html").read_text()
+    for text in (
+        "A tiny paper",
+        "refuted",
+        "Longer queues delay less",
+        "not measured: no such thing",
+        "A slip.",
+    ):
+        assert text in page
+
+
+def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> None:
+    assert papers.exists()
+    answer = cwndlab("reproduce", "--quick", "--full")
+    assert answer.returncode == 2
+    assert "exclude" in answer.stderr

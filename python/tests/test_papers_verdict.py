@@ -1,0 +1,232 @@
+"""Verdicts: each fault that would let a claim pass, or hide that it failed, must be caught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, ttest_1samp, ttest_rel
+
+from cwndlab.papers.estimate import Estimate, estimate, holm
+from cwndlab.papers.paper import Expect, Part
+from cwndlab.papers.verdict import MEANING, Examined, Verdict, bounds, claim_verdict, judge, p_value
+
+RNG = np.random.default_rng(7)
+NOISE = RNG.normal(size=20) - 0.0
+NOISE = NOISE - NOISE.mean()
+
+
+def part(expect: Expect = Expect.POSITIVE, **fields: Any) -> Part:
+    return Part("text", "E", "effect", expect, **fields)
+
+
+def verdict(
+    values: Any, expect: Expect = Expect.POSITIVE, *, bootstrap: bool = False, **fields: Any
+) -> Verdict:
+    """The verdict of a claim that stands alone."""
+    known = estimate(list(values), "bootstrap" if bootstrap else "t")
+    return judge([Examined(part(expect, **fields), known)])[0].verdict
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_direction(bootstrap: bool) -> None:
+    assert verdict(5 + NOISE, bootstrap=bootstrap) is Verdict.SUPPORTED
+    assert verdict(-5 + NOISE, bootstrap=bootstrap) is Verdict.REFUTED
+    assert verdict(0.1 + NOISE, bootstrap=bootstrap) is Verdict.UNDECIDED
+
+
+def test_a_flipped_sign_is_caught() -> None:
+    assert verdict(5 + NOISE, Expect.POSITIVE) is Verdict.SUPPORTED
+    assert verdict(-(5 + NOISE), Expect.POSITIVE) is Verdict.REFUTED
+    assert verdict(5 + NOISE, Expect.NEGATIVE) is Verdict.REFUTED
+    assert verdict(-(5 + NOISE), Expect.NEGATIVE) is Verdict.SUPPORTED
+
+
+def test_an_interval_that_is_merely_wide_decides_nothing() -> None:
+    wide = 5 + 40 * NOISE
+    known = estimate(list(wide))
+    assert known.low is not None
+    assert known.high is not None
+    assert known.low < 0 < known.high
+    assert verdict(wide) is Verdict.UNDECIDED
+    assert verdict(wide, Expect.SAME, margin=1) is Verdict.UNDECIDED
+    # Width alone must not reproduce a paper's number either, though the interval holds it.
+    assert verdict(wide, paper=5) is Verdict.UNDECIDED
+    assert verdict(25 + 20 * NOISE, paper=3) is not Verdict.REPRODUCED
+
+
+def test_pairing_is_by_seed() -> None:
+    """An effect far smaller than the scatter of seeds is found within them; unpaired, it is missed."""
+    luck = 100 * NOISE
+    these, those = luck + 1 + 0.1 * NOISE[::-1], luck
+    known = estimate(list(these - those))
+    assert known.p_above(0) == pytest.approx(ttest_rel(these, those, alternative="greater").pvalue)
+    assert verdict(these - those) is Verdict.SUPPORTED
+    shuffled = RNG.permutation(those)
+    assert verdict(these - shuffled) is Verdict.UNDECIDED
+
+
+def test_sameness_needs_both_one_sided_tests() -> None:
+    assert verdict(0.1 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.SUPPORTED
+    assert verdict(0.1 + 20 * NOISE, Expect.SAME, margin=1) is Verdict.UNDECIDED
+    assert verdict(3 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.REFUTED
+    assert verdict(-3 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.REFUTED
+    # The absence of a significant difference is no sameness.
+    assert verdict(0 + 5 * NOISE, Expect.SAME, margin=0.5) is Verdict.UNDECIDED
+
+
+def test_sameness_is_tested_as_by_hand() -> None:
+    values = list(0.3 + NOISE)
+    expected = max(
+        ttest_1samp(values, -1, alternative="greater").pvalue,
+        ttest_1samp(values, 1, alternative="less").pvalue,
+    )
+    assert p_value(part(Expect.SAME, margin=1), estimate(values)) == pytest.approx(expected)
+
+
+def test_bounds() -> None:
+    assert verdict(0.95 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.SUPPORTED
+    assert verdict(0.80 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.REFUTED
+    assert verdict(0.80 + 0.01 * NOISE, Expect.AT_MOST, value=0.9) is Verdict.SUPPORTED
+    assert verdict(25 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.SUPPORTED
+    assert verdict(40 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.REFUTED
+    assert verdict(35 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("center", "spread", "paper", "expected"),
+    [
+        (5, 0.1, 5, Verdict.REPRODUCED),
+        (5, 0.1, 9.9, Verdict.REPRODUCED),  # all of it above half of 9.9
+        (5, 0.1, 10.5, Verdict.SUPPORTED),  # half of 10.5 is above it
+        (5, 0.1, 2.4, Verdict.SUPPORTED),  # twice 2.4 is below it
+        (5, 3.0, 5, Verdict.REPRODUCED),
+        (5, 0.1, -5, Verdict.SUPPORTED),  # the paper's number contradicts its own claim
+        (5, 0.1, None, Verdict.SUPPORTED),
+    ],
+)
+def test_reproduced_is_agreement_in_size(
+    center: float, spread: float, paper: float | None, expected: Verdict
+) -> None:
+    assert verdict(center + spread * NOISE, paper=paper) is expected
+
+
+def test_negative_effects_agree_too() -> None:
+    assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=-4) is Verdict.REPRODUCED
+    assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=4) is Verdict.SUPPORTED
+
+
+def test_what_never_varies_is_known() -> None:
+    assert verdict([2.0] * 5) is Verdict.SUPPORTED
+    assert verdict([0.0] * 5) is Verdict.REFUTED
+    assert verdict([0.0] * 5, Expect.SAME, margin=0.1) is Verdict.SUPPORTED
+    assert verdict([0.9] * 5, Expect.AT_LEAST, value=0.9) is Verdict.UNDECIDED
+
+
+def test_one_seed_decides_nothing() -> None:
+    [judged] = judge([Examined(part(), estimate([5.0]))])
+    assert judged.verdict is Verdict.UNDECIDED
+    assert judged.reason == "one seed tells nothing of chance"
+
+
+def test_what_was_not_run_is_unavailable_with_its_reason() -> None:
+    [judged] = judge([Examined(part(), None, "seed 7 of E/cubic is missing")])
+    assert judged.verdict is Verdict.UNAVAILABLE
+    assert judged.reason == "seed 7 of E/cubic is missing"
+
+
+def test_holm_by_hand() -> None:
+    # Holm 1979: the smallest is multiplied by 4, the next by 3, and none falls below the one before.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1, 1]
+    # It is at least as strict as what controls only the rate of false discoveries.
+    p = [0.001, 0.02, 0.03, 0.2]
+    assert all(one >= other for one, other in zip(holm(p), false_discovery_control(p), strict=True))
+
+
+def test_many_claims_are_corrected_together() -> None:
+    weak = estimate(list(0.5 + NOISE))
+    alone = judge([Examined(part(), weak)])
+    assert alone[0].verdict is Verdict.SUPPORTED
+    others = [Examined(part(), estimate(list(0.1 + RNG.normal(size=20)))) for _ in range(20)]
+    [among, *_] = judge([Examined(part(), weak), *others])
+    assert among.verdict is Verdict.UNDECIDED
+    assert among.reason == "significant alone, but not after Holm's correction"
+
+
+def test_correction_hides_no_refutation() -> None:
+    against = estimate(list(-0.5 + NOISE))
+    others = [Examined(part(), estimate(list(0.1 + NOISE[::-1]))) for _ in range(20)]
+    assert judge([Examined(part(), against), *others])[0].verdict is Verdict.REFUTED
+
+
+def test_unavailable_parts_are_not_counted_by_the_correction() -> None:
+    weak = Examined(part(), estimate(list(0.5 + NOISE)))
+    missing = [Examined(part(), None, "not there")] * 50
+    assert judge([weak, *missing])[0].verdict is Verdict.SUPPORTED
+
+
+def whole(*parts: tuple[Any, dict[str, Any]]) -> Verdict:
+    tested = [
+        Examined(part(**fields), None if values is None else estimate(list(values)))
+        for values, fields in parts
+    ]
+    return claim_verdict(judge(tested))
+
+
+def test_all_parts_must_hold() -> None:
+    good: tuple[Any, dict[str, Any]] = (5 + NOISE, {})
+    bad: tuple[Any, dict[str, Any]] = (-5 + NOISE, {})
+    open_: tuple[Any, dict[str, Any]] = (0.1 + NOISE, {})
+    assert whole(good, good) is Verdict.SUPPORTED
+    assert whole(good, bad) is Verdict.REFUTED
+    assert whole(good, open_) is Verdict.UNDECIDED
+    assert whole(good, (None, {})) is Verdict.UNAVAILABLE
+    assert whole(bad, (None, {})) is Verdict.REFUTED
+    assert whole((5 + 0.1 * NOISE, {"paper": 5}), good) is Verdict.REPRODUCED
+    assert whole((5 + 0.1 * NOISE, {"paper": 5}), (5 + 0.1 * NOISE, {"paper": 50})) is Verdict.SUPPORTED
+
+
+def test_intervals_are_scipys() -> None:
+    values = 3 + NOISE
+    known = estimate(list(values))
+    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (known.low, known.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_bootstrap_is_repeatable_and_covers_skew() -> None:
+    skewed = list(RNG.lognormal(size=40))
+    one, other = estimate(skewed, "bootstrap"), estimate(skewed, "bootstrap")
+    assert (one.low, one.high) == (other.low, other.high)
+    assert one.low is not None
+    assert one.high is not None
+    assert one.high - one.value > one.value - one.low
+    median = estimate(skewed, "bootstrap", "median")
+    assert median.value == np.median(skewed)
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 400 intervals of 95 %, 95 % hold the truth, within what chance allows (4 standard errors)."""
+    rng = np.random.default_rng(1)
+    known = [estimate(list(rng.normal(1, 1, 20))) for _ in range(400)]
+    covered = sum(
+        each.low <= 1 <= each.high for each in known if each.low is not None and each.high is not None
+    )
+    assert abs(covered / 400 - 0.95) < 4 * (0.95 * 0.05 / 400) ** 0.5
+
+
+def test_bounds_of_every_expectation() -> None:
+    for expect in Expect:
+        low, high = bounds(part(expect, value=1, margin=1, low=1, high=2))
+        assert (low, high) != (None, None)
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert set(MEANING) == set(Verdict)
+
+
+def test_estimates_keep_the_seeds() -> None:
+    assert estimate([3.0, 1.0, 2.0]).values == (3.0, 1.0, 2.0)
+    assert isinstance(estimate([1.0]), Estimate)
