@@ -124,7 +124,7 @@ fn recovery_is_that_of_the_flows_over_the_link() {
     assert_eq!(told[0].0, "b at 15 s");
     assert!(told[0].1.is_some_and(|s| s < 5.0), "{told:?}");
     assert_eq!(told[1], ("elsewhere at 15 s".to_owned(), None), "nothing comes over it");
-    // The group's part: without it `a` alone would be too uneven, or the level another.
+    // Nothing but short flows, enough to fill the link.
     let alone = [("flow.a.enabled", "false"), ("flow.b.enabled", "false"), ("flow.late.enabled", "false")];
     let busier = [&alone[..], &[("flow.short.arrivals.per_second", "200")]].concat();
     assert!(changes(TWO, &busier)[0].1.is_some(), "a group is a part of what comes over a link");
