@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from cwndlab import catalogue
 from cwndlab.numbers import counted, plain
 from cwndlab.pages.cells import cells_table, goodput_over_seeds, windows
 from cwndlab.pages.parts import machine_facts
+from cwndlab.papers.closeness import closeness
 from cwndlab.papers.paper import Expect
 from cwndlab.papers.verdict import MEANING, Verdict
 from cwndlab.report import Cell, Column, Report, Row, Section, Table, Text
@@ -32,7 +34,7 @@ WHOLE = "A claim of several parts holds only if all of them do, and one refuted 
 def reproduction_page(reproduction: Reproduction) -> Report:
     """The one-minute page, then every paper."""
     sections = [
-        _first_page(reproduction),
+        *_first_page(reproduction),
         *(section for paper in reproduction.papers for section in _paper_sections(paper)),
         Section("How verdicts are reached", [Text([METHOD]), _meanings(), Text([WHOLE])], "rules"),
     ]
@@ -56,33 +58,49 @@ def _marks(reproduction: Reproduction) -> str:
     return "".join(f"; {mark}" for mark in marks)
 
 
-def _first_page(reproduction: Reproduction) -> Section:
-    blocks: list[Block] = []
+def _first_page(reproduction: Reproduction) -> list[Section]:
+    intro = "How many claims of each paper got which verdict. Below: each claim, in one sentence."
+    first = Section("The claims in one minute", [_overview(reproduction)], "claims", intro)
+    return [first, *(_claims(paper) for paper in reproduction.papers)]
+
+
+def _overview(reproduction: Reproduction) -> Table:
+    columns = [Column("paper"), Column("claims", numeric=True)]
+    columns += [Column(verdict.value, numeric=True) for verdict in MEANING]
+    rows = []
     for paper in reproduction.papers:
-        told = paper.paper
-        blocks.append(
-            Text([f"{told.id}: {told.title}. {told.authors}, {told.venue} {told.year}. {told.summary}"])
-        )
-        blocks.append(_claims_table(paper))
-        blocks.append(Text(list(_conditions(paper))))
-    intro = "Each claim of each paper, in one sentence, and what became of it here."
-    return Section("The claims", blocks, "claims", intro)
+        counts = Counter(claim.verdict for claim in paper.claims)
+        numbers = [len(paper.claims), *(counts[verdict] for verdict in MEANING)]
+        first = Cell(f"{paper.paper.id}: {paper.paper.title}", href=f"#{paper.paper.id}-claims")
+        rows.append(Row([first, *(Cell(str(number), number) for number in numbers)]))
+    return Table(columns, rows)
 
 
-def _claims_table(paper: PaperReproduction) -> Table:
+def _claims(paper: PaperReproduction) -> Section:
+    told = paper.paper
+    blocks: list[Block] = [
+        _claims_table(paper.claims, told.id, f"What {told.id} claims: {tally(paper.claims)}")
+    ]
+    if paper.findings:
+        blocks.append(_claims_table(paper.findings, told.id, "What we found, tested in the same way"))
+    blocks.append(Text(list(_conditions(paper))))
+    return Section(f"{told.id}: {told.title}", blocks, f"{told.id}-claims", level=2)
+
+
+def _claims_table(claims: Iterable[JudgedClaim], paper: str, caption: str) -> Table:
     rows = [
         Row(
             [
-                Cell(claim.claim.id, href=f"#{paper.paper.id}-{claim.claim.id}"),
+                Cell(claim.claim.id, href=f"#{paper}-{claim.claim.id}"),
                 Cell(claim.claim.text, hint=claim.claim.quote),
                 _verdict_cell(claim.verdict),
                 Cell("; ".join(dict.fromkeys(evidence(part) for part in claim.parts))),
             ]
         )
-        for claim in paper.claims
+        for claim in claims
     ]
-    columns = [Column("claim"), Column("the paper says"), Column("verdict"), Column("evidence")]
-    return Table(columns, rows, f"{paper.paper.id}: {tally(paper.claims)}")
+    columns = [Column(""), Column("statement"), Column("verdict"), Column("evidence")]
+    return Table(columns, rows, caption)
 
 
 def _verdict_cell(verdict: Verdict) -> Cell:
@@ -132,10 +150,13 @@ def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
 
 
 def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
-    yield Section(f"{paper.paper.id}: evidence", [_evidence_table(paper)], f"{paper.paper.id}-evidence")
+    told = paper.paper
+    about = [f"{told.authors}. {told.venue}, {told.year}.", told.summary]
+    yield Section(f"{told.id}: {told.title}", [Text(about), _evidence_table(paper)], told.id)
     if paper.sensitivity:
         yield _sensitivity(paper)
-    for experiment in paper.paper.experiments:
+        yield from _closeness(paper)
+    for experiment in told.experiments:
         yield _experiment(paper, experiment)
     yield _open_points(paper)
 
@@ -152,8 +173,9 @@ def _evidence_table(paper: PaperReproduction) -> Table:
         Column("p (Holm)", numeric=True),
         Column("verdict"),
     ]
-    rows = [row for claim in paper.claims for row in _evidence_rows(paper.paper.id, claim)]
-    return Table(columns, rows, "Every part of every claim")
+    judged = [*paper.claims, *paper.findings]
+    rows = [row for claim in judged for row in _evidence_rows(paper.paper.id, claim)]
+    return Table(columns, rows, "Every part of every claim and finding")
 
 
 def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
@@ -212,9 +234,34 @@ def _sensitivity(paper: PaperReproduction) -> Section:
         f"Each verdict under each alternative, over {counted(len(seeds), 'seed')}. Fewer seeds decide less."
     )
     table = Table(columns, [first, *rows], f"Default: {default.default}" if default else "")
-    return Section(
-        f"{paper.paper.id}: what the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro
+    return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
+
+
+def _closeness(paper: PaperReproduction) -> Iterator[Section]:
+    """Under which answer the numbers of the algorithms that are there come closest to the paper's."""
+    known = closeness([paper.defaults, *paper.alternatives])
+    if len(known) < 2:
+        return
+    targets = [row.target for row in known[0].rows]
+    columns = [
+        Column("answer"),
+        *(Column(f"{target.variant} {target.flow}".strip(), target.unit, numeric=True) for target in targets),
+        Column("distance (root mean square)", known[0].unit, numeric=True),
+    ]
+    printed = [Cell(target.value, target.number) for target in targets]
+    rows = [Row([Cell("the paper's numbers"), *printed, Cell("")])]
+    for each in sorted(known, key=lambda each: each.distance):
+        ours = [Cell(plain(row.ours.value), row.ours.value) for row in each.rows if row.ours is not None]
+        name = each.world.value if each.world.option else "the default"
+        rows.append(Row([Cell(name), *ours, Cell(plain(each.distance), each.distance)]))
+    best = min(known, key=lambda each: each.distance)
+    told = best.world.value if best.world.option else "the default"
+    intro = (
+        f"The paper's numbers that need no learning, under each answer, the closest first: {told}, which is "
+        f"{plain(best.distance)} {best.unit} away. Nothing was fitted."
     )
+    title = "Which answer explains the paper's numbers"
+    yield Section(title, [Table(columns, rows)], f"{paper.paper.id}-closeness", intro, level=2)
 
 
 def _experiment(paper: PaperReproduction, experiment: Experiment) -> Section:
@@ -223,8 +270,8 @@ def _experiment(paper: PaperReproduction, experiment: Experiment) -> Section:
     if numbers:
         blocks.append(_numbers_table(numbers))
     blocks += _cells(paper, experiment)
-    title = f"{paper.paper.id}, {experiment.id}: {experiment.title}"
-    return Section(title, blocks, f"{paper.paper.id}-{experiment.id}", experiment.paper)
+    title = f"{experiment.id}: {experiment.title}"
+    return Section(title, blocks, f"{paper.paper.id}-{experiment.id}", experiment.paper, level=2)
 
 
 def _numbers_table(rows: Iterable[Number]) -> Table:
@@ -295,4 +342,4 @@ def _open_points(paper: PaperReproduction) -> Section:
     ]
     if errata:
         blocks.append(Table([Column("where"), Column("what")], errata, "Errata and contradictions"))
-    return Section(f"{paper.paper.id}: what it leaves open", blocks, f"{paper.paper.id}-open")
+    return Section("What it leaves open", blocks, f"{paper.paper.id}-open", level=2)

@@ -13,7 +13,7 @@ from cwndlab.papers.verdict import Examined, Judged, Verdict, claim_verdict, jud
 from cwndlab.papers.worlds import part_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cwndlab.papers.paper import Claim, Part, Target
     from cwndlab.papers.worlds import World
@@ -52,7 +52,13 @@ class Evaluated:
 
     def claims(self) -> list[JudgedClaim]:
         """Every claim of the paper with its verdict; those of one paper are corrected together."""
-        claims = self.world.paper.claims
+        return self._judged(self.world.paper.claims)
+
+    def findings(self) -> list[JudgedClaim]:
+        """Our statements about the paper with their verdicts, corrected together."""
+        return self._judged(self.world.paper.findings)
+
+    def _judged(self, claims: Sequence[Claim]) -> list[JudgedClaim]:
         parts = [part for claim in claims for part in claim.parts]
         judged = iter(judge([self._test(part) for part in parts]))
         return [JudgedClaim(claim, [next(judged) for _ in claim.parts]) for claim in claims]

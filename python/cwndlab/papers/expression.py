@@ -44,6 +44,11 @@ class Expression:
             if isinstance(node, ast.Call) and node.args and _name(node) not in PLAIN:
                 yield str(_literal(node.args[0], self.text))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one quantity of one cell."""
+        return isinstance(self.tree, ast.Call) and _name(self.tree) not in PLAIN
+
     def evaluate(self, functions: Mapping[str, Function]) -> float:
         """The value; raises `NoValueError` if a quantity has none, or for a division by zero."""
         try:

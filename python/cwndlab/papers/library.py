@@ -41,8 +41,9 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """The papers that there are, by their folders."""
-    return sorted(path.parent.name for path in folder().glob("*/paper.toml"))
+    """The papers that there are, by their folders, in the order of their claims."""
+    found = [path.parent for path in folder().glob("*/paper.toml")]
+    return [path.name for path in sorted(found, key=lambda path: (_first_claim(path), path.name))]
 
 
 def read(name: str) -> Paper:
@@ -55,18 +56,33 @@ def read(name: str) -> Paper:
     return _paper(folder() / name)
 
 
+def _first_claim(path: Path) -> int:
+    """The number of the first claim, such as 9 of `Q9`."""
+    claims = _toml(path / "claims.toml").get("claim") or [{}]
+    digits = "".join(filter(str.isdigit, str(claims[0].get("id", ""))))
+    return int(digits or 0)
+
+
 def _paper(path: Path) -> Paper:
     content, claims = _toml(path / "paper.toml"), _toml(path / "claims.toml")
     where = str(path / "paper.toml")
+    _only(claims, ("claim", "finding"), str(path / "claims.toml"))
     parts = {
         "experiments": _entries(content, "experiment", where, lambda each, at: _experiment(path, each, at)),
         "open_points": _entries(content, "open", where, _open_point),
         "errata": _entries(content, "erratum", where, lambda each, at: _make(Erratum, each, at)),
         "targets": _targets(path / "targets.csv"),
         "claims": _entries(claims, "claim", str(path / "claims.toml"), _claim),
+        "findings": _entries(claims, "finding", str(path / "claims.toml"), _claim),
     }
     rest = {key: value for key, value in content.items() if key not in ("experiment", "open", "erratum")}
     return _make(Paper, {"folder": path, **rest, **parts}, where)
+
+
+def _only(content: Content, allowed: tuple[str, ...], where: str) -> None:
+    unknown = [key for key in content if key not in allowed]
+    if unknown:
+        raise InputError(f"{where}: unknown key {unknown[0]!r}; allowed: {', '.join(allowed)}")
 
 
 def _experiment(path: Path, content: Content, where: str) -> Experiment:

@@ -145,7 +145,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper."""
+    """A paper; `findings` are statements of ours about it, tested as its claims are."""
 
     folder: Path
     id: str
@@ -159,6 +159,7 @@ class Paper:
     errata: tuple[Erratum, ...]
     targets: tuple[Target, ...]
     claims: tuple[Claim, ...]
+    findings: tuple[Claim, ...] = ()
 
     def experiment(self, name: str) -> Experiment | None:
         """The experiment of this id."""

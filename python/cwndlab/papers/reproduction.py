@@ -52,6 +52,11 @@ class PaperReproduction:
         return self.defaults.claims()
 
     @cached_property
+    def findings(self) -> list[JudgedClaim]:
+        """Our statements about the paper, under the defaults."""
+        return self.defaults.findings()
+
+    @cached_property
     def rows(self) -> list[Row]:
         """The paper's numbers beside ours, under the defaults."""
         return self.defaults.rows()
@@ -142,6 +147,7 @@ def _paper_json(paper: PaperReproduction) -> dict[str, Any]:
         "id": paper.paper.id,
         "rows": [_row_json(row) for row in paper.rows],
         "claims": [_claim_json(paper, index) for index in range(len(paper.claims))],
+        "findings": [_judged_json(finding) for finding in paper.findings],
     }
 
 
@@ -161,12 +167,8 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 
 def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
-    judged = paper.claims[index]
     return {
-        "id": judged.claim.id,
-        "text": judged.claim.text,
-        "verdict": judged.verdict.value,
-        "evidence": [_part_json(part) for part in judged.parts],
+        **_judged_json(paper.claims[index]),
         "sensitivity": [
             {
                 "option": each.world.option,
@@ -175,6 +177,15 @@ def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
             }
             for each in paper.sensitivity
         ],
+    }
+
+
+def _judged_json(judged: JudgedClaim) -> dict[str, Any]:
+    return {
+        "id": judged.claim.id,
+        "text": judged.claim.text,
+        "verdict": judged.verdict.value,
+        "evidence": [_part_json(part) for part in judged.parts],
     }
 
 

@@ -62,14 +62,13 @@ def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: boo
     ]
 
 
-def claimed_cells(paper: Paper) -> set[str]:
-    """The cells that the claims need."""
-    return {
-        key
-        for claim in paper.claims
-        for part in claim.parts
-        for key in part_cells(part.experiment, part.effect)
+def told_cells(paper: Paper) -> set[str]:
+    """The cells that the paper's claims and numbers need."""
+    effects = {(part.experiment, part.effect) for claim in paper.claims for part in claim.parts}
+    effects |= {
+        (target.experiment, target.statistic) for target in paper.targets if target.kind == "measured"
     }
+    return {key for effect in effects for key in part_cells(*effect)}
 
 
 def part_cells(experiment: str, effect: str) -> list[str]:
@@ -83,6 +82,6 @@ def part_cells(experiment: str, effect: str) -> list[str]:
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:
     if each.unavailable is not None:
         return World(paper, seeds, {}, point, each, each.unavailable)
-    needed = claimed_cells(paper)
+    needed = told_cells(paper)
     made = {key: cell for key, cell in cells(paper, each.set).items() if key in needed}
     return World(paper, seeds, made, point, each)

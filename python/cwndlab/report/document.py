@@ -196,12 +196,16 @@ Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what belongs to it."""
+    """A heading with what belongs to it; one of level 2 belongs to the one of level 1 before it.
+
+    The table of contents names those of level 1.
+    """
 
     title: str
     blocks: Sequence[Block]
     anchor: str | None = None
     intro: str | None = None
+    level: Literal[1, 2] = 1
 
 
 @dataclass(frozen=True, slots=True)

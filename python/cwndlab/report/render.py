@@ -72,7 +72,7 @@ def render(report: Report) -> str:
             script=_script(),
             script_hash=_sha256(_script()),
             chart_licence=_asset("uplot/LICENSE"),
-            with_contents=len(report.sections) >= CONTENTS_FROM_SECTIONS,
+            with_contents=sum(section.level == 1 for section in report.sections) >= CONTENTS_FROM_SECTIONS,
         )
     )
     # File names may hold what is no text; it is shown by its number.
