@@ -10,6 +10,7 @@
 pub mod algo;
 pub mod classic;
 pub mod contract;
+pub mod cubic_curve;
 pub mod hystart;
 pub mod params;
 pub mod registry;

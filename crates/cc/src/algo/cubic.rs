@@ -2,11 +2,11 @@
 
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
+use crate::cubic_curve::CubicCurve;
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
 use crate::registry::{Algorithm, Setup};
-use crate::units::{Span, Time};
-use cwndlab_learn::math;
+use crate::units::Span;
 use std::sync::Arc;
 
 crate::words! {
@@ -46,15 +46,11 @@ const COUNT_BEFORE_LOSS: u64 = 20;
 /// The window grows at most by half a round trip (Linux, ns-3; RFC 9438 section 4.2 has 1.5 cwnd as well).
 const COUNT_MIN: u64 = 2;
 
-/// What holds from one congestion event to the next; windows in segments.
+/// What holds from one congestion event to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    start: Time,
-    /// The plateau: W_max, or the window at the start if that is larger.
-    origin: f64,
-    /// K in seconds.
-    k: f64,
-    /// W_est, what Reno would have.
+    curve: CubicCurve,
+    /// W_est, what Reno would have, in segments.
     reno: f64,
 }
 
@@ -98,14 +94,8 @@ impl Cubic {
         self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
     }
 
-    /// RFC 9438 section 4.2: K = cbrt((W_max - cwnd_epoch) / C), zero when the window is past W_max.
-    fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
-        let missing = self.w_max - cwnd;
-        if missing > 0.0 {
-            Epoch { start: now, origin: self.w_max, k: math::cbrt(missing / self.params.c), reno: cwnd }
-        } else {
-            Epoch { start: now, origin: cwnd, k: 0.0, reno: cwnd }
-        }
+    fn begin_epoch(&self, cx: &Context, cwnd: f64) -> Epoch {
+        Epoch { curve: CubicCurve::begin(cx.facts.now, cwnd, self.w_max, self.params.c), reno: cwnd }
     }
 
     /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
@@ -113,17 +103,11 @@ impl Cubic {
         3.0 * (1.0 - self.params.beta) / (1.0 + self.params.beta)
     }
 
-    /// W(t) - origin = C (t - K)^3, in segments.
-    fn offset(&self, epoch: &Epoch, t: f64) -> f64 {
-        let d = t - epoch.k;
-        self.params.c * (d * d * d)
-    }
-
     /// RFC 9438 sections 4.2 to 4.5.
     fn grow_rfc9438(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.segments();
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx.facts.now, cwnd));
-        let t = cx.facts.now.since(epoch.start).as_secs_f64();
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd));
+        let t = cx.facts.now.since(epoch.curve.start).as_secs_f64();
         let acked_segments = acked as f64 / window.mss as f64;
 
         // Section 4.3: W_est grows like Reno once it has reached the window before the event.
@@ -131,12 +115,12 @@ impl Cubic {
         epoch.reno += alpha * acked_segments / cwnd;
         self.epoch = Some(epoch);
 
-        let cubic_now = epoch.origin + self.offset(&epoch, t);
+        let cubic_now = epoch.curve.window(t);
         let new = if self.params.reno_friendly && cubic_now < epoch.reno {
             epoch.reno.max(cwnd)
         } else {
             let ahead = t + cx.facts.rtt.smoothed.as_secs_f64();
-            let target = (epoch.origin + self.offset(&epoch, ahead)).clamp(cwnd, 1.5 * cwnd);
+            let target = epoch.curve.window(ahead).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * acked_segments
         };
         self.fraction += (new - cwnd) * window.mss as f64;
@@ -149,12 +133,8 @@ impl Cubic {
     fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.cwnd / window.mss;
         let acked_segments = acked as f64 / window.mss as f64;
-        let mut epoch = match self.epoch {
-            Some(epoch) => epoch,
-            None => self.begin_epoch(cx.facts.now, cwnd as f64),
-        };
-        let ahead = cx.facts.now.since(epoch.start) + self.delay_min.unwrap_or_default();
-        let mut count = self.cubic_count(&epoch, ahead, cwnd);
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
+        let mut count = self.count(&epoch.curve, cx, cwnd);
         if self.params.reno_friendly {
             // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
             epoch.reno += self.alpha() * acked_segments / cwnd as f64;
@@ -165,17 +145,16 @@ impl Cubic {
         window.grow_one_per(count.max(COUNT_MIN) * window.mss, acked);
     }
 
-    /// Whole segments, as in both sources: `delta` is cut, not rounded.
-    fn cubic_count(&self, epoch: &Epoch, ahead: Span, cwnd: u64) -> u64 {
-        let offset = self.offset(epoch, ahead.as_secs_f64());
-        let origin = epoch.origin as u64;
-        let target = if offset < 0.0 {
-            origin.saturating_sub((-offset) as u64)
-        } else {
-            origin.saturating_add(offset as u64)
-        };
+    /// Acknowledged segments for one more of the window; not yet [`COUNT_MIN`].
+    fn count(&self, curve: &CubicCurve, cx: &Context, cwnd: u64) -> u64 {
+        let target = curve.whole_window(self.ahead(curve, cx));
         let count = if target > cwnd { cwnd / (target - cwnd) } else { PLATEAU_WINDOWS * cwnd };
         if self.w_max == 0.0 { count.min(COUNT_BEFORE_LOSS) } else { count }
+    }
+
+    /// The counting forms aim one minimum RTT ahead.
+    fn ahead(&self, curve: &CubicCurve, cx: &Context) -> Span {
+        cx.facts.now.since(curve.start) + self.delay_min.unwrap_or_default()
     }
 
     /// The delay as this form sees it.
@@ -280,7 +259,7 @@ impl WindowRule for Cubic {
             // RFC 9438 section 4.2: a silence does not count as time.
             Event::IdleRestart(idle) => {
                 if let Some(epoch) = &mut self.epoch {
-                    epoch.start = (epoch.start + idle).min(cx.facts.now);
+                    epoch.curve.start = (epoch.curve.start + idle).min(cx.facts.now);
                 }
             }
             Event::LossRecovery | Event::EcnReduction | Event::Recovered | Event::Undo => {}
@@ -289,7 +268,7 @@ impl WindowRule for Cubic {
 
     fn probe(&self, out: &mut [f64]) {
         out[0] = self.w_max;
-        out[1] = self.epoch.map_or(f64::NAN, |epoch| epoch.k);
+        out[1] = self.epoch.map_or(f64::NAN, |epoch| epoch.curve.k_s());
     }
 }
 

@@ -1,0 +1,54 @@
+//! The cubic of one epoch (RFC 9438 section 4.2): W(t) = C (t - K)^3 + origin, in segments and seconds.
+
+use crate::units::{Span, Time};
+use cwndlab_learn::math;
+
+/// How the window moves from one congestion event to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicCurve {
+    /// When the epoch began.
+    pub start: Time,
+    /// The plateau: W_max, or the window at the start if that is larger.
+    origin: f64,
+    c: f64,
+    /// K in seconds.
+    k: f64,
+}
+
+impl CubicCurve {
+    /// K = cbrt((W_max - cwnd_epoch) / C), zero when the window is past W_max.
+    #[must_use]
+    pub fn begin(now: Time, cwnd: f64, w_max: f64, c: f64) -> Self {
+        let rise = (w_max - cwnd).max(0.0);
+        Self { start: now, origin: w_max.max(cwnd), c, k: math::cbrt(rise / c) }
+    }
+
+    /// K in seconds.
+    #[must_use]
+    pub fn k_s(&self) -> f64 {
+        self.k
+    }
+
+    /// W(t) in segments.
+    #[must_use]
+    pub fn window(&self, t: f64) -> f64 {
+        self.origin + self.offset(t)
+    }
+
+    /// W(t) in whole segments, as Linux and ns-3 have it: the offset is cut, not rounded.
+    #[must_use]
+    pub fn whole_window(&self, t: Span) -> u64 {
+        let offset = self.offset(t.as_secs_f64());
+        let origin = self.origin as u64;
+        if offset < 0.0 {
+            origin.saturating_sub((-offset) as u64)
+        } else {
+            origin.saturating_add(offset as u64)
+        }
+    }
+
+    fn offset(&self, t: f64) -> f64 {
+        let d = t - self.k;
+        self.c * (d * d * d)
+    }
+}
