@@ -60,6 +60,16 @@ impl Window {
         self.credit -= steps * per;
         self.cwnd += steps * self.mss;
     }
+
+    /// Counts acknowledged bytes up to `per` and answers whether that was reached; what is beyond it counts on.
+    pub fn count_up_to(&mut self, per: u64, acked: u64) -> bool {
+        self.credit += acked;
+        let reached = self.credit >= per;
+        if reached {
+            self.credit -= per;
+        }
+        reached
+    }
 }
 
 /// What makes one loss-based algorithm differ from another.
@@ -144,6 +154,11 @@ impl<R: WindowRule> Classic<R> {
         let window = Window::new(setup);
         let pacing = setup.paced.then_some(Pacing::Wanted);
         Self { rule, window, initial_window: setup.initial_window, before_reduction: None, pacing }
+    }
+
+    /// The rule, and the window that it moves, for a controller around this one.
+    pub fn parts(&mut self) -> (&mut R, &mut Window) {
+        (&mut self.rule, &mut self.window)
     }
 
     /// RFC 5681 section 3.1: on a loss, ssthresh; at least two segments.

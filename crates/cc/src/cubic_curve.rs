@@ -10,6 +10,8 @@ pub struct CubicCurve {
     pub start: Time,
     /// The plateau: W_max, or the window at the start if that is larger.
     origin: f64,
+    /// How far below its plateau the cubic begins.
+    rise: f64,
     c: f64,
     /// K in seconds.
     k: f64,
@@ -20,7 +22,19 @@ impl CubicCurve {
     #[must_use]
     pub fn begin(now: Time, cwnd: f64, w_max: f64, c: f64) -> Self {
         let rise = (w_max - cwnd).max(0.0);
-        Self { start: now, origin: w_max.max(cwnd), c, k: math::cbrt(rise / c) }
+        Self { start: now, origin: w_max.max(cwnd), rise, c, k: math::cbrt(rise / c) }
+    }
+
+    /// The same epoch with another C: steeper or flatter about the same plateau.
+    #[must_use]
+    pub fn with_c(self, c: f64) -> Self {
+        Self { c, k: math::cbrt(self.rise / c), ..self }
+    }
+
+    /// The same epoch as if the cubic began so far below its plateau, unless it begins on it.
+    #[must_use]
+    pub fn with_rise(self, rise: f64) -> Self {
+        if self.rise > 0.0 { Self { rise, k: math::cbrt(rise / self.c), ..self } } else { self }
     }
 
     /// K in seconds.

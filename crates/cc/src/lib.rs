@@ -11,6 +11,7 @@ pub mod algo;
 pub mod classic;
 pub mod contract;
 pub mod cubic_curve;
+pub mod decisions;
 pub mod hystart;
 pub mod params;
 pub mod registry;

@@ -45,7 +45,7 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{constant, cubic, newreno, reno, vegas};
+        use crate::algo::{constant, cubic, newreno, random, reno, vegas};
         Self {
             algorithms: vec![
                 reno::algorithm(),
@@ -53,6 +53,7 @@ impl Registry {
                 cubic::algorithm(),
                 vegas::algorithm(),
                 constant::algorithm(),
+                random::algorithm(),
             ],
         }
     }

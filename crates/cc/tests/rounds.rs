@@ -149,3 +149,13 @@ fn vegas_doubling_every_other_round_trip() {
 fn constant() {
     check("constant.txt", "constant", &[]);
 }
+
+#[test]
+fn random_newreno() {
+    check("random-newreno.txt", "random", &[]);
+}
+
+#[test]
+fn random_cubic() {
+    check("random-cubic.txt", "random", &[("actions", word("cubic"))]);
+}

@@ -44,7 +44,7 @@ const PLATEAU_WINDOWS: u64 = 100;
 /// Before the first loss the window grows by at least 5 % a round trip (Linux, ns-3).
 const COUNT_BEFORE_LOSS: u64 = 20;
 /// The window grows at most by half a round trip (Linux, ns-3; RFC 9438 section 4.2 has 1.5 cwnd as well).
-const COUNT_MIN: u64 = 2;
+pub(crate) const COUNT_MIN: u64 = 2;
 
 /// What holds from one congestion event to the next.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,27 @@ impl Cubic {
             delay_min: None,
             saved: None,
         }
+    }
+
+    /// The cubic of the epoch, if one has begun.
+    pub(crate) fn curve(&self) -> Option<CubicCurve> {
+        self.epoch.map(|epoch| epoch.curve)
+    }
+
+    /// Goes on along this cubic; W_est is left alone.
+    pub(crate) fn follow(&mut self, curve: CubicCurve) {
+        let reno = self.epoch.map_or(0.0, |epoch| epoch.reno);
+        self.epoch = Some(Epoch { curve, reno });
+    }
+
+    /// W_max in segments; zero before the first congestion event and after a timeout.
+    pub(crate) fn w_max(&self) -> f64 {
+        self.w_max
+    }
+
+    /// Takes this W_max in place of the rule's own.
+    pub(crate) fn set_w_max(&mut self, w_max: f64) {
+        self.w_max = w_max;
     }
 
     /// What an undo restores.
@@ -134,7 +155,7 @@ impl Cubic {
         let cwnd = window.cwnd / window.mss;
         let acked_segments = acked as f64 / window.mss as f64;
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
-        let mut count = self.count(&epoch.curve, cx, cwnd);
+        let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
         if self.params.reno_friendly {
             // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
             epoch.reno += self.alpha() * acked_segments / cwnd as f64;
@@ -145,15 +166,14 @@ impl Cubic {
         window.grow_one_per(count.max(COUNT_MIN) * window.mss, acked);
     }
 
-    /// Acknowledged segments for one more of the window; not yet [`COUNT_MIN`].
-    fn count(&self, curve: &CubicCurve, cx: &Context, cwnd: u64) -> u64 {
-        let target = curve.whole_window(self.ahead(curve, cx));
+    /// Acknowledged segments for one more, towards this target, before the bounds that others set.
+    pub(crate) fn count(&self, target: u64, cwnd: u64) -> u64 {
         let count = if target > cwnd { cwnd / (target - cwnd) } else { PLATEAU_WINDOWS * cwnd };
         if self.w_max == 0.0 { count.min(COUNT_BEFORE_LOSS) } else { count }
     }
 
     /// The counting forms aim one minimum RTT ahead.
-    fn ahead(&self, curve: &CubicCurve, cx: &Context) -> Span {
+    pub(crate) fn ahead(&self, curve: &CubicCurve, cx: &Context) -> Span {
         cx.facts.now.since(curve.start) + self.delay_min.unwrap_or_default()
     }
 

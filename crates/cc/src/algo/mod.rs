@@ -3,5 +3,6 @@
 pub mod constant;
 pub mod cubic;
 pub mod newreno;
+pub mod random;
 pub mod reno;
 pub mod vegas;

@@ -1,0 +1,57 @@
+//! The seven actions on NewReno (Seo et al. 2024 section 3.1.2): once a window of acknowledged segments.
+
+use super::{ActionSet, Turn};
+use crate::classic::{Window, WindowRule};
+use crate::contract::{Context, Event, Phase};
+
+/// What each action adds to the window, in segments (Seo et al. 2024 equation (1)).
+const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
+
+/// NewReno, its growth in congestion avoidance left to actions.
+pub struct NewRenoActions {
+    beta: f64,
+    turn: Turn,
+}
+
+impl NewRenoActions {
+    /// Actions on a base that keeps `beta` of its window on a loss.
+    #[must_use]
+    pub fn new(beta: f64) -> Self {
+        Self { beta, turn: Turn::default() }
+    }
+}
+
+impl ActionSet for NewRenoActions {
+    const ACTIONS: u32 = DELTAS_SEGMENTS.len() as u32;
+
+    fn turn(&mut self) -> &mut Turn {
+        &mut self.turn
+    }
+
+    fn act(&mut self, window: &mut Window, action: u32) {
+        let delta = DELTAS_SEGMENTS[(action as usize).min(DELTAS_SEGMENTS.len() - 1)];
+        window.cwnd = window.cwnd.saturating_add_signed(delta * window.mss as i64);
+    }
+}
+
+impl WindowRule for NewRenoActions {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "action", "cnt_segments"];
+
+    /// As `newreno` (RFC 5681 section 3.1).
+    fn reduces_again(&self, phase: Phase) -> bool {
+        phase != Phase::Loss
+    }
+
+    fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
+        self.turn.count(window, window.cwnd, acked);
+    }
+
+    /// Seo et al. 2024 section 3.1.1: the threshold is 0.7 of cwnd, not of FlightSize.
+    fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
+        (window.cwnd as f64 * self.beta) as u64
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        self.turn.probe(out);
+    }
+}
