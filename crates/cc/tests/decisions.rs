@@ -308,7 +308,19 @@ fn k_is_taken_from_what_was_left_or_from_w_max_alone() {
         let (mut sender, _) = cubic(&set, Always(1), 100);
         sender.lose().ack(1);
         assert!((sender.probe("k_s") - k).abs() < 1e-4, "{form}: {}", sender.probe("k_s"));
-        // "or 0": the window is past W_max when the epoch begins, as after a timeout.
+    }
+}
+
+/// "Or 0": the window is past W_max when the epoch begins, after a timeout, or because a spurious loss cut W_max alone.
+#[test]
+fn past_w_max_k_is_zero() {
+    for form in ["rfc9438", "paper"] {
+        let set = [("w_max_cut", word("always")), ("K", word(form))];
+        let (mut sender, _) = cubic(&set, Always(1), 100);
+        sender.lose();
+        sender.event(Event::LossRecovery).event(Event::Undo).ack(1);
+        assert_eq!((sender.cwnd_segments(), sender.probe("w_max_segments")), (70.0, 59.5));
+        assert_eq!(sender.probe("k_s"), 0.0, "{form}");
         sender.event(Event::Timeout);
         acknowledge(&mut sender, 100);
         assert_eq!(sender.probe("k_s"), 0.0, "{form}");
