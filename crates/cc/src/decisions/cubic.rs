@@ -61,27 +61,27 @@ crate::parameters! {
     /// What can be set of CUBIC's actions.
     pub struct CubicActionParams {
         c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
-            "actions = cubic: how fast the cubic grows; one action takes three times this",
+            "CUBIC's actions: how fast the cubic grows; one action takes three times this",
             "Seo et al. 2024 table 2 (0.4)";
         cnt_cap: CntCap = CntCap::Cwnd, "cnt_cap", Allowed::Word(CntCap::WORDS), "",
-            "actions = cubic: CUBIC's count from one decision to the next, at most a window or uncapped; or a window",
+            "CUBIC's actions: CUBIC's count from one decision to the next, at most a window or uncapped; or a window",
             "Seo et al. 2024 section 3.2.1 has CUBIC's count (uncapped), which on the plateau is a hundred windows; \
              decided: a window at most";
         increase: Increase = Increase::OneSegment, "increase", Allowed::Word(Increase::WORDS), "",
-            "actions = cubic: one segment towards the target, or to the target at once",
+            "CUBIC's actions: one segment towards the target, or to the target at once",
             "Seo et al. 2024 section 3.2.1: CUBIC's way, when its count is reached; Seo et al. 2022 equation (1) sets \
              cwnd (set-target)";
         w_max_cut: WMaxCut = WMaxCut::FastConvergence, "w_max_cut", Allowed::Word(WMaxCut::WORDS), "",
-            "actions = cubic: when W_max is (1 + beta) / 2 of the window before a loss",
+            "CUBIC's actions: when W_max is (1 + beta) / 2 of the window before a loss",
             "RFC 9438 section 4.7; Seo et al. 2024 table 2 names no condition (always)";
         k: KForm = KForm::Rfc9438, "K", Allowed::Word(KForm::WORDS), "",
-            "actions = cubic: K from the window that a loss has left, or from W_max alone",
+            "CUBIC's actions: K from the window that a loss has left, or from W_max alone",
             "RFC 9438 section 4.2; Seo et al. 2024 equation (3) (paper)";
         form: Form = Form::Ns3, "form", Allowed::Word(COUNTING_FORMS), "",
-            "actions = cubic: whose CUBIC is the base",
+            "CUBIC's actions: whose CUBIC is the base",
             "Seo et al. 2022 section III, 2024 section 4.1: ns-3";
         hystart: bool = true, "hystart", Allowed::Flag, "",
-            "actions = cubic: leave slow start by ACK train or delay",
+            "CUBIC's actions: leave slow start by ACK train or delay",
             "ns-3 TcpCubic and Linux tcp_cubic; the papers leave slow start as CUBIC has it";
     }
 }
