@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 
+# Values that differ by less, relative to their size, are equal: that much comes of rounding in sums.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -108,7 +111,7 @@ def measure(values: Iterable[float | None]) -> Measure:
     n = len(present)
     if n == 0:
         return Measure(None, None, 0)
-    if min(present) == max(present):
+    if math.isclose(min(present), max(present), rel_tol=ROUNDING):
         return Measure(present[0], None, n)
     mean = math.fsum(present) / n
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in present) / (n - 1))
@@ -118,7 +121,11 @@ def measure(values: Iterable[float | None]) -> Measure:
 def paired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
     """Summarise what these values have over those, seed by seed; a pair that lacks one is left out."""
     pairs = zip(these, those, strict=True)
-    return measure(None if this is None or that is None else this - that for this, that in pairs)
+    return measure(None if this is None or that is None else _difference(this, that) for this, that in pairs)
+
+
+def _difference(this: float, that: float) -> float:
+    return 0.0 if math.isclose(this, that, rel_tol=ROUNDING) else this - that
 
 
 def summarise(outcomes: Sequence[Mapping[str, Any]]) -> Summary:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab.summary import Measure, mean_of_flows, measure, summarise
+from cwndlab.summary import Measure, mean_of_flows, measure, paired_difference, summarise
 from tests.samples import flow, link, outcome
 
 
@@ -36,6 +36,12 @@ def test_scipy_agrees() -> None:
 @pytest.mark.parametrize("values", [[7.25], [0.1] * 5, [0, 0]])
 def test_no_interval_where_nothing_varies(values: list[float]) -> None:
     assert measure(values) == Measure(values[0], None, len(values))
+
+
+def test_what_comes_of_rounding_is_no_effect() -> None:
+    assert measure([0.1 + 0.2, 0.3]).half_width is None
+    assert paired_difference([0.1 + 0.2, 0.7], [0.3, 0.7]) == Measure(0, None, 2)
+    assert paired_difference([0.3 + 1e-9, 0.7], [0.3, 0.7]).half_width is not None
 
 
 def test_missing_values_are_left_out() -> None:
