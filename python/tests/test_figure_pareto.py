@@ -54,6 +54,19 @@ def written(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.axes[0].texts if text.get_text()]
 
 
+def test_costs_of_several_decades_have_plain_numbers() -> None:
+    figure = drawn(point(7, 1), point(500, 2))
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    low, high = ax.get_xlim()
+    shown = [label.get_text() for label in ax.get_xticklabels() if low < label.get_position()[0] < high]
+    assert shown == ["10", "20", "50", "100", "200", "500"]
+
+
+def test_markers_that_tell_nothing_have_no_legend() -> None:
+    assert drawn(point(1, 2, key=""), point(2, 3, key="")).axes[0].get_legend() is None
+
+
 def test_front_is_joined_in_steps_and_named() -> None:
     figure = drawn(point(3, 9, "dear"), point(1, 2, "_cheap"), point(2, 1, "beaten"), point(2, 5, "pays $"))
     [line] = [each for each in figure.axes[0].get_lines() if each.get_label() == "Pareto front"]

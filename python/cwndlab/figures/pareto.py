@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from cwndlab.figures.labels import label_points
 from cwndlab.figures.names import shown
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis
     from matplotlib.figure import Figure
 
     from cwndlab.pareto import Point
@@ -43,8 +45,8 @@ def draw_pareto(
 ) -> Figure:
     """Draw gain over cost with 95 % intervals; a stepped line joins the points that nothing beats.
 
-    Colour and filling tell the series, the marker its key. Points of the front are named, as far as there is
-    room for their names; the legend counts points without values.
+    Colour and filling tell the series, the marker its key; an empty key needs no legend. Points of the front
+    are named, as far as there is room for their names; the legend counts points without values.
     """
     valued = [(point, place) for point in points if (place := _place(point)) is not None]
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -52,7 +54,7 @@ def draw_pareto(
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         if _is_wide([x for _, (x, _) in valued]):
-            ax.set_xscale("log")
+            _scale_by_factors(ax.xaxis)
         series = _looks(point.series for point in points)
         markers = _looks(point.marker_key for point in points)
         for point, place in valued:
@@ -60,7 +62,7 @@ def draw_pareto(
         best = front([point for point, _ in valued])
         efficient = [each for each, is_best in zip(valued, best, strict=True) if is_best]
         remarks = [*_draw_front(ax, [place for _, place in efficient]), *_missing(len(points) - len(valued))]
-        legend_above(figure, ax, [_entry(key, GREY, look.marker) for key, look in markers.items()])
+        legend_above(figure, ax, [_entry(key, GREY, look.marker) for key, look in markers.items() if key])
         legend_below(
             figure,
             [*(_entry(name, look.colour, "o", look.filling) for name, look in series.items()), *remarks],
@@ -85,6 +87,14 @@ def _looks(names: Iterable[str]) -> dict[str, Look]:
 
 def _is_wide(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) > LINEAR_SPAN * min(values)
+
+
+def _scale_by_factors(axis: XAxis) -> None:
+    """A logarithmic axis with its numbers written out: 20 is read at a glance, 10 to the power 1.3 is not."""
+    axis.axes.set_xscale("log")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw(ax: Axes, point: Point, place: Place, series: Look, marker: Any) -> None:
