@@ -20,7 +20,7 @@ def test_compare(cwndlab: Command, scenario: Path) -> None:
     answer = cwndlab("compare", str(scenario), *CC, "--flow", "b", "--seeds", "3")
     assert answer.returncode == 0, answer.stderr
     assert "two flows: cubic, reno over 3 seeds" in answer.stdout
-    assert "  − cubic" in answer.stdout
+    assert "reno − cubic" in answer.stdout
     assert "harm to a" in answer.stdout
     assert "9 runs made, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy import bool_
     from numpy.typing import NDArray
 
+    from cwndlab.detail import Distribution
     from cwndlab.pareto import Point
     from cwndlab.recording import Column, SeriesTable
     from cwndlab.result import Result
@@ -101,7 +102,8 @@ def distribution(results: Iterable[tuple[str, Result]], key: str) -> TimeChart |
     """The share of samples at or below a value, over all seeds."""
     pooled: dict[str, tuple[list[Column], list[Column]]] = {}
     for label, result in results:
-        for each in (each for run in result.runs for each in run.detail.distributions if each.measure == key):
+        found = (each for run in result.runs for each in run.detail.distributions if each.measure == key)
+        for each in filter(_is_told, found):
             name = f"{each.name}: {label}" if label else each.name
             middles, counts = pooled.setdefault(name, ([], []))
             middles.append(each.middle_ms)
@@ -219,8 +221,8 @@ def _smoothed(column: Column, time: Column) -> Column:
     return np.where(known, sums / np.maximum(counts, 1), np.nan)
 
 
-def _is_told(table: SeriesTable) -> bool:
-    return not table.name.endswith((".access", ".back"))
+def _is_told(component: SeriesTable | Distribution) -> bool:
+    return not component.name.endswith((".access", ".back"))
 
 
 def _lines(names: Sequence[str], columns: Sequence[Column]) -> list[Series]:
@@ -256,7 +258,9 @@ def _mean_line(label: str, seeds: Sequence[Column]) -> Series:
         return Series(label, middle)
     ends = [each.interval or (each.mean, each.mean) for each in means]
     return Series(
-        f"{label} ({CONFIDENCE:.0%} interval)", middle, ([low for low, _ in ends], [high for _, high in ends])
+        f"{label} ({100 * CONFIDENCE:.0f} % interval)",
+        middle,
+        ([low for low, _ in ends], [high for _, high in ends]),
     )
 
 

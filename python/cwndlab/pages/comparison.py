@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from cwndlab.numbers import counted
 from cwndlab.pages import charts
-from cwndlab.pages.parts import block_table, facts, scenario_section
-from cwndlab.pages.run import over_seeds, seed_rows
+from cwndlab.pages.parts import block_table, facts, scenario_section, tables_with_commands
+from cwndlab.pages.run import over_seeds, over_time, seed_rows
 from cwndlab.pareto import front
-from cwndlab.report import Report, ScatterChart, Section, Table, Text
+from cwndlab.report import Report, ScatterChart, Section, Text
 from cwndlab.tables import columns
 from cwndlab.tables.block import Block
 from cwndlab.tables.comparison import blocks, explanation, harm_blocks, notes
@@ -32,7 +32,7 @@ def comparison_page(comparison: Comparison) -> Report:
         Section("Goodput against delay", [_tradeoff(comparison)]),
         *over_seeds(labelled),
         *_over_time(comparison),
-        Section("Every seed", [_every_seed(comparison)], "seeds"),
+        _every_seed(comparison),
         scenario_section(comparison.scenario),
     ]
     subtitle = f"{', '.join(comparison.labels)} compared over {counted(len(comparison.seeds), 'seed')}"
@@ -55,18 +55,16 @@ def _tradeoff(comparison: Comparison) -> ScatterChart:
 
 def _over_time(comparison: Comparison) -> Iterator[Section]:
     for label, result in zip(comparison.labels, comparison.results, strict=True):
-        for run in result.recorded:
-            group = charts.over_time(run)
-            if group is not None:
-                yield Section(f"Over time: {label}, seed {run.seed}", [group])
+        yield from over_time(result, f"Over time: {label}")
 
 
-def _every_seed(comparison: Comparison) -> Table:
+def _every_seed(comparison: Comparison) -> Section:
     rows, commands = [], []
     for index, (label, result) in enumerate(zip(comparison.labels, comparison.results, strict=True)):
         rows += seed_rows(result, comparison.link, label, anchor=_anchor(index))
         commands += [one.command for one in result.each()]
-    return block_table(Block(("algorithm", "seed"), rows, columns.TOTAL, 1).measured(), commands=commands)
+    block = Block(("algorithm", "seed"), rows, columns.TOTAL, 1).measured()
+    return Section("Every seed", tables_with_commands(block, commands), "seeds")
 
 
 def _anchor(index: int) -> str:

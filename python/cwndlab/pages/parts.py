@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cwndlab.manifest import builder, manifest
@@ -40,6 +41,25 @@ def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -
     return Table([*labels, *measured, *repeat], rows, caption, note)
 
 
+def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:
+    """A table of measures, and one of the commands, which are too long to stand beside them.
+
+    The first label of each row leads to the command that makes the row again.
+    """
+    measured = block_table(block)
+    labels = measured.columns[: len(block.headings)]
+    anchors = [f"command-{index + 1}" for index in range(len(commands))]
+    told = [
+        Row([*row.cells[: len(labels)], Cell(command)], anchor)
+        for row, command, anchor in zip(measured.rows, commands, anchors, strict=True)
+    ]
+    linked = [_linked(row, f"#{anchor}") for row, anchor in zip(measured.rows, anchors, strict=True)]
+    return [
+        replace(measured, rows=linked),
+        Table([*labels, Column("command", code=True)], told, "What makes each row again"),
+    ]
+
+
 def scenario_section(scenario: Scenario) -> Section:
     """What was run: in words, and as it was written."""
     head, *links = outline(scenario.resolved)
@@ -60,6 +80,11 @@ def facts(scenario: Scenario, seeds: Sequence[int]) -> list[tuple[str, str]]:
 def machine_facts(seeds: Sequence[int]) -> list[tuple[str, str]]:
     """What a report of many scenarios was made by."""
     return [(name.replace("_", " "), _fact(value)) for name, value in builder(seeds).items()]
+
+
+def _linked(row: Row, href: str) -> Row:
+    first, *others = row.cells
+    return replace(row, cells=[replace(first, href=href), *others])
 
 
 def _fact(value: object) -> str:

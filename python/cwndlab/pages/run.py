@@ -5,28 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.pages import charts
-from cwndlab.pages.parts import block_table, facts, scenario_section
-from cwndlab.report import Report, Section, Text
+from cwndlab.pages.parts import block_table, facts, scenario_section, tables_with_commands
+from cwndlab.report import Command, Report, Section, Text
 from cwndlab.summary import measure
 from cwndlab.tables import columns
 from cwndlab.tables.block import Block, Row
-from cwndlab.tables.run import blocks, notes, repeats
+from cwndlab.tables.run import blocks, flow_rows, notes, repeats
 from cwndlab.totals import busiest_link, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cwndlab.report import Block as Part
+    from cwndlab.report import Table
     from cwndlab.result import Result
 
 
 def run_page(result: Result) -> Report:
     """Tables, charts over time and distributions, every seed with its command, and the scenario."""
     sections = [
-        Section("Results", [*map(block_table, blocks(result, columns.FLOW_MORE)), Text(list(notes(result)))]),
-        *_over_time(result),
+        Section("Results", [*_tables(result), Text(list(notes(result)))]),
+        *over_time(result, "Over time"),
         *over_seeds([("", result)]),
-        Section("Every seed", [block_table(_seeds(result), commands=_commands(result))], "seeds"),
+        Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
         scenario_section(result.scenario),
     ]
     return Report(
@@ -34,13 +35,13 @@ def run_page(result: Result) -> Report:
     )
 
 
-def _over_time(result: Result) -> Iterator[Section]:
-    for run in result.recorded:
-        group = charts.over_time(run)
-        if group is not None:
-            command = f"cwndlab run {result.scenario.file} --seeds {run.seed}-{run.seed}"
-            intro = f"Seed {run.seed}: {command}"
-            yield Section(f"Over time, seed {run.seed}", [group], f"seed-{run.seed}", intro)
+def over_time(result: Result, title: str) -> Iterator[Section]:
+    """The recorded series of each seed, with the command that makes them again."""
+    for one in result.each():
+        for run in one.recorded:
+            group = charts.over_time(run)
+            if group is not None:
+                yield Section(f"{title}, seed {run.seed}", [group, Command(one.command)])
 
 
 def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
@@ -64,6 +65,12 @@ def seed_rows(result: Result, link: str | None, *labels: str, anchor: str | None
         )
         for index, run in enumerate(result.runs)
     ]
+
+
+def _tables(result: Result) -> list[Table]:
+    more = Block(("flow", "cc"), flow_rows(result), columns.FLOW_MORE, len(result.runs)).measured()
+    flows, *others = blocks(result)
+    return [block_table(block) for block in (flows, more, *others) if block.rows and block.columns]
 
 
 def _seeds(result: Result) -> Block:

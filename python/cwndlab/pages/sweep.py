@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.numbers import counted
 from cwndlab.pages import charts
-from cwndlab.pages.parts import block_table, facts, scenario_section
+from cwndlab.pages.parts import facts, scenario_section, tables_with_commands
 from cwndlab.plots import heat_cells
 from cwndlab.report import Report, Section, Text
 from cwndlab.tables import columns
@@ -28,7 +28,7 @@ def sweep_page(sweep: Sweep) -> Report:
             [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],
         ),
         *_heat_maps(sweep),
-        Section("Every point", [block_table(block(sweep), commands=commands)], "points"),
+        Section("Every point", tables_with_commands(block(sweep), commands), "points"),
         scenario_section(sweep.scenario),
     ]
     keys = " and ".join(axis.key for axis in sweep.axes)

@@ -46,10 +46,10 @@ def explanation(comparison: Comparison) -> str:
     """What the rows are."""
     base = comparison.labels[0]
     if len(comparison.seeds) == 1:
-        return f"Rows that begin with a minus are differences to {base}. One seed only, so no intervals."
+        return f"A row with a minus is a difference to {base}. One seed only, so no intervals."
     return (
-        "Mean ± half-width of the 95 % interval. Rows that begin with a minus are differences to "
-        f"{base}, paired by seed."
+        f"Mean ± half-width of the 95 % interval. A row with a minus is a difference to {base}, paired "
+        "by seed."
     )
 
 
@@ -96,4 +96,4 @@ def _rows(comparison: Comparison, table: Compared) -> Iterator[Row]:
     yield Row((base,), table.means[0])
     for label, means, difference in zip(others, table.means[1:], table.differences, strict=True):
         yield Row((label,), means)
-        yield Row((f"  − {base}",), difference, signed=True)
+        yield Row((f"{label} − {base}",), difference, signed=True)

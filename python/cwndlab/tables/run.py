@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from cwndlab.result import Result
     from cwndlab.summary import Summary
-    from cwndlab.tables.columns import Column
 
 # More flows than this are shown as the average flow of each algorithm.
 MAX_FLOWS = 40
@@ -36,19 +35,21 @@ def print_result(console: Console, result: Result) -> None:
         console.print(note, markup=False, style="dim")
 
 
-def blocks(result: Result, more: Sequence[Column] = ()) -> list[Block]:
-    """The flows, the groups, the links and the changes, each with the columns in which something is measured.
-
-    `more` are columns of the flows beside the usual ones.
-    """
+def blocks(result: Result) -> list[Block]:
+    """The flows, the groups, the links and the changes, each with the columns that have a value."""
     summary, seeds = result.summary, len(result.runs)
     tables = (
-        Block(("flow", "cc"), component_rows(_flows(result)), (*columns.FLOW, *more), seeds),
+        Block(("flow", "cc"), flow_rows(result), columns.FLOW, seeds),
         Block(("group", "cc"), component_rows(summary.groups), columns.GROUP, seeds),
         Block(("link",), component_rows(_telling_links(summary), with_cc=False), columns.LINK, seeds),
         Block(("change",), component_rows(summary.changes, with_cc=False), columns.CHANGE, seeds),
     )
     return [block.measured() for block in tables]
+
+
+def flow_rows(result: Result) -> list[Row]:
+    """One row a flow; of very many, one an algorithm."""
+    return component_rows(_flows(result))
 
 
 def component_rows(components: Iterable[Component], *, with_cc: bool = True) -> list[Row]:
