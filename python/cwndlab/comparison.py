@@ -216,6 +216,11 @@ class Comparison:
         return self._frame("flows")
 
     @property
+    def groups(self) -> pl.DataFrame:
+        """One row per algorithm, seed and arrival process."""
+        return self._frame("groups")
+
+    @property
     def links(self) -> pl.DataFrame:
         """One row per algorithm, seed and link."""
         return self._frame("links")

@@ -186,7 +186,8 @@ class Result:
         from cwndlab.frames import runs_frame
 
         rows = runs_frame(self.runs).filter(pl.col("kind") == kind).drop("kind")
-        return rows.select(column for column in rows if column.null_count() < rows.height)
+        told = [column.name for column in rows if column.null_count() < rows.height]
+        return rows.select(list(dict.fromkeys(["seed", "name", *told])))
 
 
 def _column(name: str, columns: list[str]) -> str:

@@ -34,6 +34,20 @@ def test_from_a_text_and_a_dictionary() -> None:
     assert cl.run(content, seeds=1, overrides={"flow.0.cc": "reno"}).flows["cc"].to_list() == ["reno"]
 
 
+def test_what_a_scenario_has_not_is_an_empty_table() -> None:
+    result = cl.run(SCENARIO, seeds=1)
+    for table in (result.groups, result.changes):
+        assert (table.height, table.columns) == (0, ["seed", "name"])
+    assert cl.compare(SCENARIO, ["cubic", "reno"], seeds=1).groups.height == 0
+
+
+def test_tables_become_those_of_pandas() -> None:
+    result = cl.run(SCENARIO, seeds=2)
+    frame = result.flows.to_pandas()
+    assert type(frame).__module__.partition(".")[0] == "pandas"
+    assert frame["goodput_mbps"].tolist() == result.flows["goodput_mbps"].to_list()
+
+
 def test_mistakes_are_raised() -> None:
     with pytest.raises(ScenarioError, match="cubik"):
         cl.run(SCENARIO, overrides={"flow.0.cc": "cubik"})
