@@ -1,14 +1,15 @@
 # Two commands for a bare machine with Python 3.11+, cargo and a C compiler:
 #   make test        set up everything, run all tests
-#   make reproduce   set up everything, run all scenarios, say where the results are
-# Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there), clean.
+#   make reproduce   set up everything, run the papers again, say where the report is
+# Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there),
+# sensitivity (every alternative to what the papers leave open: long), clean.
 
 PYTHON ?= python3
 BIN := .venv/bin
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce lint lint-rust lint-python bench docs clean
+.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -20,11 +21,7 @@ test: lint $(BUILT)
 	@$(BIN)/pytest
 
 reproduce: $(BUILT)
-	@for scenario in scenarios/*.toml; do \
-		echo "== $$scenario"; \
-		$(BIN)/cwndlab run "$$scenario" || exit $$?; \
-	done
-	@echo "Tables, series and figures of every scenario are in out/."
+	@$(BIN)/cwndlab reproduce
 
 lint: lint-rust lint-python
 
@@ -48,6 +45,10 @@ bench: $(BUILT)
 
 docs: $(BUILT)
 	@cd python && ../$(BIN)/python -m tests.refresh_docs
+
+sensitivity: $(BUILT)
+	@$(BIN)/cwndlab reproduce --full --out out/full
+	@$(BIN)/python -m cwndlab.papers.sensitivity out/full/reproduction.json > docs/sensitivity.md
 
 clean:
 	rm -rf .venv target out .cwndlab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -30,7 +30,7 @@ def test_list(cwndlab: Command) -> None:
         "cubic",
         "droptail",
         "linux",
-        "papers:\n  none yet",
+        "papers:\n  seo2024",
         "environments:\n  none yet",
     ):
         assert word in answer.stdout
@@ -38,7 +38,8 @@ def test_list(cwndlab: Command) -> None:
     listed = json.loads(cwndlab("list", "--json").stdout)
     assert listed["schema"] == 1
     assert "reno" in [entry["name"] for entry in listed["algorithms"]]
-    assert listed["papers"] == []
+    assert "cho2024" in [entry["name"] for entry in listed["papers"]]
+    assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("name", ["cubic", "droptail", "fq-codel", "linux", "ns3", "tcp"])

@@ -9,6 +9,7 @@ import pytest
 
 from cwndlab.errors import InputError
 from cwndlab.papers import library
+from cwndlab.papers.closeness import closeness
 from cwndlab.papers.reproduction import Reproduction, plan, reproduce
 from cwndlab.papers.verdict import Verdict
 from cwndlab.scenario import ScenarioError
@@ -159,6 +160,63 @@ def test_a_missing_seed_makes_a_claim_unavailable(papers: Path) -> None:
     judged = paper.defaults.claims()
     assert judged[0].verdict is Verdict.UNAVAILABLE
     assert judged[0].parts[0].reason == "seed 3 of E1/long is missing"
+
+
+def test_after_an_interruption_it_goes_on(papers: Path) -> None:
+    assert papers.exists()
+    chosen = range(1, 5)
+    shares: list[float] = []
+
+    def interrupt(share: float) -> None:
+        shares.append(share)
+        if share > 0:
+            raise KeyboardInterrupt
+
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(SCENARIO.replace('"2 s"', '"900 s"'))
+    planned = plan([], chosen, quick=False, full=False)
+    cut = reproduce(planned, chosen, threads=1, watch=interrupt)
+    assert cut.interrupted
+    verdicts = {claim.verdict for claim in cut.papers[0].claims}
+    assert verdicts == {Verdict.UNAVAILABLE}
+    assert "is missing" in str(cut.papers[0].claims[0].parts[0].reason)
+    whole = reproduce(planned, chosen)
+    assert not whole.interrupted
+    assert whole.papers[0].claims[1].verdict is Verdict.REFUTED
+    assert [run.reused for result in whole.results for run in result.runs].count(True) >= sum(
+        len(result.runs) for result in cut.results
+    )
+
+
+def test_an_alternative_may_change_one_experiment_only(papers: Path) -> None:
+    text = PAPER.replace('label = "none",', 'label = "none", only = "E2",')
+    (papers / "paper.toml").write_text(text)
+    [[_, none, _]] = plan([], [1], quick=False, full=False)
+    made = none.cells["E1/long"].scenario
+    assert made is not None
+    assert made.resolved["link"][0]["loss"]["rate"] == 0.001
+
+
+def test_findings_are_tested_apart_from_the_claims(papers: Path) -> None:
+    claims = (papers / "claims.toml").read_text()
+    (papers / "claims.toml").write_text(
+        claims + CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding").replace("Q1", "F1")
+    )
+    [paper] = run().papers
+    assert [(finding.claim.id, finding.verdict) for finding in paper.findings] == [("F1", Verdict.SUPPORTED)]
+    assert [claim.claim.id for claim in paper.claims] == ["Q1", "Q2", "Q3"]
+
+
+def test_closeness_is_by_the_plain_numbers(papers: Path) -> None:
+    assert papers.exists()
+    [paper] = run().papers
+    known = closeness([paper.defaults, *paper.alternatives])
+    assert [each.world.value for each in known] == ["default", "none"]
+    for each in known:
+        [row] = each.rows
+        assert row.target.id == "t-1"
+        assert row.ours is not None
+        assert each.distance == pytest.approx(abs(row.ours.value - 9))
 
 
 def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:

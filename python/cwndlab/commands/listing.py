@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +24,11 @@ class Part(StrEnum):
     ENVIRONMENTS = "environments"
 
 
+# Summaries go on in the next line.
+WIDTH = 80
+
 # Parts of the laboratory that are still to come: listed, so that nobody looks for them in vain.
 TO_COME = {
-    Part.PAPERS: "none yet: the five founding papers come with part 3",
     Part.ENVIRONMENTS: "none yet: Gymnasium environments come with part 8",
 }
 
@@ -36,7 +39,7 @@ def list_(
     """List what there is: algorithms, queues, profiles, ..."""
     from cwndlab import catalogue, files
 
-    known = catalogue.read()
+    known = {**catalogue.read(), Part.PAPERS: _papers()}
     parts = list(Part) if part is None else [part]
     if as_json:
         typer.echo(files.dump({"schema": 1, **{name: _brief(known.get(name, [])) for name in parts}}))
@@ -46,6 +49,17 @@ def list_(
             typer.echo()
         typer.echo(f"{name}:")
         _print(name, known.get(name, []))
+
+
+def _papers() -> list[dict[str, Any]]:
+    """The papers of a source checkout; none where there is no such checkout."""
+    from cwndlab.errors import InputError
+    from cwndlab.papers import library
+
+    try:
+        return [{"name": name, "summary": library.read(name).title} for name in library.names()]
+    except InputError:
+        return []
 
 
 def _brief(entries: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
@@ -58,4 +72,7 @@ def _print(part: Part, entries: list[dict[str, Any]]) -> None:
         return
     width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in _brief(entries):
-        typer.echo(f"  {entry['name']:{width}}  {entry['summary']}".rstrip())
+        first, *rest = textwrap.wrap(entry["summary"], WIDTH - width - 4) or [""]
+        typer.echo(f"  {entry['name']:{width}}  {first}".rstrip())
+        for line in rest:
+            typer.echo(f"  {'':{width}}  {line}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.evaluation import Row as Number
     from cwndlab.papers.paper import Experiment, Part
     from cwndlab.papers.reproduction import PaperReproduction, Reproduction
+    from cwndlab.papers.verdict import Judged
     from cwndlab.report import Block
 
 METHOD = (
@@ -46,7 +47,7 @@ def reproduction_page(reproduction: Reproduction) -> Report:
 
 def _meanings() -> Table:
     rows = [Row([_verdict_cell(verdict), Cell(meaning)]) for verdict, meaning in MEANING.items()]
-    return Table([Column("verdict"), Column("meaning")], rows)
+    return Table([Column("verdict"), Column("meaning", prose=True)], rows)
 
 
 def _marks(reproduction: Reproduction) -> str:
@@ -65,7 +66,7 @@ def _first_page(reproduction: Reproduction) -> list[Section]:
 
 
 def _overview(reproduction: Reproduction) -> Table:
-    columns = [Column("paper"), Column("claims", numeric=True)]
+    columns = [Column("paper", prose=True), Column("claims", numeric=True)]
     columns += [Column(verdict.value, numeric=True) for verdict in MEANING]
     rows = []
     for paper in reproduction.papers:
@@ -94,13 +95,22 @@ def _claims_table(claims: Iterable[JudgedClaim], paper: str, caption: str) -> Ta
                 Cell(claim.claim.id, href=f"#{paper}-{claim.claim.id}"),
                 Cell(claim.claim.text, hint=claim.claim.quote),
                 _verdict_cell(claim.verdict),
-                Cell("; ".join(dict.fromkeys(evidence(part) for part in claim.parts))),
+                Cell(
+                    "\n".join(dict.fromkeys(_told(part, alone=len(claim.parts) == 1) for part in claim.parts))
+                ),
             ]
         )
         for claim in claims
     ]
-    columns = [Column(""), Column("statement"), Column("verdict"), Column("evidence")]
+    columns = [Column(""), Column("statement", prose=True), Column("verdict"), Column("evidence", prose=True)]
     return Table(columns, rows, caption)
+
+
+def _told(judged: Judged, *, alone: bool) -> str:
+    """A part in words with its evidence; the only part of a claim says what the claim says."""
+    if alone or judged.estimate is None:
+        return evidence(judged)
+    return f"{judged.part.text}: {evidence(judged)}"
 
 
 def _verdict_cell(verdict: Verdict) -> Cell:
@@ -121,8 +131,8 @@ def _conditions(paper: PaperReproduction) -> Iterator[str]:
     yield f"Fitted to the paper: {'; '.join(fitted)}." if fitted else "Nothing is fitted to the paper."
     departures = dict(_departures(paper))
     if departures:
-        told = "; ".join(f"{name}: {', '.join(each)}" for name, each in departures.items())
-        yield f"Departures of the algorithms from their sources. {told}"
+        counts = ", ".join(f"{name} ({len(each)})" for name, each in departures.items())
+        yield f"Algorithms that depart from their sources, as told below: {counts}."
 
 
 def _turned(paper: PaperReproduction) -> Iterator[str]:
@@ -164,7 +174,7 @@ def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
 def _evidence_table(paper: PaperReproduction) -> Table:
     columns = [
         Column("claim"),
-        Column("part"),
+        Column("part", prose=True),
         Column("effect", code=True),
         Column("expected"),
         Column("paper", numeric=True),
@@ -335,11 +345,17 @@ def _open_points(paper: PaperReproduction) -> Section:
     errata = [Row([Cell(each.where), Cell(each.text)]) for each in paper.paper.errata]
     blocks: list[Block] = [
         Table(
-            [Column(""), Column("left open"), Column("default"), Column("why")],
+            [Column(""), *(Column(title, prose=True) for title in ("left open", "default", "why"))],
             points,
             "What the paper leaves open",
         )
     ]
+    departures = [Row([Cell(name), Cell("\n".join(each))]) for name, each in _departures(paper)]
+    if departures:
+        columns = [Column("algorithm"), Column("departures from its source", prose=True)]
+        blocks.append(Table(columns, departures, "Departures of the algorithms from their sources"))
     if errata:
-        blocks.append(Table([Column("where"), Column("what")], errata, "Errata and contradictions"))
+        blocks.append(
+            Table([Column("where"), Column("what", prose=True)], errata, "Errata and contradictions")
+        )
     return Section("What it leaves open", blocks, f"{paper.paper.id}-open", level=2)

@@ -13,7 +13,7 @@ from cwndlab.scenario import Scenario, load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cwndlab.papers.paper import Experiment, Paper, Variant
+    from cwndlab.papers.paper import Alternative, Experiment, Paper, Variant
 
 # `--quick` cuts longer runs.
 QUICK_S = 60
@@ -38,17 +38,23 @@ class Cell:
         return f"{self.experiment.id}/{self.variant.label}"
 
 
-def cells(paper: Paper, settings: Mapping[str, str] | None = None, *, quick: bool = False) -> dict[str, Cell]:
-    """Every cell of a paper by its key; `settings` are overrides of an alternative.
+def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool = False) -> dict[str, Cell]:
+    """Every cell of a paper by its key, under its defaults or an alternative.
 
     Raises `ScenarioError` if a scenario of the paper has a mistake.
     """
     made = (
-        _cell(experiment, variant, settings or {}, quick=quick)
+        _cell(experiment, variant, _changes(alternative, experiment), quick=quick)
         for experiment in paper.experiments
         for variant in experiment.variants
     )
     return {cell.key: cell for cell in made}
+
+
+def _changes(alternative: Alternative | None, experiment: Experiment) -> Mapping[str, str]:
+    if alternative is None or alternative.only not in (None, experiment.id):
+        return {}
+    return alternative.set
 
 
 def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str], *, quick: bool) -> Cell:

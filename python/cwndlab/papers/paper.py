@@ -44,10 +44,14 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet."""
+    """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet.
+
+    It changes every experiment, or `only` the one of this id.
+    """
 
     label: str
     set: Settings = field(default_factory=dict)
+    only: str | None = None
     unavailable: str | None = None
 
 

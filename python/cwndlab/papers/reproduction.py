@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.execution import execute_each
+from cwndlab.manifest import builder
 from cwndlab.papers import library
 from cwndlab.papers.evaluation import Evaluated, JudgedClaim, Row
 from cwndlab.papers.worlds import World, worlds
@@ -103,6 +104,7 @@ class Reproduction:
             "interrupted": self.interrupted,
             "quick": self.quick,
             "full": self.full,
+            "manifest": builder(self.seeds),
             "papers": [_paper_json(paper) for paper in self.papers],
         }
 

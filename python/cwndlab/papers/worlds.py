@@ -83,5 +83,5 @@ def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alt
     if each.unavailable is not None:
         return World(paper, seeds, {}, point, each, each.unavailable)
     needed = told_cells(paper)
-    made = {key: cell for key, cell in cells(paper, each.set).items() if key in needed}
+    made = {key: cell for key, cell in cells(paper, each).items() if key in needed}
     return World(paper, seeds, made, point, each)

@@ -34,12 +34,17 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, with its unit; `code` is set in the letters of a terminal and can be copied."""
+    """A column of a table, with its unit.
+
+    `code` is set in the letters of a terminal and can be copied; `prose` are sentences, which take the room
+    that is left.
+    """
 
     title: str
     unit: str = ""
     numeric: bool = False
     code: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def effect(estimate: Estimate) -> str:
 def _print_paper(console: Console, paper: PaperReproduction) -> None:
     console.print(f"[bold]{escape(paper.paper.id)}[/bold]: {escape(paper.paper.title)}")
     console.print(f"{counted(len(paper.claims), 'claim')}: {tally(paper.claims)}")
-    shown = [claim for claim in paper.claims if claim.verdict is not Verdict.UNAVAILABLE]
+    shown = [claim for claim in (*paper.claims, *paper.findings) if claim.verdict is not Verdict.UNAVAILABLE]
     if shown:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         for _ in range(3):

@@ -142,7 +142,7 @@ pub const PROFILES: &[Profile] = &[
             "the handshake is simulated, the end of a connection is not",
         ],
         options: &[],
-        dialects: &[("cubic", "form", Setting::Word("linux"))],
+        dialects: &[("cubic", "form", Setting::Word("linux")), ("random", "form", Setting::Word("linux"))],
     },
     Profile {
         name: "ns3",
