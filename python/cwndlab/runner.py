@@ -84,7 +84,9 @@ class _Job:
         return self._finished(stored, reused=False)
 
     def _finished(self, stored: Stored, *, reused: bool) -> SeedRun:
-        return SeedRun(self.seed, stored.outcome, stored.detail, stored.recording, reused)
+        # A recording that an earlier call asked for must not turn up in this one's files.
+        recording = stored.recording if self.record else None
+        return SeedRun(self.seed, stored.outcome, stored.detail, recording, reused)
 
     def _simulate(self) -> Stored:
         scenario = self.scenario

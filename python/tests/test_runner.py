@@ -89,6 +89,13 @@ def test_all_seeds_or_none_may_be_recorded(store: Store, simulated: list[int]) -
     assert len(simulated) == 4
 
 
+def test_what_an_earlier_call_recorded_does_not_turn_up(store: Store, simulated: list[int]) -> None:
+    run_seeds([7, 8], store, Record.ALL)
+    batch = run_seeds([7, 8], store, Record.FIRST)
+    assert simulated == [7, 8]
+    assert [run.recording is not None for run in batch.runs] == [True, False]
+
+
 def test_finished_runs_are_reused(store: Store, simulated: list[int]) -> None:
     run_seeds([1, 2], store)
     batch = run_seeds([1, 2, 3], store)
