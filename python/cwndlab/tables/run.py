@@ -79,7 +79,7 @@ def notes(result: Result) -> Iterator[str]:
     if summary.jain.mean is not None:
         over_time = f"; in windows of 1 s {with_interval(summary.jain_over_time)}"
         yield (
-            f"Jain's index of the goodputs: {with_interval(summary.jain)}"
+            f"Jain's index of goodputs: {with_interval(summary.jain)}"
             f"{over_time if summary.jain_over_time.n else ''}"
         )
     if any(component.degraded for component in summary.flows):
