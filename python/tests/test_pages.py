@@ -1,79 +1,72 @@
-"""The reports of results: what they show, and what leads where."""
+"""What the pages make of results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
+import numpy as np
 
-import cwndlab as cl
-from cwndlab.comparison import Comparison
 from cwndlab.pages import report_of
-from cwndlab.report import Command, Report, Table, TimeChart
-from cwndlab.result import Result
-from cwndlab.swept import Sweep
-from tests.conftest import SCENARIO
+from cwndlab.pages.charts import distribution, fairness, over_time, thinned
+from cwndlab.report import render
+from tests.samples import flow, link, outcome, recording, result
 
-Made = Result | Comparison | Sweep
-
-CHANGES = {"link.0.delay": "15 ms", "duration": "3 s"}
-ACCESS = {"flow.*.access.rate": "50 Mbit/s", "flow.*.access.delay": "1 ms"}
+if TYPE_CHECKING:
+    from cwndlab.recording import Column
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+def test_thinning_keeps_the_extremes_in_their_order() -> None:
+    time: Column = np.arange(10_000, dtype=np.float64) * 0.01
+    values = np.sin(time)
+    values[4321], values[4322] = 50, -50
+    grid, [kept] = thinned(time, [values], most=200)
+    assert len(grid) == len(kept) <= 200
+    assert grid == sorted(grid)
+    assert kept.max() == 50
+    assert kept.min() == -50
+    assert np.argmax(kept) < np.argmin(kept)
 
 
-def ran() -> Result:
-    return cl.run(SCENARIO, seeds=[3, 4], overrides={**CHANGES, **ACCESS})
+def test_thinning_keeps_gaps() -> None:
+    time: Column = np.arange(10_000, dtype=np.float64) * 0.01
+    values: Column = np.where(time < 50, np.nan, 1.0)
+    grid, [kept] = thinned(time, [values], most=200)
+    assert np.isnan(kept[np.array(grid) < 49]).all()
+    assert (kept[np.array(grid) > 51] == 1).all()
 
 
-def compared() -> Comparison:
-    return cl.compare(SCENARIO, ["cubic", "reno"], seeds=2, overrides=CHANGES)
+def test_few_points_stay_as_they_are() -> None:
+    time: Column = np.arange(100, dtype=np.float64) * 0.01
+    grid, [kept] = thinned(time, [time])
+    assert grid == time.tolist()
+    assert kept is time
 
 
-def swept() -> Sweep:
-    return cl.sweep(SCENARIO, {"link.0.queue": ["1 bdp", "2 bdp"]}, seeds=2, overrides=CHANGES)
+def test_a_run_leads_back_to_each_seed() -> None:
+    made = result([outcome([flow("a", 1), flow("b", 2)], [link("l")])] * 3, recording())
+    report = report_of(made)
+    page = render(report)
+    for seed in (1, 2, 3):
+        assert f"cwndlab run made.toml --seeds {seed}-{seed}" in page
+    assert report.command == "cwndlab run made.toml --seeds 1-3"
 
 
-def tables(report: Report) -> list[Table]:
-    return [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
+def test_shares_of_a_distribution_by_hand() -> None:
+    # Seed 1 has counts 1, 2, 1 at 60, 70, 80 ms, seed 2 has 1, 2, 2: together 2, 4 and 3 of 9.
+    made = result([outcome([flow("a", 1)])] * 2)
+    chart = distribution([("", made)], "rtt_ms")
+    assert chart is not None
+    assert list(chart.x) == [60, 70, 80]
+    np.testing.assert_allclose(np.array(chart.series[0].values, dtype=float), [2 / 9, 6 / 9, 1])
+    assert distribution([("", made)], "completion_ms") is None
 
 
-def cells(table: Table, heading: str) -> list[str]:
-    place = [column.title for column in table.columns].index(heading)
-    return [row.cells[place].text for row in table.rows]
+def test_fairness_is_a_mean_over_the_seeds() -> None:
+    made = result([outcome([flow("a", 1), flow("b", 1)])] * 2)
+    chart = fairness([("", made)])
+    assert chart is not None
+    assert chart.series[0].values[0] == np.mean([0.89, 0.88])
 
 
-@pytest.mark.parametrize("made", [ran, compared, swept])
-def test_no_table_is_empty(made: Callable[[], Made]) -> None:
-    assert all(table.rows and len(table.columns) > 1 for table in tables(report_of(made())))
-
-
-@pytest.mark.parametrize("made", [ran, compared, swept])
-def test_every_row_leads_to_its_command(made: Callable[[], Made]) -> None:
-    *_, measured, commands = tables(report_of(made()))
-    assert [row.cells[0].href for row in measured.rows] == [f"#{row.anchor}" for row in commands.rows]
-    assert len(set(cells(commands, "command"))) == len(commands.rows)
-    for command in cells(commands, "command"):
-        assert "'link.0.delay=15 ms'" in command
-
-
-def test_charts_over_time_tell_their_command() -> None:
-    result = ran()
-    [section] = [each for each in report_of(result).sections if each.title == "Over time, seed 3"]
-    [command] = [block.text for block in section.blocks if isinstance(block, Command)]
-    assert command == next(result.each()).command
-    assert "--seeds 3-3" in command
-
-
-def test_access_links_are_left_out_of_the_charts() -> None:
-    [queue] = [
-        block
-        for section in report_of(ran()).sections
-        for block in section.blocks
-        if isinstance(block, TimeChart) and "queue delay" in block.title
-    ]
-    assert [line.label for line in queue.series] == ["bottleneck"]
+def test_no_recording_no_chart() -> None:
+    assert over_time(result([outcome([flow("a", 1)])]).runs[0]) is None

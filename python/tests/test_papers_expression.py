@@ -39,6 +39,7 @@ def value(text: str) -> float:
         ('goodput("E-1/reno")', 7),
         ('min(goodput("cubic"), goodput("reno")) + max(1, 2)', 6),
         ('abs(-goodput("reno"))', 4),
+        ('-goodput("reno") + 5', 1),
         ("2.5", 2.5),
     ],
 )

@@ -114,6 +114,13 @@ def test_settling() -> None:
     assert quantity("settle", "a", of=run(settled)) == pytest.approx(6.1)
 
 
+def test_the_median_is_that_of_what_follows() -> None:
+    """Half of the run swings between 10 and 90; then it stands, which the median of all would forbid."""
+    swing = np.where(np.arange(len(ENDS)) % 2 == 0, 10.0, 90.0)
+    windows = np.where(ENDS <= 10.55, swing, 100.0)
+    assert quantity("settle", "a", of=run(windows)) == pytest.approx(10.6)
+
+
 def test_a_loss_unsettles() -> None:
     losses = np.zeros(len(ENDS))
     losses[79] = 1  # in the interval that ends at 8.0 s

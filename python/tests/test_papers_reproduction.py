@@ -197,6 +197,17 @@ def test_an_alternative_may_change_one_experiment_only(papers: Path) -> None:
     assert made.resolved["link"][0]["loss"]["rate"] == 0.001
 
 
+def test_an_alternative_has_the_last_word_and_few_seeds(papers: Path) -> None:
+    text = PAPER.replace('set = { "link.0.loss" = "0" } },', 'set = { "link.0.queue" = "7 packets" } },')
+    (papers / "paper.toml").write_text(text)
+    [[defaults, other, _]] = plan([], range(1, 9), quick=False, full=False)
+    assert (len(defaults.seeds), len(other.seeds)) == (8, 5)
+    made = [cell.scenario for cell in other.runnable]
+    assert {each.resolved["link"][0]["queue"]["size"] for each in made if each} == {"7 packets"}
+    [[_, everywhere, _]] = plan([], range(1, 9), quick=False, full=True)
+    assert len(everywhere.seeds) == 8
+
+
 def test_findings_are_tested_apart_from_the_claims(papers: Path) -> None:
     claims = (papers / "claims.toml").read_text()
     (papers / "claims.toml").write_text(
@@ -208,15 +219,20 @@ def test_findings_are_tested_apart_from_the_claims(papers: Path) -> None:
 
 
 def test_closeness_is_by_the_plain_numbers(papers: Path) -> None:
-    assert papers.exists()
+    more = """\
+t-5,Table 1,E1,short,both,avg_throughput,5,Mbps,measured,"goodput(""short"")",
+t-6,Table 1,E1,both,both,gap,1,Mbps,measured,"goodput(""short"") - goodput(""long"")",
+t-7,Table 1,E1,long,both,delay,5,ms,measured,"queue_delay(""long"", ""bottleneck"")",
+"""
+    (papers / "targets.csv").write_text(TARGETS + more)
     [paper] = run().papers
     known = closeness([paper.defaults, *paper.alternatives])
     assert [each.world.value for each in known] == ["default", "none"]
     for each in known:
-        [row] = each.rows
-        assert row.target.id == "t-1"
-        assert row.ours is not None
-        assert each.distance == pytest.approx(abs(row.ours.value - 9))
+        assert [row.target.id for row in each.rows] == ["t-1", "t-5"]
+        gaps = [row.ours.value - (row.target.number or 0) for row in each.rows if row.ours]
+        assert each.distance == pytest.approx(((gaps[0] ** 2 + gaps[1] ** 2) / 2) ** 0.5)
+        assert each.unit == "Mbps"
 
 
 def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:

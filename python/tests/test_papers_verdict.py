@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control, ttest_1samp, ttest_rel
+from scipy.stats import bootstrap, false_discovery_control, ttest_1samp, ttest_rel
 
-from cwndlab.papers.estimate import Estimate, estimate, holm
+from cwndlab.papers.estimate import BOOTSTRAP_SEED, RESAMPLES, Estimate, estimate, holm
 from cwndlab.papers.paper import Expect, Part
 from cwndlab.papers.verdict import MEANING, Examined, Verdict, bounds, claim_verdict, judge, p_value
 
@@ -22,18 +22,18 @@ def part(expect: Expect = Expect.POSITIVE, **fields: Any) -> Part:
 
 
 def verdict(
-    values: Any, expect: Expect = Expect.POSITIVE, *, bootstrap: bool = False, **fields: Any
+    values: Any, expect: Expect = Expect.POSITIVE, *, resampled: bool = False, **fields: Any
 ) -> Verdict:
     """The verdict of a claim that stands alone."""
-    known = estimate(list(values), "bootstrap" if bootstrap else "t")
+    known = estimate(list(values), "bootstrap" if resampled else "t")
     return judge([Examined(part(expect, **fields), known)])[0].verdict
 
 
-@pytest.mark.parametrize("bootstrap", [False, True])
-def test_direction(bootstrap: bool) -> None:
-    assert verdict(5 + NOISE, bootstrap=bootstrap) is Verdict.SUPPORTED
-    assert verdict(-5 + NOISE, bootstrap=bootstrap) is Verdict.REFUTED
-    assert verdict(0.1 + NOISE, bootstrap=bootstrap) is Verdict.UNDECIDED
+@pytest.mark.parametrize("resampled", [False, True])
+def test_direction(resampled: bool) -> None:
+    assert verdict(5 + NOISE, resampled=resampled) is Verdict.SUPPORTED
+    assert verdict(-5 + NOISE, resampled=resampled) is Verdict.REFUTED
+    assert verdict(0.1 + NOISE, resampled=resampled) is Verdict.UNDECIDED
 
 
 def test_a_flipped_sign_is_caught() -> None:
@@ -85,6 +85,13 @@ def test_sameness_is_tested_as_by_hand() -> None:
     assert p_value(part(Expect.SAME, margin=1), estimate(values)) == pytest.approx(expected)
 
 
+def test_directions_are_tested_on_both_sides() -> None:
+    values = list(0.3 + NOISE)
+    expected = ttest_1samp(values, 0).pvalue
+    assert p_value(part(Expect.POSITIVE), estimate(values)) == pytest.approx(expected)
+    assert p_value(part(Expect.NEGATIVE), estimate([-value for value in values])) == pytest.approx(expected)
+
+
 def test_bounds() -> None:
     assert verdict(0.95 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.SUPPORTED
     assert verdict(0.80 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.REFUTED
@@ -112,6 +119,16 @@ def test_reproduced_is_agreement_in_size(
     assert verdict(center + spread * NOISE, paper=paper) is expected
 
 
+def test_a_wide_interval_that_holds_the_papers_effect_does_not_reproduce_it() -> None:
+    values = 5 + 9.5 * NOISE / NOISE.std(ddof=1)
+    known = estimate(list(values))
+    assert known.low is not None
+    assert known.high is not None
+    assert 0 < known.low < 3 < known.high
+    assert known.high - known.low > 3
+    assert verdict(values, paper=3) is Verdict.SUPPORTED
+
+
 def test_negative_effects_agree_too() -> None:
     assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=-4) is Verdict.REPRODUCED
     assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=4) is Verdict.SUPPORTED
@@ -127,6 +144,7 @@ def test_what_never_varies_is_known() -> None:
 def test_one_seed_decides_nothing() -> None:
     [judged] = judge([Examined(part(), estimate([5.0]))])
     assert judged.verdict is Verdict.UNDECIDED
+    assert judged.p == 1
     assert judged.reason == "one seed tells nothing of chance"
 
 
@@ -203,6 +221,14 @@ def test_the_bootstrap_is_repeatable_and_covers_skew() -> None:
     assert one.low is not None
     assert one.high is not None
     assert one.high - one.value > one.value - one.low
+    by_scipy = bootstrap(
+        (np.array(skewed),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        method="BCa",
+        rng=np.random.default_rng(BOOTSTRAP_SEED),
+    )
+    assert (one.low, one.high) == pytest.approx(tuple(by_scipy.confidence_interval))
     median = estimate(skewed, "bootstrap", "median")
     assert median.value == np.median(skewed)
 
