@@ -34,7 +34,7 @@ _COMMAND = """\
 #!{python}
 import sys
 from cwndlab.cli import main
-if {quick} and sys.argv[1] == "run":
+if {quick} and sys.argv[1] in ("run", "compare", "sweep"):
     if "--seeds" not in sys.argv:
         sys.argv += ["--seeds", "2"]
     at = sys.argv.index("--seeds") + 1

@@ -10,8 +10,12 @@ from pathlib import Path
 from tests import documents
 from tests.documents import Block
 
-# Pictures in the documents, and which run draws them.
-PICTURES = {"docs/images/two-flows.png": "out/two-flows/figure.png"}
+# The pictures of each document, and which of its runs draws them.
+PICTURES = {
+    "guide.md": {"two-flows.png": "out/two-flows/series.png"},
+    "which-algorithm.md": {"which-algorithm.png": "out/my-link-sweep/pareto.png"},
+}
+IMAGES = documents.ROOT / "docs" / "images"
 
 
 def refresh(page: Path, folder: Path) -> None:
@@ -51,10 +55,9 @@ def main() -> None:
             folder = Path(name)
             documents.prepare(folder, quick=False)
             refresh(page, folder)
-            for picture, source in PICTURES.items():
-                if page.name == "guide.md":
-                    (documents.ROOT / picture).parent.mkdir(exist_ok=True)
-                    shutil.copy(folder / source, documents.ROOT / picture)
+            for picture, source in PICTURES.get(page.name, {}).items():
+                IMAGES.mkdir(exist_ok=True)
+                shutil.copy(folder / source, IMAGES / picture)
         print(page.relative_to(documents.ROOT))
 
 
