@@ -8,6 +8,7 @@
 //! One algorithm is one file in [`algo`] and one line in [`registry::Registry::built_in`].
 
 pub mod algo;
+pub mod bbr;
 pub mod classic;
 pub mod contract;
 pub mod cubic_curve;

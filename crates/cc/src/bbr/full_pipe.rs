@@ -1,0 +1,67 @@
+//! Whether the pipe is full: the bandwidth has stopped growing (draft-ietf-ccwg-bbr section 5.3.1.2).
+
+use crate::units::Rate;
+
+/// Growth that counts: a Startup that doubles each round must give at least this much.
+const GROWTH: f64 = 1.25;
+/// Rounds without it: one may be lost to a delayed or dropped ACK, or to a burst of another flow.
+const FLAT_ROUNDS: u32 = 3;
+
+/// Looks for a plateau of the bandwidth.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FullPipe {
+    rate: Rate,
+    flat_rounds: u32,
+    /// The plateau has been reached.
+    pub reached: bool,
+}
+
+impl FullPipe {
+    /// Takes the bandwidth at the start of a round; one that the application limited says nothing.
+    pub fn round(&mut self, rate: Rate, app_limited: bool) {
+        if self.reached || app_limited {
+            return;
+        }
+        if rate >= self.rate.scaled(GROWTH) {
+            (self.rate, self.flat_rounds) = (rate, 0);
+            return;
+        }
+        self.flat_rounds += 1;
+        self.reached = self.flat_rounds >= FLAT_ROUNDS;
+    }
+
+    /// Looks anew.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(rates: &[u64]) -> bool {
+        let mut pipe = FullPipe::default();
+        rates.iter().for_each(|rate| pipe.round(Rate::from_mbit(*rate), false));
+        pipe.reached
+    }
+
+    #[test]
+    fn three_rounds_without_a_quarter_more() {
+        assert!(!after(&[10, 20, 40, 41, 42]));
+        assert!(after(&[10, 20, 40, 41, 42, 43]));
+        // 50 is a quarter more than 40: the count begins anew.
+        assert!(!after(&[10, 20, 40, 41, 42, 50, 51, 52]));
+        // Growth below a quarter adds up against the last level that counted.
+        assert!(!after(&[40, 45, 50, 55, 60]));
+    }
+
+    #[test]
+    fn rounds_that_the_application_limited_do_not_count() {
+        let mut pipe = FullPipe::default();
+        for _ in 0..10 {
+            pipe.round(Rate::from_mbit(10), true);
+        }
+        assert!(!pipe.reached);
+    }
+}
