@@ -13,7 +13,7 @@ from cwndlab.papers.closeness import closeness
 from cwndlab.papers.paper import Expect
 from cwndlab.papers.verdict import MEANING, Verdict
 from cwndlab.report import Cell, Column, Report, Row, Section, Table, Text
-from cwndlab.tables.reproduction import effect, evidence, tally
+from cwndlab.tables.reproduction import claim_evidence, effect, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from cwndlab.papers.evaluation import Row as Number
     from cwndlab.papers.paper import Experiment, Part
     from cwndlab.papers.reproduction import PaperReproduction, Reproduction
-    from cwndlab.papers.verdict import Judged
     from cwndlab.report import Block
 
 METHOD = (
@@ -95,22 +94,13 @@ def _claims_table(claims: Iterable[JudgedClaim], paper: str, caption: str) -> Ta
                 Cell(claim.claim.id, href=f"#{paper}-{claim.claim.id}"),
                 Cell(claim.claim.text, hint=claim.claim.quote),
                 _verdict_cell(claim.verdict),
-                Cell(
-                    "\n".join(dict.fromkeys(_told(part, alone=len(claim.parts) == 1) for part in claim.parts))
-                ),
+                Cell("\n".join(claim_evidence(claim))),
             ]
         )
         for claim in claims
     ]
     columns = [Column(""), Column("statement", prose=True), Column("verdict"), Column("evidence", prose=True)]
     return Table(columns, rows, caption)
-
-
-def _told(judged: Judged, *, alone: bool) -> str:
-    """A part in words with its evidence; the only part of a claim says what the claim says."""
-    if alone or judged.estimate is None:
-        return evidence(judged)
-    return f"{judged.part.text}: {evidence(judged)}"
 
 
 def _verdict_cell(verdict: Verdict) -> Cell:
@@ -175,13 +165,13 @@ def _evidence_table(paper: PaperReproduction) -> Table:
     columns = [
         Column("claim"),
         Column("part", prose=True),
-        Column("effect", code=True),
-        Column("expected"),
-        Column("paper", numeric=True),
-        Column("ours, 95 % interval", numeric=True),
-        Column("unit"),
-        Column("p (Holm)", numeric=True),
         Column("verdict"),
+        Column("ours, 95 % interval", numeric=True),
+        Column("paper", numeric=True),
+        Column("unit"),
+        Column("expected"),
+        Column("p (Holm)", numeric=True),
+        Column("effect", code=True),
     ]
     judged = [*paper.claims, *paper.findings]
     rows = [row for claim in judged for row in _evidence_rows(paper.paper.id, claim)]
@@ -191,7 +181,7 @@ def _evidence_table(paper: PaperReproduction) -> Table:
 def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
     for index, each in enumerate(judged.parts):
         part = each.part
-        missing = Cell(each.reason or "not run")
+        missing = Cell("not run", hint=each.reason)
         ours = (
             missing
             if each.estimate is None
@@ -201,13 +191,13 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
             [
                 Cell(judged.claim.id),
                 Cell(part.text),
-                Cell(f"{part.experiment}: {part.effect}" if part.effect else part.experiment),
-                Cell(_expected(part)),
-                Cell("" if part.paper is None else plain(part.paper), part.paper),
-                ours,
-                Cell(part.unit),
-                Cell("" if each.p is None else f"{each.p:.2g}", each.p),
                 _verdict_cell(each.verdict),
+                ours,
+                Cell("" if part.paper is None else plain(part.paper), part.paper),
+                Cell(part.unit),
+                Cell(_expected(part)),
+                Cell("" if each.p is None else f"{each.p:.2g}", each.p),
+                Cell(f"{part.experiment}: {part.effect}" if part.effect else part.experiment),
             ],
             f"{paper}-{judged.claim.id}" if index == 0 else None,
         )
@@ -216,34 +206,42 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
 def _expected(part: Part) -> str:
     match part.expect:
         case Expect.SAME:
-            return f"same within {plain(part.margin or 0)}"
+            return f"same within {part.margin or 0:g}"
         case Expect.AT_LEAST | Expect.AT_MOST:
-            return f"{part.expect.value} {plain(part.value)}"
+            return f"{part.expect.value} {part.value:g}"
         case Expect.BETWEEN:
-            return f"between {plain(part.low or 0)} and {plain(part.high or 0)}"
+            return f"between {part.low or 0:g} and {part.high or 0:g}"
         case _:
             return part.expect.value
 
 
 def _sensitivity(paper: PaperReproduction) -> Section:
-    columns = [Column("left open"), Column("instead"), *(Column(claim.claim.id) for claim in paper.claims)]
-    default = next((point for point in paper.paper.open_points if point.telling), None)
-    first = Row([Cell(""), Cell("the default"), *(_verdict_cell(claim.verdict) for claim in paper.claims)])
-    rows = [
-        Row(
-            [
-                Cell(each.world.point.point if each.world.point else ""),
-                Cell(each.world.alternative.label if each.world.alternative else ""),
-                *(_verdict_cell(claim.verdict) for claim in each.claims),
-            ]
-        )
+    """Every verdict under every alternative, of the claims that could be judged under any."""
+    worlds = [("the default", "", paper.claims)]
+    worlds += [
+        (each.world.value, each.world.point.point if each.world.point else "", each.claims)
         for each in paper.sensitivity
     ]
-    seeds = paper.sensitivity[0].world.seeds
-    intro = (
-        f"Each verdict under each alternative, over {counted(len(seeds), 'seed')}. Fewer seeds decide less."
-    )
-    table = Table(columns, [first, *rows], f"Default: {default.default}" if default else "")
+    shown = [
+        index
+        for index in range(len(paper.claims))
+        if any(claims[index].verdict is not Verdict.UNAVAILABLE for _, _, claims in worlds)
+    ]
+    columns = [
+        Column("left open"),
+        Column("answer"),
+        *(Column(paper.claims[index].claim.id) for index in shown),
+    ]
+    rows = [
+        Row([Cell(point), Cell(answer), *(_verdict_cell(claims[index].verdict) for index in shown)])
+        for answer, point, claims in worlds
+    ]
+    default = next((point for point in paper.paper.open_points if point.telling), None)
+    seeds = counted(len(paper.sensitivity[0].world.seeds), "seed")
+    intro = f"Each verdict under each alternative, over {seeds}. Fewer seeds decide less."
+    hidden = len(paper.claims) - len(shown)
+    note = f"{counted(hidden, 'claim')} unavailable under all of them." if hidden else ""
+    table = Table(columns, rows, f"Default: {default.default}" if default else "", note)
     return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 
 
@@ -304,7 +302,7 @@ def _number_row(row: Number) -> Row:
     labels = (target.place, target.variant, target.flow, target.metric.replace("_", " "), target.unit)
     known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
     if ours is None:
-        return Row([*known, Cell(row.missing or "not run"), Cell(""), Cell("")])
+        return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell("")])
     gap = None if target.number is None else ours.value - target.number
     spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
     shown = "" if gap is None else f"{'+' if gap > 0 else ''}{plain(gap)}"

@@ -45,6 +45,16 @@ def tally(claims: list[JudgedClaim]) -> str:
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in STYLES if counts[verdict])
 
 
+def claim_evidence(claim: JudgedClaim) -> list[str]:
+    """The evidence of each part; where there are several, after the part in words. The same is told once."""
+    alone = len(claim.parts) == 1
+    told = (
+        evidence(part) if alone or part.estimate is None else f"{part.part.text}: {evidence(part)}"
+        for part in claim.parts
+    )
+    return list(dict.fromkeys(told))
+
+
 def evidence(judged: Judged) -> str:
     """The effect of a part with its interval, and the paper's."""
     if judged.estimate is None:
@@ -73,7 +83,7 @@ def _print_paper(console: Console, paper: PaperReproduction) -> None:
         for _ in range(3):
             table.add_column()
         for claim in shown:
-            told = "\n".join(evidence(part) for part in claim.parts)
+            told = "\n".join(claim_evidence(claim))
             verdict = f"[{STYLES[claim.verdict]}]{claim.verdict.value}[/]"
             table.add_row(
                 escape(claim.claim.id), verdict, f"{escape(claim.claim.text)}\n[dim]{escape(told)}[/dim]"
