@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -90,8 +91,8 @@ def _read(path: Path) -> Stored | None:
     import numpy as np
 
     try:
-        # Numpy would leave the file open if its content is bad.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        # In one go: an archive is read in many small pieces, each of which would be a call to the system.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
             content = json.loads(arrays["content"].tobytes())
             stored = Stored(
                 content["outcome"], _read_detail(content["detail"], arrays), _read_recording(content, arrays)

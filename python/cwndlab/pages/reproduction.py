@@ -18,6 +18,7 @@ from cwndlab.tables.reproduction import claim_evidence, effect, tally
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from cwndlab.papers.estimate import Estimate
     from cwndlab.papers.evaluation import JudgedClaim
     from cwndlab.papers.evaluation import Row as Number
     from cwndlab.papers.paper import Experiment, Part
@@ -292,7 +293,7 @@ def _numbers_table(rows: Iterable[Number]) -> Table:
         Column("paper", numeric=True),
         Column("ours, 95 % interval", numeric=True),
         Column("over seeds", numeric=True),
-        Column("ours - paper", numeric=True),
+        Column("ours - paper; within our interval?", numeric=True),
     ]
     return Table(columns, [_number_row(row) for row in rows], "The paper's numbers beside ours")
 
@@ -303,10 +304,17 @@ def _number_row(row: Number) -> Row:
     known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
     if ours is None:
         return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell("")])
-    gap = None if target.number is None else ours.value - target.number
     spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
-    shown = "" if gap is None else f"{'+' if gap > 0 else ''}{plain(gap)}"
-    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), Cell(shown, gap)])
+    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), _gap(ours, target.number)])
+
+
+def _gap(ours: Estimate, paper: float | None) -> Cell:
+    """Ours minus the paper's, and whether our interval holds the paper's number."""
+    if paper is None:
+        return Cell("")
+    gap = ours.value - paper
+    held = ours.low is not None and ours.high is not None and ours.low <= paper <= ours.high
+    return Cell(f"{'+' if gap > 0 else ''}{plain(gap)}{', within' if held else ''}", gap)
 
 
 def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
