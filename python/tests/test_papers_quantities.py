@@ -33,6 +33,7 @@ def run(windows: Column | None = None, losses: Column | None = None) -> SeedRun:
                 "goodput_mbps": rate,
                 "cwnd_segments": ENDS if windows is None else windows,
                 "loss_events": zeros if losses is None else losses,
+                "min_rtt_ms": 40 + ENDS,
             },
         )
         for name, rate in rates.items()
@@ -85,6 +86,14 @@ def test_what_has_no_value_says_why(
 ) -> None:
     with pytest.raises(NoValueError, match=reason):
         QUANTITIES[name](run(), *arguments, **named)
+
+
+def test_probes() -> None:
+    assert quantity("probe", "a", "min_rtt_ms", start=0, end=1) == pytest.approx(40.55)
+    assert quantity("probe_max", "a", "min_rtt_ms") == pytest.approx(60)
+    assert quantity("probe_min", "a", "min_rtt_ms", start=10) == pytest.approx(50.1)
+    with pytest.raises(NoValueError, match="tells no 'joy'; it tells: goodput_mbps, cwnd_segments"):
+        quantity("probe", "a", "joy")
 
 
 def dip(low: float, back_at: float) -> Column:

@@ -67,10 +67,10 @@ pub(crate) fn detail<'py>(
     dict.set_item("end_s", end_s.into_pyarray(py))?;
     let named = |flow: &FlowOutcome| flow.name.clone();
     let flows = outcome.flows.iter().map(named).zip(flows).map(|(name, flow)| {
-        let FlowIntervals { goodput_mbps, cwnd_segments, loss_events, .. } = flow;
+        let FlowIntervals { goodput_mbps, cwnd_segments, loss_events, probes, .. } = flow;
         let columns =
             [("goodput_mbps", goodput_mbps), ("cwnd_segments", cwnd_segments), ("loss_events", loss_events)];
-        Ok((name, series_dict(py, columns)?))
+        Ok((name, series_dict(py, columns.into_iter().chain(probes))?))
     });
     dict.set_item("flows", flows.collect::<PyResult<Vec<_>>>()?)?;
     let named = |group: &GroupOutcome| group.name.clone();
@@ -87,9 +87,9 @@ pub(crate) fn detail<'py>(
     Ok(dict)
 }
 
-fn series_dict<'py, const N: usize>(
+fn series_dict<'py>(
     py: Python<'py>,
-    columns: [(&str, Series); N],
+    columns: impl IntoIterator<Item = (&'static str, Series)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     columns_dict(py, columns.into_iter().map(|(name, series)| (name.to_owned(), series.0)).collect())
 }

@@ -17,6 +17,9 @@ const MOST_ROWS: u64 = 40_000;
 /// ... but no fewer than this, however many they are.
 const FEWEST_INTERVALS: u64 = 20;
 
+/// Probes of the algorithms are kept with no more flows than this: with more, nobody looks at each.
+const MOST_PROBED_FLOWS: usize = 16;
+
 /// Looks at all flows and groups at the end of each interval.
 pub struct Meter {
     interval: Span,
@@ -30,6 +33,10 @@ pub struct Meter {
     /// Interval by interval, one row a flow or group in each.
     flow_rows: Vec<FlowRow>,
     group_rows: Vec<f32>,
+    /// The probes of each flow's algorithm at the end of each interval; none with many flows.
+    probes: Vec<Vec<f32>>,
+    /// Room for the probes of one flow.
+    probed: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -50,9 +57,13 @@ struct FlowRow {
 impl Meter {
     /// A meter of so many flows and groups, for a run of this length.
     #[must_use]
-    pub fn new(duration: Span, flows: usize, groups: usize) -> Self {
-        let interval = interval(duration, (flows + groups) as u64);
+    pub fn new(duration: Span, flows: &[Flow], groups: usize) -> Self {
+        let interval = interval(duration, (flows.len() + groups) as u64);
         let count = duration.0.div_ceil(interval.0) as usize;
+        let probed = if flows.len() > MOST_PROBED_FLOWS { &[] } else { flows };
+        let room = |flow: &Flow| Vec::with_capacity(count * flow.sender.controller().probes().len());
+        let probes = probed.iter().map(room).collect();
+        let flows = flows.len();
         let end = Time::ZERO + duration;
         Self {
             interval,
@@ -64,6 +75,8 @@ impl Meter {
             groups: vec![0; groups],
             flow_rows: Vec::with_capacity(count * flows),
             group_rows: Vec::with_capacity(count * groups),
+            probes,
+            probed: Vec::new(),
         }
     }
 
@@ -90,6 +103,13 @@ impl Meter {
                 loss_events: (now.losses - before.losses) as u32,
             });
             *before = now;
+        }
+        for (kept, flow) in self.probes.iter_mut().zip(flows) {
+            let controller = flow.sender.controller();
+            self.probed.clear();
+            self.probed.resize(controller.probes().len(), f64::NAN);
+            controller.probe(&mut self.probed);
+            kept.extend(self.probed.iter().map(|value| *value as f32));
         }
         for (before, arrivals) in self.groups.iter_mut().zip(arrivals) {
             self.group_rows.push(mbps(arrivals.delivered_bytes() - *before));
@@ -130,12 +150,24 @@ impl Meter {
             };
             Series(rows.clone().zip(starts()).zip(&self.ends).map(of_interval).collect())
         };
+        let names = flow.sender.controller().probes();
+        let probe = |(n, name): (usize, &&'static str)| {
+            let values =
+                self.probes.get(index).into_iter().flat_map(|kept| kept.iter().skip(n).step_by(names.len()));
+            let at_end = values.zip(starts()).zip(&self.ends);
+            let shown = |((value, start), end): ((&f32, &Time), &Time)| {
+                if ran(*start, *end) { f64::from(*value) } else { f64::NAN }
+            };
+            (*name, Series(at_end.map(shown).collect()))
+        };
+        let probes = names.iter().enumerate().map(probe).filter(|(_, series)| !series.0.is_empty());
         let first_whole = starts().take(self.ends.len()).filter(|start| **start < started).count();
         let behind_last_whole = self.ends.iter().filter(|end| **end <= until).count();
         FlowIntervals {
             goodput_mbps: column(|row| f64::from(row.goodput_mbps)),
             cwnd_segments: column(|row| f64::from(row.cwnd_segments)),
             loss_events: column(|row| f64::from(row.loss_events)),
+            probes: probes.collect(),
             whole: first_whole..behind_last_whole.max(first_whole),
         }
     }

@@ -135,6 +135,8 @@ pub struct FlowIntervals {
     pub cwnd_segments: Series,
     /// Fast recoveries and timeouts that began in it.
     pub loss_events: Series,
+    /// The probes of its algorithm at the end of each interval, by their names; none where there are many flows.
+    pub probes: Vec<(&'static str, Series)>,
     /// The intervals in which it ran from beginning to end.
     pub whole: Range<usize>,
 }

@@ -61,7 +61,7 @@ impl Sim {
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
         let links = maker.topology.links;
         let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
-        let meter = Meter::new(spec.duration, flows.len(), arrivals.len());
+        let meter = Meter::new(spec.duration, &flows, arrivals.len());
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
         for _ in 0..first_flow as usize + flows.len() {

@@ -4,7 +4,8 @@ mod ladder;
 
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::outcome::Outcome;
-use cwndlab_sim::spec::{ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, SizeSpec};
+use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::spec::{ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec};
 use cwndlab_sim::{Schedule, SimSpec};
 use ladder::{at, bottleneck, constant, flow, link, ms, run, spec, transfer};
 
@@ -149,4 +150,33 @@ fn distributions_are_those_that_the_percentiles_are_from() {
 fn what_counted_nothing_has_no_distribution() {
     let never = FlowSpec { start: at(5000), ..constant("never", 10) };
     assert_eq!(run(&over_a_link(1000, vec![never])).distributions, []);
+}
+
+#[test]
+fn probes_are_those_of_the_recording() {
+    let mut spec = over_a_link(3000, vec![flow("a", "cubic"), flow("b", "cubic")]);
+    spec.links[0].queue = QueueSpec::DropTail(Limit::Packets(20));
+    spec.record = Some(RecordSpec { interval: ms(100), max_samples: 1000 });
+    let outcome = run(&spec);
+    let recording = outcome.recording.as_ref().expect("it was recorded");
+    for (flow, table) in outcome.intervals.flows.iter().zip(&recording.tables) {
+        assert!(!flow.probes.is_empty());
+        for (name, series) in &flow.probes {
+            let (_, recorded) =
+                table.columns.iter().find(|(column, _)| column == name).expect("recorded too");
+            // The recording has a sample at 0 s; the last interval is read out at the end.
+            for (kept, seen) in series.0.iter().zip(&recorded[1..30]) {
+                assert_eq!((*kept as f32).to_bits(), (*seen as f32).to_bits(), "{name}");
+            }
+        }
+    }
+    let lost: Vec<f64> = outcome.intervals.flows.iter().flat_map(|flow| flow.loss_events.0.clone()).collect();
+    assert!(lost.iter().any(|events| *events > 0.0), "nothing happened that a probe could show");
+}
+
+#[test]
+fn of_many_flows_no_probes_are_kept() {
+    let flows = |count| (0..count).map(|n| flow(&format!("f{n}"), "cubic")).collect();
+    assert!(!run(&over_a_link(500, flows(16))).intervals.flows[15].probes.is_empty());
+    assert!(run(&over_a_link(500, flows(17))).intervals.flows[0].probes.is_empty());
 }

@@ -110,6 +110,21 @@ def cwnd_p95(run: SeedRun, flow: str, start: float = 0, end: float | None = None
     return float(np.percentile(_windows(run, flow, start, end), 95))
 
 
+def probe(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
+    """Mean of a value that the flow's algorithm tells of itself, taken at the end of each interval."""
+    return float(_probed(run, flow, name, start, end).mean())
+
+
+def probe_max(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
+    """Largest such value."""
+    return float(_probed(run, flow, name, start, end).max())
+
+
+def probe_min(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
+    """Smallest such value."""
+    return float(_probed(run, flow, name, start, end).min())
+
+
 def recovery(run: SeedRun, flow: str, at: float, share: float = 0.95) -> float:
     """Seconds from `at` until the window is again at least `share` of its mean in the second before.
 
@@ -167,6 +182,9 @@ QUANTITIES: Mapping[str, Quantity] = {
         cwnd,
         cwnd_max,
         cwnd_p95,
+        probe,
+        probe_max,
+        probe_min,
         recovery,
         settle,
     )
@@ -222,8 +240,20 @@ def _window(run: SeedRun, start: float, end: float | None) -> slice:
 
 
 def _windows(run: SeedRun, flow: str, start: float, end: float | None) -> Column:
-    windows: Column = _series(run, flow).columns["cwnd_segments"][_window(run, start, end)]
-    known: Column = windows[~np.isnan(windows)]
+    return _known(_series(run, flow).columns["cwnd_segments"], flow, _window(run, start, end))
+
+
+def _probed(run: SeedRun, flow: str, name: str, start: float, end: float | None) -> Column:
+    columns = _series(run, flow).columns
+    if name not in columns:
+        raise NoValueError(f"flow {flow!r} tells no {name!r}; it tells: {', '.join(columns)}")
+    return _known(columns[name], flow, _window(run, start, end))
+
+
+def _known(values: Column, flow: str, window: slice) -> Column:
+    """The values of the window but those that are missing."""
+    shown: Column = values[window]
+    known: Column = shown[~np.isnan(shown)]
     if not len(known):
         raise NoValueError(f"flow {flow!r} did not run then")
     return known
