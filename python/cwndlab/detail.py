@@ -32,7 +32,8 @@ class Detail:
     """Means over consecutive intervals, Jain's index over windows, and distributions.
 
     `end_s` are the ends of the intervals in seconds; the tables are of flows (`goodput_mbps`,
-    `cwnd_segments`, `loss_events`, and the algorithm's probes at the end of the interval) and groups (`goodput_mbps`), NaN where the component did not run.
+    `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval) and of groups
+    (`goodput_mbps`), NaN where the component did not run.
     `jain_end_s` are the ends of the windows of `jain`.
     """
 
