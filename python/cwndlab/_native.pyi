@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Column = NDArray[float64]
 Counts = NDArray[uint32]
 
-# One value an interval, NaN where the flow did not run at all: `goodput_mbps`, `cwnd_segments`, `loss_events`,
+# One value an interval, NaN where the flow did not run: `goodput_mbps`, `cwnd_segments`, `loss_events`,
 # then the probes of its algorithm at the end of the interval.
 FlowIntervals = dict[str, Column]
 
