@@ -11,9 +11,22 @@ use cwndlab_cc::{
 use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
-/// avoidance, no base RTT before the first sample, neither a difference nor a count and an action before the first decision.
-const MAY_BE_MISSING: &[&str] =
-    &["ssthresh_bytes", "k_s", "base_rtt_ms", "diff_segments", "action", "cnt_segments"];
+/// avoidance, no RTT before the first sample, no bound before the first loss, neither a difference nor a count and an action
+/// before the first decision.
+const MAY_BE_MISSING: &[&str] = &[
+    "ssthresh_bytes",
+    "k_s",
+    "base_rtt_ms",
+    "diff_segments",
+    "action",
+    "cnt_segments",
+    "min_rtt_ms",
+    "bw_lo_mbps",
+    "inflight_hi_bytes",
+    "inflight_lo_bytes",
+    "rtprop_ms",
+    "reference_ms",
+];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];
 

@@ -1,7 +1,9 @@
 //! The algorithms: one file each.
 
+pub mod bbr2;
 pub mod constant;
 pub mod cubic;
+pub mod fbbr2;
 pub mod newreno;
 pub mod random;
 pub mod reno;

@@ -1,0 +1,358 @@
+//! BBRv2, the alpha of 2019 (google/bbr v2alpha, `net/ipv4/tcp_bbr2.c`): a model of the path, as BBRv1 has it, with
+//! bounds on rate and inflight that losses and ECN marks teach it. Cut along the parts of its source:
+//! the bandwidth filter, the minimum RTT, ECN; signals of a round; the upper bound; the phases of ProbeBW; ProbeRTT;
+//! and what follows for pacing and window.
+
+mod bandwidth;
+mod control;
+mod ecn;
+mod extension;
+mod min_rtt;
+mod params;
+mod probe_bw;
+mod probe_rtt;
+mod signals;
+mod upper_bound;
+
+pub use extension::{Extension, Plain};
+pub use min_rtt::MinRtt;
+pub use params::{Bbr2Params, Refresh};
+
+use crate::bbr::{Aggregation, FullPipe, Rounds};
+use crate::contract::{
+    Ack, CongestionControl, Context, Control, Ecn as Codepoint, Event, Limit, Lost, Needs, Phase, RateSample,
+    Step,
+};
+use crate::params::Parameters;
+use crate::registry::{Algorithm, Setup};
+use crate::units::{Rate, Span};
+use bandwidth::{Bandwidth, NO_BOUND};
+use ecn::Ecn;
+use probe_bw::Probe;
+use probe_rtt::ProbeRtt;
+use signals::Signals;
+use std::sync::Arc;
+
+/// An inflight that bounds nothing.
+const NO_LIMIT: u64 = u64::MAX;
+/// A window that delayed ACKs do not stall (tcp_bbr2.c bbr_cwnd_min_target).
+const LEAST_SEGMENTS: u64 = 4;
+/// tcp_bbr2.c bbr_extra_acked_win_rtts: a maximum of the last 5 to 10 rounds; of 1 to 2 in Startup.
+const AGGREGATION_ROUNDS: u64 = 10;
+const AGGREGATION_ROUNDS_IN_STARTUP: u64 = 2;
+
+/// The state machine, the phases of ProbeBW with it; the probe `mode` shows these numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Doubles the rate each round.
+    Startup = 0,
+    /// Lets Startup's queue run empty.
+    Drain = 1,
+    /// ProbeBW:DOWN.
+    Down = 2,
+    /// ProbeBW:CRUISE.
+    Cruise = 3,
+    /// ProbeBW:REFILL.
+    Refill = 4,
+    /// ProbeBW:UP.
+    Up = 5,
+    /// Half a BDP, to see the path without a queue.
+    ProbeRtt = 6,
+}
+
+impl Mode {
+    /// One of the four phases of ProbeBW.
+    #[must_use]
+    pub fn is_probe_bw(self) -> bool {
+        matches!(self, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
+    }
+
+    /// Losses now may be of our own making (`bbr2_is_probing_bandwidth`).
+    fn probes_bandwidth(self) -> bool {
+        matches!(self, Mode::Startup | Mode::Refill | Mode::Up)
+    }
+}
+
+/// What a reduction that proves spurious gives back (`bbr2_undo_cwnd`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Saved {
+    cwnd: u64,
+    bw_lo: Rate,
+    inflight_lo: u64,
+    inflight_hi: u64,
+}
+
+/// BBRv2 with an extension; [`Plain`] has none.
+pub struct Bbr2<X> {
+    params: Bbr2Params,
+    extension: X,
+    mss: u64,
+    initial_window: u64,
+    mode: Mode,
+    rounds: Rounds,
+    full_pipe: FullPipe,
+    aggregation: Aggregation,
+    bandwidth: Bandwidth,
+    min_rtt: MinRtt,
+    ecn: Ecn,
+    signals: Signals,
+    probe: Probe,
+    probe_rtt: ProbeRtt,
+    /// The most that the path is known to carry without too much loss.
+    inflight_hi: u64,
+    /// What losses since the last probe leave of it.
+    inflight_lo: u64,
+    cwnd: u64,
+    pacing_rate: Rate,
+    pacing_gain: f64,
+    /// The last window that neither losses nor ProbeRTT had cut.
+    prior_cwnd: u64,
+    saved: Saved,
+    seen_rtt: bool,
+    idle_restart: bool,
+}
+
+impl<X: Extension> Bbr2<X> {
+    /// A controller with these parameters.
+    #[must_use]
+    pub fn new(setup: &Setup, params: Bbr2Params, extension: X) -> Self {
+        let pacing_gain = params.startup_gain;
+        let mut bbr = Self {
+            params,
+            extension,
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            mode: Mode::Startup,
+            rounds: Rounds::default(),
+            full_pipe: FullPipe::default(),
+            aggregation: Aggregation::new(AGGREGATION_ROUNDS_IN_STARTUP),
+            bandwidth: Bandwidth::default(),
+            min_rtt: MinRtt::UNKNOWN,
+            ecn: Ecn::default(),
+            signals: Signals::default(),
+            probe: Probe::default(),
+            probe_rtt: ProbeRtt::NONE,
+            inflight_hi: NO_LIMIT,
+            inflight_lo: NO_LIMIT,
+            cwnd: setup.initial_window,
+            pacing_rate: Rate(0),
+            pacing_gain,
+            prior_cwnd: setup.initial_window,
+            saved: Saved::default(),
+            seen_rtt: false,
+            idle_restart: false,
+        };
+        bbr.pace_first(Span::ZERO);
+        bbr
+    }
+
+    /// The handshake gives the first RTT (`bbr_init`).
+    fn take_first_rtt(&mut self, cx: &Context) {
+        let rtt = cx.facts.rtt;
+        if self.seen_rtt || rtt.smoothed == Span::ZERO {
+            return;
+        }
+        self.seen_rtt = true;
+        self.min_rtt = MinRtt::begin(rtt.minimum, cx.facts.now);
+        self.pace_first(rtt.smoothed);
+        self.extension.first_rtt(cx.facts.now, rtt.latest);
+    }
+
+    fn enter_drain(&mut self) {
+        self.mode = Mode::Drain;
+        self.aggregation.set_rounds(AGGREGATION_ROUNDS);
+        self.signals.reset();
+    }
+
+    /// Startup, Drain, and on to ProbeBW when no more is in flight than the path holds (`bbr2_check_drain`).
+    fn drain(&mut self, cx: &mut Context) {
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.enter_drain();
+        }
+        if self.mode == Mode::Drain && cx.facts.in_flight <= self.inflight(self.bandwidth.max(), 1.0) {
+            self.start_down(cx);
+        }
+    }
+
+    fn reset_lower_bounds(&mut self) {
+        self.bandwidth.lo = NO_BOUND;
+        self.inflight_lo = NO_LIMIT;
+    }
+
+    /// `bbr_save_cwnd`: a window that something has cut already is no better than the one before it.
+    fn save_cwnd(&mut self, phase: Phase) {
+        let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    /// What a spurious reduction gives back (`bbr2_ssthresh`).
+    fn save(&mut self, phase: Phase) {
+        self.save_cwnd(phase);
+        let (bw_lo, inflight_lo, inflight_hi) = (self.bandwidth.lo, self.inflight_lo, self.inflight_hi);
+        self.saved = Saved { cwnd: self.prior_cwnd, bw_lo, inflight_lo, inflight_hi };
+    }
+
+    fn undo(&mut self) {
+        self.full_pipe.restart();
+        self.signals.lossy = false;
+        self.bandwidth.lo = self.bandwidth.lo.max(self.saved.bw_lo);
+        self.inflight_lo = self.inflight_lo.max(self.saved.inflight_lo);
+        self.inflight_hi = self.inflight_hi.max(self.saved.inflight_hi);
+        self.cwnd = self.cwnd.max(self.saved.cwnd);
+    }
+
+    /// `bbr2_set_state`: the loss window says nothing about the path; what was in flight before it does.
+    fn time_out(&mut self, phase: Phase) {
+        if matches!(phase, Phase::Open | Phase::Disorder) {
+            self.save(phase);
+        }
+        self.full_pipe.restart();
+        if !self.mode.probes_bandwidth() && self.inflight_lo == NO_LIMIT {
+            self.inflight_lo = self.prior_cwnd;
+        }
+        self.cwnd = self.mss;
+    }
+
+    /// `CA_EVENT_TX_START`: an empty path, because there was nothing to send.
+    fn restart_from_idle(&mut self, cx: &mut Context) {
+        self.idle_restart = true;
+        self.aggregation.restart(cx.facts.now);
+        self.extension.idle_restart();
+        match self.mode {
+            // More than the bandwidth would only fill buffers.
+            mode if mode.is_probe_bw() => self.pace(1.0),
+            Mode::ProbeRtt => self.end_probe_rtt_if_done(cx),
+            _ => {}
+        }
+    }
+
+    fn start_round(&mut self, ack: &Ack) {
+        self.rounds.started = false;
+        if let Some(sample) = &ack.sample {
+            self.rounds.update(sample, ack.delivered);
+        }
+        if self.rounds.started {
+            self.probe.rounds += 1;
+            if self.ecn.end_round(&self.params, self.min_rtt.path) && !self.full_pipe.reached {
+                self.end_startup_by_queue();
+            }
+        }
+    }
+
+    /// `bbr2_update_model`, in its order.
+    fn update_model(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
+        if ack.sample.is_some() && ack.acked > 0 {
+            self.update_signals(ack, sample);
+            self.aggregation.update(
+                cx.facts.now,
+                ack.acked,
+                self.bandwidth.estimate(),
+                self.rounds.count,
+                self.cwnd,
+            );
+        }
+        self.check_startup_losses(cx, ack, sample);
+        if self.rounds.started {
+            self.full_pipe.round(self.bandwidth.max(), sample.app_limited);
+        }
+        self.drain(cx);
+        self.update_cycle(cx, ack, sample);
+        self.update_min_rtt(cx, ack, sample);
+    }
+}
+
+impl<X: Extension> CongestionControl for Bbr2<X> {
+    fn needs(&self) -> Needs {
+        let ecn = if self.params.ecn { Codepoint::Ect0 } else { Codepoint::AsConfigured };
+        Needs { ecn, lost_packets: true, own_window_in_recovery: true }
+    }
+
+    fn control(&self) -> Control {
+        Control { pacing_rate: Some(self.pacing_rate), send_quantum: self.mss, ..Control::window(self.cwnd) }
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
+        self.take_first_rtt(cx);
+        if cx.facts.in_flight <= bytes && cx.facts.limited_by == Limit::Application {
+            self.restart_from_idle(cx);
+        }
+    }
+
+    fn on_lost(&mut self, cx: &mut Context, lost: &Lost) {
+        self.signals.note_loss();
+        self.judge_loss(cx, lost);
+    }
+
+    /// An idle restart is seen when something is sent.
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        match event {
+            Event::LossRecovery | Event::EcnReduction => self.save(cx.facts.phase),
+            Event::Timeout => self.time_out(cx.facts.phase),
+            Event::Recovered if cx.facts.phase == Phase::Loss => self.cwnd = self.cwnd.max(self.prior_cwnd),
+            Event::Undo => self.undo(),
+            Event::Recovered | Event::IdleRestart(_) => {}
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+        self.take_first_rtt(cx);
+        self.signals.begin_ack(ack);
+        self.ecn.count(ack);
+        self.start_round(ack);
+        let mut sample = ack.sample.unwrap_or_default();
+        sample.app_limited |= self.probe_rtt.held_down(sample.prior_delivered);
+        self.update_model(cx, ack, &sample);
+        self.extension.observe(cx.facts.now, ack.rtt, &self.min_rtt);
+        self.pace(self.gain());
+        self.set_cwnd(ack.acked);
+        Step::Continue
+    }
+
+    fn probes(&self) -> &'static [&'static str] {
+        X::PROBES
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        let mbps = |rate: Rate| if rate == NO_BOUND { f64::NAN } else { rate.0 as f64 / 1e6 };
+        let bytes = |limit: u64| if limit == NO_LIMIT { f64::NAN } else { limit as f64 };
+        let path = self.min_rtt.path;
+        out[..9].copy_from_slice(&[
+            mbps(self.bandwidth.estimate()),
+            mbps(self.bandwidth.max()),
+            mbps(self.bandwidth.lo),
+            if path == Span::MAX { f64::NAN } else { path.as_millis_f64() },
+            self.pacing_gain,
+            f64::from(self.mode as u8),
+            bytes(self.inflight_hi),
+            bytes(self.inflight_lo),
+            self.aggregation.extra_acked() as f64,
+        ]);
+        self.extension.probe(&mut out[9..]);
+    }
+}
+
+/// What the code of the alpha has and this has not, or differently; F-BBRv2 shares it.
+pub const DEPARTURES: &[&str] = &[
+    "packets leave one by one: the terms for TSO bursts are nothing, and a window is at least 4 segments",
+    "fractions are exact and inflight is counted in bytes, where the kernel has 256ths and whole packets (its loss \
+     threshold is 5/256 and cut to whole packets, its beta 76/256, its headroom 38/256)",
+    "in flight is what is in flight; the kernel takes off what still waits in its pacing layer",
+    "the memory of extra_acked is 10 rounds, and 2 in Startup, where the kernel's is 5 to 10, and 1 to 2",
+    "no fast path: the kernel leaves out updates while the application limits the flow, to save time",
+    "the bursts of TSO, fast ACKs, and the experiments that the source switches off (ecn_reprobe_gain, \
+     refill_add_inc, usage_based_cwnd) are left out",
+    "a first packet leaves before the handshake's RTT is told, as one paced by a nominal 1 ms",
+];
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "bbr2",
+        summary: "BBRv2, the alpha of 2019: a model of the path with bounds that losses teach it",
+        source: "google/bbr v2alpha net/ipv4/tcp_bbr2.c; Cardwell et al., IETF 104 to 106, ICCRG",
+        departures: DEPARTURES,
+        params: Bbr2Params::specs().into(),
+        build: Arc::new(|setup, settings| Box::new(Bbr2::new(setup, Bbr2Params::with(settings), Plain))),
+    }
+}

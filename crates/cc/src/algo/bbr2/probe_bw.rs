@@ -1,0 +1,166 @@
+//! The phases of ProbeBW (`bbr2_update_cycle_phase`): DOWN lets a queue drain, CRUISE leaves headroom, REFILL fills the
+//! pipe for a round, UP looks for more.
+
+use super::{Bbr2, Extension, Mode, NO_LIMIT};
+use crate::contract::{Ack, Context, RateSample};
+use crate::units::{Span, Time};
+
+/// What the ACKs that come in say about a probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckPhase {
+    /// Nothing.
+    #[default]
+    Init,
+    /// Data are sent to fill the pipe.
+    Refilling,
+    /// The probe has begun, and these are still from before it.
+    Starting,
+    /// They are of the probe.
+    Feedback,
+    /// The probe is over, and these are still of it.
+    Stopping,
+}
+
+/// Probing for bandwidth: when, and how it went.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Since when this phase has lasted, UP; or this cycle, from DOWN on.
+    since: Time,
+    /// When to probe again, after `since`.
+    wait: Span,
+    /// Rounds since the last probe, from a random start.
+    pub rounds: u64,
+    pub ack_phase: AckPhase,
+    /// Samples and losses are of data that were sent to probe.
+    pub samples: bool,
+    /// The last probe ended because too much was lost.
+    pub previous_too_high: bool,
+    /// The last probe ended at a bound that an earlier one had set.
+    pub stopped_risky: bool,
+    /// A sample of this probe had neither too many losses nor marks.
+    pub fair_sample: bool,
+    /// Rounds of UP in which inflight_hi grew.
+    pub up_rounds: u32,
+    /// Bytes to be acknowledged for each packet by which inflight_hi grows, and those that were.
+    pub up_acked_per_packet: u64,
+    pub up_acked: u64,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self {
+            since: Time::ZERO,
+            wait: Span::ZERO,
+            rounds: 0,
+            ack_phase: AckPhase::Init,
+            samples: false,
+            previous_too_high: false,
+            stopped_risky: false,
+            fair_sample: false,
+            up_rounds: 0,
+            up_acked_per_packet: u64::MAX,
+            up_acked: 0,
+        }
+    }
+}
+
+impl Probe {
+    fn has_lasted(&self, now: Time, span: Span) -> bool {
+        now.since(self.since) > span
+    }
+}
+
+impl<X: Extension> Bbr2<X> {
+    /// From one phase to the next.
+    pub(super) fn update_cycle(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
+        if !self.full_pipe.reached || self.adapt_upper_bounds(cx, ack, sample) {
+            return;
+        }
+        match self.mode {
+            Mode::Cruise if self.is_time_to_probe(cx.facts.now) => self.start_refill(ack.delivered),
+            Mode::Down if self.is_time_to_probe(cx.facts.now) => self.start_refill(ack.delivered),
+            Mode::Down if self.is_time_to_cruise(ack.prior_in_flight) => self.start_cruise(),
+            Mode::Refill if self.rounds.started => self.start_up(cx.facts.now, ack.delivered),
+            Mode::Up => self.end_up_if_done(cx, ack),
+            _ => {}
+        }
+    }
+
+    /// After two to three seconds, or when a Reno flow with as much in flight would probe, but after 63 rounds
+    /// (`bbr2_check_time_to_probe_bw`).
+    fn is_time_to_probe(&self, now: Time) -> bool {
+        self.probe.has_lasted(now, self.probe.wait) || self.probe.rounds >= self.rounds_between_probes()
+    }
+
+    fn rounds_between_probes(&self) -> u64 {
+        (self.target_inflight() / self.mss).min(self.params.probe_rounds)
+    }
+
+    /// The queue is drained, and there is headroom (`bbr2_check_time_to_cruise`).
+    fn is_time_to_cruise(&self, in_flight: u64) -> bool {
+        in_flight <= self.with_headroom() && in_flight <= self.inflight(self.bandwidth.max(), 1.0)
+    }
+
+    /// `bbr2_start_bw_probe_down`. Flows that wait by chance do not probe in step.
+    pub(super) fn start_down(&mut self, cx: &mut Context) {
+        self.mode = Mode::Down;
+        self.signals.reset();
+        self.probe.up_acked_per_packet = u64::MAX;
+        // tcp_bbr2.c bbr_bw_probe_rand_rounds: 0 or 1.
+        self.probe.rounds = cx.rng.below(2);
+        let random = self.params.probe_wait_random.scaled(cx.rng.uniform());
+        self.probe.wait = self.params.probe_wait + random;
+        self.probe.since = cx.facts.now;
+        self.stop_probe();
+    }
+
+    /// The ACKs of one more round are still of what was sent so far.
+    pub(super) fn stop_probe(&mut self) {
+        self.probe.ack_phase = AckPhase::Stopping;
+        self.rounds.restart(self.signals.delivered());
+    }
+
+    /// `bbr2_start_bw_probe_cruise`.
+    pub(super) fn start_cruise(&mut self) {
+        self.mode = Mode::Cruise;
+        if self.inflight_lo != NO_LIMIT {
+            self.inflight_lo = self.inflight_lo.min(self.inflight_hi);
+        }
+    }
+
+    /// The pipe is filled before the probe, else a small buffer would look like a small path
+    /// (`bbr2_start_bw_probe_refill`).
+    pub(super) fn start_refill(&mut self, delivered: u64) {
+        self.mode = Mode::Refill;
+        self.reset_lower_bounds();
+        self.probe.up_rounds = 0;
+        self.probe.up_acked = 0;
+        self.probe.stopped_risky = false;
+        self.probe.fair_sample = false;
+        self.probe.ack_phase = AckPhase::Refilling;
+        self.rounds.restart(delivered);
+    }
+
+    /// `bbr2_start_bw_probe_up`.
+    fn start_up(&mut self, now: Time, delivered: u64) {
+        self.mode = Mode::Up;
+        self.probe.samples = true;
+        self.probe.ack_phase = AckPhase::Starting;
+        self.probe.since = now;
+        self.rounds.restart(delivered);
+        self.steepen();
+    }
+
+    /// UP ends at a bound that was too high the last time, or when it has built a queue; when too much is lost
+    /// [`step_back`](Self::step_back) ends it.
+    fn end_up_if_done(&mut self, cx: &mut Context, ack: &Ack) {
+        let risky = self.probe.previous_too_high && ack.prior_in_flight >= self.inflight_hi;
+        let queuing = self.probe.has_lasted(cx.facts.now, self.min_rtt.path)
+            && ack.prior_in_flight >= self.inflight(self.bandwidth.max(), self.params.up_gain);
+        if risky || queuing {
+            self.probe.stopped_risky |= risky;
+            self.probe.previous_too_high = false;
+            self.start_down(cx);
+        }
+    }
+}

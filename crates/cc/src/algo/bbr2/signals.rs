@@ -1,0 +1,210 @@
+//! What a round of losses says (`bbr2_update_congestion_signals`): the lower bounds, and the end of Startup.
+
+use super::bandwidth::NO_BOUND;
+use super::{Bbr2, Extension, Mode, NO_LIMIT};
+use crate::contract::{Ack, Context, Lost, Phase, RateSample};
+use crate::units::Rate;
+
+/// The signals of one round trip of loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Signals {
+    /// Bytes delivered when the round began: it ends when something sent from then on is delivered.
+    round_delivered: u64,
+    /// The ACK at hand ended a round.
+    round_ended: bool,
+    /// Something was lost in this round.
+    pub lossy: bool,
+    /// The first loss of the round came with the ACK that is about to be told.
+    began_with_this_ack: bool,
+    /// Bytes delivered by the last ACK.
+    delivered: u64,
+    /// bw_latest and inflight_latest: the most of this round.
+    rate: Rate,
+    inflight: u64,
+    /// ACKs of this round that reported losses, in Startup.
+    startup_losses: u64,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Self {
+            // tcp_bbr2.c bbr2_init: the first full flight is one round.
+            round_delivered: 1,
+            round_ended: false,
+            lossy: false,
+            began_with_this_ack: false,
+            delivered: 0,
+            rate: Rate(0),
+            inflight: 0,
+            startup_losses: 0,
+        }
+    }
+}
+
+impl Signals {
+    /// Bytes delivered in all, as far as an ACK has told.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// `bbr2_reset_congestion_signals`.
+    pub fn reset(&mut self) {
+        self.lossy = false;
+        (self.rate, self.inflight) = (Rate(0), 0);
+    }
+
+    /// A packet is lost (`bbr2_skb_marked_lost`): the first one begins a round, so that a whole one is looked at.
+    pub fn note_loss(&mut self) {
+        if !self.lossy {
+            self.round_delivered = self.delivered;
+            self.began_with_this_ack = true;
+        }
+        self.lossy = true;
+    }
+
+    /// The ACK is told after its losses: what it delivered belongs before the round that they began.
+    pub fn begin_ack(&mut self, ack: &Ack) {
+        if self.began_with_this_ack && ack.lost > 0 {
+            self.round_delivered = ack.delivered;
+        }
+        self.began_with_this_ack = false;
+        self.round_ended = false;
+        self.delivered = ack.delivered;
+    }
+}
+
+impl<X: Extension> Bbr2<X> {
+    /// Bandwidth and losses of an ACK; at the end of a round of losses the lower bounds.
+    pub(super) fn update_signals(&mut self, ack: &Ack, sample: &RateSample) {
+        let rate = sample.rate();
+        self.bandwidth.take(rate, sample.app_limited);
+        self.signals.lossy |= ack.lost > 0;
+        self.signals.rate = self.signals.rate.max(rate);
+        self.signals.inflight = self.signals.inflight.max(sample.delivered);
+        if sample.prior_delivered < self.signals.round_delivered {
+            return;
+        }
+        self.signals.round_delivered = ack.delivered;
+        self.signals.round_ended = true;
+        if !self.mode.probes_bandwidth() {
+            self.adapt_lower_bounds();
+        }
+        (self.signals.lossy, self.ecn.in_round) = (false, false);
+        (self.signals.rate, self.signals.inflight) = (rate, sample.delivered);
+    }
+
+    /// Losses and marks outside a probe: step back, but not below what arrives (`bbr2_adapt_lower_bounds`).
+    fn adapt_lower_bounds(&mut self) {
+        let marked = self.ecn.in_round && self.ecn.eligible;
+        if !marked && !self.signals.lossy {
+            return;
+        }
+        if self.bandwidth.lo == NO_BOUND {
+            self.bandwidth.lo = self.bandwidth.max();
+        }
+        if self.inflight_lo == NO_LIMIT {
+            self.inflight_lo = self.cwnd;
+        }
+        let (bw, inflight) = (self.bandwidth.lo, self.inflight_lo);
+        if self.signals.lossy {
+            let kept = 1.0 - self.params.beta;
+            self.bandwidth.lo = bw.scaled(kept).max(self.signals.rate);
+            self.inflight_lo = share(inflight, kept).max(self.signals.inflight);
+        }
+        if marked {
+            self.bandwidth.lo = self.bandwidth.lo.min(bw.scaled(self.ecn.cut()));
+            self.inflight_lo = self.inflight_lo.min(share(inflight, self.ecn.cut()));
+        }
+    }
+
+    /// Startup ends at the end of a round of recovery in which much was lost (`bbr2_check_loss_too_high_in_startup`).
+    pub(super) fn check_startup_losses(&mut self, cx: &Context, ack: &Ack, sample: &RateSample) {
+        if self.full_pipe.reached {
+            return;
+        }
+        self.signals.startup_losses += u64::from(ack.lost > 0);
+        if !self.signals.round_ended {
+            return;
+        }
+        let many = self.signals.startup_losses >= self.params.startup_losses;
+        if many && cx.facts.phase == Phase::Recovery && self.too_high(sample) {
+            self.end_startup_by_queue();
+            return;
+        }
+        self.signals.startup_losses = 0;
+    }
+
+    /// `bbr2_handle_queue_too_high_in_startup`.
+    pub(super) fn end_startup_by_queue(&mut self) {
+        self.full_pipe.reached = true;
+        self.inflight_hi = self.inflight(self.bandwidth.max(), 1.0);
+    }
+
+    /// Whether more was lost, or marked, of what was in flight than a path that is not overfilled loses or marks
+    /// (`bbr2_is_inflight_too_high`).
+    pub(super) fn too_high(&self, sample: &RateSample) -> bool {
+        self.loss_too_high(sample.lost, sample.in_flight_at_send) || self.ecn.too_high(sample)
+    }
+
+    fn loss_too_high(&self, lost: u64, in_flight: u64) -> bool {
+        in_flight > 0 && lost as f64 > self.params.loss_threshold * in_flight as f64
+    }
+
+    /// A lost packet of a probe shows at which inflight the losses went beyond the threshold
+    /// (`bbr2_skb_marked_lost`).
+    pub(super) fn judge_loss(&mut self, cx: &mut Context, lost: &Lost) {
+        let lost_of_flight = lost.lost_total - lost.prior_lost;
+        if self.probe.samples && self.loss_too_high(lost_of_flight, lost.in_flight_at_send) {
+            let inflight = crossing(
+                lost.in_flight_at_send.saturating_sub(lost.bytes),
+                lost_of_flight - lost.bytes,
+                self.params.loss_threshold,
+            );
+            let app_limited = lost.app_limited || self.probe_rtt.held_down(lost.prior_delivered);
+            self.step_back(cx, inflight, app_limited);
+        }
+    }
+
+    /// A probe went too high, once for each (`bbr2_handle_inflight_too_high`). A flow without data has not probed.
+    pub(super) fn step_back(&mut self, cx: &mut Context, inflight: u64, app_limited: bool) {
+        self.probe.previous_too_high = true;
+        self.probe.samples = false;
+        if !app_limited {
+            self.inflight_hi = inflight.max(share(self.target_inflight(), 1.0 - self.params.beta));
+            if self.ecn.eligible && !self.probe.fair_sample {
+                let bw = if self.bandwidth.hi == NO_BOUND { self.bandwidth.max() } else { self.bandwidth.hi };
+                self.bandwidth.hi = bw.scaled(self.ecn.cut());
+            }
+        }
+        if self.mode == Mode::Up {
+            self.start_down(cx);
+        }
+    }
+}
+
+/// Where within a lost packet the losses crossed the threshold: x with
+/// (lost_before + x) / (in_flight_before + x) = threshold (`bbr2_inflight_hi_from_lost_skb`).
+fn crossing(in_flight_before: u64, lost_before: u64, threshold: f64) -> u64 {
+    let budget = threshold * in_flight_before as f64 - lost_before as f64;
+    in_flight_before + (budget.max(0.0) / (1.0 - threshold)) as u64
+}
+
+/// That share of so many bytes.
+pub(super) fn share(bytes: u64, factor: f64) -> u64 {
+    (bytes as f64 * factor) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 packets of 1000 bytes before it: 2 of them may be lost. With 1 lost, 1000 bytes and 2 % of x more may be.
+    #[test]
+    fn the_crossing_of_the_threshold_is_interpolated() {
+        assert_eq!(crossing(100_000, 1000, 0.02), 101_020);
+        assert_eq!(crossing(100_000, 1500, 0.02), 100_510);
+        assert_eq!(crossing(100_000, 2000, 0.02), 100_000);
+        assert_eq!(crossing(100_000, 9000, 0.02), 100_000);
+    }
+}

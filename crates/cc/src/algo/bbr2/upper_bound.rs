@@ -1,0 +1,80 @@
+//! inflight_hi, the most that the path carries without too much loss (`bbr2_adapt_upper_bounds`).
+
+use super::bandwidth::NO_BOUND;
+use super::probe_bw::AckPhase;
+use super::{Bbr2, Extension, Mode, NO_LIMIT};
+use crate::contract::{Ack, Context, RateSample};
+
+impl<X: Extension> Bbr2<X> {
+    /// Learns from an ACK; whether that decided the phase.
+    pub(super) fn adapt_upper_bounds(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) -> bool {
+        if self.rounds.started && self.follow_probe(ack, sample) {
+            return true;
+        }
+        if self.too_high(sample) {
+            if self.probe.samples {
+                self.step_back(cx, sample.in_flight_at_send, sample.app_limited);
+            }
+            return false;
+        }
+        self.probe.fair_sample |= self.probe.samples;
+        self.raise_bounds(cx, ack, sample);
+        false
+    }
+
+    /// Which ACKs tell of a probe: from one round after its start to one round after its end. Then the bandwidth of the
+    /// cycle before is forgotten; and a probe that stopped at a bound that proved harmless is made again at once.
+    fn follow_probe(&mut self, ack: &Ack, sample: &RateSample) -> bool {
+        match self.probe.ack_phase {
+            AckPhase::Starting => self.probe.ack_phase = AckPhase::Feedback,
+            AckPhase::Stopping => {
+                self.probe.samples = false;
+                self.probe.ack_phase = AckPhase::Init;
+                if self.mode.is_probe_bw() && !sample.app_limited {
+                    self.bandwidth.next_cycle();
+                }
+                if self.mode.is_probe_bw() && self.probe.stopped_risky && !self.probe.previous_too_high {
+                    self.start_refill(ack.delivered);
+                    return true;
+                }
+            }
+            AckPhase::Init | AckPhase::Refilling | AckPhase::Feedback => {}
+        }
+        false
+    }
+
+    /// What was in flight without harm is no more than the path carries, in whatever phase.
+    fn raise_bounds(&mut self, cx: &Context, ack: &Ack, sample: &RateSample) {
+        if self.inflight_hi == NO_LIMIT && self.bandwidth.hi == NO_BOUND {
+            return;
+        }
+        self.inflight_hi = self.inflight_hi.max(sample.in_flight_at_send);
+        self.bandwidth.hi = self.bandwidth.hi.max(sample.rate());
+        if self.mode == Mode::Up {
+            self.probe_upward(cx, ack);
+        }
+    }
+
+    /// By one packet in the first round, two in the second, four in the third, while the bound is used
+    /// (`bbr2_probe_inflight_hi_upward`).
+    fn probe_upward(&mut self, cx: &Context, ack: &Ack) {
+        if !cx.facts.window_limited || self.cwnd < self.inflight_hi {
+            self.probe.up_acked = 0;
+            return;
+        }
+        self.probe.up_acked += ack.acked;
+        let packets = self.probe.up_acked / self.probe.up_acked_per_packet;
+        self.probe.up_acked -= packets * self.probe.up_acked_per_packet;
+        self.inflight_hi += packets * self.mss;
+        if self.rounds.started {
+            self.steepen();
+        }
+    }
+
+    /// `bbr2_raise_inflight_hi_slope`.
+    pub(super) fn steepen(&mut self) {
+        let packets_this_round = 1 << self.probe.up_rounds;
+        self.probe.up_rounds = (self.probe.up_rounds + 1).min(30);
+        self.probe.up_acked_per_packet = (self.cwnd / packets_this_round).max(self.mss);
+    }
+}
