@@ -6,8 +6,8 @@
 
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Lost, Phase, RateSample, Registry, Rng, Rtt, Setup, Span,
-    SubflowView, Time,
+    Ack, CongestionControl, Context, Event, Facts, Limit, Lost, Phase, RateSample, Registry, Rng, Rtt, Setup,
+    Span, SubflowView, Time,
 };
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -193,6 +193,36 @@ impl Pipe {
             ..Ack::default()
         };
         self.call(|cc, cx| cc.on_ack(cx, &ack));
+    }
+
+    /// So many packets of a flight of so many are lost.
+    fn lose_of(&mut self, packets: u64, in_flight: u64) {
+        let (prior_delivered, prior_lost) = (self.delivered, self.lost);
+        for n in 1..=packets {
+            let lost = Lost {
+                bytes: MSS,
+                in_flight_at_send: in_flight * MSS,
+                prior_delivered,
+                prior_lost,
+                lost_total: prior_lost + n * MSS,
+                app_limited: self.most < u64::MAX,
+            };
+            self.call(|cc, cx| cc.on_lost(cx, &lost));
+        }
+    }
+
+    /// The application has nothing to send for so long, and then as much as before.
+    fn fall_silent(&mut self, span: Span) {
+        self.most = 0;
+        while !self.under_way.is_empty() {
+            self.step();
+        }
+        self.facts.limited_by = Limit::Application;
+        self.facts.now += span;
+        self.next_send = self.facts.now;
+        self.most = u64::MAX;
+        self.send();
+        self.facts.limited_by = Limit::Window;
     }
 
     /// One thing happens: a segment leaves, or one arrives.
@@ -382,16 +412,17 @@ fn the_cycle_of_probe_bw() {
     assert!(waits.iter().any(|wait| *wait < 2.4) && waits.iter().any(|wait| *wait > 2.6), "{waits:?}");
 }
 
-/// A path of 10 segments: as many rounds as a Reno flow with 10 in flight needs for its cycle, from a start of 0 or 1.
+/// As many rounds as a Reno flow with as much in flight takes for its cycle, a segment a round, but 63 at most; the count
+/// begins at 0 or 1, and CRUISE after the round of DOWN.
 #[test]
-fn a_short_path_is_probed_as_often_as_reno_would() {
-    for rounds in [5u64, 20] {
-        let mut pipe = Pipe::new("bbr2", &[("probe_rounds", Value::Count(rounds))], 1);
+fn a_probe_comes_as_often_as_reno_would_probe() {
+    let never = Value::Span(Span::from_secs(67));
+    for (most, rounds) in [(5, 5.0), (20, 20.0), (255, BDP)] {
+        let settings = [("probe_rounds", Value::Count(most)), ("probe_wait", never.clone())];
+        let mut pipe = Pipe::new("bbr2", &settings, 1);
         pipe.run_until(CRUISE);
-        let from = pipe.facts.now;
-        let waited = seconds(from, pipe.run_until(REFILL)) / 0.1;
-        let most = rounds as f64 + 1.0;
-        assert!((most - 4.0..=most).contains(&waited), "{waited} of {rounds} rounds");
+        let waited = seconds(pipe.facts.now, pipe.run_until(REFILL)) / 0.1;
+        assert!((rounds - 4.0..=rounds + 1.5).contains(&waited), "{waited} of {rounds} rounds");
     }
 }
 
@@ -418,6 +449,22 @@ fn probe_rtt_every_five_seconds_at_half_a_bdp() {
         assert!(pipe.cwnd() > 1.5 * BDP, "the window comes back: {}", pipe.cwnd());
         assert_near(pipe.probe("bw_mbps"), 8.0, 0.15);
     }
+}
+
+/// Rounds of ProbeRTT show half of what the path carries: they are no flat rounds of Startup.
+#[test]
+fn probe_rtt_within_startup_is_no_plateau() {
+    let settings = [
+        ("min_rtt_refresh", Value::Word("<")),
+        ("probe_rtt_interval", Value::Span(Span::from_millis(640))),
+        ("probe_rtt_time", Value::Span(Span::from_millis(500))),
+    ];
+    let mut pipe = Pipe::new("bbr2", &settings, 1);
+    pipe.run_until(PROBE_RTT);
+    while pipe.mode() == PROBE_RTT {
+        pipe.step();
+    }
+    assert_eq!(pipe.mode(), STARTUP);
 }
 
 /// A sample as low as the minimum renews it by default, so a flow that never sees a queue has no need of ProbeRTT.
@@ -466,18 +513,7 @@ fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     let lost_of = |in_flight: u64, packets: u64| {
         let mut pipe = bbr2();
         pipe.run_until(UP);
-        let (delivered, prior_lost) = (pipe.delivered, pipe.lost);
-        for n in 1..=packets {
-            let lost = Lost {
-                bytes: MSS,
-                in_flight_at_send: in_flight * MSS,
-                prior_delivered: delivered,
-                prior_lost,
-                lost_total: prior_lost + n * MSS,
-                app_limited: false,
-            };
-            pipe.call(|cc, cx| cc.on_lost(cx, &lost));
-        }
+        pipe.lose_of(packets, in_flight);
         pipe
     };
     let bound = |pipe: &Pipe| pipe.probe("inflight_hi_bytes") / 1e3;
@@ -509,18 +545,7 @@ fn losses_that_are_not_of_a_probe_set_no_upper_bound() {
 fn the_bound_grows_by_one_two_four_packets_a_round() {
     let mut pipe = bbr2();
     pipe.run_until(UP);
-    let delivered = pipe.delivered;
-    for n in 1..=3 {
-        let lost = Lost {
-            bytes: MSS,
-            in_flight_at_send: 90 * MSS,
-            prior_delivered: delivered,
-            prior_lost: 0,
-            lost_total: n * MSS,
-            app_limited: false,
-        };
-        pipe.call(|cc, cx| cc.on_lost(cx, &lost));
-    }
+    pipe.lose_of(3, 90);
     pipe.run_until(REFILL);
     let before = pipe.probe("inflight_hi_bytes") / 1e3;
     pipe.run_until(UP);
@@ -613,6 +638,31 @@ fn samples_that_the_application_limited_do_not_lower_the_estimate() {
     assert_near(pipe.probe("bw_mbps"), 8.0, 0.15);
 }
 
+/// A flow that had nothing to send has not shown how much the path carries.
+#[test]
+fn losses_of_a_probe_without_data_set_no_bound() {
+    let mut pipe = bbr2();
+    pipe.run_until(UP);
+    pipe.most = 1;
+    pipe.lose_of(5, 100);
+    assert!(pipe.probe("inflight_hi_bytes").is_nan());
+    assert_eq!(pipe.mode(), DOWN, "but the probe is over");
+}
+
+/// After silence a flow paces at the bandwidth, whatever the phase, and has just seen the path empty: no ProbeRTT.
+#[test]
+fn silence_costs_neither_losses_nor_a_probe_rtt() {
+    let mut pipe = bbr2();
+    pipe.run_until(UP);
+    pipe.fall_silent(Span::from_secs(6));
+    assert_near(pipe.pace_mbps(), 0.99 * pipe.probe("bw_mbps"), 1e-6);
+    let end = pipe.facts.now + Span::from_secs(1);
+    while pipe.facts.now < end {
+        assert!(pipe.mode() != PROBE_RTT);
+        pipe.step();
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // F-BBRv2: Cho et al. 2024
 // ---------------------------------------------------------------------------------------------------------------
@@ -695,5 +745,30 @@ fn what_is_held_against_what() {
         pipe.run_until(PROBE_RTT);
         pipe.run_until(CRUISE);
         assert_eq!(pipe.probe("detected"), detected, "release at {release}");
+    }
+}
+
+#[test]
+fn silence_may_reset_the_reference() {
+    for (reset, expected) in [("never", 100.0), ("idle", 130.0)] {
+        let mut pipe = Pipe::new("fbbr2", &[("reference_reset", Value::Word(reset))], 1);
+        pipe.run_until(CRUISE);
+        pipe.queue = Span::from_millis(30);
+        pipe.fall_silent(Span::from_secs(1));
+        pipe.run_for(RTT + RTT);
+        assert_near(pipe.probe("reference_ms"), expected, 0.1);
+    }
+}
+
+/// 0.85 of the bound, or all of it.
+#[test]
+fn headroom_may_be_dropped() {
+    for (follows, share) in [("no", 0.85), ("drop-headroom", 1.0)] {
+        let mut pipe = beside_a_queue(&[("cwnd_follows", Value::Word(follows))], 40);
+        pipe.run_until(UP);
+        pipe.lose_of(3, 110);
+        pipe.run_until(CRUISE);
+        assert_eq!(pipe.probe("detected"), 1.0);
+        assert_near(pipe.cwnd(), share * pipe.probe("inflight_hi_bytes") / 1e3, 0.01);
     }
 }

@@ -77,3 +77,15 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_left_from_its_first_ack_to_the_end_of_its_flight_was_held_down() {
+        let probe_rtt = ProbeRtt { held_from: 100, held_until: 200, ..ProbeRtt::NONE };
+        assert_eq!([99, 100, 200, 201].map(|at| probe_rtt.held_down(at)), [false, true, true, false]);
+        assert!(!ProbeRtt::NONE.held_down(0));
+    }
+}
