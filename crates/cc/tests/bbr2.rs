@@ -530,6 +530,18 @@ fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     assert_near(pipe.cwnd(), 0.85 * bound(&pipe), 0.01);
 }
 
+/// A sample of a probe judges it too: 6 lost of the 100 and more that were in flight.
+#[test]
+fn a_sample_with_too_many_losses_ends_a_probe() {
+    let mut pipe = bbr2();
+    pipe.run_until(UP);
+    let in_flight = pipe.under_way[0].in_flight as f64 / 1e3;
+    pipe.lost += 6 * MSS;
+    pipe.deliver();
+    assert_eq!(pipe.mode(), DOWN);
+    assert_near(pipe.probe("inflight_hi_bytes") / 1e3, in_flight, 1e-9);
+}
+
 /// Only once for each probe, and not for packets that were not sent to probe.
 #[test]
 fn losses_that_are_not_of_a_probe_set_no_upper_bound() {
@@ -721,20 +733,31 @@ fn where_the_gain_applies_and_what_follows_it() {
 #[test]
 fn what_is_held_against_what() {
     let word = |word: &'static str| Value::Word(word);
-    // The last sample sees a queue at once, the minimum of ten seconds does not.
-    let mut last = Pipe::new("fbbr2", &[("current", word("last"))], 1);
-    let mut minimum = Pipe::new("fbbr2", &[], 1);
-    for (pipe, detected) in [(&mut last, 1.0), (&mut minimum, 0.0)] {
+    // The last sample sees a queue at once, the minimum of five seconds after those, the one of ten after ten.
+    for (current, soon, later) in [("last", 1.0, 1.0), ("probe-rtt", 0.0, 1.0), ("min_rtt", 0.0, 0.0)] {
+        let mut pipe = Pipe::new("fbbr2", &[("current", word(current))], 1);
         pipe.run_until(CRUISE);
         pipe.queue = Span::from_millis(30);
         pipe.run_for(Span::from_millis(400));
-        assert_eq!(pipe.probe("detected"), detected);
+        assert_eq!(pipe.probe("detected"), soon, "{current}");
+        pipe.run_for(Span::from_secs(6));
+        assert_eq!(pipe.probe("detected"), later, "{current}");
     }
     // Begun in a queue of 30 ms, the first sample is wrong for good; a lower one corrects the others' references.
     for (reference, expected) in [("first", 130.0), ("first-window", 100.0), ("alltime-min", 100.0)] {
         let mut pipe = Pipe::new("fbbr2", &[("reference", word(reference))], 1);
         pipe.facts.rtt.latest = Span::from_millis(130);
         pipe.run_for(Span::from_secs(2));
+        assert_near(pipe.probe("reference_ms"), expected, 0.1);
+    }
+    // One whose path is empty only after ten seconds is not corrected by then, unless all count.
+    for (reference, expected) in [("first-window", 130.0), ("alltime-min", 100.0)] {
+        let mut pipe = Pipe::new("fbbr2", &[("reference", word(reference))], 1);
+        pipe.facts.rtt.latest = Span::from_millis(130);
+        pipe.queue = Span::from_millis(30);
+        pipe.run_for(Span::from_secs(11));
+        pipe.queue = Span::ZERO;
+        pipe.run_for(Span::from_secs(6));
         assert_near(pipe.probe("reference_ms"), expected, 0.1);
     }
     // Between release and threshold it stays as it was.

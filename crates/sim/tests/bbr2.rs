@@ -6,9 +6,11 @@ mod ladder;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
-use cwndlab_sim::outcome::Outcome;
+use cwndlab_sim::outcome::{LinkOutcome, Outcome};
+use cwndlab_sim::queue::QueueSpec;
+use cwndlab_sim::queue::codel::CodelParams;
 use cwndlab_sim::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SimSpec};
-use ladder::{at, bottleneck, flow, flow_named, jittered, link, ms, run, spec};
+use ladder::{MSS, at, bottleneck, flow, flow_named, jittered, link, ms, run, spec};
 
 const RATE: Rate = Rate::from_mbit(50);
 const DELAY: Span = Span::from_millis(20);
@@ -100,8 +102,8 @@ fn probe_rtt_comes_every_five_seconds() {
     assert!((0.2..0.32).contains(&held), "{held} s each");
 }
 
-/// A loss of 2 % is what it takes for harmless: 0.5 % costs a tenth (Cho et al. 2024 report 42.2 of 47.6), 1 % less than a
-/// third, where CUBIC has less than a quarter of the link.
+/// A loss of 2 % is what it takes for harmless: 0.5 % costs less than 15 % (Cho et al. 2024: 42.2 of 47.6 Mbit/s are
+/// left), 1 % less than a fifth, where CUBIC has less than a tenth of the link.
 #[test]
 fn random_losses_below_the_threshold_cost_little() {
     for seed in 1..=2 {
@@ -110,8 +112,8 @@ fn random_losses_below_the_threshold_cost_little() {
         };
         let losses = [0.0, 0.005, 0.01].map(|p| goodput("bbr2", p));
         assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-        assert!(losses[1] > 0.75 * losses[0] && losses[2] > 0.65 * losses[0], "{losses:?}");
-        assert!(goodput("cubic", 0.01) < 0.25 * losses[0]);
+        assert!(losses[1] > 0.85 * losses[0] && losses[2] > 0.8 * losses[0], "{losses:?}");
+        assert!(goodput("cubic", 0.01) < 0.1 * losses[0]);
     }
 }
 
@@ -258,7 +260,7 @@ fn alone_f_bbr2_is_bbr2() {
     for link in
         [path(0.5), path(4.0), lossy(1.0, 0.005), lossy(4.0, 0.02), slow, steps(50, 20), steps(20, 50)]
     {
-        for seed in 1..=3 {
+        for seed in 1..=2 {
             assert!(same(&link, seed, &[]), "{:?}, seed {seed}", link.name);
         }
     }
@@ -291,6 +293,16 @@ fn the_minimum_rtt_tells_of_cubic() {
     assert!(beside.0 > 1.2 * 41.0 && beside.1 > 0.1, "{beside:?}");
 }
 
+/// A transfer that nothing disturbs: every packet is sent once.
+#[test]
+fn nothing_is_resent_where_nothing_is_lost() {
+    for cc in ["bbr2", "fbbr2"] {
+        let flow = FlowSpec { bytes: Some(20_000 * MSS), ..flow("f", cc) };
+        let flow = run(&jittered(1, lasting(30, 0, link("l", RATE, DELAY), vec![flow]))).flows.remove(0);
+        assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.timeouts), (20_000, 0, 0), "{cc}");
+    }
+}
+
 /// An access link as fast as the bottleneck, as in the paper: the host holds the sender back, and it is still full.
 #[test]
 fn behind_an_access_link_of_the_same_rate() {
@@ -308,4 +320,24 @@ fn runs_are_functions_of_the_seed() {
     };
     assert_eq!(outcome(1), outcome(1));
     assert_ne!(outcome(1), outcome(2));
+}
+
+/// CoDel that marks from 0.5 ms on, with two flows on a path of 2 ms: their marks take the place of drops and keep the queue
+/// shorter than flows do that take the path for too long to heed them. Without the option nobody is marked.
+#[test]
+fn marks_on_a_short_path_are_heeded() {
+    let queue_of = |ecn, ecn_max_rtt| {
+        let (target, interval) = (Span::from_micros(500), ms(4));
+        let queue = QueueSpec::Codel(CodelParams { ecn: true, target, interval, ..CodelParams::default() });
+        let link = LinkSpec { queue, ..link("l", RATE, ms(1)) };
+        let settings = [("ecn", Value::Flag(ecn)), ("ecn_max_rtt", Value::Span(ecn_max_rtt))];
+        let of = |name: &str| FlowSpec { name: name.to_owned(), ..with("bbr2", &settings) };
+        run(&jittered(1, lasting(20, 2, link, vec![of("f"), of("g")]))).links.remove(0)
+    };
+    let (heeded, unheeded, unmarked) = (queue_of(true, ms(5)), queue_of(true, ms(1)), queue_of(false, ms(5)));
+    assert!(heeded.marked_packets > 1000 && heeded.dropped_packets == 0, "{heeded:?}");
+    assert!(heeded.utilisation.expect("a rate") > 0.95, "{heeded:?}");
+    let delay = |link: &LinkOutcome| link.queue_delay_ms.expect("packets");
+    assert!(delay(&heeded) < 0.8 * delay(&unheeded), "{heeded:?}, {unheeded:?}");
+    assert!(unmarked.marked_packets == 0 && unmarked.dropped_packets > 100, "{unmarked:?}");
 }

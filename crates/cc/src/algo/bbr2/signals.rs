@@ -207,4 +207,20 @@ mod tests {
         assert_eq!(crossing(100_000, 2000, 0.02), 100_000);
         assert_eq!(crossing(100_000, 9000, 0.02), 100_000);
     }
+
+    /// A loss that an ACK brought is told before it, one that a timer found stands alone.
+    #[test]
+    fn the_first_loss_begins_a_round_where_the_sender_stands() {
+        let ack = |delivered, lost| Ack { delivered, lost, ..Ack::default() };
+        let round_after = |lost| {
+            let mut signals = Signals::default();
+            signals.begin_ack(&ack(5000, 0));
+            signals.note_loss();
+            signals.begin_ack(&ack(7000, lost));
+            signals.note_loss();
+            signals.begin_ack(&ack(9000, 1000));
+            signals.round_delivered
+        };
+        assert_eq!((round_after(1000), round_after(0)), (7000, 5000));
+    }
 }
