@@ -619,6 +619,22 @@ fn a_timeout_cuts_the_window_and_not_the_model() {
     assert_eq!(pipe.cwnd(), before);
 }
 
+/// What Startup's plateau was measured against does not hold after a timeout: three flat rounds are counted anew.
+#[test]
+fn a_timeout_within_startup_lets_the_search_begin_anew() {
+    let drains = |timeout| {
+        let mut pipe = bbr2();
+        pipe.run_for(Span::from_millis(1300));
+        assert_eq!(pipe.mode(), STARTUP);
+        if timeout {
+            play(&mut pipe, "timeout");
+        }
+        seconds(Time::ZERO, pipe.run_until(DRAIN))
+    };
+    let (with, without) = (drains(true), drains(false));
+    assert!(with > without + 2.0 * 0.2885, "{with} s, {without} s");
+}
+
 #[test]
 fn undo_gives_back_window_and_bounds() {
     let mut pipe = bbr2();
