@@ -339,9 +339,10 @@ pub const DEPARTURES: &[&str] = &[
     "in flight is what is in flight; the kernel takes off what still waits in its pacing layer",
     "the memory of extra_acked is 10 rounds, and 2 in Startup, where the kernel's is 5 to 10, and 1 to 2",
     "no fast path: the kernel leaves out updates while the application limits the flow, to save time",
-    "the bursts of TSO, fast ACKs, and the experiments that the source switches off (ecn_reprobe_gain, \
-     refill_add_inc, usage_based_cwnd) are left out",
-    "a first packet leaves before the handshake's RTT is told, as one paced by a nominal 1 ms",
+    "when a loss ends a probe, the round after it is counted from the ACK before, by which less was delivered",
+    "fast ACKs, and the experiments that the source switches off (ecn_reprobe_gain, refill_add_inc, \
+     usage_based_cwnd), are left out",
+    "the first packet leaves before the handshake's RTT is told, as one paced by a nominal 1 ms",
 ];
 
 /// How the registry knows it.
