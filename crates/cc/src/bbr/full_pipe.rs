@@ -30,6 +30,11 @@ impl FullPipe {
         self.reached = self.flat_rounds >= FLAT_ROUNDS;
     }
 
+    /// What the plateau was measured against no longer holds; a pipe that was full stays so.
+    pub fn restart(&mut self) {
+        (self.rate, self.flat_rounds) = (Rate::default(), 0);
+    }
+
     /// Looks anew.
     pub fn reset(&mut self) {
         *self = Self::default();
@@ -54,6 +59,22 @@ mod tests {
         assert!(!after(&[10, 20, 40, 41, 42, 50, 51, 52]));
         // Growth below a quarter adds up against the last level that counted.
         assert!(!after(&[40, 45, 50, 55, 60]));
+    }
+
+    #[test]
+    fn a_restart_forgets_the_level_and_not_the_verdict() {
+        let mut pipe = FullPipe::default();
+        let mut rounds = |rates: &[u64], restart: bool| {
+            rates.iter().for_each(|rate| pipe.round(Rate::from_mbit(*rate), false));
+            if restart {
+                pipe.restart();
+            }
+            pipe.reached
+        };
+        assert!(!rounds(&[40, 41, 42], true));
+        // 10 is the first level of a new search, in which three rounds have to be flat.
+        assert!(!rounds(&[10, 11, 12], false));
+        assert!(rounds(&[12], true));
     }
 
     #[test]
