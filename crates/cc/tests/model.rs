@@ -11,9 +11,9 @@ use cwndlab_cc::{
 use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
-/// avoidance, no base RTT before the first sample, neither a difference nor a count and an action before the first decision.
+/// avoidance, no base or minimum RTT before the first sample, neither a difference nor a count and an action before the first decision.
 const MAY_BE_MISSING: &[&str] =
-    &["ssthresh_bytes", "k_s", "base_rtt_ms", "diff_segments", "action", "cnt_segments"];
+    &["ssthresh_bytes", "k_s", "base_rtt_ms", "min_rtt_ms", "diff_segments", "action", "cnt_segments"];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];
 
@@ -241,7 +241,8 @@ impl Model {
         let first = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         self.call(|cc, cx| cc.on_event(cx, event));
         if first {
-            self.before_reduction = Some(before);
+            // A mark is never spurious.
+            self.before_reduction = (event != Event::EcnReduction).then_some(before);
         }
         self.facts.phase = phase;
         let mss = self.facts.mss;
@@ -263,6 +264,10 @@ impl Model {
     fn recover(&mut self) {
         self.call(|cc, cx| cc.on_event(cx, Event::Recovered));
         self.facts.phase = Phase::Open;
+        // A window that is a model's comes back with the end of the repair, and then follows the model.
+        if self.cc.needs().own_window_in_recovery {
+            self.before_reduction = None;
+        }
     }
 
     fn change_rtt(&mut self, rtt: Span) {
