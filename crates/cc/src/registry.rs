@@ -45,13 +45,14 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{bbr2, constant, cubic, fbbr2, newreno, random, reno, vegas};
+        use crate::algo::{bbr1, bbr2, constant, cubic, fbbr2, newreno, random, reno, vegas};
         Self {
             algorithms: vec![
                 reno::algorithm(),
                 newreno::algorithm(),
                 cubic::algorithm(),
                 vegas::algorithm(),
+                bbr1::algorithm(),
                 bbr2::algorithm(),
                 fbbr2::algorithm(),
                 constant::algorithm(),

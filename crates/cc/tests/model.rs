@@ -255,7 +255,8 @@ impl Model {
         let first = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         self.call(|cc, cx| cc.on_event(cx, event));
         if first {
-            self.before_reduction = Some(before);
+            // A mark is never spurious.
+            self.before_reduction = (event != Event::EcnReduction).then_some(before);
         }
         self.facts.phase = phase;
         let mss = self.facts.mss;
@@ -277,6 +278,10 @@ impl Model {
     fn recover(&mut self) {
         self.call(|cc, cx| cc.on_event(cx, Event::Recovered));
         self.facts.phase = Phase::Open;
+        // A window that is a model's comes back with the end of the repair, and then follows the model.
+        if self.cc.needs().own_window_in_recovery {
+            self.before_reduction = None;
+        }
     }
 
     fn change_rtt(&mut self, rtt: Span) {

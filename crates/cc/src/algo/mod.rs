@@ -1,5 +1,6 @@
 //! The algorithms: one file each.
 
+pub mod bbr1;
 pub mod bbr2;
 pub mod constant;
 pub mod cubic;

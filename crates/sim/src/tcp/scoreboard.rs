@@ -148,6 +148,13 @@ impl Scoreboard {
         self.lost_count
     }
 
+    /// Segments sent again and neither delivered nor lost since.
+    #[inline]
+    #[must_use]
+    pub fn resent(&self) -> u32 {
+        self.resent_count
+    }
+
     /// One past the highest SACKed segment; `una` if there is none.
     #[must_use]
     pub fn highest_sacked(&self) -> u32 {

@@ -3,6 +3,7 @@
 use super::{Detector, Probe, Sender};
 use crate::packet::AckHeader;
 use crate::tcp::options::Recovery;
+use crate::tcp::scoreboard::Scoreboard;
 use cwndlab_cc::{Event, Phase, Time};
 
 /// What tells a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
@@ -19,8 +20,16 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    fn begin(una: u32) -> Self {
-        Self { from: Some(una), ..Self::default() }
+    /// What was sent again in an earlier episode may still be under way; its answer says nothing of this one (Linux
+    /// tcp_init_undo counts retrans_out, and retrans_stamp stands as long as a retransmission is out).
+    fn begin(board: &Scoreboard) -> Self {
+        let from = Some(board.una());
+        if board.resent() == 0 {
+            return Self { from, ..Self::default() };
+        }
+        let resent = (board.una()..board.next()).filter(|seq| board.is_resent(*seq));
+        let first_resent = resent.map(|seq| board.record(seq).sent_at).min();
+        Self { from, first_resent, unexplained: board.resent(), explained: false }
     }
 
     pub(super) fn on_resent(&mut self, now: Time) {
@@ -118,7 +127,7 @@ impl Sender {
 
     /// Fast recovery begins with an ACK that delivered so many segments.
     pub(super) fn enter_recovery(&mut self, arrived: u32) {
-        self.undo = Undo::begin(self.board.una());
+        self.undo = Undo::begin(&self.board);
         self.counters.fast_recoveries += 1;
         self.note_loss();
         self.reduce(Event::LossRecovery, arrived);
@@ -156,7 +165,7 @@ impl Sender {
         self.note_loss();
         // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
-            self.undo = Undo::begin(self.board.una());
+            self.undo = Undo::begin(&self.board);
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
         self.limited_transmit = 0;

@@ -1,0 +1,132 @@
+//! The gain cycle of ProbeBW: one round trip above the bandwidth, one below, six at it (Linux tcp_bbr.c
+//! `bbr_update_cycle_phase`; draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.4).
+
+use crate::units::{Span, Time};
+use cwndlab_learn::Rng;
+
+const PHASES: u64 = 8;
+
+/// What the pacing gain of a phase is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Above the bandwidth: is there more?
+    Up,
+    /// Below it: what Up put into the queue drains.
+    Down,
+    Cruise,
+}
+
+/// What the ACK at hand says of the phase under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    pub now: Time,
+    pub min_rtt: Span,
+    pub lost: bool,
+    /// As much is in flight as Up wants.
+    pub high: bool,
+    /// As little is in flight as Down wants.
+    pub low: bool,
+}
+
+/// Where in the cycle the flow is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cycle {
+    index: u64,
+    since: Time,
+}
+
+impl Cycle {
+    /// A start at random, so that flows do not probe in step; not in Down, for which nothing was queued yet.
+    pub fn start(now: Time, rng: &mut Rng) -> Self {
+        let index = match rng.below(PHASES - 1) {
+            0 => 0,
+            n => n + 1,
+        };
+        Self { index, since: now }
+    }
+
+    pub fn phase(&self) -> Phase {
+        match self.index {
+            0 => Phase::Up,
+            1 => Phase::Down,
+            _ => Phase::Cruise,
+        }
+    }
+
+    /// Goes on to the next phase if this one is over.
+    pub fn update(&mut self, progress: &Progress) {
+        if self.is_over(progress) {
+            *self = Self { index: (self.index + 1) % PHASES, since: progress.now };
+        }
+    }
+
+    fn is_over(&self, progress: &Progress) -> bool {
+        let full_length = progress.now.since(self.since) > progress.min_rtt;
+        match self.phase() {
+            // On a short path a round trip may not do to fill it; but a small buffer may not hold so much.
+            Phase::Up => full_length && (progress.lost || progress.high),
+            Phase::Down => full_length || progress.low,
+            Phase::Cruise => full_length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(10);
+
+    fn at(ms: u64) -> Progress {
+        Progress {
+            now: Time::ZERO + Span::from_millis(ms),
+            min_rtt: RTT,
+            lost: false,
+            high: false,
+            low: false,
+        }
+    }
+
+    /// After more than a min RTT each phase gives way to the next, Up only when its target was met.
+    #[test]
+    fn up_down_and_six_times_cruise() {
+        let mut cycle = Cycle::default();
+        cycle.update(&at(50));
+        assert_eq!(cycle.phase(), Phase::Up, "nothing lost, and not enough in flight");
+        let phases: Vec<_> = (1..=16)
+            .map(|n| {
+                cycle.update(&Progress { high: true, ..at(50 + 11 * n) });
+                cycle.phase()
+            })
+            .collect();
+        let mut expected = vec![Phase::Down];
+        expected.extend([Phase::Cruise; 6]);
+        expected.push(Phase::Up);
+        assert_eq!(phases, [expected.clone(), expected].concat());
+    }
+
+    #[test]
+    fn a_loss_ends_up_and_a_drained_queue_ends_down() {
+        let mut cycle = Cycle::default();
+        cycle.update(&Progress { lost: true, ..at(10) });
+        assert_eq!(cycle.phase(), Phase::Up, "it lasts longer than a min RTT");
+        cycle.update(&Progress { lost: true, ..at(11) });
+        assert_eq!(cycle.phase(), Phase::Down);
+        cycle.update(&at(12));
+        assert_eq!(cycle.phase(), Phase::Down);
+        cycle.update(&Progress { low: true, ..at(13) });
+        assert_eq!(cycle.phase(), Phase::Cruise);
+    }
+
+    #[test]
+    fn it_starts_anywhere_but_in_down() {
+        let mut rng = Rng::named(1, "cycle");
+        let mut starts = [0; 8];
+        for _ in 0..7000 {
+            starts[Cycle::start(Time::ZERO, &mut rng).index as usize] += 1;
+        }
+        assert_eq!(starts[1], 0);
+        // Each of seven has a thousand; five standard deviations are 146.
+        assert!((0..8).filter(|n| *n != 1).all(|n| (854..1146).contains(&starts[n])), "{starts:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! The window: it follows its target, conserves packets in the first round of a recovery, and is restored after it (Linux
+//! tcp_bbr.c `bbr_set_cwnd`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`).
+
+use crate::contract::Ack;
+
+/// At least so many segments are in flight: two ACKs for two each (`bbr_cwnd_min_target`).
+pub(super) const LEAST_SEGMENTS: u64 = 4;
+
+/// What the transport is repairing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    Nothing,
+    /// Fast recovery has begun, and no ACK has been taken since.
+    New,
+    Recovery,
+    Timeout,
+}
+
+/// The congestion window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    mss: u64,
+    /// Until so much is delivered it grows whatever the target (`TCP_INIT_CWND`).
+    initial: u64,
+    /// In bytes.
+    pub cwnd: u64,
+    /// The last one that neither a repair nor ProbeRTT had cut.
+    prior: u64,
+    repair: Repair,
+    conserves: bool,
+}
+
+impl Window {
+    pub fn new(initial: u64, mss: u64) -> Self {
+        Self { mss, initial, cwnd: initial, prior: 0, repair: Repair::Nothing, conserves: false }
+    }
+
+    /// Notes the window before it is cut; `cut`: ProbeRTT has cut it already.
+    pub fn save(&mut self, cut: bool) {
+        let good = self.repair == Repair::Nothing && !cut;
+        self.prior = if good { self.cwnd } else { self.prior.max(self.cwnd) };
+    }
+
+    /// As it was before it was cut.
+    pub fn restore(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior);
+    }
+
+    pub fn begin_recovery(&mut self, cut: bool) {
+        self.save(cut);
+        self.repair = Repair::New;
+    }
+
+    /// RFC 5681 section 3.1: one segment.
+    pub fn time_out(&mut self, cut: bool) {
+        self.save(cut);
+        self.repair = Repair::Timeout;
+        self.cwnd = self.mss;
+    }
+
+    pub fn end_repair(&mut self) {
+        if self.repair != Repair::Nothing {
+            self.restore();
+            (self.repair, self.conserves) = (Repair::Nothing, false);
+        }
+    }
+
+    /// Packets were conserved for a round.
+    pub fn end_round(&mut self) {
+        self.conserves = false;
+    }
+
+    /// Takes an ACK; says whether the first round of a recovery begins with it.
+    pub fn update(&mut self, ack: &Ack, in_flight: u64, target: u64, full_pipe: bool) -> bool {
+        if ack.acked == 0 {
+            return false;
+        }
+        let begins = self.repair == Repair::New;
+        // An ACK for so many packets lets out at most twice as many: what it reports lost is taken off first.
+        self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
+        if begins {
+            (self.repair, self.conserves) = (Repair::Recovery, true);
+            self.cwnd = in_flight + ack.acked;
+        }
+        if self.conserves {
+            self.cwnd = self.cwnd.max(in_flight + ack.acked);
+        } else {
+            self.approach(target, ack, full_pipe);
+        }
+        begins
+    }
+
+    /// Slow start up to the target; down to it only when the target rests on a full pipe.
+    fn approach(&mut self, target: u64, ack: &Ack, full_pipe: bool) {
+        if full_pipe {
+            self.cwnd = (self.cwnd + ack.acked).min(target);
+        } else if self.cwnd < target || ack.delivered < self.initial {
+            self.cwnd += ack.acked;
+        }
+        self.cwnd = self.cwnd.max(LEAST_SEGMENTS * self.mss);
+    }
+
+    /// ProbeRTT: nothing but the least is in flight.
+    pub fn cut(&mut self) {
+        self.cwnd = self.cwnd.min(LEAST_SEGMENTS * self.mss);
+    }
+}
