@@ -19,6 +19,16 @@ impl Aggregation {
         Self { epoch_start: Time::ZERO, epoch_acked: 0, extra: WindowedMax::new(rounds) }
     }
 
+    /// From now on the estimate is the maximum of so many rounds.
+    pub fn set_rounds(&mut self, rounds: u64) {
+        self.extra.set_length(rounds);
+    }
+
+    /// Begins a new epoch: silence is no aggregation.
+    pub fn restart(&mut self, now: Time) {
+        (self.epoch_start, self.epoch_acked) = (now, 0);
+    }
+
     /// Takes an ACK of `acked` bytes in this round, with the window then in force: no more than that is extra.
     pub fn update(&mut self, now: Time, acked: u64, rate: Rate, round: u64, cwnd: u64) {
         let expected = rate.bytes_in(now.since(self.epoch_start));
@@ -64,6 +74,25 @@ mod tests {
             },
             50_000
         );
+    }
+
+    #[test]
+    fn a_longer_memory_and_a_new_epoch() {
+        let rate = Rate::from_mbit(8);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut aggregation = Aggregation::new(1);
+        aggregation.update(at(1), 9000, rate, 1, 100_000);
+        aggregation.update(at(100), 1000, rate, 2, 100_000);
+        assert_eq!(aggregation.extra_acked(), 1000);
+        aggregation.set_rounds(10);
+        aggregation.update(at(200), 9000, rate, 3, 100_000);
+        aggregation.update(at(300), 1000, rate, 4, 100_000);
+        assert_eq!(aggregation.extra_acked(), 9000);
+        // Without the new epoch the 7000 would come on top of the 6000 that 1 ms does not explain.
+        aggregation.update(at(400), 7000, rate, 20, 100_000);
+        aggregation.restart(at(401));
+        aggregation.update(at(401), 7000, rate, 40, 100_000);
+        assert_eq!(aggregation.extra_acked(), 7000);
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl FullPipe {
     pub fn reset(&mut self) {
         *self = Self::default();
     }
+
+    /// Looks anew, for growth beyond this rate.
+    pub fn restart_from(&mut self, rate: Rate) {
+        *self = Self { rate, ..Self::default() };
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +59,23 @@ mod tests {
         assert!(!after(&[10, 20, 40, 41, 42, 50, 51, 52]));
         // Growth below a quarter adds up against the last level that counted.
         assert!(!after(&[40, 45, 50, 55, 60]));
+    }
+
+    #[test]
+    fn a_new_search_may_begin_at_a_level() {
+        let mut pipe = FullPipe::default();
+        for _ in 0..4 {
+            pipe.round(Rate::from_mbit(10), false);
+        }
+        assert!(pipe.reached);
+        pipe.restart_from(Rate::from_mbit(10));
+        assert!(!pipe.reached);
+        // 12 is no quarter more than 10: all three rounds count.
+        for _ in 0..3 {
+            assert!(!pipe.reached);
+            pipe.round(Rate::from_mbit(12), false);
+        }
+        assert!(pipe.reached);
     }
 
     #[test]
