@@ -270,6 +270,8 @@ pub struct Lost {
     pub prior_lost: u64,
     /// Bytes lost in all now, this packet included.
     pub lost_total: u64,
+    /// The application, not the network, limited the rate when it was sent.
+    pub app_limited: bool,
 }
 
 /// What happens at most once a round trip.

@@ -231,6 +231,7 @@ impl Model {
                 prior_delivered: self.delivered,
                 prior_lost: self.lost - mss,
                 lost_total: self.lost,
+                app_limited: self.facts.limited_by == Limit::Application,
             };
             self.call(|cc, cx| cc.on_lost(cx, &lost));
         }

@@ -101,6 +101,7 @@ impl Path {
                 prior_delivered: self.delivered,
                 prior_lost,
                 lost_total: self.lost,
+                app_limited: false,
             };
             self.tell(|cc, cx| cc.on_lost(cx, &lost));
         }

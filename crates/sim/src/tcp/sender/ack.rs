@@ -273,6 +273,7 @@ impl Sender {
             prior_delivered: bytes(record.delivered),
             prior_lost: bytes(record.lost),
             lost_total: bytes(lost_total),
+            app_limited: record.app_limited,
         };
         self.call(|cc, cx| cc.on_lost(cx, &lost));
     }
