@@ -45,13 +45,14 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{constant, cubic, newreno, random, reno, vegas};
+        use crate::algo::{bbr3, constant, cubic, newreno, random, reno, vegas};
         Self {
             algorithms: vec![
                 reno::algorithm(),
                 newreno::algorithm(),
                 cubic::algorithm(),
                 vegas::algorithm(),
+                bbr3::algorithm(),
                 constant::algorithm(),
                 random::algorithm(),
             ],

@@ -11,9 +11,19 @@ use cwndlab_cc::{
 use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
-/// avoidance, no base RTT before the first sample, neither a difference nor a count and an action before the first decision.
-const MAY_BE_MISSING: &[&str] =
-    &["ssthresh_bytes", "k_s", "base_rtt_ms", "diff_segments", "action", "cnt_segments"];
+/// avoidance, no base RTT before the first sample, neither a difference nor a count and an action before the first decision,
+/// no bound before the first loss.
+const MAY_BE_MISSING: &[&str] = &[
+    "ssthresh_bytes",
+    "k_s",
+    "base_rtt_ms",
+    "diff_segments",
+    "action",
+    "cnt_segments",
+    "min_rtt_ms",
+    "inflight_longterm_bytes",
+    "inflight_shortterm_bytes",
+];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];
 

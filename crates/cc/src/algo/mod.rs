@@ -1,5 +1,6 @@
-//! The algorithms: one file each.
+//! The algorithms: one file each, or one folder.
 
+pub mod bbr3;
 pub mod constant;
 pub mod cubic;
 pub mod newreno;
