@@ -347,6 +347,19 @@ fn the_window_of_a_probe() {
     assert_near(pipe.cwnd() as f64, 2.25 * BDP as f64 + 2.0 * MSS as f64, 3.0 * MSS as f64);
 }
 
+/// "Correctly managing sub-packet BDPs": a quantum of two segments, three of which are in flight, two more in UP.
+#[test]
+fn the_smallest_window_is_three_quanta() {
+    let mut pipe = Pipe::new(&[]);
+    pipe.rate = Rate::from_bits_per_sec(100_000);
+    pipe.until(DOWN);
+    pipe.run(Span::from_millis(500));
+    let control = pipe.sender.cc.control();
+    assert_eq!(control.send_quantum, 2 * MSS);
+    let expected = if pipe.mode() == UP { 8 * MSS } else { 6 * MSS };
+    assert_eq!(control.cwnd, expected);
+}
+
 /// Reno's time (section 5.3.3.8): with a BDP of 5 segments the next probe begins 5 rounds after the last ended, not 2 s.
 #[test]
 fn small_flows_probe_as_often_as_reno() {
@@ -489,11 +502,13 @@ fn a_timeout_is_no_lock_in() {
     pipe.lose(1, BDP);
     pipe.event(Event::Timeout);
     assert_eq!(pipe.cwnd(), MSS);
-    pipe.run(Span::from_millis(100));
-    assert!(pipe.cwnd() <= 12 * MSS, "{} bytes", pipe.cwnd());
+    // The target of one segment makes it Reno's time to probe: the short view is forgotten with the first ACK.
+    pipe.step();
+    assert_eq!(pipe.mode(), REFILL);
+    assert!(pipe.cwnd() <= 4 * MSS, "{} bytes", pipe.cwnd());
     pipe.event(Event::Recovered);
     pipe.run(Span::from_millis(300));
-    assert!(pipe.cwnd() as f64 >= 0.65 * cwnd as f64, "{} of {cwnd} bytes", pipe.cwnd());
+    assert!(pipe.cwnd() >= cwnd - 2 * MSS, "{} of {cwnd} bytes", pipe.cwnd());
     assert_near(pipe.max_bw(), 10.0, 0.01);
 }
 
@@ -531,23 +546,39 @@ fn an_rtt_that_stands_still_is_a_new_minimum_if_asked_for() {
     assert!(visits("below") >= 4);
 }
 
+/// Lets all in flight be acknowledged, waits, and sends again.
+fn pause(pipe: &mut Pipe, limit: Limit) {
+    while !pipe.flight.is_empty() {
+        pipe.ack();
+    }
+    pipe.sender.wait(Span::from_secs(6));
+    pipe.sender.facts.limited_by = limit;
+    pipe.send(pipe.now());
+}
+
 /// Section 5.4.1: silence is effort enough to see the path without a queue.
 #[test]
 fn no_probe_rtt_after_silence() {
     let after = |limit: Limit| {
         let mut pipe = Pipe::in_state(CRUISE);
-        pipe.app_limit = 0;
-        while !pipe.flight.is_empty() {
-            pipe.ack();
-        }
-        pipe.app_limit = u64::MAX;
-        pipe.sender.wait(Span::from_secs(6));
-        pipe.sender.facts.limited_by = limit;
+        pause(&mut pipe, limit);
         pipe.step();
         pipe.mode()
     };
     assert_ne!(after(Limit::Application), PROBE_RTT);
     assert_eq!(after(Limit::Window), PROBE_RTT);
+}
+
+/// Section 5.4.1: ProbeBW begins again at the bandwidth, and a ProbeRTT that silence has completed is over.
+#[test]
+fn a_restart_paces_at_the_bandwidth() {
+    let mut pipe = Pipe::in_state(UP);
+    pause(&mut pipe, Limit::Application);
+    assert_eq!(pipe.mode(), UP);
+    assert_near(pipe.pacing().0 as f64, 9.9e6, 1e4);
+    let mut pipe = Pipe::in_state(PROBE_RTT);
+    pause(&mut pipe, Limit::Application);
+    assert_eq!(pipe.mode(), CRUISE);
 }
 
 /// "Entering and exiting PROBE_RTT during STARTUP".

@@ -1,7 +1,7 @@
 //! Losses and what takes them back (draft-ietf-ccwg-bbr sections 5.5.10, 5.5.11 and 5.6.4.4).
 
 use super::model::{Bounds, share};
-use super::{Bbr3, State, UNBOUNDED};
+use super::{Bbr3, State};
 use crate::contract::{Context, Lost, Phase};
 use crate::units::Rate;
 
@@ -72,21 +72,14 @@ impl Bbr3 {
         }
     }
 
-    pub(super) fn enter_fast_recovery(&mut self, phase: Phase) {
-        self.save_state(phase);
-    }
-
-    /// google/bbr v3 `bbr_set_state`: else the round's losses would cut a window of one segment.
+    /// OnEnterRTO.
     pub(super) fn enter_timeout(&mut self, phase: Phase) {
         self.save_state(phase);
-        if !self.state.is_probing_bandwidth() && self.bounds.inflight_shortterm == UNBOUNDED {
-            self.bounds.inflight_shortterm = self.prior_cwnd;
-        }
         self.cwnd = self.setup.mss;
     }
 
     /// SaveStateUponLoss, once a recovery: its next losses must not save what the first ones have changed.
-    fn save_state(&mut self, phase: Phase) {
+    pub(super) fn save_state(&mut self, phase: Phase) {
         self.save_cwnd(phase);
         if !self.undo.open {
             self.undo = Undo { open: true, state: None, bounds: self.bounds, cwnd: self.prior_cwnd };

@@ -188,7 +188,7 @@ impl CongestionControl for Bbr3 {
     fn on_event(&mut self, cx: &mut Context, event: Event) {
         match event {
             // ECN is not part of the draft's algorithm, but the transport answers a mark with a recovery.
-            Event::LossRecovery | Event::EcnReduction => self.enter_fast_recovery(cx.facts.phase),
+            Event::LossRecovery | Event::EcnReduction => self.save_state(cx.facts.phase),
             Event::Timeout => self.enter_timeout(cx.facts.phase),
             Event::Recovered => self.leave_recovery(),
             Event::Undo => self.handle_spurious_loss(),
@@ -246,8 +246,6 @@ pub fn algorithm() -> Algorithm {
              sequence ranges are not told to a controller",
             "every connection counts as one with selective acknowledgements: a controller is not told",
             "a timeout leaves one segment, as the contract has it for all; the draft adds what is still in flight",
-            "as in google/bbr v3, a timeout outside of a bandwidth probe seeds inflight_shortterm with the window before \
-             it: the draft would cut a window of one segment further",
             "as in google/bbr v3, restart from idle forgets what the last aggregation epoch had acknowledged, where the \
              draft keeps the count and would take all of it for aggregation",
             "as in google/bbr v3, the part of a lost packet that fits below the loss threshold is not below zero",

@@ -163,3 +163,23 @@ impl Bbr3 {
 pub(super) fn share(bytes: u64, of: f64) -> u64 {
     (bytes as f64 * of) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two cycles without a sample of the network's are no reason to believe the application's.
+    #[test]
+    fn the_application_lowers_no_bandwidth() {
+        let mut bandwidth = MaxBandwidth::default();
+        bandwidth.update(Rate::from_mbit(10), false);
+        bandwidth.advance();
+        bandwidth.advance();
+        bandwidth.update(Rate::from_mbit(1), true);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(10));
+        bandwidth.update(Rate::from_mbit(2), false);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(2));
+        bandwidth.update(Rate::from_mbit(3), true);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(3));
+    }
+}
