@@ -347,7 +347,7 @@ fn the_window_of_a_probe() {
     assert_near(pipe.cwnd() as f64, 2.25 * BDP as f64 + 2.0 * MSS as f64, 3.0 * MSS as f64);
 }
 
-/// "Correctly managing sub-packet BDPs": a quantum of two segments, three of which are in flight, two more in UP.
+/// "Correctly managing sub-packet BDPs": with a BDP of 1.26 segments three quanta of two are in flight, two more in UP.
 #[test]
 fn the_smallest_window_is_three_quanta() {
     let mut pipe = Pipe::new(&[]);
@@ -355,6 +355,7 @@ fn the_smallest_window_is_three_quanta() {
     pipe.until(DOWN);
     pipe.run(Span::from_millis(500));
     let control = pipe.sender.cc.control();
+    assert_near(pipe.sender.probe("min_rtt_ms"), 100.8, 0.01);
     assert_eq!(control.send_quantum, 2 * MSS);
     let expected = if pipe.mode() == UP { 8 * MSS } else { 6 * MSS };
     assert_eq!(control.cwnd, expected);

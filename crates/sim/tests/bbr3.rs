@@ -33,7 +33,7 @@ fn recorded(spec: SimSpec) -> Outcome {
 }
 
 /// What was recorded of a flow or a link, with the times.
-fn series<'a>(outcome: &'a Outcome, table: &str, column: &str) -> Vec<(f64, f64)> {
+fn series(outcome: &Outcome, table: &str, column: &str) -> Vec<(f64, f64)> {
     let recording = outcome.recording.as_ref().expect("it was asked for");
     let table = recording.tables.iter().find(|t| t.name == table).expect("a table");
     let (_, values) = table.columns.iter().find(|(name, _)| name == column).expect("a column");
@@ -225,17 +225,13 @@ fn nothing_is_resent_where_nothing_is_lost_and_runs_repeat() {
     let transfer = FlowSpec { bytes: Some(20_000 * MSS), ..flow("f", "bbr3") };
     let spec = jittered(1, spec(Span::from_secs(60), vec![link("l", RATE, DELAY)], vec![transfer]));
     let outcome = run(&spec);
-    let flow = &outcome.flows[0];
-    assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.timeouts), (20_000, 0, 0));
+    let sent = &outcome.flows[0];
+    assert_eq!((sent.sent_packets, sent.retransmitted_packets, sent.timeouts), (20_000, 0, 0));
 
     let pair = |seed| {
-        let flows = vec![flow_spec("a"), flow_spec("b")];
+        let flows = vec![flow("a", "bbr3"), flow("b", "bbr3")];
         run(&jittered(seed, ladder::spec(Span::from_secs(10), vec![buffer(0.5)], flows)))
     };
     assert_eq!(pair(1), pair(1));
     assert_ne!(pair(1).flows[0].goodput_mbps, pair(2).flows[0].goodput_mbps);
-}
-
-fn flow_spec(name: &str) -> FlowSpec {
-    flow(name, "bbr3")
 }
