@@ -45,7 +45,7 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{bbr1, bbr2, constant, cubic, fbbr2, newreno, random, reno, vegas};
+        use crate::algo::{bbr1, bbr2, bbr3, constant, cubic, fbbr2, newreno, random, reno, vegas};
         Self {
             algorithms: vec![
                 reno::algorithm(),
@@ -54,6 +54,7 @@ impl Registry {
                 vegas::algorithm(),
                 bbr1::algorithm(),
                 bbr2::algorithm(),
+                bbr3::algorithm(),
                 fbbr2::algorithm(),
                 constant::algorithm(),
                 random::algorithm(),

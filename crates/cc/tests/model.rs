@@ -26,6 +26,8 @@ const MAY_BE_MISSING: &[&str] = &[
     "inflight_lo_bytes",
     "rtprop_ms",
     "reference_ms",
+    "inflight_longterm_bytes",
+    "inflight_shortterm_bytes",
 ];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];

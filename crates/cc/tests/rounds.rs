@@ -2,16 +2,13 @@
 //!
 //! `CWNDLAB_BLESS=1 cargo test -p cwndlab-cc --test rounds` writes them anew; a change of behaviour is then seen as a
 //! change of text. Windows are whole segments, so that a last bit of a real number does not matter.
-#![expect(clippy::disallowed_methods, reason = "a golden file has to be read")]
-
 mod common;
 
-use common::sender;
+use common::{check_golden, sender};
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Event, Phase, Span};
 use std::fmt::Write as _;
-use std::path::Path;
 
 const ROUNDS: u32 = 100;
 const RTT: Span = Span::from_millis(100);
@@ -89,16 +86,7 @@ fn snapshot(name: &str, settings: &[(&str, Value)]) -> String {
 
 #[track_caller]
 fn check(file: &str, name: &str, settings: &[(&str, Value)]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rounds").join(file);
-    let text = snapshot(name, settings);
-    if std::env::var_os("CWNDLAB_BLESS").is_some() {
-        std::fs::write(&path, text).expect("the golden file can be written");
-        return;
-    }
-    let golden = std::fs::read_to_string(&path).expect("a golden file; CWNDLAB_BLESS=1 writes it");
-    let differs = text.lines().zip(golden.lines()).find(|(ours, golden)| ours != golden);
-    assert_eq!(differs, None, "{file}: (now, golden); if it is meant to be so, CWNDLAB_BLESS=1");
-    assert_eq!(text.lines().count(), golden.lines().count(), "{file}");
+    check_golden(file, &snapshot(name, settings));
 }
 
 fn word(word: &'static str) -> Value {

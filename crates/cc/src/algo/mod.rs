@@ -1,7 +1,8 @@
-//! The algorithms: one file each.
+//! The algorithms: one file each, or one folder.
 
 pub mod bbr1;
 pub mod bbr2;
+pub mod bbr3;
 pub mod constant;
 pub mod cubic;
 pub mod fbbr2;

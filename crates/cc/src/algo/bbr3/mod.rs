@@ -1,0 +1,265 @@
+//! BBRv3 (draft-ietf-ccwg-bbr, working copy 4ce5e87 after version 06; where it is silent, google/bbr v3 `tcp_bbr.c`,
+//! 001a430b): a model of the path, made of its bandwidth and its shortest RTT, bounds what is sent by pacing and by a
+//! window; losses bound the model. The draft's sections are files: Startup and Drain (5.3.1, 5.3.2), ProbeBW (5.3.3),
+//! ProbeRTT (5.3.4), the model (5.5), losses and their undo (5.5.10, 5.5.11), the control parameters (5.6).
+
+mod control;
+mod loss;
+mod model;
+mod params;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+
+pub use params::{Bbr3Params, MinRttRefresh};
+
+use crate::bbr::{Aggregation, FullPipe, Rounds};
+use crate::contract::{
+    Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Step,
+};
+use crate::params::Parameters;
+use crate::registry::{Algorithm, Setup};
+use crate::units::{Rate, Span};
+use loss::Undo;
+use model::{Bounds, MaxBandwidth, RoundSignals};
+use probe_bw::Cycle;
+use probe_rtt::{MinRtt, ProbeRtt};
+use std::sync::Arc;
+
+/// A bound that is not set ("Infinity" in the draft).
+const UNBOUNDED: u64 = u64::MAX;
+/// BBR.MinPipeCwnd: with an ACK for every other segment the pipe never runs dry (section 5.6.4.3).
+const LEAST_SEGMENTS: u64 = 4;
+
+/// The states of the draft's machine (section 5.1); their numbers are what the probe `mode` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    ProbeDown,
+    ProbeCruise,
+    ProbeRefill,
+    ProbeUp,
+    ProbeRtt,
+}
+
+impl State {
+    fn is_probe_bw(self) -> bool {
+        matches!(self, Self::ProbeDown | Self::ProbeCruise | Self::ProbeRefill | Self::ProbeUp)
+    }
+
+    /// IsProbingBW: it accelerates, so that losses are answered by the long-term model alone.
+    fn is_probing_bandwidth(self) -> bool {
+        matches!(self, Self::Startup | Self::ProbeRefill | Self::ProbeUp)
+    }
+}
+
+/// One connection's BBRv3.
+pub struct Bbr3 {
+    params: Bbr3Params,
+    setup: Setup,
+    state: State,
+    rounds: Rounds,
+    /// Bytes delivered in all, by the last ACK.
+    delivered: u64,
+    max_bandwidth: MaxBandwidth,
+    bounds: Bounds,
+    signals: RoundSignals,
+    min_rtt: MinRtt,
+    aggregation: Aggregation,
+    /// BBR.full_bw_now is `full_pipe.reached`.
+    full_pipe: FullPipe,
+    /// The available bandwidth was fully used once.
+    full_bw_reached: bool,
+    drain_start_round: u64,
+    cycle: Cycle,
+    probe_rtt: ProbeRtt,
+    /// The first ACK after a silence has not come yet.
+    idle_restart: bool,
+    undo: Undo,
+    cwnd: u64,
+    /// The last window that neither recovery nor ProbeRTT held down.
+    prior_cwnd: u64,
+    /// Until so many bytes are delivered the last round has seen a full window.
+    window_full_until: u64,
+    seen_rtt: bool,
+    pacing_rate: Rate,
+    send_quantum: u64,
+}
+
+impl Bbr3 {
+    /// OnInit (section 5.2.1).
+    #[must_use]
+    pub fn new(setup: &Setup, params: Bbr3Params) -> Self {
+        let mut bbr = Self {
+            setup: *setup,
+            state: State::Startup,
+            rounds: Rounds::default(),
+            delivered: 0,
+            max_bandwidth: MaxBandwidth::default(),
+            bounds: Bounds::NONE,
+            signals: RoundSignals::default(),
+            min_rtt: MinRtt::default(),
+            aggregation: Aggregation::new(model::EXTRA_ACKED_STARTUP_ROUNDS),
+            full_pipe: FullPipe::default(),
+            full_bw_reached: false,
+            drain_start_round: 0,
+            cycle: Cycle::default(),
+            probe_rtt: ProbeRtt::default(),
+            idle_restart: false,
+            undo: Undo::default(),
+            cwnd: setup.initial_window,
+            prior_cwnd: 0,
+            window_full_until: 0,
+            seen_rtt: false,
+            pacing_rate: Rate(0),
+            send_quantum: 0,
+            params,
+        };
+        bbr.init_pacing_rate(Span::ZERO);
+        bbr
+    }
+
+    /// The handshake's RTT is the first that is known.
+    fn take_first_rtt(&mut self, cx: &Context) {
+        let rtt = cx.facts.rtt.smoothed;
+        if self.seen_rtt || rtt == Span::ZERO {
+            return;
+        }
+        self.seen_rtt = true;
+        self.min_rtt.begin(rtt, cx.facts.now);
+        self.init_pacing_rate(rtt);
+    }
+
+    /// HandleRestartFromIdle (section 5.4.1).
+    fn restart_from_idle(&mut self, cx: &mut Context) {
+        self.idle_restart = true;
+        self.aggregation.restart(cx.facts.now);
+        if self.state.is_probe_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(cx);
+        }
+    }
+
+    /// UpdateModelAndState (section 5.2.3).
+    fn update_model_and_state(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
+        self.update_latest_delivery_signals(sample);
+        self.update_congestion_signals(sample);
+        self.update_ack_aggregation(cx.facts.now, ack.acked);
+        self.check_full_bw_reached(sample);
+        self.check_startup_done(cx, ack, sample);
+        self.check_drain_done(cx);
+        self.update_probe_bw_cycle_phase(cx, ack, sample);
+        self.update_min_rtt(cx.facts.now, ack.rtt);
+        self.check_probe_rtt(cx, ack);
+        self.advance_latest_delivery_signals(sample);
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn needs(&self) -> Needs {
+        Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::default() }
+    }
+
+    fn control(&self) -> Control {
+        Control {
+            pacing_rate: Some(self.pacing_rate),
+            send_quantum: self.send_quantum,
+            ..Control::window(self.cwnd)
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
+        self.take_first_rtt(cx);
+        let was_idle = cx.facts.in_flight <= self.setup.mss;
+        if was_idle && cx.facts.limited_by == Limit::Application {
+            self.restart_from_idle(cx);
+        }
+        if cx.facts.in_flight + self.setup.mss > self.cwnd {
+            self.window_full_until = self.delivered + cx.facts.in_flight;
+        }
+    }
+
+    fn on_lost(&mut self, cx: &mut Context, lost: &Lost) {
+        self.handle_lost_packet(cx, lost);
+    }
+
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        match event {
+            // ECN is not part of the draft's algorithm, but the transport answers a mark with a recovery.
+            Event::LossRecovery | Event::EcnReduction => self.save_state(cx.facts.phase),
+            Event::Timeout => self.enter_timeout(cx.facts.phase),
+            Event::Recovered => self.leave_recovery(),
+            Event::Undo => self.handle_spurious_loss(),
+            // Silence is seen when sending begins again.
+            Event::IdleRestart(_) => {}
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+        self.take_first_rtt(cx);
+        self.delivered = ack.delivered;
+        let sample = self.take_sample(ack);
+        self.update_model_and_state(cx, ack, &sample);
+        self.set_pacing_rate(self.pacing_gain());
+        self.set_send_quantum();
+        self.set_cwnd(ack.acked);
+        Step::Continue
+    }
+
+    fn probes(&self) -> &'static [&'static str] {
+        &[
+            "bw_mbps",
+            "max_bw_mbps",
+            "min_rtt_ms",
+            "pacing_gain",
+            "mode",
+            "inflight_longterm_bytes",
+            "inflight_shortterm_bytes",
+        ]
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        let mbps = |rate: Rate| rate.0 as f64 / 1e6;
+        let bound = |bytes| if bytes == UNBOUNDED { f64::NAN } else { bytes as f64 };
+        out[0] = mbps(self.bw());
+        out[1] = mbps(self.max_bandwidth.rate);
+        out[2] = self.min_rtt.get().map_or(f64::NAN, Span::as_millis_f64);
+        out[3] = self.pacing_gain();
+        out[4] = f64::from(self.state as u8);
+        out[5] = bound(self.bounds.inflight_longterm);
+        out[6] = bound(self.bounds.inflight_shortterm);
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "bbr3",
+        summary: "BBRv3 by its draft: paces by a model of the path, bounded by what losses tell",
+        source: "draft-ietf-ccwg-bbr, working copy 4ce5e87 (2026-08-03, after -06); where it is silent, google/bbr v3",
+        departures: &[
+            "ECN is left out: the draft's core has none, and google/bbr v3 has it off above 5 ms",
+            "loss events of a round in Startup are counted by ACKs that mark losses, as google/bbr v3 does: the draft's \
+             sequence ranges are not told to a controller",
+            "every connection counts as one with selective acknowledgements: a controller is not told",
+            "a timeout leaves one segment, as the contract has it for all; the draft adds what is still in flight",
+            "as in google/bbr v3, restart from idle forgets what the last aggregation epoch had acknowledged, where the \
+             draft keeps the count and would take all of it for aggregation",
+            "as in google/bbr v3, the part of a lost packet that fits below the loss threshold is not below zero",
+            "what an undo restores is saved with the first loss of a recovery, as section 5.5.11.1 says in words: its \
+             pseudo-code would save again each round, when the losses have changed it already",
+            "as in google/bbr v3, ProbeBW compares with the flight before the ACK: after it the flight is always below \
+             the bound, and a precautionary probe would never end there",
+            "a spurious recovery restores the window that its own losses had saved, also when ProbeRTT saved another since",
+            "the initial window leaves before the handshake's RTT is known, so at the rate of an RTT of 1 ms; the \
+             rate of a restart from idle counts from the second packet on",
+            "a lost packet's round ends with what was delivered up to the last ACK: losses are told before the ACK that \
+             shows them",
+        ],
+        params: Bbr3Params::specs().into(),
+        build: Arc::new(|setup, settings| Box::new(Bbr3::new(setup, Bbr3Params::with(settings)))),
+    }
+}

@@ -1,0 +1,185 @@
+//! The model of the path: bandwidth, what ACKs bring in bunches, and the bounds that losses set (draft-ietf-ccwg-bbr
+//! sections 5.5.1 to 5.5.9, and 5.5.10.3).
+
+use super::{Bbr3, UNBOUNDED};
+use crate::bbr::WindowedMax;
+use crate::contract::{Ack, RateSample};
+use crate::units::{Rate, Span, Time};
+
+/// BBR.MaxBwFilterLen: this cycle of ProbeBW and the one before.
+const MAX_BW_CYCLES: u64 = 2;
+/// In Startup the window grows so fast that only the last round tells something.
+pub(super) const EXTRA_ACKED_STARTUP_ROUNDS: u64 = 1;
+/// BBR.ExtraAckedFilterLen.
+const EXTRA_ACKED_ROUNDS: u64 = 10;
+
+/// BBR.max_bw and its filter (sections 5.5.3 to 5.5.6).
+#[derive(Clone, Debug)]
+pub(super) struct MaxBandwidth {
+    filter: WindowedMax<Rate>,
+    /// BBR.cycle_count: the filter's time.
+    cycle: u64,
+    /// Zero before the first sample.
+    pub rate: Rate,
+}
+
+impl Default for MaxBandwidth {
+    fn default() -> Self {
+        Self { filter: WindowedMax::new(MAX_BW_CYCLES), cycle: 0, rate: Rate(0) }
+    }
+}
+
+impl MaxBandwidth {
+    /// UpdateMaxBw: what the application limited tells nothing, unless it is more than what was known.
+    fn update(&mut self, rate: Rate, app_limited: bool) {
+        if rate > Rate(0) && (rate >= self.rate || !app_limited) {
+            self.filter.update(self.cycle, rate);
+            self.rate = self.filter.get();
+        }
+    }
+
+    /// AdvanceMaxBwFilter: the next cycle begins.
+    pub fn advance(&mut self) {
+        self.cycle += 1;
+    }
+}
+
+/// What losses allow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Until the next probe.
+    pub bw_shortterm: Rate,
+    /// Until the next probe.
+    pub inflight_shortterm: u64,
+    /// What the last probes found safe.
+    pub inflight_longterm: u64,
+}
+
+impl Bounds {
+    pub const NONE: Self =
+        Self { bw_shortterm: Rate(UNBOUNDED), inflight_shortterm: UNBOUNDED, inflight_longterm: UNBOUNDED };
+
+    /// ResetShortTermModel.
+    pub fn forget_shortterm(&mut self) {
+        *self = Self { inflight_longterm: self.inflight_longterm, ..Self::NONE };
+    }
+}
+
+/// What a round delivered, and whether it lost something (section 5.5.10.3).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RoundSignals {
+    bw_latest: Rate,
+    /// The most that was delivered in a round trip of this round.
+    pub inflight_latest: u64,
+    /// The round ends with what is sent after so many bytes were delivered.
+    pub ends_at: u64,
+    /// The ACK at hand ends it.
+    pub ended: bool,
+    pub has_loss: bool,
+    /// ACKs that marked losses in this round of Startup.
+    pub loss_events: u64,
+}
+
+impl RoundSignals {
+    /// ResetCongestionSignals.
+    pub fn reset(&mut self) {
+        (self.has_loss, self.bw_latest, self.inflight_latest) = (false, Rate(0), 0);
+    }
+}
+
+impl Bbr3 {
+    /// The sample of an ACK; that of one without any tells of no rate and no round. What was sent in ProbeRTT was
+    /// limited on purpose (MarkConnectionAppLimited).
+    pub(super) fn take_sample(&mut self, ack: &Ack) -> RateSample {
+        self.rounds.started = false;
+        let Some(mut sample) = ack.sample else { return RateSample::default() };
+        sample.app_limited |= self.probe_rtt.limited(sample.prior_delivered);
+        self.rounds.update(&sample, ack.delivered);
+        self.cycle.rounds_since_up += u64::from(self.rounds.started);
+        sample
+    }
+
+    /// BBR.bw: the lower of the long and the short view.
+    pub(super) fn bw(&self) -> Rate {
+        self.max_bandwidth.rate.min(self.bounds.bw_shortterm)
+    }
+
+    /// BDPMultiple (section 5.6.4.2).
+    pub(super) fn bdp(&self, bandwidth: Rate, gain: f64) -> u64 {
+        let Some(min_rtt) = self.min_rtt.get() else { return self.setup.initial_window };
+        share(bandwidth.bytes_in(min_rtt), gain)
+    }
+
+    pub(super) fn update_latest_delivery_signals(&mut self, sample: &RateSample) {
+        let signals = &mut self.signals;
+        signals.bw_latest = signals.bw_latest.max(sample.rate());
+        signals.inflight_latest = signals.inflight_latest.max(sample.delivered);
+        signals.ended = sample.interval > Span::ZERO && sample.prior_delivered >= signals.ends_at;
+        if signals.ended {
+            signals.ends_at = self.delivered;
+        }
+    }
+
+    pub(super) fn advance_latest_delivery_signals(&mut self, sample: &RateSample) {
+        if self.signals.ended {
+            (self.signals.bw_latest, self.signals.inflight_latest) = (sample.rate(), sample.delivered);
+        }
+    }
+
+    pub(super) fn update_congestion_signals(&mut self, sample: &RateSample) {
+        self.max_bandwidth.update(sample.rate(), sample.app_limited);
+        if !self.signals.ended {
+            return;
+        }
+        if self.signals.has_loss && !self.state.is_probing_bandwidth() {
+            self.lower_shortterm();
+        }
+        self.signals.has_loss = false;
+    }
+
+    /// InitLowerBounds and LossLowerBounds: down to what the round delivered, and by no more than CUBIC would.
+    fn lower_shortterm(&mut self) {
+        let (bounds, beta) = (&mut self.bounds, self.params.beta);
+        if bounds.bw_shortterm == Rate(UNBOUNDED) {
+            bounds.bw_shortterm = self.max_bandwidth.rate;
+        }
+        if bounds.inflight_shortterm == UNBOUNDED {
+            bounds.inflight_shortterm = self.cwnd;
+        }
+        bounds.bw_shortterm = self.signals.bw_latest.max(bounds.bw_shortterm.scaled(beta));
+        bounds.inflight_shortterm = self.signals.inflight_latest.max(share(bounds.inflight_shortterm, beta));
+    }
+
+    /// UpdateACKAggregation (section 5.5.9).
+    pub(super) fn update_ack_aggregation(&mut self, now: Time, acked: u64) {
+        if self.full_bw_reached {
+            self.aggregation.set_rounds(EXTRA_ACKED_ROUNDS);
+        }
+        self.aggregation.update(now, acked, self.bw(), self.rounds.count, self.cwnd);
+    }
+}
+
+/// So much of so many bytes, rounded down.
+pub(super) fn share(bytes: u64, of: f64) -> u64 {
+    (bytes as f64 * of) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two cycles without a sample of the network's are no reason to believe the application's.
+    #[test]
+    fn the_application_lowers_no_bandwidth() {
+        let mut bandwidth = MaxBandwidth::default();
+        bandwidth.update(Rate::from_mbit(10), false);
+        bandwidth.advance();
+        bandwidth.advance();
+        bandwidth.update(Rate::from_mbit(1), true);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(10));
+        bandwidth.update(Rate::from_mbit(2), false);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(2));
+        bandwidth.update(Rate::from_mbit(3), true);
+        assert_eq!(bandwidth.rate, Rate::from_mbit(3));
+    }
+}
