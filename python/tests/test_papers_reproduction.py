@@ -208,6 +208,21 @@ def test_an_alternative_has_the_last_word_and_few_seeds(papers: Path) -> None:
     assert len(everywhere.seeds) == 8
 
 
+def test_an_alternative_may_be_a_parameter_of_an_algorithm(papers: Path) -> None:
+    text = PAPER.replace(
+        '{ label = "none", set = { "link.0.loss" = "0" } },',
+        '{ label = "none", algorithms = ["cubic"], set = { beta = "0.5" } },',
+    )
+    (papers / "paper.toml").write_text(text)
+    (papers / "claims.toml").write_text(CLAIMS.replace('goodput("long")', 'goodput("C = 1.2")'))
+    [[_, other, _]] = plan([], [1], quick=False, full=False)
+    made = {
+        key: cell.scenario.resolved["flow"][0]["cc"] for key, cell in other.cells.items() if cell.scenario
+    }
+    assert (made["E1/C = 1.2"]["C"], made["E1/C = 1.2"]["beta"]) == (1.2, 0.5)
+    assert made["E1/long"]["beta"] == 0.7
+
+
 def test_findings_are_tested_apart_from_the_claims(papers: Path) -> None:
     claims = (papers / "claims.toml").read_text()
     (papers / "claims.toml").write_text(

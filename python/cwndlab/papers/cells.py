@@ -44,17 +44,25 @@ def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool =
     Raises `ScenarioError` if a scenario of the paper has a mistake.
     """
     made = (
-        _cell(experiment, variant, _changes(alternative, experiment), quick=quick)
+        _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
         for experiment in paper.experiments
         for variant in experiment.variants
     )
     return {cell.key: cell for cell in made}
 
 
-def _changes(alternative: Alternative | None, experiment: Experiment) -> Mapping[str, str]:
+def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
+    """What an alternative changes in a cell."""
     if alternative is None or alternative.only not in (None, experiment.id):
         return {}
-    return alternative.set
+    if not alternative.algorithms:
+        return alternative.set
+    users = [
+        key
+        for key, value in {**experiment.set, **variant.set}.items()
+        if key.split(".")[-1] == "cc" and _algorithm(value) in alternative.algorithms
+    ]
+    return {f"{user}.{name}": value for user in users for name, value in alternative.set.items()}
 
 
 def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str], *, quick: bool) -> Cell:

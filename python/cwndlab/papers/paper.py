@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cwndlab.papers.estimate import Method, Statistic
 
 Settings = dict[str, str]
@@ -46,12 +48,14 @@ class Experiment:
 class Alternative:
     """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet.
 
-    It changes every experiment, or `only` the one of this id.
+    It changes every experiment, or `only` the one of this id. With `algorithms`, `set` are parameters of
+    these algorithms, which change wherever a variant uses one.
     """
 
     label: str
     set: Settings = field(default_factory=dict)
     only: str | None = None
+    algorithms: Sequence[str] = ()
     unavailable: str | None = None
 
 
