@@ -26,7 +26,8 @@ def page(document: Mapping[str, Any]) -> str:
         f"Version {manifest['version']}, commit {manifest['commit']},",
         f"extension {manifest['extension_sha256'][:12]}, {len(document['seeds'])} seeds.",
         "",
-        "Alternatives of which nothing could be run yet are counted, not shown.",
+        "Alternatives of which nothing could be run then are counted, not shown. Whatever came after that",
+        "commit is not in it.",
     ]
     return "\n".join([*head, *(line for paper in document["papers"] for line in _paper(paper))]) + "\n"
 
