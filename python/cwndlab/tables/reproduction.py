@@ -60,18 +60,18 @@ def evidence(judged: Judged) -> str:
     if judged.estimate is None:
         return judged.reason or "not run"
     paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
-    unit = f" {judged.part.unit}" if judged.part.unit else ""
     reason = f"; {judged.reason}" if judged.reason else ""
-    return f"{effect(judged.estimate)}{unit}{paper}{reason}"
+    return f"{effect(judged.estimate, judged.part.unit)}{paper}{reason}"
 
 
-def effect(estimate: Estimate) -> str:
-    """A value with the ends of its interval."""
+def effect(estimate: Estimate, unit: str = "") -> str:
+    """A value with the ends of its interval, and the unit."""
+    unit = f" {unit}" if unit else ""
     if estimate.low is None or estimate.high is None:
-        return f"{plain(estimate.value)} (one seed)"
+        return f"{plain(estimate.value)}{unit} (one seed)"
     if estimate.low == estimate.high:
-        return f"{plain(estimate.value)} in every seed"
-    return f"{plain(estimate.value)} [{plain(estimate.low)}, {plain(estimate.high)}]"
+        return f"{plain(estimate.value)}{unit} in every seed"
+    return f"{plain(estimate.value)} [{plain(estimate.low)}, {plain(estimate.high)}]{unit}"
 
 
 def _print_paper(console: Console, paper: PaperReproduction) -> None:
