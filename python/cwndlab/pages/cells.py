@@ -13,6 +13,9 @@ from cwndlab.summary import Measure
 from cwndlab.tables.block import Block, Row
 from cwndlab.tables.columns import FLOW, Column
 
+# A box of fewer says less than their numbers in the table do.
+FEWEST_SEEDS = 5
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -38,7 +41,7 @@ def cells_table(results: Sequence[tuple[str, Result]]) -> Table:
 
 def goodput_over_seeds(results: Sequence[tuple[str, Result]]) -> Iterator[Picture]:
     """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
-    if max(len(result.runs) for _, result in results) < 2:
+    if max(len(result.runs) for _, result in results) < FEWEST_SEEDS:
         return
     picture = io.StringIO()
     with style():
