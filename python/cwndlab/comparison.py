@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab.errors import InputError
 from cwndlab.grid import names_by_place
-from cwndlab.result import SCHEMA, Result
 from cwndlab.seeds import shown_seeds
 from cwndlab.summary import Measure, is_measure, measure, paired_difference
 from cwndlab.totals import busiest_link, total, total_of, tradeoff
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from cwndlab.pareto import Point as Tradeoff
+    from cwndlab.result import Result
     from cwndlab.runner import SeedRun
     from cwndlab.scenario import Scenario
 
@@ -256,14 +256,10 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab compare --json` prints."""
-        from cwndlab.manifest import manifest
+        from cwndlab.manifest import document_head
 
         return {
-            "schema": SCHEMA,
-            "scenario": self.name,
-            "seeds": self.seeds,
-            "interrupted": self.interrupted,
-            "manifest": manifest(self.scenario, self.seeds),
+            **document_head(self),
             "baseline": self.labels[0],
             "link": self.link,
             "variants": [

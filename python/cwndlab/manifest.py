@@ -14,8 +14,17 @@ from cwndlab import _native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
+    from cwndlab.comparison import Comparison
+    from cwndlab.result import Result
     from cwndlab.scenario import Scenario
+    from cwndlab.swept import Sweep
+
+    Documented: TypeAlias = Result | Comparison | Sweep
+
+# Of the documents that `run`, `compare` and `sweep` print.
+SCHEMA = 1
 
 
 def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
@@ -25,6 +34,17 @@ def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
         "scenario_file": scenario.file,
         "scenario_sha256": hashlib.sha256(scenario.canonical.encode()).hexdigest(),
         "overrides": [f"{key}={value}" for key, value in scenario.overrides],
+    }
+
+
+def document_head(result: Documented) -> dict[str, Any]:
+    """What the documents of runs, comparisons and sweeps begin with."""
+    return {
+        "schema": SCHEMA,
+        "scenario": result.name,
+        "seeds": result.seeds,
+        "interrupted": result.interrupted,
+        "manifest": manifest(result.scenario, result.seeds),
     }
 
 

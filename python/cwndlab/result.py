@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Plot = Literal["series", "cdf", "box", "fairness"]
 
-SCHEMA = 1
-
 
 @dataclass(frozen=True)
 class Result:
@@ -164,14 +162,10 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab run --json` prints."""
-        from cwndlab.manifest import manifest
+        from cwndlab.manifest import document_head
 
         return {
-            "schema": SCHEMA,
-            "scenario": self.name,
-            "seeds": self.seeds,
-            "interrupted": self.interrupted,
-            "manifest": manifest(self.scenario, self.seeds),
+            **document_head(self),
             **self.summary.to_json(),
         }
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab.errors import InputError
 from cwndlab.pareto import front
-from cwndlab.result import SCHEMA, Result
 from cwndlab.seeds import shown_seeds
 from cwndlab.totals import busiest_link, total_of, tradeoff
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from cwndlab.grid import Axis, Point
     from cwndlab.pareto import Point as Tradeoff
+    from cwndlab.result import Result
     from cwndlab.scenario import Scenario
     from cwndlab.summary import Component, Measure
 
@@ -139,14 +139,10 @@ class Sweep:
 
     def to_json(self) -> dict[str, Any]:
         """The document that `cwndlab sweep --json` prints."""
-        from cwndlab.manifest import manifest
+        from cwndlab.manifest import document_head
 
         return {
-            "schema": SCHEMA,
-            "scenario": self.name,
-            "seeds": self.seeds,
-            "interrupted": self.interrupted,
-            "manifest": manifest(self.scenario, self.seeds),
+            **document_head(self),
             "axes": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
             "link": self.link,
             "points": [

@@ -254,7 +254,8 @@ def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
     [[world]] = plan([], [1], quick=True, full=False)
-    assert world.cells["E1/long"].is_cut
+    assert world.cells["E1/long"].title == "long (cut to 60 s)"
+    assert world.cells["E1/C = 1.2"].title == "C = 1.2 (control, cut to 60 s)"
     made = world.cells["E1/long"].scenario
     assert made is not None
     assert made.resolved["duration"] == "60 s"

@@ -256,7 +256,7 @@ fn probe_rtt_cuts_the_window_to_four_and_restores_it() {
 
 #[test]
 fn an_equal_rtt_confirms_the_minimum_if_it_is_said_so() {
-    let mut path = Path::probing(&[("min_rtt_refresh", Value::Word("lower-or-equal"))]);
+    let mut path = Path::probing(&[("min_rtt_refresh", Value::Word("<="))]);
     for _ in 0..300 {
         path.round_of(BDP / 2, 0);
         assert_ne!(path.probe("mode"), PROBE_RTT, "at {}", path.facts.now);

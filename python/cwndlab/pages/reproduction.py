@@ -330,10 +330,7 @@ def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
         ]
         yield Text([f"Not run. {'; '.join(told)}."])
     results = [
-        (
-            f"{cell.variant.label}{' (control)' if cell.variant.control else ''}",
-            paper.defaults.results[cell.key],
-        )
+        (cell.title, paper.defaults.results[cell.key])
         for cell in cells
         if cell.key in paper.defaults.results and paper.defaults.results[cell.key].runs
     ]

@@ -37,6 +37,14 @@ class Cell:
         """How expressions name it from other experiments."""
         return f"{self.experiment.id}/{self.variant.label}"
 
+    @property
+    def title(self) -> str:
+        """The variant's label, with what a reader must know of it wherever it is shown."""
+        marks = ["control"] * self.variant.control
+        marks += [f"cut to {QUICK_S} s"] * self.is_cut
+        marks += [f"fitted: {self.variant.fitted}"] if self.variant.fitted else []
+        return f"{self.variant.label} ({', '.join(marks)})" if marks else self.variant.label
+
 
 def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool = False) -> dict[str, Cell]:
     """Every cell of a paper by its key, under its defaults or an alternative.

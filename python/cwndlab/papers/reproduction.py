@@ -67,11 +67,6 @@ class PaperReproduction:
         """The claims under each alternative that was tried."""
         return [Sensitivity(each.world, each.claims()) for each in self.alternatives]
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether runs were made shorter than the paper's."""
-        return any(cell.is_cut for cell in self.defaults.world.cells.values())
-
 
 @dataclass(frozen=True)
 class Reproduction:

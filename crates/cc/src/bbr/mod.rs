@@ -5,10 +5,12 @@
 pub mod aggregation;
 pub mod full_pipe;
 pub mod pacing;
+pub mod refresh;
 pub mod rounds;
 pub mod windowed_max;
 
 pub use aggregation::Aggregation;
 pub use full_pipe::FullPipe;
+pub use refresh::Refresh;
 pub use rounds::Rounds;
 pub use windowed_max::WindowedMax;

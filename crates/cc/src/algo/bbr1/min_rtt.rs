@@ -1,18 +1,9 @@
 //! The propagation delay: the smallest RTT of ten seconds, and ProbeRTT, which empties the queue to see it again (Linux
 //! tcp_bbr.c `bbr_update_min_rtt`; draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.5).
 
+use crate::bbr::Refresh;
 use crate::contract::RateSample;
 use crate::units::{Span, Time};
-
-crate::words! {
-    /// Which RTT sample confirms the estimate, so that ProbeRTT can wait.
-    pub enum Refresh {
-        /// Only a lower one (Linux since 5.11).
-        Lower = "lower",
-        /// The same one too (Linux before, the draft, ns-3).
-        LowerOrEqual = "lower-or-equal",
-    }
-}
 
 /// The estimate.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +36,7 @@ impl MinRtt {
     }
 
     fn confirms(&self, rtt: Span) -> bool {
-        self.rtt.is_none_or(|least| match self.refresh {
-            Refresh::Lower => rtt < least,
-            Refresh::LowerOrEqual => rtt <= least,
-        })
+        self.rtt.is_none_or(|least| self.refresh.renews(rtt, least))
     }
 
     /// It was measured anew: the window begins again.
@@ -124,7 +112,7 @@ mod tests {
 
     #[test]
     fn an_equal_sample_confirms_only_where_it_is_said() {
-        for (refresh, stale) in [(Refresh::Lower, true), (Refresh::LowerOrEqual, false)] {
+        for (refresh, stale) in [(Refresh::Below, true), (Refresh::AtMost, false)] {
             let mut estimate = estimate(refresh);
             estimate.update(at(6000), Some(Span::from_millis(50)), false);
             assert!(!estimate.update(at(11_000), Some(Span::from_millis(60)), false), "ten seconds old");
@@ -136,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_delayed_ack_does_not_replace_a_stale_estimate() {
-        let mut estimate = estimate(Refresh::Lower);
+        let mut estimate = estimate(Refresh::Below);
         assert!(estimate.update(at(12_000), Some(Span::from_millis(90)), true));
         assert_eq!(estimate.get(), Some(Span::from_millis(50)));
         assert!(estimate.update(at(12_000), Some(Span::from_millis(40)), true), "a lower one always does");

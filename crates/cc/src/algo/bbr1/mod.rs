@@ -7,7 +7,7 @@ mod min_rtt;
 mod policer;
 mod window;
 
-use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
+use crate::bbr::{Aggregation, FullPipe, Refresh, Rounds, WindowedMax, pacing};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Step,
 };
@@ -15,7 +15,7 @@ use crate::params::Parameters;
 use crate::registry::{Algorithm, Setup};
 use crate::units::{Rate, Span};
 use cycle::{Cycle, Phase, Progress};
-use min_rtt::{MinRtt, ProbeRtt, Refresh};
+use min_rtt::{MinRtt, ProbeRtt};
 use policer::{Policer, Signs, Totals};
 use std::sync::Arc;
 use window::{LEAST_SEGMENTS, Window};
@@ -45,9 +45,9 @@ crate::parameters! {
             Allowed::Span(Span::from_millis(100), Span::from_secs(1000)), "s",
             "after so long without confirmation the smallest RTT is measured anew, in ProbeRTT",
             "Linux tcp_bbr bbr_min_rtt_win_sec";
-        min_rtt_refresh: Refresh = Refresh::Lower, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
+        min_rtt_refresh: Refresh = Refresh::Below, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
             "which RTT sample confirms the smallest",
-            "Linux since 5.11 (lower); Linux before, draft-cardwell-00, ns-3 (lower-or-equal)";
+            "Linux since 5.11 (<); Linux before, draft-cardwell-00, ns-3 (<=)";
         probe_rtt_duration: Span = Span::from_millis(200), "probe_rtt_duration",
             Allowed::Span(Span::from_millis(1), Span::from_secs(10)), "s",
             "how long ProbeRTT keeps four segments in flight, and a round trip at least",

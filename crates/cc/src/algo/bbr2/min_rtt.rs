@@ -1,6 +1,6 @@
 //! The minimum RTT, over ten seconds, and over the five that time ProbeRTT (`bbr_update_min_rtt`).
 
-use super::params::{Bbr2Params, Refresh};
+use super::params::Bbr2Params;
 use crate::contract::Ack;
 use crate::units::{Span, Time};
 
@@ -37,27 +37,22 @@ impl MinRtt {
         let interval = params.probe_rtt_interval.min(params.min_rtt_window);
         let due = now > self.recent_at + interval;
         if let Some(rtt) = ack.rtt
-            && (refreshes(params, rtt, self.recent) || (due && !ack.delayed))
+            && (params.min_rtt_refresh.renews(rtt, self.recent) || (due && !ack.delayed))
         {
             (self.recent, self.recent_at) = (rtt, now);
         }
-        if refreshes(params, self.recent, self.path) || now > self.path_at + params.min_rtt_window {
+        if params.min_rtt_refresh.renews(self.recent, self.path) || now > self.path_at + params.min_rtt_window
+        {
             (self.path, self.path_at) = (self.recent, self.recent_at);
         }
         due
     }
 }
 
-fn refreshes(params: &Bbr2Params, rtt: Span, minimum: Span) -> bool {
-    match params.min_rtt_refresh {
-        Refresh::AtMost => rtt <= minimum,
-        Refresh::Below => rtt < minimum,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bbr::Refresh;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

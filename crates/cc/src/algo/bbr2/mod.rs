@@ -16,7 +16,7 @@ mod upper_bound;
 
 pub use extension::{Extension, Plain};
 pub use min_rtt::MinRtt;
-pub use params::{Bbr2Params, Refresh};
+pub use params::Bbr2Params;
 
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{

@@ -1,16 +1,7 @@
 //! What can be set of BBRv2, with the defaults of `tcp_bbr2.c`; its fractions of 256 stand here as what they round.
 
+use crate::bbr::Refresh;
 use crate::units::Span;
-
-crate::words! {
-    /// Which RTT sample renews the minimum.
-    pub enum Refresh {
-        /// One that is as low.
-        AtMost = "<=",
-        /// A lower one only.
-        Below = "<",
-    }
-}
 
 crate::parameters! {
     /// What can be set.

@@ -11,7 +11,7 @@ mod probe_bw;
 mod probe_rtt;
 mod startup;
 
-pub use params::{Bbr3Params, MinRttRefresh};
+pub use params::Bbr3Params;
 
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{

@@ -1,16 +1,7 @@
 //! What can be set.
 
+use crate::bbr::Refresh;
 use crate::units::Span;
-
-crate::words! {
-    /// Which RTT samples count as a new minimum.
-    pub enum MinRttRefresh {
-        /// Only lower ones: a flow whose RTT stands still goes to ProbeRTT each interval (the draft).
-        Below = "below",
-        /// Equal ones too: it need not (BBRv2 alpha).
-        AtMost = "at-most",
-    }
-}
 
 crate::parameters! {
     /// The constants of the draft.
@@ -53,9 +44,9 @@ crate::parameters! {
         probe_rtt_duration: Span = Span::from_millis(200), "probe_rtt_duration",
             Allowed::Span(Span::ZERO, Span::from_secs(1000)), "s",
             "how long ProbeRTT holds the flight down", "draft-ietf-ccwg-bbr 5.3.4.1";
-        min_rtt_refresh: MinRttRefresh = MinRttRefresh::Below, "min_rtt_refresh",
-            Allowed::Word(MinRttRefresh::WORDS), "",
+        min_rtt_refresh: Refresh = Refresh::Below, "min_rtt_refresh",
+            Allowed::Word(Refresh::WORDS), "",
             "which RTT samples count as a new minimum",
-            "draft-ietf-ccwg-bbr 5.3.4.3 (below); google/bbr v2alpha (at-most)";
+            "draft-ietf-ccwg-bbr 5.3.4.3 (<); google/bbr v2alpha (<=)";
     }
 }

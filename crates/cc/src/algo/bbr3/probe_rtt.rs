@@ -1,7 +1,7 @@
 //! The shortest RTT, and ProbeRTT (draft-ietf-ccwg-bbr sections 5.3.4 and 5.5.7): from time to time little is in
 //! flight for a moment, so that all flows together see the path without a queue.
 
-use super::{Bbr3, MinRttRefresh, State};
+use super::{Bbr3, State};
 use crate::contract::{Ack, Context};
 use crate::units::{Span, Time};
 
@@ -64,10 +64,7 @@ impl Bbr3 {
     pub(super) fn update_min_rtt(&mut self, now: Time, rtt: Option<Span>) {
         let refresh = self.params.min_rtt_refresh;
         let is_older = |measured: Measured, span: Span| now > measured.at + span;
-        let improves = |rtt: Span, known: Measured| match refresh {
-            MinRttRefresh::Below => rtt < known.rtt,
-            MinRttRefresh::AtMost => rtt <= known.rtt,
-        };
+        let improves = |rtt: Span, known: Measured| refresh.renews(rtt, known.rtt);
         let MinRtt { model, recent, expired } = &mut self.min_rtt;
         *expired = recent.is_some_and(|known| is_older(known, self.params.probe_rtt_interval));
         if let Some(rtt) = rtt
