@@ -215,6 +215,13 @@ impl FqCodel {
         self.table[bucket]
     }
 
+    /// Nothing waits and no queue has a turn: a packet that came and left now, and a `dequeue` of nothing after it, would
+    /// leave no trace.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.new.is_empty() && self.old.is_empty()
+    }
+
     /// Drops from the head of the queue with the most bytes: half its packets, at most 64 (RFC 8290 section 4.1); Linux
     /// and ns-3 count the half in bytes, which is the same for packets of one size.
     #[cold]
@@ -357,5 +364,32 @@ mod tests {
             }
         }
         assert_eq!((fq.queues.len(), fq.pool.nodes.len()), (3, 3));
+    }
+
+    /// Bursts that build up a delay, and idle times between them in which packets come one by one.
+    #[test]
+    fn an_idle_discipline_need_not_be_asked() {
+        let serve = |shortcut: bool| {
+            let mut fq = FqCodel::with_dialect(Dialect::Ns3, &FqCodelParams::default(), 1, "link");
+            let (mut tally, mut served) = (Tally::default(), Vec::new());
+            for step in 0..4000_u64 {
+                let now = Time(step * 1_000_000);
+                let in_burst = step % 400 < 200;
+                if shortcut && !in_burst && fq.is_idle() {
+                    served.push((now, step % 3, tally));
+                    continue;
+                }
+                let waiting = Waiting { packet: data((step % 3) as u32, 0), bytes: 1500, since: now };
+                fq.enqueue(now, waiting, &mut tally);
+                for _ in 0..if in_burst { step % 2 } else { 3 } {
+                    let next = fq.dequeue(now, &mut tally);
+                    served.extend(next.map(|next| (now, u64::from(next.packet.flow), tally)));
+                }
+            }
+            served
+        };
+        let long = serve(false);
+        assert!(long.last().unwrap().2.dropped > 10);
+        assert_eq!(serve(true), long);
     }
 }
