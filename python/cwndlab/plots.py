@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cwndlab.errors import InputError
+from cwndlab.figures.bands import SeedLine
 from cwndlab.figures.box import Sample, draw_box
 from cwndlab.figures.cdf import Curve, draw_cdf
-from cwndlab.figures.fairness import FairnessLine, draw_fairness
+from cwndlab.figures.fairness import draw_fairness
 from cwndlab.figures.heatmap import draw_heatmap
 from cwndlab.figures.pareto import draw_pareto
 from cwndlab.figures.timeseries import draw_timeseries
@@ -66,7 +67,7 @@ def box(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
 def fairness(results: Labelled, *, styled: bool = True) -> Figure:
     """Jain's index over time; mean over the seeds with its 95 % interval."""
     lines = [
-        FairnessLine(
+        SeedLine(
             label or result.name,
             result.runs[0].detail.jain_end_s,
             np.vstack([run.detail.jain for run in result.runs]),

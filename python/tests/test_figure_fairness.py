@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cwndlab.figures.fairness import FairnessLine, draw_fairness
+from cwndlab.figures.bands import SeedLine
+from cwndlab.figures.fairness import draw_fairness
 from cwndlab.summary import measure
 
 TIMES = np.array([0.0, 1.0, 2.0])
@@ -14,7 +15,7 @@ NAN = np.nan
 
 
 def drawn(*rows: list[float]) -> Figure:
-    return draw_fairness([FairnessLine("a", TIMES, np.array(rows))])
+    return draw_fairness([SeedLine("a", TIMES, np.array(rows))])
 
 
 def legend(figure: Figure) -> list[str]:
@@ -61,7 +62,7 @@ def test_undefined_throughout() -> None:
 
 def test_many_bands_are_paler() -> None:
     def opacity(count: int) -> float:
-        lines = [FairnessLine(str(index), TIMES, np.eye(3)) for index in range(count)]
+        lines = [SeedLine(str(index), TIMES, np.eye(3)) for index in range(count)]
         alpha = draw_fairness(lines).axes[0].collections[0].get_alpha()
         assert isinstance(alpha, float)
         return alpha
@@ -72,7 +73,7 @@ def test_many_bands_are_paler() -> None:
 @pytest.mark.parametrize("shape", [(3,), (2, 4)])
 def test_rows_must_fit_the_times(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="line 'a': expected one row per seed"):
-        draw_fairness([FairnessLine("a", TIMES, np.ones(shape))])
+        draw_fairness([SeedLine("a", TIMES, np.ones(shape))])
 
 
 def test_no_lines() -> None:

@@ -15,12 +15,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.rcsetup import cycler
 
+from cwndlab.figures.bands import SeedLine
 from cwndlab.figures.box import Sample, draw_box
 from cwndlab.figures.cdf import Curve, draw_cdf
-from cwndlab.figures.fairness import FairnessLine, draw_fairness
+from cwndlab.figures.fairness import draw_fairness
 from cwndlab.figures.heatmap import draw_heatmap
 from cwndlab.figures.names import plain, shortened
+from cwndlab.figures.panels import LinePanel, draw_panels
 from cwndlab.figures.pareto import draw_pareto
+from cwndlab.figures.settings import SettingLine, SettingPoint, draw_settings
 from cwndlab.figures.style import COLOURS, DASHES, looks, save, style
 from cwndlab.figures.timeseries import draw_timeseries
 from cwndlab.pareto import Point
@@ -38,7 +41,20 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "cdf": lambda **how: draw_cdf([Curve("a", VALUES), Curve("b", VALUES + 1)], "RTT (ms)", "title", **how),
     "box": lambda **how: draw_box([Sample("a", VALUES), Sample("b", VALUES)], "Mbit/s", "title", **how),
     "fairness": lambda **how: draw_fairness(
-        [FairnessLine(name, TIMES, np.vstack([TIMES / 20, TIMES / 30])) for name in "ab"], "title", **how
+        [SeedLine(name, TIMES, np.vstack([TIMES / 20, TIMES / 30])) for name in "ab"], "title", **how
+    ),
+    "panels": lambda **how: draw_panels(
+        [LinePanel("y", [SeedLine(name, TIMES, np.vstack([TIMES, TIMES + 1])) for name in "ab"])],
+        "title",
+        **how,
+    ),
+    "settings": lambda **how: draw_settings(
+        ["1", "2"],
+        [SettingLine(name, [SettingPoint(1, 0, 2), SettingPoint(2, 1, 3)]) for name in "ab"],
+        "x",
+        "y",
+        "title",
+        **how,
     ),
     "pareto": lambda **how: draw_pareto(POINTS, "RTT (ms)", "goodput (Mbit/s)", "title", **how),
     "heatmap": lambda **how: draw_heatmap(

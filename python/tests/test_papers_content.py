@@ -11,6 +11,7 @@ from cwndlab import catalogue
 from cwndlab.papers import library
 from cwndlab.papers.cells import cells
 from cwndlab.papers.expression import parse
+from cwndlab.papers.figure import TimeFigure
 from cwndlab.papers.paper import Claim, Paper, Target
 from cwndlab.papers.quantities import QUANTITIES
 from cwndlab.papers.setting import in_force
@@ -109,6 +110,17 @@ def test_every_expression_reads_cells_that_exist(name: str) -> None:
             if part.effect:
                 parse(part.effect, QUANTITIES)
                 assert set(part_cells(part.experiment, part.effect)) <= known, claim.id
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_figure_reads_cells_that_exist(name: str) -> None:
+    known = set(cells(paper(name)))
+    for figure in paper(name).figures:
+        if isinstance(figure, TimeFigure):
+            assert {line.cell for line in figure.lines} <= known, figure.id
+        else:
+            effects = [line.effect_at(setting) for line in figure.lines for setting in figure.at]
+            assert {key for effect in effects for key in part_cells("", effect)} <= known, figure.id
 
 
 @pytest.mark.parametrize("name", NUMBERS)

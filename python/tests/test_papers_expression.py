@@ -52,6 +52,16 @@ def test_the_cells_that_it_reads() -> None:
     assert sorted(expression.cells()) == ["E-1/reno", "cubic"]
 
 
+def test_in_full_equal_expressions_have_one_text() -> None:
+    texts = (
+        "max(goodput('cubic'),1)-goodput(\"E-1/reno\", 'a')",
+        'max(goodput("E-2/cubic"), 1) - goodput("E-1/reno", "a")',
+    )
+    told = {parse(text, FUNCTIONS).qualified("E-2") for text in texts}
+    assert len(told) == 1
+    assert "E-2/cubic" in told.pop()
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -6,6 +6,7 @@ differ too, for print in grey.
 
 from __future__ import annotations
 
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -93,6 +94,15 @@ def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> lis
         for path, metadata in zip(paths, METADATA.values(), strict=True):
             figure.savefig(path, metadata=metadata)
     return paths
+
+
+def svg(figure: Figure) -> str:
+    """The figure as an SVG element, to stand in a page: the same figure gives the same text."""
+    picture = io.StringIO()
+    with style():
+        figure.savefig(picture, format="svg", metadata=METADATA["svg"])
+    text = picture.getvalue()
+    return text[text.index("<svg") :]
 
 
 def _cycle() -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from cwndlab.figures.style import MAX_LINES, style
+from cwndlab.figures.style import MAX_LINES, svg
 from cwndlab.pages.parts import block_table
 from cwndlab.plots import box
 from cwndlab.report import Picture, Series, Table, TimeChart
@@ -19,7 +18,6 @@ FEWEST_SEEDS = 5
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cwndlab.recording import Column as Values
     from cwndlab.result import Result
 
 
@@ -43,11 +41,7 @@ def goodput_over_seeds(results: Sequence[tuple[str, Result]]) -> Iterator[Pictur
     """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
     if max(len(result.runs) for _, result in results) < FEWEST_SEEDS:
         return
-    picture = io.StringIO()
-    with style():
-        box(results, "goodput_mbps").savefig(picture, format="svg", metadata={"Date": None})
-    svg = picture.getvalue()
-    yield Picture(svg[svg.index("<svg") :], "Goodput of each flow, one point a seed")
+    yield Picture(svg(box(results, "goodput_mbps")), "Goodput of each flow, one point a seed")
 
 
 def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
@@ -59,11 +53,13 @@ def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
     if not lines or len(lines) > 2 * MAX_LINES:
         return
     grid = max((run.detail.end_s for _, run, _ in lines), key=len)
-    series = [Series(label, _padded(table.columns["cwnd_segments"], len(grid))) for label, _, table in lines]
+    series = [
+        Series(label, padded(table.columns["cwnd_segments"].tolist(), len(grid))) for label, _, table in lines
+    ]
     title = f"Windows over time, seed {shown[0][1].seed}"
     yield TimeChart(title, "time", "cwnd", grid.tolist(), series, (), "s", "segments")
 
 
-def _padded(values: Values, length: int) -> list[float | None]:
-    listed: list[float | None] = values.tolist()
-    return listed + [None] * (length - len(listed))
+def padded(values: Sequence[float | None], length: int) -> list[float | None]:
+    """The values, with nothing after their end."""
+    return [*values, *[None] * (length - len(values))]

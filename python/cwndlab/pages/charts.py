@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ def fairness(results: Iterable[tuple[str, Result]]) -> TimeChart | None:
         return None
     grid = found[0][1].runs[0].detail.jain_end_s
     lines = [
-        _index_line(label or "Jain's index", [run.detail.jain for run in result.runs])
+        seed_line(label or "Jain's index", [run.detail.jain for run in result.runs], 0, 1)
         for label, result in found
     ]
     return TimeChart(
@@ -251,15 +252,15 @@ def _events(run: SeedRun) -> list[Event]:
     return [Event(event.time_s, f"timeout of {event.flow}") for event in timeouts[:MOST_EVENTS]]
 
 
-def _index_line(label: str, seeds: Sequence[Column]) -> Series:
-    """Mean and interval of an index; an interval from few seeds may leave 0 to 1, the index cannot."""
+def seed_line(label: str, seeds: Sequence[Column], least: float, most: float = math.inf) -> Series:
+    """Mean over the seeds and its interval, which may leave the quantity's range; the band cannot."""
     means = [measure(column) for column in np.vstack(seeds).T]
     middle = [each.mean for each in means]
     if not any(each.interval for each in means):
         return Series(label, middle)
     ends = [each.interval or (each.mean, each.mean) for each in means]
-    low = [None if end is None else max(0.0, end) for end, _ in ends]
-    high = [None if end is None else min(1.0, end) for _, end in ends]
+    low = [None if end is None else max(least, end) for end, _ in ends]
+    high = [None if end is None else min(most, end) for _, end in ends]
     return Series(f"{label} ({100 * CONFIDENCE:.0f} % interval)", middle, (low, high))
 
 

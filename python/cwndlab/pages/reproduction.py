@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cwndlab import catalogue
 from cwndlab.numbers import counted, plain
 from cwndlab.pages.cells import cells_table, goodput_over_seeds, windows
+from cwndlab.pages.figures import figure_sections
 from cwndlab.pages.parts import machine_facts
 from cwndlab.papers.closeness import closeness
 from cwndlab.papers.paper import Expect
@@ -154,6 +155,7 @@ def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
     told = paper.paper
     about = [f"{told.authors}. {told.venue}, {told.year}.", told.summary]
     yield Section(f"{told.id}: {told.title}", [Text(about), _evidence_table(paper)], told.id)
+    yield from figure_sections(paper)
     if paper.sensitivity:
         yield _sensitivity(paper)
         yield from _closeness(paper)

@@ -38,11 +38,15 @@ class Cell:
         return f"{self.experiment.id}/{self.variant.label}"
 
     @property
-    def title(self) -> str:
-        """The variant's label, with what a reader must know of it wherever it is shown."""
+    def marks(self) -> list[str]:
+        """What a reader must know of the variant wherever it is shown."""
         marks = ["control"] * self.variant.control
-        marks += [f"cut to {QUICK_S} s"] * self.is_cut
-        marks += [f"fitted: {self.variant.fitted}"] if self.variant.fitted else []
+        return [*marks, f"fitted: {self.variant.fitted}"] if self.variant.fitted else marks
+
+    @property
+    def title(self) -> str:
+        """The variant's label with its marks, and that it was cut."""
+        marks = [*self.marks, *[f"cut to {QUICK_S} s"] * self.is_cut]
         return f"{self.variant.label} ({', '.join(marks)})" if marks else self.variant.label
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.estimate import Estimate, estimate
-from cwndlab.papers.expression import NoValueError, parse
+from cwndlab.papers.expression import NoValueError, in_full, parse
 from cwndlab.papers.quantities import QUANTITIES
 from cwndlab.papers.verdict import Examined, Judged, Verdict, claim_verdict, judge
 from cwndlab.papers.worlds import part_cells
@@ -71,7 +71,7 @@ class Evaluated:
         if not target.statistic:
             return Row(target, None, target.notes)
         try:
-            return Row(target, estimate(self._values(target.experiment, target.statistic)))
+            return Row(target, estimate(self.values(target.experiment, target.statistic)))
         except NoValueError as error:
             return Row(target, None, str(error))
 
@@ -80,15 +80,15 @@ class Evaluated:
         if missing is not None:
             return Examined(part, None, missing)
         try:
-            values = self._values(part.experiment, part.effect)
+            values = self.values(part.experiment, part.effect)
         except NoValueError as error:
             return Examined(part, None, str(error))
         return Examined(part, estimate(values, part.interval, part.statistic))
 
-    def _values(self, experiment: str, text: str) -> list[float]:
+    def values(self, experiment: str, text: str) -> list[float]:
         """The expression in each seed; raises `NoValueError` if a cell, a seed or a value is missing."""
         expression = parse(text, QUANTITIES)
-        runs = {key: self._runs(key) for key in part_cells(experiment, text)}
+        runs = {key: self.runs(key) for key in part_cells(experiment, text)}
         values = []
         for seed in self.world.seeds:
             functions = {
@@ -100,7 +100,7 @@ class Evaluated:
             values.append(expression.evaluate(functions))
         return values
 
-    def _runs(self, key: str) -> dict[int, SeedRun]:
+    def runs(self, key: str) -> dict[int, SeedRun]:
         """The runs of a cell by their seeds: all that were asked for, or none."""
         cell = self.world.cells.get(key)
         if cell is None:
@@ -122,5 +122,4 @@ def _quantity(
     *arguments: str | float,
     **named: float,
 ) -> float:
-    key = cell if "/" in cell else f"{experiment}/{cell}"
-    return QUANTITIES[name](runs[key], *arguments, **named)
+    return QUANTITIES[name](runs[in_full(cell, experiment)], *arguments, **named)

@@ -6,6 +6,7 @@ The syntax is Python's, but only numbers, names of functions, texts, `+ - * /` a
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,10 @@ class Expression:
             if isinstance(node, ast.Call) and node.args and _name(node) not in PLAIN:
                 yield str(_literal(node.args[0], self.text))
 
+    def qualified(self, experiment: str) -> str:
+        """The same with every cell named in full: one text for equal expressions."""
+        return ast.unparse(_InFull(experiment).visit(copy.deepcopy(self.tree)))
+
     @property
     def is_plain(self) -> bool:
         """Whether it is one quantity of one cell."""
@@ -55,6 +60,11 @@ class Expression:
             return _evaluate(self.tree, {**functions, **PLAIN}, self.text)
         except ZeroDivisionError:
             raise NoValueError("division by zero") from None
+
+
+def in_full(cell: str, experiment: str) -> str:
+    """The key of a cell: one without an experiment is of this one."""
+    return cell if "/" in cell else f"{experiment}/{cell}"
 
 
 def parse(text: str, functions: Mapping[str, Any]) -> Expression:
@@ -70,6 +80,19 @@ def parse(text: str, functions: Mapping[str, Any]) -> Expression:
             raise InputError(f"{text!r}: unknown function {name!r}; there are: {known}")
     _check(tree, text)
     return Expression(text, tree)
+
+
+class _InFull(ast.NodeTransformer):
+    """Names every cell by its experiment, too."""
+
+    def __init__(self, experiment: str) -> None:
+        self.experiment = experiment
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if node.args and isinstance(node.args[0], ast.Constant) and _name(node) not in PLAIN:
+            node.args[0] = ast.Constant(in_full(str(node.args[0].value), self.experiment))
+        return node
 
 
 def _name(call: ast.Call) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = "reproduction.json"
 
-__all__ = ["DOCUMENT", "REPORT", "write_report", "write_tables"]
+__all__ = ["DOCUMENT", "REPORT", "write_figures", "write_report", "write_tables"]
 
 
 def write_tables(reproduction: Reproduction, folder: Path) -> None:
@@ -37,6 +37,22 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
         if result.runs
     )
     runs.write_parquet(folder / "runs.parquet")
+
+
+def write_figures(reproduction: Reproduction, folder: Path) -> None:
+    """Draw the papers' figures, each as PNG, SVG and PDF; earlier ones go."""
+    from cwndlab.figures.style import save
+    from cwndlab.papers import plots
+    from cwndlab.papers.drawn import drawn_figures
+
+    place = folder / plots.FOLDER
+    place.mkdir(exist_ok=True)
+    for kind in plots.KINDS:
+        for old in place.glob(f"*.{kind}"):
+            old.unlink()
+    for paper in reproduction.papers:
+        for drawn in drawn_figures(paper.defaults):
+            save(plots.plot(drawn), place, plots.stem(paper.paper.id, drawn))
 
 
 def write_report(reproduction: Reproduction, folder: Path) -> None:

@@ -12,6 +12,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cwndlab.errors import InputError
+from cwndlab.papers.expression import parse
+from cwndlab.papers.figure import (
+    JAIN,
+    EffectLine,
+    FlowLine,
+    Panel,
+    PaperFigure,
+    SettingFigure,
+    TimeFigure,
+)
 from cwndlab.papers.paper import (
     Alternative,
     Claim,
@@ -24,6 +34,7 @@ from cwndlab.papers.paper import (
     Target,
     Variant,
 )
+from cwndlab.papers.quantities import QUANTITIES
 
 Made = TypeVar("Made")
 Content = Mapping[str, Any]
@@ -71,11 +82,13 @@ def _paper(path: Path) -> Paper:
         "experiments": _entries(content, "experiment", where, lambda each, at: _experiment(path, each, at)),
         "open_points": _entries(content, "open", where, _open_point),
         "errata": _entries(content, "erratum", where, lambda each, at: _make(Erratum, each, at)),
+        "figures": _entries(content, "figure", where, _figure),
         "targets": _targets(path / "targets.csv"),
         "claims": _entries(claims, "claim", str(path / "claims.toml"), _claim),
         "findings": _entries(claims, "finding", str(path / "claims.toml"), _claim),
     }
-    rest = {key: value for key, value in content.items() if key not in ("experiment", "open", "erratum")}
+    read = ("experiment", "open", "erratum", "figure")
+    rest = {key: value for key, value in content.items() if key not in read}
     return _make(Paper, {"folder": path, **rest, **parts}, where)
 
 
@@ -114,16 +127,65 @@ def _part(content: Content, where: str) -> Part:
     part = _make(Part, {**content, "expect": known[expect]}, where)
     if not part.effect and part.unavailable is None:
         raise InputError(f"{where}: neither an effect nor the reason why it is unavailable")
-    for key, allowed in (("interval", ("t", "bootstrap")), ("statistic", ("mean", "median"))):
-        if getattr(part, key) not in allowed:
-            raise InputError(f"{where}: {key} = {getattr(part, key)!r}; allowed: {', '.join(allowed)}")
-    if part.statistic == "median" and part.interval == "t":
-        raise InputError(f"{where}: the interval of a median is a bootstrap")
+    _check_method(part, where)
     needed = {Expect.SAME: ("margin",), Expect.BETWEEN: ("low", "high")}.get(part.expect, ())
     missing = [key for key in needed if getattr(part, key) is None]
     if missing and part.unavailable is None:
         raise InputError(f"{where}: expect = {part.expect.value!r} needs {' and '.join(missing)}")
     return part
+
+
+def _check_method(made: Part | SettingFigure, where: str) -> None:
+    _check_choice(where, "interval", made.interval, ("t", "bootstrap"))
+    _check_choice(where, "statistic", made.statistic, ("mean", "median"))
+    if made.statistic == "median" and made.interval == "t":
+        raise InputError(f"{where}: the interval of a median is a bootstrap")
+
+
+def _check_choice(where: str, key: str, found: object, allowed: tuple[str, ...]) -> None:
+    if found not in allowed:
+        raise InputError(f"{where}: {key} = {found!r}; allowed: {', '.join(allowed)}")
+
+
+def _figure(content: Content, where: str) -> PaperFigure:
+    _check_choice(where, "kind", content.get("kind"), ("time", "settings"))
+    rest = {key: value for key, value in content.items() if key != "kind"}
+    return _time_figure(rest, where) if content["kind"] == "time" else _setting_figure(rest, where)
+
+
+def _time_figure(content: Content, where: str) -> TimeFigure:
+    panels = _entries(content, "panel", where, lambda each, at: _make(Panel, each, at))
+    lines = _entries(content, "line", where, lambda each, at: _make(FlowLine, each, at))
+    rest = {key: value for key, value in content.items() if key not in ("panel", "line")}
+    figure = _make(TimeFigure, {**rest, "panels": panels, "lines": lines}, where)
+    _check_choice(where, "seeds", figure.seeds, ("all", "first"))
+    for line in lines:
+        if not line.flow and all(panel.column != JAIN for panel in panels):
+            raise InputError(f"{where}: line {line.label}: flow is missing; only panels of {JAIN} need none")
+    return figure
+
+
+def _setting_figure(content: Content, where: str) -> SettingFigure:
+    lines = _entries(content, "line", where, lambda each, at: _make(EffectLine, each, at))
+    rest = {key: value for key, value in content.items() if key != "line"}
+    figure = _make(SettingFigure, {**rest, "lines": lines}, where)
+    _check_method(figure, where)
+    if not figure.at or not all(isinstance(each, str) for each in figure.at):
+        raise InputError(f"{where}: at = {figure.at!r}; expected a list of texts")
+    for line in lines:
+        _check_effect(line.effect_at(figure.at[0]), f"{where}: line {line.label}")
+    return figure
+
+
+def _check_effect(effect: str, where: str) -> None:
+    """An effect of a figure belongs to no experiment, so it names its cells in full."""
+    try:
+        cells = parse(effect, QUANTITIES).cells()
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for cell in cells:
+        if "/" not in cell:
+            raise InputError(f"{where}: cell {cell!r}: expected EXPERIMENT/label")
 
 
 def _targets(path: Path) -> tuple[Target, ...]:

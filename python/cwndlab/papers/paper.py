@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.estimate import Method, Statistic
+    from cwndlab.papers.figure import PaperFigure
 
 Settings = dict[str, str]
 
@@ -168,6 +169,7 @@ class Paper:
     targets: tuple[Target, ...]
     claims: tuple[Claim, ...]
     findings: tuple[Claim, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
 
     def experiment(self, name: str) -> Experiment | None:
         """The experiment of this id."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.papers.expression import NoValueError
+from cwndlab.papers.figure import JAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -191,6 +192,23 @@ QUANTITIES: Mapping[str, Quantity] = {
 }
 
 
+def column_over_time(run: SeedRun, column: str, flow: str) -> tuple[Column, Column]:
+    """The ends of the intervals in s, and a column of a flow in them; `jain` belongs to all flows."""
+    ends = run.detail.end_s
+    if column != JAIN:
+        return ends, _told(_series(run, flow).columns, column, flow)
+    index = np.full(len(ends), np.nan)
+    # The windows of the index end where intervals do.
+    index[np.searchsorted(ends, run.detail.jain_end_s - _HALF * _interval(run))] = run.detail.jain
+    return ends, index
+
+
+def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
+    if name not in columns:
+        raise NoValueError(f"flow {flow!r} tells no {name!r}; it tells: {', '.join(columns)}")
+    return columns[name]
+
+
 def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
     return _component(run.outcome["flows"], name)
 
@@ -244,10 +262,8 @@ def _windows(run: SeedRun, flow: str, start: float, end: float | None) -> Column
 
 
 def _probed(run: SeedRun, flow: str, name: str, start: float, end: float | None) -> Column:
-    columns = _series(run, flow).columns
-    if name not in columns:
-        raise NoValueError(f"flow {flow!r} tells no {name!r}; it tells: {', '.join(columns)}")
-    return _known(columns[name], flow, _window(run, start, end))
+    told = _told(_series(run, flow).columns, name, flow)
+    return _known(told, flow, _window(run, start, end))
 
 
 def _known(values: Column, flow: str, window: slice) -> Column:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.cells import cells
-from cwndlab.papers.expression import parse
+from cwndlab.papers.expression import in_full, parse
 from cwndlab.papers.quantities import QUANTITIES
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def part_cells(experiment: str, effect: str) -> list[str]:
     """The keys of the cells that an expression reads; a cell without an experiment is of this one."""
     if not effect:
         return []
-    found = parse(effect, QUANTITIES).cells()
-    return [cell if "/" in cell else f"{experiment}/{cell}" for cell in found]
+    return [in_full(cell, experiment) for cell in parse(effect, QUANTITIES).cells()]
 
 
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:

@@ -1,0 +1,63 @@
+"""Figures of papers: which values go into which figure, and the files they are written to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.figures.bands import SeedLine
+from cwndlab.figures.panels import LinePanel, draw_panels
+from cwndlab.figures.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.figures.style import METADATA
+from cwndlab.papers.drawn import DrawnTime
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from cwndlab.papers.drawn import Drawn, DrawnPanel, DrawnSettings
+
+FOLDER = "figures"
+KINDS = tuple(METADATA)
+
+
+def stem(paper: str, drawn: Drawn) -> str:
+    """The name of its files, without the kind."""
+    return f"{paper}-{drawn.figure.id}"
+
+
+def file_names(paper: str, drawn: Drawn) -> list[str]:
+    """Its files, from the folder of the report on."""
+    return [f"{FOLDER}/{stem(paper, drawn)}.{kind}" for kind in KINDS]
+
+
+def plot(drawn: Drawn) -> Figure:
+    """Draw it."""
+    if isinstance(drawn, DrawnTime):
+        return draw_panels([_panel(panel, drawn.mean_s) for panel in drawn.panels], drawn.title)
+    return _settings(drawn)
+
+
+def axis(quantity: str, unit: str) -> str:
+    """What stands beside an axis."""
+    return f"{quantity} ({unit})" if unit else quantity
+
+
+def _panel(drawn: DrawnPanel, mean_s: float) -> LinePanel:
+    label = f"{axis(drawn.panel.y, drawn.panel.unit)}\nmean of {mean_s:g} s"
+    return LinePanel(label, [SeedLine(each.label, each.time_s, each.values) for each in drawn.curves])
+
+
+def _settings(drawn: DrawnSettings) -> Figure:
+    lines = [
+        SettingLine(
+            line.label,
+            [
+                SettingPoint(None, None, None, paper)
+                if ours is None
+                else SettingPoint(ours.value, ours.low, ours.high, paper)
+                for ours, paper in zip(line.estimates, line.paper, strict=True)
+            ],
+        )
+        for line in drawn.lines
+    ]
+    figure = drawn.figure
+    return draw_settings(figure.at, lines, figure.x, axis(figure.y, figure.unit), drawn.title)
