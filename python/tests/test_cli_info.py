@@ -42,7 +42,7 @@ def test_list(cwndlab: Command) -> None:
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["cubic", "droptail", "fq-codel", "linux", "ns3", "tcp"])
+@pytest.mark.parametrize("name", ["cubic", "droptail", "fq-codel", "linux", "ns3", "linux-2.2", "tcp"])
 def test_show(cwndlab: Command, name: str) -> None:
     answer = cwndlab("show", name)
     assert answer.returncode == 0, answer.stderr
@@ -58,7 +58,7 @@ def test_show_tells_what_is_in_force_under_each_profile(cwndlab: Command) -> Non
     told = " ".join(cwndlab("show", "cubic").stdout.split())
     assert "in force: linux in profile linux, ns3 in profile ns3" in told
     form, *_ = json.loads(cwndlab("show", "cubic", "--json").stdout)["params"]
-    assert form["in_force"] == {"linux": "linux", "ns3": "ns3"}
+    assert form["in_force"] == {"linux": "linux", "ns3": "ns3", "linux-2.2": "rfc9438"}
     assert "in profile ns3" in " ".join(cwndlab("show", "tcp").stdout.split())
 
 

@@ -14,6 +14,9 @@ crate::words! {
         /// Those by which the cumulative acknowledgement advanced: the ACK that ends recovery counts for all that
         /// was SACKed before (ns-3).
         Cumulative = "cumulative",
+        /// One segment for each ACK that advances, whatever it covers (RFC 5681 without RFC 3465; Linux 2.2): with
+        /// delayed ACKs half as fast.
+        Acks = "acks",
     }
 }
 
@@ -21,7 +24,8 @@ crate::parameters! {
     /// What can be set.
     pub struct RenoParams {
         counting: Counting = Counting::Delivered, "counting", Allowed::Word(Counting::WORDS), "",
-            "which bytes of an ACK make the window grow", "Linux (delivered); ns-3 TcpLinuxReno (cumulative)";
+            "which bytes of an ACK make the window grow",
+            "Linux (delivered); ns-3 TcpLinuxReno (cumulative); Linux 2.2 (acks: a segment for each ACK)";
     }
 }
 
@@ -30,11 +34,20 @@ pub struct Reno {
     counting: Counting,
 }
 
+impl Reno {
+    /// A rule with these parameters.
+    #[must_use]
+    pub fn new(params: &RenoParams) -> Self {
+        Self { counting: params.counting }
+    }
+}
+
 impl WindowRule for Reno {
-    fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
+    fn counted(&self, ack: &Ack, mss: u64) -> u64 {
         match self.counting {
             Counting::Delivered => ack.acked,
             Counting::Cumulative => ack.advanced,
+            Counting::Acks => ack.advanced.min(mss),
         }
     }
 
@@ -42,9 +55,13 @@ impl WindowRule for Reno {
         self.counting == Counting::Cumulative
     }
 
-    /// ns-3 sets ssthresh at every timeout.
-    fn reduces_again(&self, _phase: Phase) -> bool {
-        self.counting == Counting::Cumulative
+    /// ns-3 sets ssthresh at every timeout, Linux 2.2 at the first one, within fast recovery too.
+    fn reduces_again(&self, phase: Phase) -> bool {
+        match self.counting {
+            Counting::Delivered => false,
+            Counting::Cumulative => true,
+            Counting::Acks => phase == Phase::Recovery,
+        }
     }
 
     /// RFC 5681 section 3.1: one segment a round trip.
@@ -71,8 +88,7 @@ pub fn algorithm() -> Algorithm {
         ],
         params: RenoParams::specs().into(),
         build: Arc::new(|setup, settings| {
-            let params = RenoParams::with(settings);
-            Box::new(Classic::new(setup, Reno { counting: params.counting }))
+            Box::new(Classic::new(setup, Reno::new(&RenoParams::with(settings))))
         }),
     }
 }

@@ -56,6 +56,8 @@ cwndlab_cc::parameters! {
             "timeout before the first RTT sample", "RFC 6298 (2.1)";
         rto_max: Span = Span::from_secs(120), "rto_max", Allowed::Span(Span::from_secs(1), Span::from_secs(3600)), "time",
             "ceiling of the backed-off timeout", "Linux TCP_RTO_MAX";
+        timer_restart: bool = true, "timer_restart", Allowed::Flag, "",
+            "the timer runs anew when the first segment is sent again", "Linux tcp_xmit_retransmit_queue, Linux 2.2 tcp_fast_retrans; not in ns-3";
         delayed_ack: u64 = 2, "delayed_ack", Allowed::Count(1, 64), "segments",
             "segments that one ACK acknowledges; 1 turns delaying off", "RFC 5681 section 4.2";
         delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
@@ -72,8 +74,12 @@ cwndlab_cc::parameters! {
             "selective acknowledgements", "RFC 2018";
         loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",
             "by time or by count", "RFC 8985; RFC 6675";
+        timestamps: bool = true, "timestamps", Allowed::Flag, "",
+            "tell which transmission an ACK answers; their 12 bytes are a part of `header`", "RFC 7323";
         tail_loss_probe: bool = true, "tail_loss_probe", Allowed::Flag, "",
             "probe after two SRTT of silence", "RFC 8985 section 7";
+        limited_transmit: bool = true, "limited_transmit", Allowed::Flag, "",
+            "send new data for the first two duplicate ACKs", "RFC 3042";
         recovery: Recovery = Recovery::Prr, "recovery", Allowed::Word(Recovery::WORDS), "",
             "how much recovery sends", "RFC 9937";
         undo: bool = true, "undo", Allowed::Flag, "",
@@ -85,7 +91,9 @@ cwndlab_cc::parameters! {
         window_validation: bool = true, "window_validation", Allowed::Flag, "",
             "no growth of a window that was not used; restart after idle", "RFC 7661, RFC 2861";
         clock: Span = Span::ZERO, "clock", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
-            "grain of RTT samples; 0 s is exact", "exact; ns-3 has 1 ms timestamps";
+            "grain of RTT samples, which each connection has a phase of; 0 s is exact", "exact; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
+        clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
+            "what a sample of no tick of a coarse clock counts as", "Linux, ns-3: 1 us; Linux 2.2: a tick";
     }
 }
 
@@ -126,7 +134,7 @@ impl Setting {
     }
 }
 
-/// The profiles that ship. `linux-2.2` (part 5) takes its place here.
+/// The profiles that ship.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: "linux",
@@ -164,6 +172,7 @@ pub const PROFILES: &[Profile] = &[
             ("rto_min", Setting::Span(Span::from_secs(1))),
             ("rto_floor", Setting::Word("total")),
             ("rto_max", Setting::Span(Span::from_secs(3600))),
+            ("timer_restart", Setting::Flag(false)),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
             ("quick_ack", Setting::Flag(false)),
             ("window_tuning", Setting::Flag(false)),
@@ -180,6 +189,56 @@ pub const PROFILES: &[Profile] = &[
             ("newreno", "counting", Setting::Word("acks")),
             ("newreno", "half_of", Setting::Word("pipe")),
             ("reno", "counting", Setting::Word("cumulative")),
+            ("sd", "counting", Setting::Word("cumulative")),
+            ("pd", "counting", Setting::Word("cumulative")),
+            ("sd-pd", "counting", Setting::Word("cumulative")),
+        ],
+    },
+    Profile {
+        name: "linux-2.2",
+        summary: "Linux 2.2: plain Reno without SACK, IW 2, RTT samples in ticks of 10 ms, RTO floor 200 ms, delayed ACKs of 2 within 200 ms",
+        source: "Linux 2.2 net/ipv4 on x86 (100 ticks a second) as Lim et al. 2004 describe it: Reno without SACK",
+        departures: &[
+            "SACK and timestamps, which that kernel has on by default, are off, and recovery is plain Reno: so Lim \
+             et al. 2004 describe their Reno. The kernel itself sends the next hole again at a partial ACK \
+             (recovery = \"window\")",
+            "timers are exact, where the kernel's go by ticks; only RTT samples are coarse",
+            "the RTO is SRTT + 4 RTTVAR, where the kernel adds a quarter of it, and more at windows of a few segments",
+            "each connection has a clock of its own phase, where those of a host share one",
+            "an ACK is delayed for two segments or 200 ms, where the kernel adapts the time and acknowledges every \
+             segment at the start",
+            "a timeout is taken for genuine, and no window is left for idle time, as in that kernel; the window \
+             itself has fractions of a segment, where the kernel's is whole",
+            "the receive buffer has no limit unless one is set, where the kernel's has 64 kB",
+            "the handshake is simulated, the end of a connection is not",
+        ],
+        options: &[
+            ("mss", Setting::Count(1460)),
+            ("header", Setting::Count(40)),
+            ("initial_window", Setting::Count(2)),
+            ("rto_floor", Setting::Word("total")),
+            ("rto_initial", Setting::Span(Span::from_secs(3))),
+            ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
+            ("quick_ack", Setting::Flag(false)),
+            ("sack_compression", Setting::Span(Span::ZERO)),
+            ("window_tuning", Setting::Flag(false)),
+            ("sack", Setting::Flag(false)),
+            ("loss_detection", Setting::Word("sack")),
+            ("timestamps", Setting::Flag(false)),
+            ("tail_loss_probe", Setting::Flag(false)),
+            ("limited_transmit", Setting::Flag(false)),
+            ("recovery", Setting::Word("reno")),
+            ("undo", Setting::Flag(false)),
+            ("window_validation", Setting::Flag(false)),
+            ("clock", Setting::Span(Span::from_millis(10))),
+            ("clock_least", Setting::Span(Span::from_millis(10))),
+        ],
+        dialects: &[
+            ("newreno", "counting", Setting::Word("acks")),
+            ("reno", "counting", Setting::Word("acks")),
+            ("sd", "counting", Setting::Word("acks")),
+            ("pd", "counting", Setting::Word("acks")),
+            ("sd-pd", "counting", Setting::Word("acks")),
         ],
     },
 ];

@@ -1,7 +1,7 @@
 //! Round-trip times and the retransmission timeout (RFC 6298).
 
 use super::options::{RtoFloor, TcpOptions};
-use cwndlab_cc::{Rtt, Span, Time};
+use cwndlab_cc::{Rng, Rtt, Span, Time};
 
 /// RFC 6298 (5.7): the timeout with which data begin after a lost SYN.
 const FALLBACK: Span = Span::from_secs(3);
@@ -12,17 +12,36 @@ pub fn unmeasured(options: &TcpOptions) -> Rtt {
     Rtt { rto: options.rto_initial, ..Rtt::default() }
 }
 
-/// The time between two moments as this flow's clock shows it: a difference of ticks.
-#[inline]
-#[must_use]
-pub fn measure(options: &TcpOptions, from: Time, to: Time) -> Span {
-    let clock = options.clock;
-    if clock == Span::ZERO {
-        return to.since(from);
+/// The clock that RTT samples are read from.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// Length of a tick; zero is exact.
+    tick: Span,
+    /// How far into a tick the run begins.
+    phase: Span,
+    /// What a sample of no tick counts as.
+    least: Span,
+}
+
+impl Clock {
+    /// The clock of one connection: nothing ties the ticks of its host to the start of the run.
+    #[must_use]
+    pub fn new(options: &TcpOptions, rng: &mut Rng) -> Self {
+        let tick = options.clock;
+        let phase = if tick == Span::ZERO { Span::ZERO } else { Span(rng.below(tick.0)) };
+        Self { tick, phase, least: options.clock_least }
     }
-    let ticks = to.0 / clock.0 - from.0 / clock.0;
-    // A sample of zero ticks is taken as a microsecond, as both Linux and ns-3 do.
-    clock.times(ticks).max(Span::from_micros(1))
+
+    /// The time between two moments as it shows it: a difference of ticks.
+    #[inline]
+    #[must_use]
+    pub fn between(&self, from: Time, to: Time) -> Span {
+        if self.tick == Span::ZERO {
+            return to.since(from);
+        }
+        let ticks_until = |at: Time| (at + self.phase).0 / self.tick.0;
+        self.tick.times(ticks_until(to) - ticks_until(from)).max(self.least)
+    }
 }
 
 /// RFC 6298 (5.7): the SYN had to be sent again, so there is no sample, and the path may be slow.
@@ -80,11 +99,42 @@ mod tests {
         assert_eq!((rto(RtoFloor::Variance), rto(RtoFloor::Total)), (ms(260), ms(200)));
     }
 
+    fn clock(phase_ms: u64) -> Clock {
+        let ms = Span::from_millis;
+        Clock { tick: ms(10), phase: ms(phase_ms), least: ms(10) }
+    }
+
     #[test]
-    fn a_coarse_clock_counts_ticks() {
+    fn a_coarse_clock_counts_ticks_from_its_own_phase() {
+        let span = |phase_ms, from_ms: u64, to_ms: u64| {
+            let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
+            clock(phase_ms).between(at(from_ms), at(to_ms))
+        };
+        // 9 ms that hold a tick, and 9 ms that hold none.
+        assert_eq!(span(0, 3, 12), Span::from_millis(10));
+        assert_eq!(span(0, 15, 24), Span::from_millis(10));
+        assert_eq!(span(0, 15, 32), Span::from_millis(20));
+        assert_eq!(span(4, 15, 32), Span::from_millis(20));
+        assert_eq!(span(8, 15, 42), Span::from_millis(30));
+        assert_eq!(span(8, 11, 42), Span::from_millis(40));
+    }
+
+    #[test]
+    fn a_sample_of_no_tick_counts_as_the_least() {
+        let at = |us: u64| Time(us * 1000);
+        assert_eq!(clock(0).between(at(1100), at(1900)), Span::from_millis(10));
         let options = TcpOptions { clock: Span::from_millis(1), ..TcpOptions::default() };
-        let span = |from_us: u64, to_us: u64| measure(&options, Time(from_us * 1000), Time(to_us * 1000));
-        assert_eq!(span(900, 1100), Span::from_millis(1));
-        assert_eq!(span(1100, 1900), Span::from_micros(1));
+        let fine = Clock { phase: Span::ZERO, ..Clock::new(&options, &mut Rng::named(1, "clock")) };
+        assert_eq!(fine.between(at(1100), at(1900)), Span::from_micros(1));
+    }
+
+    #[test]
+    fn each_connection_has_a_phase_within_a_tick() {
+        let options = TcpOptions { clock: Span::from_millis(10), ..TcpOptions::default() };
+        let phase = |seed| Clock::new(&options, &mut Rng::named(seed, "clock")).phase;
+        let phases: Vec<_> = (0..50).map(phase).collect();
+        assert!(phases.iter().all(|phase| *phase < Span::from_millis(10)));
+        assert!(phases.iter().any(|phase| *phase < Span::from_millis(3)));
+        assert!(phases.iter().any(|phase| *phase > Span::from_millis(7)));
     }
 }

@@ -13,6 +13,7 @@ mod callbacks;
 mod ecn;
 mod fast_recovery;
 mod limits;
+mod linux_2_2;
 mod opening;
 mod pacing;
 mod receiving;

@@ -38,6 +38,11 @@ pub fn ns3() -> Opening {
     Opening::of("ns3")
 }
 
+/// An endpoint of Linux 2.2 with Reno's window.
+pub fn linux_2_2() -> Opening {
+    Opening::of("linux-2.2")
+}
+
 impl Opening {
     fn of(profile: &str) -> Self {
         let profile = Profile::named(profile).expect("a profile that ships");

@@ -18,6 +18,8 @@ struct Arrived {
     first_sacked: Option<Time>,
     /// When the newest segment that was sent once only was sent.
     last_once: Option<Time>,
+    /// One of them had been sent again.
+    resent: bool,
     reordered: bool,
 }
 
@@ -28,6 +30,7 @@ impl Arrived {
         if self.newest.is_none_or(|newest| record.order > newest.order) {
             self.newest = Some(*record);
         }
+        self.resent |= resent;
         if !resent {
             self.last_once = self.last_once.max(Some(record.sent_at));
         }
@@ -80,7 +83,7 @@ impl Sender {
                 .filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
         };
         if advanced > 0 {
-            self.restart_retransmit_timer(now);
+            self.restart_retransmit_timer(now, rtt.is_some());
         }
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let step = self.call(|cc, cx| cc.on_ack(cx, &ack));
@@ -190,7 +193,8 @@ impl Sender {
     }
 
     /// RFC 6298, with the samples that Linux takes: SRTT from the oldest segment acknowledged, so that delayed ACKs
-    /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323).
+    /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323); without
+    /// them there is no sample when anything had been (RFC 6298 section 3: Karn's algorithm).
     fn sample_rtt(
         &mut self,
         now: Time,
@@ -198,12 +202,15 @@ impl Sender {
         arrived: &Arrived,
         advanced: u32,
     ) -> Option<Span> {
+        if arrived.resent && !self.options.timestamps {
+            return None;
+        }
         let by_echo = (advanced > 0 && header.echo > Time::ZERO).then_some(header.echo);
         let oldest =
             arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
         let options = &self.options;
-        let smoothed = rtt::measure(options, oldest, now);
-        let latest = arrived.last_once.map_or(smoothed, |sent_at| rtt::measure(options, sent_at, now));
+        let smoothed = self.clock.between(oldest, now);
+        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, now));
         rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
         self.sample = Some(latest);

@@ -12,7 +12,7 @@ use super::options::{LossDetection, Recovery, TcpOptions};
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
-use super::rtt;
+use super::rtt::{self, Clock};
 use super::scoreboard::Scoreboard;
 use crate::packet::Data;
 use cwndlab_cc::{
@@ -102,6 +102,7 @@ struct Usage {
 /// The sender of one flow.
 pub struct Sender {
     options: Arc<TcpOptions>,
+    clock: Clock,
     cc: Box<dyn CongestionControl>,
     needs: Needs,
     rng: Rng,
@@ -150,7 +151,7 @@ impl Sender {
         options: Arc<TcpOptions>,
         build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>,
         bytes: Option<u64>,
-        rng: Rng,
+        mut rng: Rng,
     ) -> Self {
         let mss = options.mss;
         let setup = Setup { mss, initial_window: options.initial_window * mss, paced: options.pacing };
@@ -161,6 +162,7 @@ impl Sender {
             LossDetection::Rack | LossDetection::Sack => Detector::Count(DupThresh::default()),
         };
         Self {
+            clock: Clock::new(&options, &mut rng),
             needs: cc.needs(),
             cc,
             rng,
@@ -221,7 +223,7 @@ impl Sender {
         if again {
             rtt::distrust(&mut self.facts.rtt);
         } else {
-            let sample = rtt::measure(&self.options, syn_sent, now);
+            let sample = self.clock.between(syn_sent, now);
             rtt::sample(&mut self.facts.rtt, &self.options, sample, sample);
             self.view[0].srtt = self.facts.rtt.smoothed;
         }

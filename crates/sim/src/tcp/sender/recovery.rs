@@ -48,8 +48,9 @@ impl Undo {
 
     /// RFC 3522: the segment that the ACK answers left before the first retransmission. Or, RFC 3708: every
     /// retransmission was reported as a duplicate.
-    fn is_spurious(&self, header: &AckHeader, advanced: u32) -> bool {
-        let by_timestamp = advanced > 0 && self.first_resent.is_some_and(|first| header.echo < first);
+    fn is_spurious(&self, header: &AckHeader, advanced: u32, timestamps: bool) -> bool {
+        let by_timestamp =
+            timestamps && advanced > 0 && self.first_resent.is_some_and(|first| header.echo < first);
         let by_dsack = self.explained && self.unexplained == 0;
         self.from.is_some() && (by_timestamp || by_dsack)
     }
@@ -59,7 +60,8 @@ impl Sender {
     /// After an ACK: undo, leave, enter, in this order.
     pub(super) fn change_phase(&mut self, header: &AckHeader, advanced: u32, arrived: u32) {
         let recovering = matches!(self.facts.phase, Phase::Recovery | Phase::Loss);
-        if self.options.undo && self.undo.is_spurious(header, advanced) {
+        let timestamps = self.options.timestamps;
+        if self.options.undo && self.undo.is_spurious(header, advanced, timestamps) {
             self.take_back(recovering);
         } else if recovering && self.is_recovered(advanced) {
             self.leave();

@@ -111,12 +111,15 @@ impl Sender {
         Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
     }
 
-    /// RFC 6298 (5.2), (5.3): new data were acknowledged.
+    /// RFC 6298 (5.2), (5.3): new data were acknowledged. Without timestamps the back-off stands until the
+    /// next sample (section 5, last paragraph).
     #[inline]
-    pub(super) fn restart_retransmit_timer(&mut self, now: Time) {
-        self.timers.backoff = 0;
+    pub(super) fn restart_retransmit_timer(&mut self, now: Time, measured: bool) {
+        if measured || self.options.timestamps {
+            self.timers.backoff = 0;
+        }
         let idle = self.board.outstanding() == 0;
-        self.timers.retransmit = if idle { Time::NEVER } else { now + self.facts.rtt.rto };
+        self.timers.retransmit = if idle { Time::NEVER } else { now + self.backed_off() };
     }
 
     /// RFC 6298 (5.1): data leave, and the timer is off.

@@ -18,7 +18,7 @@ impl Sender {
         let sent_before = outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let limit = loop {
-            if self.board.pipe() >= window && !at_once {
+            if self.occupied() >= window && !at_once {
                 break Limit::Window;
             }
             if outbox.len() - sent_before >= room as usize {
@@ -37,6 +37,14 @@ impl Sender {
         };
         self.note_usage(limit);
         self.schedule_probe(now);
+    }
+
+    /// What of the window is taken: what is in flight, and without limited transmit (RFC 3042) also what duplicate ACKs
+    /// say has left the network, as long as they do not tell of a loss.
+    #[inline]
+    fn occupied(&self) -> u32 {
+        let held = self.facts.phase == Phase::Disorder && !self.options.limited_transmit;
+        self.board.pipe() + if held { self.board.sacked() } else { 0 }
     }
 
     fn note_window(&mut self, now: Time, window: u32) {
@@ -98,10 +106,9 @@ impl Sender {
         self.undo.on_resent(now);
         if let Detector::Time(rack) = &mut self.detector {
             rack.on_resent(seq, order);
-            // Linux tcp_xmit_retransmit_queue: the timer runs anew when the first segment is sent again.
-            if seq == self.board.una() {
-                self.timers.retransmit = now + self.backed_off();
-            }
+        }
+        if self.options.timer_restart && seq == self.board.una() {
+            self.timers.retransmit = now + self.backed_off();
         }
     }
 
@@ -123,7 +130,7 @@ impl Sender {
     pub fn wants_to_send(&mut self) -> bool {
         let control = self.cc.control();
         self.connection == Connection::Open
-            && self.board.pipe() < self.window_segments(&control)
+            && self.occupied() < self.window_segments(&control)
             && self.next_segment().is_ok()
     }
 
