@@ -105,6 +105,17 @@ pub trait WindowRule: Send {
     /// The slow-start threshold after a congestion event, in bytes; the frame keeps it at two segments or more.
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64;
 
+    /// The window in which recovery begins. `window` is the one before it, with the new ssthresh (RFC 5681 section 3.2,
+    /// step 6: where recovery ends).
+    fn recovery_window(&self, window: &Window) -> u64 {
+        window.ssthresh
+    }
+
+    /// The window in which fast recovery ends; the frame leaves it as it is.
+    fn window_after_recovery(&self, window: &Window) -> u64 {
+        window.cwnd
+    }
+
     /// Sees every event, before the frame acts on it.
     fn notice(&mut self, _cx: &Context, _event: Event) {}
 
@@ -243,11 +254,14 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
         match event {
             Event::LossRecovery | Event::EcnReduction => {
                 self.reduce(cx, event);
-                self.window.cwnd = self.window.ssthresh;
+                self.window.cwnd = self.rule.recovery_window(&self.window);
             }
             Event::Timeout => self.on_timeout(cx),
             Event::Undo => self.on_undo(),
             Event::IdleRestart(idle) => self.on_idle(cx, idle),
+            Event::Recovered if cx.facts.phase == Phase::Recovery => {
+                self.window.cwnd = self.rule.window_after_recovery(&self.window);
+            }
             Event::Recovered => {}
         }
     }

@@ -17,6 +17,7 @@ pub mod hystart;
 pub mod params;
 pub mod registry;
 pub mod round;
+pub mod rtt_peak;
 pub mod testing;
 pub mod units;
 

@@ -45,7 +45,9 @@ impl Registry {
     /// The algorithms that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        use crate::algo::{bbr1, bbr2, bbr3, constant, cubic, fbbr2, newreno, random, reno, vegas};
+        use crate::algo::{
+            bbr1, bbr2, bbr3, constant, cubic, fbbr2, newreno, random, reno, timeout_patterns, vegas,
+        };
         Self {
             algorithms: vec![
                 reno::algorithm(),
@@ -56,6 +58,9 @@ impl Registry {
                 bbr2::algorithm(),
                 bbr3::algorithm(),
                 fbbr2::algorithm(),
+                timeout_patterns::sd(),
+                timeout_patterns::pd(),
+                timeout_patterns::sd_pd(),
                 constant::algorithm(),
                 random::algorithm(),
             ],

@@ -11,7 +11,8 @@ use cwndlab_cc::{
 use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
-/// avoidance, no RTT before the first sample, no bound before the first loss, neither a difference nor a count and an action
+/// avoidance, no RTT before the first sample, no peak ratio where nothing has risen, no bound before the first loss, neither a
+/// difference nor a count and an action
 /// before the first decision.
 const MAY_BE_MISSING: &[&str] = &[
     "ssthresh_bytes",
@@ -28,6 +29,7 @@ const MAY_BE_MISSING: &[&str] = &[
     "reference_ms",
     "inflight_longterm_bytes",
     "inflight_shortterm_bytes",
+    "rtt_peak_ratio",
 ];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];

@@ -9,4 +9,5 @@ pub mod fbbr2;
 pub mod newreno;
 pub mod random;
 pub mod reno;
+pub mod timeout_patterns;
 pub mod vegas;

@@ -1,0 +1,41 @@
+//! The peak ratio of the RTT (Lim et al. 2004, sec. 3): a loss after a sudden rise of traffic comes with a peak of the
+//! RTT, one after a slow rise does not.
+
+use crate::units::Span;
+
+/// From this ratio on an RTT is a peak (Lim et al. 2004, sec. 3.2; untuned, as they say).
+pub const PEAK: f64 = 2.0;
+
+/// (RTT - base) / (average - base), equation (1); `None` where the average is no more than the base, so that nothing
+/// has risen that a peak could stand out from.
+#[inline]
+#[must_use]
+pub fn ratio(rtt: Span, base: Span, average: Span) -> Option<f64> {
+    let usual = average.saturating_sub(base);
+    (usual > Span::ZERO).then(|| rtt.saturating_sub(base).0 as f64 / usual.0 as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equation_1_of_the_paper() {
+        let ms = Span::from_millis;
+        let at = |rtt, base, average| ratio(ms(rtt), ms(base), ms(average));
+        assert_eq!(at(250, 200, 225), Some(2.0));
+        assert_eq!(at(225, 200, 225), Some(1.0));
+        assert_eq!(at(200, 200, 225), Some(0.0));
+        // A new minimum has not risen.
+        assert_eq!(at(190, 200, 225), Some(0.0));
+        // Without a base two paths of 10 and 200 ms with the same queue would not compare.
+        assert_eq!(at(60, 10, 35), at(250, 200, 225));
+    }
+
+    #[test]
+    fn where_nothing_has_risen_there_is_no_ratio() {
+        let ms = Span::from_millis;
+        assert_eq!(ratio(ms(30), ms(20), ms(20)), None);
+        assert_eq!(ratio(ms(30), ms(20), ms(10)), None);
+    }
+}
