@@ -18,6 +18,7 @@
 //!    from one inside recovery.
 //! 6. A controller that [`needs`](CongestionControl::needs) its own window in recovery is obeyed; the transport
 //!    still detects and retransmits.
+//! 7. A controller that cannot go on calls [`break_off`](crate::break_off): no callback returns an error.
 
 use crate::units::{Rate, Span, Time};
 use cwndlab_learn::{Agent, Rng};

@@ -9,6 +9,7 @@
 
 pub mod algo;
 pub mod bbr;
+pub mod breakdown;
 pub mod classic;
 pub mod contract;
 pub mod cubic_curve;
@@ -21,6 +22,7 @@ pub mod rtt_peak;
 pub mod testing;
 pub mod units;
 
+pub use breakdown::{Breakdown, break_off};
 pub use classic::{Classic, Window, WindowRule};
 pub use contract::{
     Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt,

@@ -24,12 +24,17 @@ pub fn cases() -> Vec<&'static str> {
     CASES.iter().map(|(name, _)| *name).collect()
 }
 
-/// Runs a case so many times (at least once) and gives the best, as JSON.
+/// Runs a case, with overrides over it, so many times (at least once) and gives the best, as JSON.
 ///
 /// # Errors
-/// There is no such case, or the run failed.
-pub fn bench(case: &str, repeats: u32) -> Result<Value, String> {
-    let scenario = scenario(case)?;
+/// There is no such case, an override is wrong, or the run failed.
+pub fn bench(
+    case: &str,
+    repeats: u32,
+    registry: &Registry,
+    overrides: &[(String, String)],
+) -> Result<Value, String> {
+    let scenario = scenario(case, registry, overrides)?;
     let mut best: Option<(f64, Work)> = None;
     for _ in 0..repeats.max(1) {
         let timed = time_once(&scenario)?;
@@ -41,14 +46,14 @@ pub fn bench(case: &str, repeats: u32) -> Result<Value, String> {
     Ok(report(case, &scenario, cpu_s, work))
 }
 
-fn scenario(case: &str) -> Result<Scenario, String> {
+fn scenario(case: &str, registry: &Registry, overrides: &[(String, String)]) -> Result<Scenario, String> {
     let found = CASES.iter().find(|(name, _)| *name == case);
     let (name, text) =
         found.ok_or_else(|| format!("unknown case `{case}`; allowed: {}", cases().join(", ")))?;
     let mut traces = Memory::default();
     traces.0.insert("synthetic-lte.down".to_owned(), synthetic(&Synthetic::LTE_DOWN));
-    let source = Source { file: name, registry: &Registry::built_in(), traces: &traces };
-    let (scenario, problems) = read(text.as_bytes(), &source, &[]);
+    let source = Source { file: name, registry, traces: &traces };
+    let (scenario, problems) = read(text.as_bytes(), &source, overrides);
     scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
 
@@ -87,9 +92,10 @@ mod tests {
 
     #[test]
     fn every_case_is_a_sound_scenario() {
+        let registry = Registry::built_in();
         for case in cases() {
-            assert_eq!(scenario(case).err(), None, "{case}");
+            assert_eq!(scenario(case, &registry, &[]).err(), None, "{case}");
         }
-        assert!(bench("flows-7", 1).unwrap_err().contains("flows-1000"));
+        assert!(bench("flows-7", 1, &registry, &[]).unwrap_err().contains("flows-1000"));
     }
 }

@@ -1,7 +1,7 @@
 //! Running a scenario with one seed.
 
 use crate::scenario::Scenario;
-use cwndlab_cc::Time;
+use cwndlab_cc::{Breakdown, Time};
 use cwndlab_sim::{Outcome, Sim, Stop};
 use std::any::Any;
 use std::fmt;
@@ -26,6 +26,8 @@ pub struct Control {
 pub enum Failure {
     /// The run was cancelled.
     Interrupted,
+    /// A controller broke the run off, for this reason.
+    Controller(String),
     /// The simulator has a fault; the seed finds it again.
     Fault {
         /// The seed.
@@ -39,6 +41,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("the run was interrupted"),
+            Failure::Controller(why) => f.write_str(why),
             Failure::Fault { seed, message } => {
                 write!(f, "the simulator failed with seed {seed}, which is a fault of cwndlab: {message}")
             }
@@ -51,13 +54,18 @@ impl std::error::Error for Failure {}
 /// Runs a scenario with this seed.
 ///
 /// # Errors
-/// The run was cancelled, or the simulator has a fault.
+/// The run was cancelled, a controller broke it off, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, control: &Control) -> Result<Outcome, Failure> {
     // Nothing of the simulation outlives a fault in it, so none of it is seen in a broken state.
     let run = AssertUnwindSafe(|| run_in_slices(scenario, seed, record, control));
     match catch_unwind(run) {
         Ok(outcome) => outcome.ok_or(Failure::Interrupted),
-        Err(payload) => Err(Failure::Fault { seed, message: panic_message(&*payload) }),
+        Err(payload) => Err(match payload.downcast::<Breakdown>() {
+            // Who cancels a run may have torn its controller out of an endless loop.
+            Ok(_) if control.cancel.load(Ordering::Relaxed) => Failure::Interrupted,
+            Ok(breakdown) => Failure::Controller(breakdown.0),
+            Err(payload) => Failure::Fault { seed, message: panic_message(&*payload) },
+        }),
     }
 }
 
