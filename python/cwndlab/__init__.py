@@ -11,8 +11,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cwndlab._native import Ack, Event, Facts, Lost, Random, RateSample, Sent, Setup
     from cwndlab.api import compare, run, sweep
     from cwndlab.comparison import Comparison
+    from cwndlab.controllers.declaration import controller
+    from cwndlab.controllers.parameters import parameter
     from cwndlab.errors import CwndlabError, InputError, RunFailedError
     from cwndlab.figures.style import style
     from cwndlab.result import Result
@@ -22,25 +25,38 @@ if TYPE_CHECKING:
     from cwndlab.swept import Sweep
 
 __all__ = [
+    "Ack",
     "Comparison",
     "CwndlabError",
+    "Event",
+    "Facts",
     "InputError",
+    "Lost",
     "Measure",
+    "Random",
+    "RateSample",
     "Result",
     "RunFailedError",
     "ScenarioError",
+    "Sent",
+    "Setup",
     "Sweep",
     "__version__",
     "compare",
+    "controller",
     "load",
+    "parameter",
     "run",
     "style",
     "sweep",
 ]
 
 _HOMES = {
+    "_native": ("Ack", "Event", "Facts", "Lost", "Random", "RateSample", "Sent", "Setup"),
     "api": ("compare", "run", "sweep"),
     "comparison": ("Comparison",),
+    "controllers.declaration": ("controller",),
+    "controllers.parameters": ("parameter",),
     "errors": ("CwndlabError", "InputError", "RunFailedError"),
     "figures.style": ("style",),
     "result": ("Result",),

@@ -47,6 +47,174 @@ class RunToken:
     @property
     def progress(self) -> float: ...
 
+class Setup:
+    """What a controller is told when it is made, once for each flow."""
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
+    @property
+    def initial_window_bytes(self) -> int: ...
+    @property
+    def paced(self) -> bool:
+        """Whether the transport is to pace its sending."""
+    @property
+    def random(self) -> Random:
+        """The flow's own random stream, to be drawn from in callbacks."""
+
+class Random:
+    """A flow's own random stream: equal for equal seeds, whatever else runs."""
+
+    def uniform(self) -> float:
+        """Draw from [0, 1)."""
+    def below(self, n: int) -> int:
+        """Draw a whole number from 0 to n - 1."""
+    def exponential(self) -> float:
+        """Draw from the exponential distribution with mean 1."""
+
+class Facts:
+    """What holds at a callback."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time since the start of the run."""
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full segment."""
+    @property
+    def srtt_s(self) -> float:
+        """SRTT (RFC 6298); this and the other RTTs are 0 until the first sample."""
+    @property
+    def rttvar_s(self) -> float:
+        """RTTVAR (RFC 6298)."""
+    @property
+    def min_rtt_s(self) -> float:
+        """Smallest sample of the connection."""
+    @property
+    def latest_rtt_s(self) -> float:
+        """Latest sample."""
+    @property
+    def rto_s(self) -> float:
+        """The retransmission timeout, without back-off."""
+    @property
+    def in_flight_bytes(self) -> int:
+        """Bytes in flight ("pipe", RFC 6675) after what is being reported."""
+    @property
+    def flight_size_bytes(self) -> int:
+        """FlightSize (RFC 5681) before what is being reported."""
+    @property
+    def phase(self) -> Literal["open", "disorder", "recovery", "loss"]:
+        """State of loss recovery; in `on_event` the one before the event."""
+    @property
+    def limited_by(self) -> Literal["window", "application", "receiver"]:
+        """What held the last send back."""
+    @property
+    def window_limited(self) -> bool:
+        """Whether the window was the limit in the last round (else it must not grow, RFC 7661)."""
+
+class Ack(Facts):
+    """One acknowledgement."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes newly delivered, by acknowledgement or SACK; each counts once."""
+    @property
+    def advanced_bytes(self) -> int:
+        """Bytes by which the cumulative acknowledgement advanced."""
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes newly marked lost."""
+    @property
+    def ce_bytes(self) -> int:
+        """Of `acked_bytes`, those that arrived with a congestion mark."""
+    @property
+    def prior_in_flight_bytes(self) -> int:
+        """Bytes in flight before this ACK."""
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes delivered in all."""
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT of the newest packet acknowledged; None if only retransmitted data were."""
+    @property
+    def delayed(self) -> bool:
+        """Whether the receiver held this ACK back."""
+    @property
+    def tail_probe(self) -> bool:
+        """Whether it acknowledges a tail-loss probe."""
+    @property
+    def sample(self) -> RateSample | None:
+        """Delivery-rate sample; None when there is no valid one."""
+
+class RateSample:
+    """A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1)."""
+
+    @property
+    def rate_bps(self) -> int:
+        """The rate in bit/s; 0 when the interval is empty."""
+    @property
+    def delivered_bytes(self) -> int:
+        """Bytes delivered between the packet's sending and its acknowledgement."""
+    @property
+    def interval_s(self) -> float:
+        """The time that took."""
+    @property
+    def prior_delivered_bytes(self) -> int:
+        """Bytes delivered in all when the packet was sent."""
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes marked lost in the same time."""
+    @property
+    def ce_bytes(self) -> int:
+        """Bytes marked CE in the same time."""
+    @property
+    def in_flight_at_send_bytes(self) -> int:
+        """Bytes in flight when the packet was sent, itself included."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the application, not the network, limited the rate."""
+
+class Event(Facts):
+    """Something that happens at most once a round trip."""
+
+    @property
+    def kind(
+        self,
+    ) -> Literal["loss-recovery", "ecn-reduction", "recovered", "timeout", "undo", "idle-restart"]: ...
+    @property
+    def idle_s(self) -> float | None:
+        """How long the silence was before an idle-restart; None of other events."""
+
+class Sent(Facts):
+    """Data that have just been sent."""
+
+    @property
+    def sent_bytes(self) -> int:
+        """Their payload, new or again."""
+
+class Lost(Facts):
+    """A packet that has just been marked lost, with what was noted when it was sent."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Its payload."""
+    @property
+    def in_flight_at_send_bytes(self) -> int:
+        """Bytes in flight when it was sent, itself included."""
+    @property
+    def prior_delivered_bytes(self) -> int:
+        """Bytes delivered in all when it was sent."""
+    @property
+    def prior_lost_bytes(self) -> int:
+        """Bytes lost in all when it was sent."""
+    @property
+    def lost_total_bytes(self) -> int:
+        """Bytes lost in all now, this packet included."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the application, not the network, limited the rate when it was sent."""
+
+def register(declaration: object) -> None: ...
 def check(text: bytes, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def resolve(text: bytes, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def run_seed(
@@ -59,4 +227,4 @@ def run_seed(
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
 def catalogue() -> str: ...
 def bench_cases() -> list[str]: ...
-def bench(case: str, repeats: int) -> str: ...
+def bench(case: str, repeats: int, overrides: list[tuple[str, str]]) -> str: ...

@@ -11,12 +11,14 @@ from typing import Any
 from cwndlab import _native
 from cwndlab.errors import CwndlabError, InputError
 
-_PROGRAM = "import sys; from cwndlab import _native; print(_native.bench(sys.argv[1], int(sys.argv[2])))"
+# One CUBIC flow; with Reno in Rust and in Python it tells what the way into Python and back costs.
+_BASE = "one-flow-100mbit"
+_PYTHON_CONTROLLER = "python-controller"
 
 
 def chosen(case: str | None) -> list[str]:
     """All cases, or the one named."""
-    known = _native.bench_cases()
+    known = [*_native.bench_cases(), _PYTHON_CONTROLLER]
     if case is None:
         return known
     if case not in known:
@@ -29,9 +31,44 @@ def chosen(case: str | None) -> list[str]:
 
 def measure(case: str, repeats: int) -> dict[str, Any]:
     """Run one case; the best of `repeats` by CPU time."""
-    command = [sys.executable, "-c", _PROGRAM, case, str(repeats)]
+    command = [sys.executable, "-m", "cwndlab.benchmark", case, str(repeats)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise CwndlabError(f"{case} failed: {answer.stderr.strip().rpartition(chr(10))[2]}")
     measured: dict[str, Any] = json.loads(answer.stdout)
     return measured
+
+
+def _measured(case: str, repeats: int) -> dict[str, Any]:
+    if case == _PYTHON_CONTROLLER:
+        return _python_controller(repeats)
+    measured: dict[str, Any] = json.loads(_native.bench(case, repeats, []))
+    return measured
+
+
+def _python_controller(repeats: int) -> dict[str, Any]:
+    """Reno in Python; a step is an ACK, and costs what it takes beyond one of Reno in Rust."""
+    from cwndlab.controllers.reno import Reno
+
+    def run(algorithm: str, times: int) -> dict[str, Any]:
+        measured: dict[str, Any] = json.loads(_native.bench(_BASE, times, [("flow.0.cc", algorithm)]))
+        return measured
+
+    rust, python = run("reno", repeats), run("python-reno", repeats)
+    # Counted in a run of its own, not to be paid for in those that are timed.
+    acks = 0
+    on_ack = Reno.on_ack
+
+    def counted(self: Reno, ack: _native.Ack) -> None:
+        nonlocal acks
+        acks += 1
+        on_ack(self, ack)
+
+    Reno.on_ack = counted  # type: ignore[method-assign]
+    run("python-reno", 1)
+    us_per_op = (python["cpu_s"] - rust["cpu_s"]) * 1e6 / acks
+    return {**python, "name": _PYTHON_CONTROLLER, "us_per_op": us_per_op}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measured(sys.argv[1], int(sys.argv[2]))))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab.errors import InputError
 from cwndlab.grid import names_by_place
+from cwndlab.scenario import with_options
 from cwndlab.seeds import shown_seeds
 from cwndlab.summary import Measure, is_measure, measure, paired_difference
 from cwndlab.totals import busiest_link, total, total_of, tradeoff
@@ -155,6 +156,7 @@ class Comparison:
     def command(self) -> str:
         """The command line that repeats it."""
         parts = ["cwndlab", "compare", self.scenario.file, "--cc", ",".join(self.labels)]
+        parts += with_options(result.scenario for result in self.results)
         parts += [word for flow in self.contest.flows for word in ("--flow", flow)]
         parts += [*self.scenario.set_options, "--seeds", shown_seeds(self.seeds)]
         return shlex.join(parts)

@@ -47,7 +47,7 @@ def execute_each(
         Work(
             scenario,
             seeds,
-            Store(folder, scenario.canonical, build, fresh=fresh),
+            Store(folder, _meaning(scenario), build, fresh=fresh),
             record,
             max(1.0, scenario.packets_expected),
         )
@@ -59,3 +59,10 @@ def execute_each(
         Result(scenario, batch.runs, batch.interrupted)
         for (scenario, _), batch in zip(jobs, batches, strict=True)
     ]
+
+
+def _meaning(scenario: Scenario) -> str:
+    """What decides a run, but for seed and build: all that is in force, and the code of its controllers."""
+    return "\n".join(
+        [scenario.canonical, *(f"{each.name} {each.code_sha256}" for each in scenario.controllers)]
+    )

@@ -29,10 +29,12 @@ SCHEMA = 1
 
 def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     """Describe the program, the machine and the input; nothing in it changes when the same is run again."""
+    controllers = {each.name: each.code_sha256 for each in scenario.controllers}
     return {
         **builder(seeds),
         "scenario_file": scenario.file,
         "scenario_sha256": hashlib.sha256(scenario.canonical.encode()).hexdigest(),
+        **({"controllers_sha256": controllers} if controllers else {}),
         "overrides": [f"{key}={value}" for key, value in scenario.overrides],
     }
 

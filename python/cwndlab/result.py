@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab.errors import InputError
+from cwndlab.scenario import with_options
 from cwndlab.seeds import shown_seeds
 from cwndlab.summary import Measure, Summary, measure, summarise
 
@@ -45,7 +46,8 @@ class Result:
     @property
     def command(self) -> str:
         """The command line that repeats it."""
-        parts = ["cwndlab", "run", self.scenario.file, *self.scenario.set_options]
+        parts = ["cwndlab", "run", self.scenario.file, *with_options([self.scenario])]
+        parts += self.scenario.set_options
         return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
 
     @cached_property

@@ -1,15 +1,17 @@
 """Run scenarios over their seeds, several runs at a time.
 
-The simulator releases Python's lock while it runs, so threads are enough. Ctrl-C reaches the main thread,
-which cancels the runs by their tokens.
+The simulator releases Python's lock while it runs, so threads are enough; a controller in Python takes it for
+each callback. Ctrl-C reaches the main thread, which cancels the runs by their tokens.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import threading
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 # How often progress is told, and the longest that Ctrl-C waits to be seen.
 POLL_S = 0.1
+
+# How long a cancelled run may take to stop before its controller is torn out of what it does.
+GRACE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -68,16 +73,23 @@ class _Job:
     record: bool
     weight: float
     token: _native.RunToken
+    # Filled with the number of the thread that runs it.
+    thread: list[int] = field(default_factory=list)
 
     def run(self) -> SeedRun | None:
         """Reuse or simulate; None when cancelled."""
+        self.thread.append(threading.get_ident())
+        try:
+            return self._run()
+        except InterruptedError:
+            return None
+
+    def _run(self) -> SeedRun:
         stored = self.store.load(self.seed, record=self.record)
         if stored is not None:
             return self._finished(stored, reused=True)
         try:
             stored = self._simulate()
-        except InterruptedError:
-            return None
         except (RuntimeError, ValueError) as error:
             raise RunFailedError(self.seed, str(error), self.scenario.setting) from None
         self.store.save(self.seed, stored)
@@ -120,8 +132,21 @@ def run_works(
         finally:
             for job in futures.values():
                 job.token.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            _await_end(futures)
     return [Batch(_finished(batch), interrupted) for batch in batches]
+
+
+def _await_end(futures: _Futures) -> None:
+    """Wait for cancelled runs; one that hangs in an endless loop of its controller is torn out of it."""
+    _, hanging = wait([future for future in futures if future.running()], timeout=GRACE_S)
+    while hanging:
+        for job in (futures[future] for future in hanging):
+            # Without a controller in Python a run sees its token, be it late.
+            if job.scenario.controllers and job.thread:
+                thread = ctypes.c_ulong(job.thread[0])
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
+        _, hanging = wait(hanging, timeout=GRACE_S)
 
 
 def available_cores() -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from cwndlab.grid import Axis
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
 from cwndlab.result import Result
 from cwndlab.runner import SeedRun
-from cwndlab.scenario import Scenario
+from cwndlab.scenario import Controller, Scenario
 from cwndlab.swept import Sweep
 
 if TYPE_CHECKING:
@@ -127,20 +128,26 @@ def _described(settings: Mapping[str, str], result: Result) -> dict[str, Any]:
 
 
 def _source(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as it was given, and all that was in force: its traces may be gone when it is read."""
+    """The scenario as it was given, and all that was in force.
+
+    Its traces, and its controllers in Python, may be gone when it is read.
+    """
     return {
         "file": scenario.file,
         "text": scenario.text.decode(),
         "overrides": scenario.overrides,
         "canonical": scenario.canonical,
+        "controllers": [asdict(each) for each in scenario.controllers],
     }
 
 
 def _scenario(source: Mapping[str, Any]) -> Scenario:
     overrides = tuple((key, value) for key, value in source["overrides"])
     scenario = Scenario(source["text"].encode(), source["file"], overrides)
-    # What the cached property would ask the simulator for.
+    # What the cached properties would ask the simulator and this process for.
     scenario.__dict__["canonical"] = source["canonical"]
+    controllers = [Controller(**each) for each in source.get("controllers", [])]
+    scenario.__dict__["controllers"] = controllers
     return scenario
 
 

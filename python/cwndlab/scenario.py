@@ -39,6 +39,15 @@ class Problem:
         return self.severity == "error"
 
 
+@dataclass(frozen=True)
+class Controller:
+    """A controller in Python, with the hash of its code; `file` is None if it was defined at a prompt."""
+
+    name: str
+    code_sha256: str
+    file: str | None
+
+
 class ScenarioError(InputError):
     """The scenario has errors; `problems` lists every one, and the warnings."""
 
@@ -92,6 +101,17 @@ class Scenario:
         resolved: dict[str, Any] = json.loads(self.canonical)
         return resolved
 
+    @cached_property
+    def controllers(self) -> list[Controller]:
+        """The controllers in Python that it names."""
+        from cwndlab.controllers.declaration import registered
+
+        known = registered()
+        names = dict.fromkeys(flow["cc"]["name"] for flow in self.resolved["flow"]) if known else {}
+        return [
+            Controller(name, known[name].code_sha256, known[name].file) for name in names if name in known
+        ]
+
     def overridden(self, *overrides: Override) -> Scenario:
         """The same scenario with more overrides, after those that it has."""
         return replace(self, overrides=(*self.overrides, *overrides))
@@ -115,6 +135,12 @@ class Scenario:
     def stem(self) -> str:
         """A short name for folders and figures."""
         return Path(self.file).stem or "scenario"
+
+
+def with_options(scenarios: Iterable[Scenario]) -> list[str]:
+    """The files of the controllers that these scenarios name, as words of a command line."""
+    files = dict.fromkeys(each.file for scenario in scenarios for each in scenario.controllers)
+    return [word for file in files if file is not None for word in ("--with", file)]
 
 
 def seconds(time: str) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cwndlab.errors import InputError
 from cwndlab.pareto import front
+from cwndlab.scenario import with_options
 from cwndlab.seeds import shown_seeds
 from cwndlab.totals import busiest_link, total_of, tradeoff
 
@@ -59,6 +60,7 @@ class Sweep:
     def command(self) -> str:
         """The command line that repeats it."""
         parts = ["cwndlab", "sweep", self.scenario.file]
+        parts += with_options(result.scenario for _, result in self.points)
         parts += [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
         return shlex.join([*parts, *self.scenario.set_options, "--seeds", shown_seeds(self.seeds)])
 

@@ -1,10 +1,11 @@
 //! The extension module `cwndlab._native`: it passes arguments and results, and decides nothing.
 
+mod controller;
 mod convert;
+mod registry;
 mod token;
 
 use convert::{check_json, detail, recording};
-use cwndlab_cc::Registry;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::read;
@@ -13,13 +14,14 @@ use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as l
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use registry::register;
 use token::RunToken;
 
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
 
 fn reading(text: &[u8], file: &str, overrides: &Overrides) -> (Option<Scenario>, Vec<Problem>) {
-    let source = Source { file, registry: &Registry::built_in(), traces: &Directory::of(file) };
+    let source = Source { file, registry: &registry::current(), traces: &Directory::of(file) };
     read(text, &source, overrides)
 }
 
@@ -63,7 +65,7 @@ fn run_seed<'py>(
         let scenario = accepted(text, file, &overrides)?;
         let outcome = run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
-            Failure::Fault { .. } => PyRuntimeError::new_err(failure.to_string()),
+            Failure::Controller(_) | Failure::Fault { .. } => PyRuntimeError::new_err(failure.to_string()),
         })?;
         let over_time = OverTime::of(&scenario, &outcome);
         Ok::<_, PyErr>((outcome, over_time))
@@ -77,7 +79,7 @@ fn run_seed<'py>(
 /// Algorithms, queues, profiles and TCP options, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    listing::catalogue(&Registry::built_in()).to_string()
+    listing::catalogue(&registry::current()).to_string()
 }
 
 /// The names of the benchmark cases.
@@ -86,10 +88,10 @@ fn bench_cases() -> Vec<&'static str> {
     benchmarks::cases()
 }
 
-/// The best of some runs of a benchmark case, as JSON.
+/// The best of some runs of a benchmark case with overrides, as JSON.
 #[pyfunction]
-fn bench(py: Python<'_>, case: &str, repeats: u32) -> PyResult<String> {
-    let result = py.detach(|| benchmarks::bench(case, repeats));
+fn bench(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) -> PyResult<String> {
+    let result = py.detach(|| benchmarks::bench(case, repeats, &registry::current(), &overrides));
     result.map(|report| report.to_string()).map_err(PyValueError::new_err)
 }
 
@@ -97,5 +99,7 @@ fn bench(py: Python<'_>, case: &str, repeats: u32) -> PyResult<String> {
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{RunToken, bench, bench_cases, catalogue, check, resolve, run_seed};
+    use super::controller::{Ack, Event, Facts, Lost, Random, RateSample, Sent, Setup};
+    #[pymodule_export]
+    use super::{RunToken, bench, bench_cases, catalogue, check, register, resolve, run_seed};
 }

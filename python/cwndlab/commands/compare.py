@@ -8,6 +8,7 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
+    Controllers,
     File,
     Fresh,
     Link,
@@ -40,6 +41,7 @@ def compare(
     ] = [],  # noqa: B006 (typer copies it)
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006
+    controllers: Controllers = [],  # noqa: B006
     link: Link = None,
     threads: Threads = None,
     out: Out = None,
@@ -70,7 +72,7 @@ def compare(
     from cwndlab.totals import checked_link
 
     chosen = parse_seeds(seeds)
-    experiment = read_scenario(file, overrides)
+    experiment = read_scenario(file, overrides, controllers)
     plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)

@@ -35,11 +35,13 @@ class Delivery:
     style: bool
 
 
-def read_scenario(file: Path, overrides: Sequence[str]) -> Scenario:
-    """Read and check a scenario; its warnings are printed."""
+def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[Path]) -> Scenario:
+    """Read and check a scenario that may name these controllers; its warnings are printed."""
     from cwndlab import scenario
     from cwndlab.commands.problems import print_problems
+    from cwndlab.controllers.loading import load
 
+    load(controllers)
     parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
     experiment = scenario.load(file, parsed)
     print_problems(experiment, experiment.validate())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson
+from cwndlab.commands.options import AsJson, Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,11 +34,15 @@ TO_COME = {
 
 
 def list_(
-    part: Annotated[Part | None, typer.Argument(help="Which; default: all.")] = None, as_json: AsJson = False
+    part: Annotated[Part | None, typer.Argument(help="Which; default: all.")] = None,
+    controllers: Controllers = [],  # noqa: B006 (typer copies it)
+    as_json: AsJson = False,
 ) -> None:
     """List what there is: algorithms, queues, profiles, ..."""
     from cwndlab import catalogue, files
+    from cwndlab.controllers.loading import load
 
+    load(controllers)
     known = {**catalogue.read(), Part.PAPERS: _papers()}
     parts = list(Part) if part is None else [part]
     if as_json:

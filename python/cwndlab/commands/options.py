@@ -14,6 +14,10 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Override one key, as in flow.0.cc=cubic; may be repeated."
     ),
 ]
+Controllers = Annotated[
+    list[Path],
+    typer.Option("--with", metavar="FILE.py", help="A file with controllers of your own; may be repeated."),
+]
 Seeds = Annotated[
     str,
     typer.Option(metavar="SEEDS", help="How many (5: seeds 1 to 5), a range (1-20) or a list (3,5,8-10)."),

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, File, Fresh, NoFigure, NoStyle, Out, Overrides, Seeds, Threads
+from cwndlab.commands.options import (
+    AsJson,
+    Controllers,
+    File,
+    Fresh,
+    NoFigure,
+    NoStyle,
+    Out,
+    Overrides,
+    Seeds,
+    Threads,
+)
 from cwndlab.recording import Record
 
 
@@ -14,6 +25,7 @@ def run(
     file: File,
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    controllers: Controllers = [],  # noqa: B006
     threads: Threads = None,
     out: Out = None,
     record: Annotated[
@@ -34,7 +46,7 @@ def run(
     from cwndlab.tables.run import print_result
 
     chosen = parse_seeds(seeds)
-    experiment = read_scenario(file, overrides)
+    experiment = read_scenario(file, overrides, controllers)
     folder = prepared(out, experiment.stem)
     [result] = run_all([experiment], chosen, threads, record, fresh=fresh)
     if not result.runs:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson
+from cwndlab.commands.options import AsJson, Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, or tcp.")],
+    controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
     """Show what an algorithm, a queue or a profile is.
@@ -24,7 +25,9 @@ def show(
     departures from the source.
     """
     from cwndlab import catalogue, files
+    from cwndlab.controllers.loading import load
 
+    load(controllers)
     kind, entry = catalogue.find(name)
     if as_json:
         document = entry if kind == "profile" else catalogue.described(kind, entry)

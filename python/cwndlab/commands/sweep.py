@@ -8,6 +8,7 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
+    Controllers,
     File,
     Fresh,
     Link,
@@ -31,6 +32,7 @@ def sweep(
     ],
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    controllers: Controllers = [],  # noqa: B006
     link: Link = None,
     threads: Threads = None,
     out: Out = None,
@@ -63,7 +65,7 @@ def sweep(
 
     chosen = parse_seeds(seeds)
     axes = [parse_axis(text) for text in over]
-    experiment = read_scenario(file, overrides)
+    experiment = read_scenario(file, overrides, controllers)
     points = grid(experiment, axes)
     scenarios = [point.scenario for point in points]
     print_new_problems(experiment, scenarios)

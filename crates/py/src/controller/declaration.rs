@@ -1,0 +1,149 @@
+//! What Python declares of a controller, as an algorithm of the registry.
+
+use super::facts::{Random, Setup};
+use super::python::{Kind, PythonController};
+use cwndlab_cc::params::{Allowed, ParamSpec, Value};
+use cwndlab_cc::{Algorithm, Ecn, Needs, Span};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// The attributes of `cwndlab.controllers.declaration.Declaration`.
+#[derive(FromPyObject)]
+pub(crate) struct Declaration {
+    name: String,
+    summary: String,
+    source: String,
+    departures: Vec<String>,
+    parameters: Vec<Parameter>,
+    probes: Vec<String>,
+    callbacks: Vec<String>,
+    ecn: String,
+    own_window_in_recovery: bool,
+}
+
+/// The attributes of `cwndlab.controllers.parameters.Parameter`.
+#[derive(FromPyObject)]
+struct Parameter {
+    name: String,
+    kind: String,
+    default: Py<PyAny>,
+    low: Option<f64>,
+    high: Option<f64>,
+    words: Vec<String>,
+    unit: String,
+    meaning: String,
+    source: String,
+}
+
+/// The algorithm that a declaration describes. `declared` is the declaration itself: it makes the controllers.
+pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResult<Algorithm> {
+    let params = Python::attach(|py| {
+        let specs = declaration.parameters.iter().map(|parameter| parameter.spec(py));
+        specs.collect::<PyResult<Vec<_>>>()
+    })?;
+    let has = |callback: &str| declaration.callbacks.iter().any(|name| name == callback);
+    let kind = Arc::new(Kind {
+        needs: Needs {
+            ecn: ecn(&declaration.ecn)?,
+            lost_packets: has("on_lost"),
+            own_window_in_recovery: declaration.own_window_in_recovery,
+        },
+        sees_sending: has("on_sent"),
+        has_timer: has("on_timer"),
+        probes: kept_all(declaration.probes),
+        declared,
+    });
+    Ok(Algorithm {
+        name: kept(declaration.name),
+        summary: kept(declaration.summary),
+        source: kept(declaration.source),
+        departures: kept_all(declaration.departures),
+        params: params.into(),
+        build: Arc::new(move |setup, settings| Box::new(make(&kind, setup, settings))),
+    })
+}
+
+/// The registry holds names as constants of the program. A controller is registered once or a few times in the life
+/// of a process, so what is never freed is little.
+fn kept(text: String) -> &'static str {
+    text.leak()
+}
+
+fn kept_all(texts: Vec<String>) -> &'static [&'static str] {
+    texts.into_iter().map(kept).collect::<Vec<_>>().leak()
+}
+
+fn ecn(word: &str) -> PyResult<Ecn> {
+    match word {
+        "as-configured" => Ok(Ecn::AsConfigured),
+        "ect0" => Ok(Ecn::Ect0),
+        "ect1" => Ok(Ecn::Ect1),
+        _ => Err(PyValueError::new_err(format!("ecn = {word:?}"))),
+    }
+}
+
+impl Parameter {
+    fn spec(&self, py: Python<'_>) -> PyResult<ParamSpec> {
+        let default = self.default.bind(py);
+        let low = self.low.unwrap_or(f64::NEG_INFINITY);
+        let high = self.high.unwrap_or(f64::INFINITY);
+        let span =
+            |seconds: f64| if seconds.is_infinite() { Span::MAX } else { Span::from_secs_f64(seconds) };
+        let (default, allowed) = match self.kind.as_str() {
+            "number" => (Value::Number(default.extract()?), Allowed::Number(low, high)),
+            // A float beyond what 64 bits hold becomes their largest: no upper bound.
+            "count" => (Value::Count(default.extract()?), Allowed::Count(low as u64, high as u64)),
+            "flag" => (Value::Flag(default.extract()?), Allowed::Flag),
+            "time" => (
+                Value::Span(Span::from_secs_f64(default.extract()?)),
+                Allowed::Span(Span::from_secs_f64(low), span(high)),
+            ),
+            "word" => {
+                let words = kept_all(self.words.clone());
+                let word: String = default.extract()?;
+                let known = words.iter().find(|known| **known == word).copied();
+                let word = known.ok_or_else(|| PyValueError::new_err(format!("{word:?} is no word")))?;
+                (Value::Word(word), Allowed::Word(words))
+            }
+            kind => return Err(PyValueError::new_err(format!("kind {kind:?}"))),
+        };
+        Ok(ParamSpec {
+            name: kept(self.name.clone()),
+            default,
+            allowed,
+            unit: kept(self.unit.clone()),
+            meaning: kept(self.meaning.clone()),
+            source: kept(self.source.clone()),
+        })
+    }
+}
+
+/// Makes a controller of a flow, or breaks the run off if its class raises an exception.
+fn make(kind: &Arc<Kind>, setup: &cwndlab_cc::Setup, settings: &[(String, Value)]) -> PythonController {
+    Python::attach(|py| {
+        let made = || {
+            let random = Py::new(py, Random::default())?;
+            let told = Setup::of(setup, random.clone_ref(py));
+            let instance = kind.declared.bind(py).call_method1("make", (told, as_dict(py, settings)?))?;
+            PythonController::of(kind.clone(), instance, setup.mss, random)
+        };
+        made().unwrap_or_else(|error| kind.break_off(py, "__init__", &error))
+    })
+}
+
+fn as_dict<'py>(py: Python<'py>, settings: &[(String, Value)]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in settings {
+        match value {
+            Value::Number(x) => dict.set_item(name, x),
+            Value::Count(u64::MAX) => dict.set_item(name, f64::INFINITY),
+            Value::Count(n) => dict.set_item(name, n),
+            Value::Flag(flag) => dict.set_item(name, flag),
+            Value::Word(word) => dict.set_item(name, word),
+            Value::Span(span) => dict.set_item(name, span.as_secs_f64()),
+        }?;
+    }
+    Ok(dict)
+}

@@ -1,0 +1,347 @@
+//! What a controller in Python is told: plain values with units in their names, made afresh for each callback, so that
+//! one that is kept stays as it was. A field costs nothing until it is read.
+
+use cwndlab_cc::contract;
+use cwndlab_cc::{Limit, Phase, Rng, Span};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::sync::{Mutex, PoisonError};
+
+/// What holds at a callback.
+#[pyclass(frozen, subclass, module = "cwndlab")]
+pub struct Facts(pub(super) contract::Facts);
+
+#[pymethods]
+impl Facts {
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.0.now.as_secs_f64()
+    }
+
+    #[getter]
+    fn mss_bytes(&self) -> u64 {
+        self.0.mss
+    }
+
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        self.0.rtt.smoothed.as_secs_f64()
+    }
+
+    #[getter]
+    fn rttvar_s(&self) -> f64 {
+        self.0.rtt.variance.as_secs_f64()
+    }
+
+    #[getter]
+    fn min_rtt_s(&self) -> f64 {
+        self.0.rtt.minimum.as_secs_f64()
+    }
+
+    #[getter]
+    fn latest_rtt_s(&self) -> f64 {
+        self.0.rtt.latest.as_secs_f64()
+    }
+
+    #[getter]
+    fn rto_s(&self) -> f64 {
+        self.0.rtt.rto.as_secs_f64()
+    }
+
+    #[getter]
+    fn in_flight_bytes(&self) -> u64 {
+        self.0.in_flight
+    }
+
+    #[getter]
+    fn flight_size_bytes(&self) -> u64 {
+        self.0.flight_size
+    }
+
+    #[getter]
+    fn phase<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.0.phase {
+            Phase::Open => intern!(py, "open"),
+            Phase::Disorder => intern!(py, "disorder"),
+            Phase::Recovery => intern!(py, "recovery"),
+            Phase::Loss => intern!(py, "loss"),
+        }
+    }
+
+    #[getter]
+    fn limited_by<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.0.limited_by {
+            Limit::Window => intern!(py, "window"),
+            Limit::Application => intern!(py, "application"),
+            Limit::Receiver => intern!(py, "receiver"),
+        }
+    }
+
+    #[getter]
+    fn window_limited(&self) -> bool {
+        self.0.window_limited
+    }
+}
+
+/// One acknowledgement.
+#[pyclass(frozen, extends = Facts, module = "cwndlab")]
+pub struct Ack(contract::Ack);
+
+impl Ack {
+    pub(super) fn of(facts: &contract::Facts, ack: &contract::Ack) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Facts(*facts)).add_subclass(Self(*ack))
+    }
+}
+
+#[pymethods]
+impl Ack {
+    #[getter]
+    fn acked_bytes(&self) -> u64 {
+        self.0.acked
+    }
+
+    #[getter]
+    fn advanced_bytes(&self) -> u64 {
+        self.0.advanced
+    }
+
+    #[getter]
+    fn lost_bytes(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    fn ce_bytes(&self) -> u64 {
+        self.0.ce
+    }
+
+    #[getter]
+    fn prior_in_flight_bytes(&self) -> u64 {
+        self.0.prior_in_flight
+    }
+
+    #[getter]
+    fn delivered_bytes(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    fn rtt_s(&self) -> Option<f64> {
+        self.0.rtt.map(Span::as_secs_f64)
+    }
+
+    #[getter]
+    fn delayed(&self) -> bool {
+        self.0.delayed
+    }
+
+    #[getter]
+    fn tail_probe(&self) -> bool {
+        self.0.tail_probe
+    }
+
+    #[getter]
+    fn sample(&self) -> Option<RateSample> {
+        self.0.sample.map(RateSample)
+    }
+}
+
+/// A delivery-rate sample.
+#[pyclass(frozen, module = "cwndlab")]
+pub struct RateSample(contract::RateSample);
+
+#[pymethods]
+impl RateSample {
+    #[getter]
+    fn rate_bps(&self) -> u64 {
+        self.0.rate().0
+    }
+
+    #[getter]
+    fn delivered_bytes(&self) -> u64 {
+        self.0.delivered
+    }
+
+    #[getter]
+    fn interval_s(&self) -> f64 {
+        self.0.interval.as_secs_f64()
+    }
+
+    #[getter]
+    fn prior_delivered_bytes(&self) -> u64 {
+        self.0.prior_delivered
+    }
+
+    #[getter]
+    fn lost_bytes(&self) -> u64 {
+        self.0.lost
+    }
+
+    #[getter]
+    fn ce_bytes(&self) -> u64 {
+        self.0.ce
+    }
+
+    #[getter]
+    fn in_flight_at_send_bytes(&self) -> u64 {
+        self.0.in_flight_at_send
+    }
+
+    #[getter]
+    fn app_limited(&self) -> bool {
+        self.0.app_limited
+    }
+}
+
+/// Something that happens at most once a round trip.
+#[pyclass(frozen, extends = Facts, module = "cwndlab")]
+pub struct Event(contract::Event);
+
+impl Event {
+    pub(super) fn of(facts: &contract::Facts, event: contract::Event) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Facts(*facts)).add_subclass(Self(event))
+    }
+}
+
+#[pymethods]
+impl Event {
+    #[getter]
+    fn kind<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.0 {
+            contract::Event::LossRecovery => intern!(py, "loss-recovery"),
+            contract::Event::EcnReduction => intern!(py, "ecn-reduction"),
+            contract::Event::Recovered => intern!(py, "recovered"),
+            contract::Event::Timeout => intern!(py, "timeout"),
+            contract::Event::Undo => intern!(py, "undo"),
+            contract::Event::IdleRestart(_) => intern!(py, "idle-restart"),
+        }
+    }
+
+    #[getter]
+    fn idle_s(&self) -> Option<f64> {
+        match self.0 {
+            contract::Event::IdleRestart(idle) => Some(idle.as_secs_f64()),
+            _ => None,
+        }
+    }
+}
+
+/// Data that have just been sent.
+#[pyclass(frozen, extends = Facts, module = "cwndlab")]
+pub struct Sent(u64);
+
+impl Sent {
+    pub(super) fn of(facts: &contract::Facts, bytes: u64) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Facts(*facts)).add_subclass(Self(bytes))
+    }
+}
+
+#[pymethods]
+impl Sent {
+    #[getter]
+    fn sent_bytes(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A packet that has just been marked lost.
+#[pyclass(frozen, extends = Facts, module = "cwndlab")]
+pub struct Lost(contract::Lost);
+
+impl Lost {
+    pub(super) fn of(facts: &contract::Facts, lost: &contract::Lost) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Facts(*facts)).add_subclass(Self(*lost))
+    }
+}
+
+#[pymethods]
+impl Lost {
+    #[getter]
+    fn lost_bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    #[getter]
+    fn in_flight_at_send_bytes(&self) -> u64 {
+        self.0.in_flight_at_send
+    }
+
+    #[getter]
+    fn prior_delivered_bytes(&self) -> u64 {
+        self.0.prior_delivered
+    }
+
+    #[getter]
+    fn prior_lost_bytes(&self) -> u64 {
+        self.0.prior_lost
+    }
+
+    #[getter]
+    fn lost_total_bytes(&self) -> u64 {
+        self.0.lost_total
+    }
+
+    #[getter]
+    fn app_limited(&self) -> bool {
+        self.0.app_limited
+    }
+}
+
+/// What a controller is told when it is made.
+#[pyclass(frozen, module = "cwndlab")]
+pub struct Setup {
+    #[pyo3(get)]
+    mss_bytes: u64,
+    #[pyo3(get)]
+    initial_window_bytes: u64,
+    #[pyo3(get)]
+    paced: bool,
+    #[pyo3(get)]
+    random: Py<Random>,
+}
+
+impl Setup {
+    pub(super) fn of(setup: &cwndlab_cc::Setup, random: Py<Random>) -> Self {
+        let cwndlab_cc::Setup { mss, initial_window, paced } = *setup;
+        Self { mss_bytes: mss, initial_window_bytes: initial_window, paced, random }
+    }
+}
+
+/// The flow's own random stream, lent for the time of a callback.
+#[pyclass(frozen, module = "cwndlab")]
+#[derive(Default)]
+pub struct Random(Mutex<Option<Rng>>);
+
+impl Random {
+    /// Changes what is lent.
+    pub(super) fn swap(&self, rng: Option<Rng>) -> Option<Rng> {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), rng)
+    }
+
+    fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> PyResult<T> {
+        let mut rng = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let outside =
+            || PyRuntimeError::new_err("the random stream of a flow is there during its callbacks only");
+        rng.as_mut().map(draw).ok_or_else(outside)
+    }
+}
+
+#[pymethods]
+impl Random {
+    /// A number from 0 up to, but not including, 1.
+    fn uniform(&self) -> PyResult<f64> {
+        self.draw(Rng::uniform)
+    }
+
+    /// A whole number from 0 up to, but not including, n.
+    fn below(&self, n: u64) -> PyResult<u64> {
+        self.draw(|rng| rng.below(n))
+    }
+
+    /// An exponentially distributed number with mean 1.
+    fn exponential(&self) -> PyResult<f64> {
+        self.draw(Rng::exponential)
+    }
+}

@@ -1,0 +1,198 @@
+//! A controller written in Python. The interpreter's lock is held for a callback, and no longer.
+
+use super::facts::{Ack, Event, Facts, Lost, Random, Sent};
+use super::values;
+use cwndlab_cc::{CongestionControl, Context, Control, Needs, Rate, Span, Step, Time, break_off, contract};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use pyo3::{PyClass, intern};
+use std::sync::Arc;
+
+/// What leaves at once where a paced controller does not say: a millisecond's worth, two segments at least, as in
+/// Linux (sk_pacing_shift).
+const SEND_QUANTUM: Span = Span::from_millis(1);
+
+/// What the controllers of one class have in common.
+pub(super) struct Kind {
+    pub(super) needs: Needs,
+    pub(super) sees_sending: bool,
+    pub(super) has_timer: bool,
+    pub(super) probes: &'static [&'static str],
+    /// The declaration: it makes controllers, and puts what goes wrong in them into words.
+    pub(super) declared: Py<PyAny>,
+}
+
+impl Kind {
+    /// Ends the run with what Python says of an error in this method.
+    pub(super) fn break_off(&self, py: Python<'_>, method: &str, error: &PyErr) -> ! {
+        // With its traceback, which the value alone has not in every version of Python.
+        let value = error.clone_ref(py).into_value(py);
+        let told = self.declared.call_method1(py, "told", (value, method));
+        break_off(match told.and_then(|told| told.extract::<String>(py)) {
+            Ok(told) => told,
+            Err(_) => error.to_string(),
+        })
+    }
+}
+
+/// One flow's controller.
+pub(super) struct PythonController {
+    kind: Arc<Kind>,
+    instance: Py<PyAny>,
+    /// Bound once: it is called for every ACK.
+    on_ack: Py<PyAny>,
+    random: Py<Random>,
+    mss: u64,
+    control: Control,
+    timer: Option<Time>,
+}
+
+impl PythonController {
+    /// Around an object that has just been made.
+    pub(super) fn of(
+        kind: Arc<Kind>,
+        instance: Bound<'_, PyAny>,
+        mss: u64,
+        random: Py<Random>,
+    ) -> PyResult<Self> {
+        let on_ack = instance.getattr(intern!(instance.py(), "on_ack"))?.unbind();
+        let (instance, control) = (instance.unbind(), Control::window(0));
+        let mut made = Self { kind, instance, on_ack, random, mss, control, timer: None };
+        Python::attach(|py| made.read_decision(py))?;
+        Ok(made)
+    }
+
+    /// Calls a method with what happened, and reads the decision.
+    fn tell<T: PyClass>(
+        &mut self,
+        cx: &mut Context,
+        method: &'static str,
+        what: impl Into<PyClassInitializer<T>>,
+    ) {
+        let what = what.into();
+        Python::attach(|py| {
+            let function = match method {
+                "on_ack" => Ok(self.on_ack.bind(py).clone()),
+                _ => self.instance.bind(py).getattr(method),
+            };
+            let call = || function?.call1((Py::new(py, what)?,));
+            let done = self.lending(cx, call).and_then(|answer| {
+                refuse_answer(&answer)?;
+                self.read_decision(py)
+            });
+            if let Err(error) = done {
+                self.kind.break_off(py, method, &error);
+            }
+        });
+    }
+
+    /// Calls with the flow's random stream at hand.
+    fn lending<T>(&self, cx: &mut Context, call: impl FnOnce() -> T) -> T {
+        let random = self.random.get();
+        random.swap(Some(cx.rng.clone()));
+        let answer = call();
+        if let Some(rng) = random.swap(None) {
+            *cx.rng = rng;
+        }
+        answer
+    }
+
+    fn read_decision(&mut self, py: Python<'_>) -> PyResult<()> {
+        let instance = self.instance.bind(py);
+        self.control = Control::window(values::whole(instance, intern!(py, "cwnd_bytes"), 0)?);
+        if let Some(rate) = values::optional(instance, intern!(py, "pacing_rate_bps"), 1)? {
+            let rate = Rate(rate);
+            let own = values::optional(instance, intern!(py, "send_quantum_bytes"), 0)?;
+            let send_quantum = own.unwrap_or_else(|| rate.bytes_in(SEND_QUANTUM).max(2 * self.mss));
+            self.control = Control { pacing_rate: Some(rate), send_quantum, ..self.control };
+        }
+        if self.kind.has_timer {
+            self.timer = values::moment(instance, intern!(py, "next_timer_s"))?;
+        }
+        Ok(())
+    }
+
+    /// A timer that is not set anew would expire at once and for ever.
+    fn refuse_timer_of_the_past(&self, now: Time) {
+        if self.timer.is_some_and(|timer| timer <= now) {
+            Python::attach(|py| {
+                let message = "self.next_timer_s is not later than now_s; set it anew, or to None";
+                self.kind.break_off(py, "on_timer", &PyValueError::new_err(message));
+            });
+        }
+    }
+}
+
+/// A controller decides by its attributes; who returns something expects what does not happen.
+fn refuse_answer(answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    if answer.is_none() {
+        return Ok(());
+    }
+    let message = format!("returned {}; a controller decides by setting self.cwnd_bytes", answer.repr()?);
+    Err(PyValueError::new_err(message))
+}
+
+impl CongestionControl for PythonController {
+    fn needs(&self) -> Needs {
+        self.kind.needs
+    }
+
+    fn control(&self) -> Control {
+        self.control
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
+        if self.kind.sees_sending {
+            let sent = Sent::of(cx.facts, bytes);
+            self.tell(cx, "on_sent", sent);
+        }
+    }
+
+    fn on_lost(&mut self, cx: &mut Context, lost: &contract::Lost) {
+        let lost = Lost::of(cx.facts, lost);
+        self.tell(cx, "on_lost", lost);
+    }
+
+    fn on_event(&mut self, cx: &mut Context, event: contract::Event) {
+        let event = Event::of(cx.facts, event);
+        self.tell(cx, "on_event", event);
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Step {
+        let ack = Ack::of(cx.facts, ack);
+        self.tell(cx, "on_ack", ack);
+        Step::Continue
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.timer
+    }
+
+    fn on_timer(&mut self, cx: &mut Context) -> Step {
+        let now = cx.facts.now;
+        let facts = Facts(*cx.facts);
+        self.tell(cx, "on_timer", facts);
+        self.refuse_timer_of_the_past(now);
+        Step::Continue
+    }
+
+    fn probes(&self) -> &'static [&'static str] {
+        self.kind.probes
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        if self.kind.probes.is_empty() {
+            return;
+        }
+        Python::attach(|py| {
+            let instance = self.instance.bind(py);
+            for (name, value) in self.kind.probes.iter().zip(out) {
+                match values::probe(instance, &PyString::intern(py, name)) {
+                    Ok(read) => *value = read,
+                    Err(error) => self.kind.break_off(py, "probes", &error),
+                }
+            }
+        });
+    }
+}

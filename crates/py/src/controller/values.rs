@@ -1,0 +1,68 @@
+//! Numbers that a controller has set, checked.
+
+use cwndlab_cc::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyString};
+
+/// The attribute as a whole number of at least `least`; a real number is rounded down.
+pub(super) fn whole(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, least: u64) -> PyResult<u64> {
+    let value = of.getattr(name)?;
+    as_whole(&value).filter(|n| *n >= least).ok_or_else(|| {
+        let needed = format!("a finite number from {least} on is needed");
+        refused(&value, name, &needed)
+    })
+}
+
+/// The same of an attribute that may be `None`.
+pub(super) fn optional(
+    of: &Bound<'_, PyAny>,
+    name: &Bound<'_, PyString>,
+    least: u64,
+) -> PyResult<Option<u64>> {
+    let value = of.getattr(name)?;
+    if value.is_none() { Ok(None) } else { whole(of, name, least).map(Some) }
+}
+
+/// The attribute as seconds since the start of the run, or `None`.
+pub(super) fn moment(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<Option<Time>> {
+    let value = of.getattr(name)?;
+    if value.is_none() {
+        return Ok(None);
+    }
+    let seconds = as_real(&value).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    let needed = "the simulated time in seconds, or None, is needed";
+    let nanos = seconds.ok_or_else(|| refused(&value, name, needed))? * 1e9;
+    Ok(Some(Time(nanos.round() as u64)))
+}
+
+/// The attribute as a recorded value; `None` is not a number.
+pub(super) fn probe(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64> {
+    let value = of.getattr(name)?;
+    if value.is_none() {
+        return Ok(f64::NAN);
+    }
+    as_real(&value).ok_or_else(|| refused(&value, name, "a probe is a number or None"))
+}
+
+fn as_whole(value: &Bound<'_, PyAny>) -> Option<u64> {
+    if value.is_exact_instance_of::<PyInt>() {
+        return value.extract().ok();
+    }
+    let real = as_real(value)?;
+    // Beyond 64 bits a window is as good as infinite, and no less a mistake.
+    (real >= 0.0 && real < u64::MAX as f64).then_some(real as u64)
+}
+
+fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {
+    if let Ok(float) = value.cast_exact::<PyFloat>() {
+        return Some(float.value());
+    }
+    // Numbers of numpy are no ints and floats of Python; they tell their value like these.
+    value.extract().ok()
+}
+
+fn refused(value: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, needed: &str) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "not a number".to_owned(), |repr| repr.to_string());
+    PyValueError::new_err(format!("self.{name} is {shown}; {needed}"))
+}

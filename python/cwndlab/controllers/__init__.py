@@ -1,0 +1,1 @@
+"""Controllers written in Python: how they are declared, found, and told of when they fail."""

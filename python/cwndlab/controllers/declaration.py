@@ -1,0 +1,143 @@
+"""The decorator that makes a class an algorithm of this process."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cwndlab import _native, catalogue
+from cwndlab.controllers import code, faults
+from cwndlab.controllers.parameters import Parameter, declared_by
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+C = TypeVar("C", bound=type)
+
+REQUIRED = ("on_ack", "on_event")
+CALLBACKS = (*REQUIRED, "on_sent", "on_lost", "on_timer")
+# What a controller may decide beside its window; None leaves it to the transport.
+OPTIONAL = ("pacing_rate_bps", "send_quantum_bytes", "next_timer_s")
+ECN = ("as-configured", "ect0", "ect1")
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A registered controller: what the extension module is told of it, and what it calls."""
+
+    cls: type
+    name: str
+    summary: str
+    source: str
+    departures: list[str]
+    parameters: list[Parameter]
+    probes: list[str]
+    callbacks: list[str]
+    ecn: str
+    own_window_in_recovery: bool
+    file: str | None
+    code_sha256: str
+
+    def make(self, setup: _native.Setup, settings: Mapping[str, Any]) -> object:
+        """Make the controller of a flow."""
+        made: Any = object.__new__(self.cls)
+        for name, value in settings.items():
+            setattr(made, name, value)
+        made.__init__(setup)
+        return made
+
+    def told(self, error: BaseException, method: str) -> str:
+        """What the user reads of an error in one of the methods."""
+        return faults.told(error, f"{self.name}.{method}", self.cls, method)
+
+
+# By name, in the order of registration.
+_registered: dict[str, Declaration] = {}
+
+
+def registered() -> Mapping[str, Declaration]:
+    """The controllers of this process by their names."""
+    return _registered
+
+
+def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -> Callable[[C], C]:
+    """Register a class as the algorithm `name`: `@cwndlab.controller("my-aimd")`.
+
+    The class is called with a `Setup` for each flow. Its `on_ack` and `on_event` set `self.cwnd_bytes`. The
+    first paragraph of its docstring is its summary. `source` and `departures` are what `cwndlab show` tells.
+    """
+
+    def register(cls: C) -> C:
+        declared = _declared(cls, name, source, departures)
+        _native.register(declared)
+        _registered[name] = declared
+        return cls
+
+    return register
+
+
+def _declared(cls: type, name: str, source: str, departures: Sequence[str]) -> Declaration:
+    if not isinstance(cls, type):
+        raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
+    file, code_sha256 = code.of(cls)
+    _check_name(name, file)
+    for attribute in OPTIONAL:
+        if not hasattr(cls, attribute):
+            setattr(cls, attribute, None)
+    ecn = getattr(cls, "ecn", ECN[0])
+    if ecn not in ECN:
+        raise InputError(f"controller {name!r}: ecn is {ecn!r}; expected one of {', '.join(ECN)}")
+    probes = getattr(cls, "probes", ())
+    if isinstance(probes, str) or not all(isinstance(probe, str) for probe in probes):
+        raise InputError(f"controller {name!r}: probes is {probes!r}; expected the names of attributes")
+    summary = (inspect.getdoc(cls) if cls.__doc__ else None) or "a controller in Python"
+    return Declaration(
+        cls=cls,
+        name=name,
+        summary=" ".join(summary.split("\n\n")[0].split()).rstrip("."),
+        source=source or file or "this session of Python",
+        departures=list(departures),
+        parameters=declared_by(cls),
+        probes=list(probes),
+        callbacks=_callbacks(cls, name),
+        ecn=ecn,
+        own_window_in_recovery=bool(getattr(cls, "own_window_in_recovery", False)),
+        file=file,
+        code_sha256=code_sha256,
+    )
+
+
+def _check_name(name: str, file: str | None) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(
+            f"controller {name!r}: a name has letters, digits, dots, dashes and underscores, as 'my-aimd'"
+        )
+    shipped = {algorithm["name"] for algorithm in catalogue.read()["algorithms"]} - set(_registered)
+    if name in shipped:
+        raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
+    # A cell of a notebook or a module that is loaded again defines its class again: the later one holds.
+    if name in _registered and _registered[name].file != file:
+        raise InputError(f"controller {name!r}: {_registered[name].file} has registered this name already")
+
+
+def _callbacks(cls: type, name: str) -> list[str]:
+    if cls.__init__ is object.__init__:  # type: ignore[misc]
+        raise InputError(
+            f"controller {name!r}: the class has no __init__(self, setup) that sets self.cwnd_bytes"
+        )
+    for required in REQUIRED:
+        if not callable(getattr(cls, required, None)):
+            raise InputError(f"controller {name!r}: the class has no method {required}")
+    found = [each for each in dir(cls) if each.startswith("on_") and callable(getattr(cls, each))]
+    for each in found:
+        if each not in CALLBACKS:
+            near = difflib.get_close_matches(each, CALLBACKS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"callbacks are {', '.join(CALLBACKS)}"
+            raise InputError(f"controller {name!r}: nothing calls {each}; {hint}")
+    return found

@@ -1,0 +1,100 @@
+"""What can be set of a controller in a scenario file, declared as attributes of its class."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+T = TypeVar("T", bool, int, float, str)
+
+# The keys of `cc = { ... }` that are no parameters.
+RESERVED = ("name",)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declaration; `name` is known when the class is complete."""
+
+    default: Any
+    kind: str
+    low: float | None
+    high: float | None
+    words: list[str] = field(default_factory=list)
+    unit: str = ""
+    meaning: str = ""
+    source: str = ""
+    name: str = ""
+
+
+def parameter(
+    default: T,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    words: Sequence[str] = (),
+    unit: str = "",
+    meaning: str = "",
+    source: str = "",
+) -> T:
+    """Declare a parameter of a controller: `gain = cwndlab.parameter(1.0, low=0.1, high=10)`.
+
+    The default tells the type: a bool, an int (a whole number from 0 on), a float, or a str, which is one of
+    `words`. With `unit="s"` a number is a length of time, which scenario files write as `"200 ms"`.
+    `low` and `high` bound a number. `unit`, `meaning` and `source` are what `cwndlab show` tells.
+    """
+    kind = _kind(default, words, unit)
+    if kind in ("flag", "word") and (low is not None or high is not None):
+        raise InputError(f"parameter({default!r}): low and high are of numbers")
+    if kind == "word" and default not in words:
+        raise InputError(f"parameter({default!r}): expected one of words={list(words)}")
+    if kind in ("count", "time"):
+        low = 0 if low is None else low
+        if low < 0:
+            raise InputError(f"parameter({default!r}): low={low}; whole numbers and times are from 0 on")
+    if kind in ("count", "number", "time"):
+        _check_within(float(default), low, high)
+    declared = Parameter(default, kind, low, high, list(words), unit, meaning, source or "its class")
+    # The decorator puts the default in its place.
+    return cast("T", declared)
+
+
+def _kind(default: object, words: Sequence[str], unit: str) -> str:
+    if isinstance(default, str):
+        return "word"
+    if words:
+        raise InputError(f"parameter({default!r}): words are of a text")
+    if isinstance(default, bool):
+        return "flag"
+    if isinstance(default, int) and unit != "s":
+        return "count"
+    if isinstance(default, int | float):
+        return "time" if unit == "s" else "number"
+    raise InputError(f"parameter({default!r}): the default is a bool, an int, a float or a str")
+
+
+def _check_within(default: float, low: float | None, high: float | None) -> None:
+    if not (low is None or low <= default) or not (high is None or default <= high) or math.isnan(default):
+        raise InputError(f"parameter({default!r}): not within low={low} and high={high}")
+
+
+def declared_by(cls: type) -> list[Parameter]:
+    """The parameters of a class and of those that it is made from, in the order of their declaration.
+
+    Their defaults take their places, so that the class works without a scenario too.
+    """
+    found: dict[str, Parameter] = dict(getattr(cls, "_cwndlab_parameters", {}))
+    for base in reversed(cls.__mro__):
+        for name, value in list(vars(base).items()):
+            if isinstance(value, Parameter):
+                if name in RESERVED:
+                    raise InputError(f"parameter {name!r}: this key is taken; choose another name")
+                found[name] = replace(value, name=name)
+                setattr(base, name, value.default)
+    type.__setattr__(cls, "_cwndlab_parameters", found)
+    return list(found.values())
