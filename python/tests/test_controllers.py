@@ -69,6 +69,17 @@ def test_reno_in_python_is_reno_to_the_bit(changes: dict[str, Any]) -> None:
     assert outcomes(ours) == outcomes(run("reno", 2, overrides=overrides))
 
 
+def test_reno_in_python_decays_after_a_silence() -> None:
+    """No scenario has pauses, so this rule is held alone (RFC 2861)."""
+    reno = object.__new__(cwndlab.controllers.reno.Reno)
+    reno.initial_window_bytes, reno.cwnd_bytes, reno.ssthresh_bytes = 10_000, 80_000, None
+    reno._decay(idle_s=2.5, rto_s=1.0)
+    assert (reno.cwnd_bytes, reno.ssthresh_bytes) == (20_000, None)
+    reno.ssthresh_bytes = 8_000
+    reno._decay(idle_s=9.0, rto_s=1.0)
+    assert (reno.cwnd_bytes, reno.ssthresh_bytes) == (10_000, 15_000)
+
+
 def test_runs_are_equal_with_any_number_of_threads() -> None:
     class Random(Fixed):
         def __init__(self, setup: cl.Setup) -> None:
