@@ -65,7 +65,7 @@ def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool =
 
 def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
     """What an alternative changes in a cell."""
-    if alternative is None or alternative.only not in (None, experiment.id):
+    if alternative is None or (alternative.only and experiment.id not in alternative.only):
         return {}
     if not alternative.algorithms:
         return alternative.set

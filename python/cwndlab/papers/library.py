@@ -108,9 +108,14 @@ def _experiment(path: Path, content: Content, where: str) -> Experiment:
 
 
 def _open_point(content: Content, where: str) -> OpenPoint:
-    alternatives = _entries(content, "alternative", where, lambda each, at: _make(Alternative, each, at))
+    alternatives = _entries(content, "alternative", where, _alternative)
     rest = {key: value for key, value in content.items() if key != "alternative"}
     return _make(OpenPoint, {**rest, "alternatives": alternatives}, where)
+
+
+def _alternative(content: Content, where: str) -> Alternative:
+    only = content.get("only", ())
+    return _make(Alternative, {**content, "only": (only,) if isinstance(only, str) else only}, where)
 
 
 def _claim(content: Content, where: str) -> Claim:

@@ -49,13 +49,13 @@ class Experiment:
 class Alternative:
     """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet.
 
-    It changes every experiment, or `only` the one of this id. With `algorithms`, `set` are parameters of
+    It changes every experiment, or `only` those of these ids. With `algorithms`, `set` are parameters of
     these algorithms, which change wherever a variant uses one.
     """
 
     label: str
     set: Settings = field(default_factory=dict)
-    only: str | None = None
+    only: Sequence[str] = ()
     algorithms: Sequence[str] = ()
     unavailable: str | None = None
 
