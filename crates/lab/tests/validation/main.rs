@@ -3,6 +3,7 @@
 mod dumbbell;
 mod linux;
 mod ns3;
+mod ns3_bbr;
 mod reference;
 mod stats;
 mod table;

@@ -23,20 +23,21 @@ const PHASE_PACKETS: f64 = 2.0;
 /// And the access rate slips by so much from phase to phase, in parts of one.
 const ACCESS_SLIP: f64 = 1e-4;
 /// Seeds of two flows, and of four.
-const PAIR_SEEDS: u64 = 24;
+pub const PAIR_SEEDS: u64 = 24;
 const QUARTET_SEEDS: u64 = 40;
 
-fn algorithm(cc: &str) -> &'static str {
+pub fn algorithm(cc: &str) -> &'static str {
     match cc {
         "TcpNewReno" => "newreno",
         "TcpLinuxReno" => "reno",
         "TcpCubic" => "cubic",
+        "TcpBbr" => "bbr1",
         other => panic!("{other} is not compared"),
     }
 }
 
 /// The geometry of dumbbell.cc: what the rows of one run, one a flow, describe.
-fn dumbbell(rows: &[Row]) -> Dumbbell {
+pub fn dumbbell(rows: &[Row]) -> Dumbbell {
     let row = &rows[0];
     let rate = row.number("rate_mbps");
     let access = row.number("access_mbps");
@@ -60,39 +61,52 @@ fn dumbbell(rows: &[Row]) -> Dumbbell {
     }
 }
 
-/// All runs of these families; a run is its rows, one a flow.
-fn runs(families: &[&str]) -> Vec<Vec<Row>> {
-    let rows: Vec<Row> = ns3().into_iter().filter(|row| families.contains(&row.text("family"))).collect();
+/// A run is its rows, one a flow.
+fn by_run(rows: Vec<Row>) -> Vec<Vec<Row>> {
     grouped(rows, |row| (row.text("label").to_owned(), row.text("run").to_owned()))
+}
+
+/// Runs by scenario.
+pub fn by_scenario(rows: Vec<Row>) -> Vec<Vec<Vec<Row>>> {
+    grouped(by_run(rows), |run| run[0].text("label").to_owned())
+}
+
+fn of(families: &[&str]) -> Vec<Row> {
+    ns3().into_iter().filter(|row| families.contains(&row.text("family"))).collect()
+}
+
+/// All runs of these families.
+fn runs(families: &[&str]) -> Vec<Vec<Row>> {
+    by_run(of(families))
 }
 
 /// Runs of these families, by scenario.
 fn scenarios(families: &[&str]) -> Vec<Vec<Vec<Row>>> {
-    grouped(runs(families), |run| run[0].text("label").to_owned())
+    by_scenario(of(families))
 }
 
-fn total(outcome: &Outcome) -> f64 {
+pub fn total(outcome: &Outcome) -> f64 {
     outcome.flows.iter().map(|flow| flow.goodput_mbps).sum()
 }
 
-fn drops(outcome: &Outcome) -> f64 {
+pub fn drops(outcome: &Outcome) -> f64 {
     outcome.links[0].dropped_packets as f64
 }
 
-fn timeouts(outcome: &Outcome) -> f64 {
+pub fn timeouts(outcome: &Outcome) -> f64 {
     outcome.flows.iter().map(|flow| flow.timeouts as f64).sum()
 }
 
-fn collect(outcomes: &[Outcome], measure: impl Fn(&Outcome) -> f64) -> Vec<f64> {
+pub fn collect(outcomes: &[Outcome], measure: impl Fn(&Outcome) -> f64) -> Vec<f64> {
     outcomes.iter().map(measure).collect()
 }
 
-fn sum(rows: &[Row], column: &str) -> f64 {
+pub fn sum(rows: &[Row], column: &str) -> f64 {
     rows.iter().map(|row| row.number(column)).sum()
 }
 
 /// `50 Mbit/s, 60 ms`.
-fn path(row: &Row) -> String {
+pub fn path(row: &Row) -> String {
     format!("{} Mbit/s, {:.0} ms", row.text("rate_mbps"), row.number("base_rtt_ms"))
 }
 
@@ -115,12 +129,12 @@ fn phases(rows: &[Row]) -> Vec<Dumbbell> {
 }
 
 /// Whether the reference lies within what we get.
-fn spans(ours: &[f64], theirs: f64) -> bool {
+pub fn spans(ours: &[f64], theirs: f64) -> bool {
     (min(ours) * (1.0 - ROUNDING)..=max(ours) * (1.0 + ROUNDING)).contains(&theirs)
 }
 
 /// The verdict of a row; one that is neither within its bound nor explained breaks the test.
-fn settle(label: &str, verdict: Result<&str, String>, broken: &mut Vec<String>) -> String {
+pub fn settle(label: &str, verdict: Result<&str, String>, broken: &mut Vec<String>) -> String {
     match verdict {
         Ok(verdict) => verdict.to_owned(),
         Err(gap) => {
@@ -350,6 +364,6 @@ fn four_flows() {
     publish(&[table], broken);
 }
 
-fn each(values: &[f64], decimals: usize) -> String {
+pub fn each(values: &[f64], decimals: usize) -> String {
     values.iter().map(|value| number(*value, decimals)).collect::<Vec<_>>().join(", ")
 }

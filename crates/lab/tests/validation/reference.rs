@@ -31,6 +31,11 @@ pub fn ns3() -> Vec<Row> {
     rows(include_str!("../reference/ns3.csv"))
 }
 
+/// Runs of ns-3.44 with BBR: one row a flow.
+pub fn ns3_44() -> Vec<Row> {
+    rows(include_str!("../reference/ns3-3.44.csv"))
+}
+
 /// Runs of the Linux 6.18 kernel: one row a flow.
 pub fn linux() -> Vec<Row> {
     rows(include_str!("../reference/linux.csv"))
