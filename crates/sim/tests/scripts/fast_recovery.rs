@@ -165,3 +165,33 @@ fn a_retransmission_and_new_data_of_one_burst_are_in_order() {
     tcp.at(301).sack(0, [(1, 11)]).expect_resent([0]);
     tcp.count_sent();
 }
+
+/// Linux's tcp_init_undo counts retrans_out, and retrans_stamp stands as long as a retransmission is out: what was sent
+/// again in an earlier recovery may still be under way when the next one begins, and its answer is older than all that
+/// the new one sends again.
+#[test]
+fn the_answer_to_an_earlier_recovery_does_not_take_the_next_one_back() {
+    let mut tcp = linux().with(|tcp| tcp.initial_window = 20).open();
+    tcp.expect_sent(0..20);
+    // Segment 0 is lost. The recovery's end is 22.
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([20]);
+    tcp.sack(0, [(1, 3)]).expect_sent([21]);
+    tcp.sack(0, [(1, 4)]).expect_resent([0]).expect_phase(Recovery);
+    for end in 5..=20 {
+        tcp.at(200 + u64::from(end)).sack(0, [(1, end)]);
+        tcp.count_sent();
+    }
+    // 22 is lost, which left within the recovery. It is sent again there, and so is 0, which comes late.
+    tcp.at(310).sack(0, [(23, 25), (1, 22)]).expect_resent([0, 22]);
+    tcp.count_sent();
+    // The first recovery is over, and another begins at once for 22, whose retransmission is still under way.
+    tcp.at(311).ack_of_transmission(22, 1).expect_phase(Recovery).expect_ssthresh(5);
+    tcp.count_sent();
+    let counters = tcp.sender.counters();
+    tcp.expect("recoveries", counters.fast_recoveries, 2);
+    // 25 is lost and sent again; the answer to 22 then carries a timestamp from before that (RFC 3522 section 3.2).
+    tcp.at(320).sack(22, [(26, 29), (23, 25)]).expect_resent([25]);
+    tcp.count_sent();
+    tcp.at(410).sack(25, [(26, 29)]).expect_ssthresh(5).expect_phase(Recovery);
+    tcp.count_sent();
+}
