@@ -28,7 +28,7 @@ fn case(rows: &[Row]) -> Dumbbell {
         }
         for flow in case.flows.iter_mut().filter(|flow| flow.cc == "bbr1") {
             // As ns-3 has it.
-            flow.settings.push(("min_rtt_refresh", Value::Word("<=".into())));
+            flow.settings.push(("min_rtt_refresh", Value::Word("<=")));
         }
     })
 }
