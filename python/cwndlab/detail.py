@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often which value was measured: the middles of buckets of 1.6 % in ms, and counts.
+    """How often which value was measured: the middles of buckets (of 1.6 % in ms, of 0.1 for ratios), and counts.
 
-    `kind` is `flow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms` or `queue_delay_ms`.
+    `kind` is `flow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms`, `queue_delay_ms` or
+    `rtt_peak_ratio`.
     """
 
     kind: str
     name: str
     measure: str
-    middle_ms: Column
+    middle: Column
     count: Column
 
 
@@ -53,8 +54,8 @@ class Detail:
         ]
         jain_end_s, jain = detail["jain"]
         distributions = [
-            Distribution(kind, name, measure, middle_ms, counts.astype("float64"))
-            for kind, name, measure, middle_ms, counts in detail["distributions"]
+            Distribution(kind, name, measure, middle, counts.astype("float64"))
+            for kind, name, measure, middle, counts in detail["distributions"]
         ]
         return cls(detail["end_s"], tables, jain_end_s, jain, distributions)
 

@@ -84,13 +84,13 @@ def intervals_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
 
 def distributions_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per seed, component, measure and bucket: seed, kind, name, measure, middle_ms, count."""
+    """One row per seed, component, measure and bucket: seed, kind, name, measure, middle, count."""
     import polars as pl
 
     return _stacked(
         _told(
-            pl.DataFrame({"middle_ms": each.middle_ms, "count": each.count}), run.seed, each.kind, each.name
-        ).select("seed", "kind", "name", pl.lit(each.measure).alias("measure"), "middle_ms", "count")
+            pl.DataFrame({"middle": each.middle, "count": each.count}), run.seed, each.kind, each.name
+        ).select("seed", "kind", "name", pl.lit(each.measure).alias("measure"), "middle", "count")
         for run in runs
         for each in run.detail.distributions
     )

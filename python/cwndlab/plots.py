@@ -123,7 +123,7 @@ def _curves(label: str, result: Result, measure: str) -> Iterator[Curve]:
         if each.measure == measure:
             parts.setdefault(each.name, []).append(each)
     for name, found in parts.items():
-        middles = np.concatenate([each.middle_ms for each in found])
+        middles = np.concatenate([each.middle for each in found])
         counts = np.concatenate([each.count for each in found])
         yield Curve(_joined(label, name), middles, counts)
 

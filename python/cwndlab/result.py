@@ -126,9 +126,10 @@ class Result:
 
     @property
     def distributions(self) -> pl.DataFrame:
-        """How often which value was measured: seed, kind, name, measure, middle_ms, count.
+        """How often which value was measured: seed, kind, name, measure, middle, count.
 
-        `measure` is `rtt_ms` of flows, `queue_delay_ms` of links, `completion_ms` of arrival processes.
+        `measure` is `rtt_ms` of flows, `queue_delay_ms` of links, `completion_ms` of arrival processes,
+        `rtt_peak_ratio` of flows and arrival processes.
         """
         from cwndlab.frames import distributions_frame
 

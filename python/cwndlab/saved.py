@@ -249,5 +249,5 @@ def _distributions(frame: pl.DataFrame) -> Iterator[Distribution]:
         keys = ["kind", "name", "measure"]
         parts = frame.partition_by(keys, as_dict=True, include_key=False, maintain_order=True)
         for (kind, name, measure), part in parts.items():
-            buckets = part["middle_ms"].to_numpy(), part["count"].to_numpy()
+            buckets = part["middle"].to_numpy(), part["count"].to_numpy()
             yield Distribution(str(kind), str(name), str(measure), *buckets)

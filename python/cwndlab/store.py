@@ -106,9 +106,9 @@ def _read(path: Path) -> Stored | None:
 
 def _read_detail(content: Any, arrays: Arrays) -> Detail:
     owners = content["distributions"]
-    starts = [*arrays["buckets_start"].tolist(), len(arrays["buckets_ms"])]
+    starts = [*arrays["buckets_start"].tolist(), len(arrays["buckets"])]
     spans = [slice(*pair) for pair in itertools.pairwise(starts)]
-    buckets, counts = arrays["buckets_ms"], arrays["buckets_count"]
+    buckets, counts = arrays["buckets"], arrays["buckets_count"]
     return Detail(
         arrays["end_s"],
         _read_tables(content["tables"], arrays, "interval"),
@@ -191,10 +191,10 @@ def _joined(distributions: Sequence[Distribution]) -> dict[str, Any]:
     import numpy as np
 
     none = [np.zeros(0)]
-    lengths = [len(each.middle_ms) for each in distributions]
+    lengths = [len(each.middle) for each in distributions]
     return {
         "buckets_start": np.concatenate([[0], np.cumsum(lengths)])[: len(lengths)].astype(np.int64),
-        "buckets_ms": np.concatenate([each.middle_ms for each in distributions] or none),
+        "buckets": np.concatenate([each.middle for each in distributions] or none),
         "buckets_count": np.concatenate([each.count for each in distributions] or none),
     }
 

@@ -33,5 +33,5 @@ def assert_detail_is(found: Detail, expected: Detail) -> None:
     np.testing.assert_array_equal(found.jain, expected.jain)
     for one, other in zip(found.distributions, expected.distributions, strict=True):
         assert (one.kind, one.name, one.measure) == (other.kind, other.name, other.measure)
-        np.testing.assert_array_equal(one.middle_ms, other.middle_ms)
+        np.testing.assert_array_equal(one.middle, other.middle)
         np.testing.assert_array_equal(one.count, other.count)

@@ -172,6 +172,18 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (21, "access = \"fast\"", "found \"fast\"; allowed is a table"),
     (21, "arrivals = { per_second = 0, size = \"30 kB\" }", "arrivals.per_second: must be above zero"),
     (21, "arrivals = { per_second = 20 }", "arrivals.size: this key is missing"),
+    (21, "arrivals = { size = \"1 kB\" }", "arrivals.per_second: this key is missing"),
+    (
+        21,
+        "arrivals = { parallel = 0, size = \"1 kB\" }",
+        "arrivals.parallel: found 0; allowed is a whole number from 1",
+    ),
+    (21, "arrivals = { parallel = 2, per_second = 2, size = \"1 kB\" }", "`parallel`: not both"),
+    (
+        21,
+        "arrivals = { per_second = 2, pause = \"1 s\", size = \"1 kB\" }",
+        "only transfers whose number is given by",
+    ),
     (21, "arrivals = { per_second = 20, size = 30 }", "a size needs its unit, as \"30 kB\""),
     (
         21,

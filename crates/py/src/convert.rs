@@ -56,7 +56,7 @@ fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bo
 }
 
 /// `{"end_s": array, "flows": [(name, {column: array})], "groups": [(name, {column: array})], "jain": (end_s, jain),
-/// "distributions": [(kind, name, measure, middle_ms, count)]}`
+/// "distributions": [(kind, name, measure, middle, count)]}`
 pub(crate) fn detail<'py>(
     py: Python<'py>,
     outcome: &mut Outcome,
@@ -80,8 +80,8 @@ pub(crate) fn detail<'py>(
     dict.set_item("groups", groups.collect::<PyResult<Vec<_>>>()?)?;
     dict.set_item("jain", (jain.end_s.into_pyarray(py), jain.jain.into_pyarray(py)))?;
     let distributions = std::mem::take(&mut outcome.distributions).into_iter().map(|distribution| {
-        let Distribution { kind, name, measure, middle_ms, counts } = distribution;
-        (kind, name, measure, middle_ms.into_pyarray(py), counts.into_pyarray(py))
+        let Distribution { kind, name, measure, middle, counts } = distribution;
+        (kind, name, measure, middle.into_pyarray(py), counts.into_pyarray(py))
     });
     dict.set_item("distributions", distributions.collect::<Vec<_>>())?;
     Ok(dict)

@@ -1,9 +1,10 @@
-//! Flows that arrive at random: when, and how large.
+//! Flows that come and go: when, and how large. They arrive at random, or each in the place of one that has ended.
 
 use crate::flow::{Shared, Ways};
 use crate::histogram::Histogram;
 use crate::outcome::GroupOutcome;
-use crate::spec::{ArrivalSpec, SizeSpec};
+use crate::spec::{ArrivalSpec, Comes, SizeSpec};
+use crate::tcp::{Counters, Patterns, Sender};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
 
@@ -20,6 +21,8 @@ pub struct Arrivals {
     /// What its flows share.
     pub shared: Shared,
     rng: Rng,
+    /// When transfers start whose number is given, the last first.
+    starts: Vec<Time>,
     delivered_bytes: u64,
     measure: Measure,
 }
@@ -30,8 +33,9 @@ struct Measure {
     arrived: u64,
     completion: Histogram,
     bytes_before: u64,
-    resent: u64,
-    timeouts: u64,
+    /// Of the flows that have ended.
+    counters: Counters,
+    patterns: Patterns,
 }
 
 impl Arrivals {
@@ -46,19 +50,44 @@ impl Arrivals {
             ways,
             shared,
             rng,
+            starts: Vec::new(),
             delivered_bytes: 0,
             measure: Measure::default(),
         };
+        if let Comes::Parallel { transfers, .. } = spec.comes {
+            arrivals.draw_first(transfers);
+        }
         arrivals.draw_next(spec.template.start);
         arrivals
     }
 
-    /// Draws the next arrival after `now`: exponential gaps, so a Poisson process.
+    /// The first of parallel transfers start as flows do: each with a jitter of its own.
+    fn draw_first(&mut self, transfers: u64) {
+        let most = self.spec.template.start_jitter.0.saturating_add(1);
+        let start = self.spec.template.start;
+        self.starts = (0..transfers).map(|_| start + Span(self.rng.below(most))).collect();
+        self.starts.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Draws the next arrival after `now`: exponential gaps, so a Poisson process; or takes the next start.
     pub fn draw_next(&mut self, now: Time) {
-        let gap = self.rng.exponential() / self.spec.per_second;
-        let next = now + Span::from_secs_f64(gap);
+        let next = match self.spec.comes {
+            Comes::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),
+            Comes::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
+        };
         let ended = self.spec.template.stop.is_some_and(|stop| next > stop);
         self.next = if ended { Time::NEVER } else { next };
+    }
+
+    /// A parallel transfer that has ended starts anew after its pause.
+    fn follow(&mut self, now: Time) {
+        let Comes::Parallel { pause, .. } = self.spec.comes else { return };
+        if self.next != Time::NEVER {
+            self.starts.push(self.next);
+        }
+        self.starts.push(now + pause);
+        self.starts.sort_unstable_by(|a, b| b.cmp(a));
+        self.draw_next(now);
     }
 
     /// Draws a flow's size in bytes, at least one.
@@ -97,13 +126,20 @@ impl Arrivals {
         &self.measure.completion
     }
 
-    /// A flow has ended; only those that started in the measured time count.
-    pub fn note_end(&mut self, started: Time, completion: Span, resent: u64, timeouts: u64) {
+    /// A flow has ended; only the completion times of those that started in the measured time count.
+    pub fn note_end(&mut self, now: Time, started: Time, completion: Span, sender: &Sender) {
         if started >= self.measure.since {
             self.measure.completion.record(completion);
         }
-        self.measure.resent += resent;
-        self.measure.timeouts += timeouts;
+        self.measure.counters.add(&sender.counters());
+        self.measure.patterns.add(sender.patterns());
+        self.follow(now);
+    }
+
+    /// What the flows that have ended counted.
+    #[must_use]
+    pub fn counted(&self) -> (Counters, Patterns) {
+        (self.measure.counters, self.measure.patterns.clone())
     }
 
     /// Forgets what was measured so far.
@@ -111,9 +147,9 @@ impl Arrivals {
         self.measure = Measure { since: now, bytes_before: self.delivered_bytes, ..Measure::default() };
     }
 
-    /// What was measured up to now; `running` adds the retransmissions and timeouts of flows that have not ended.
+    /// What was measured up to now, with what all its flows have counted.
     #[must_use]
-    pub fn outcome(&self, now: Time, running: (u64, u64)) -> GroupOutcome {
+    pub fn outcome(&self, now: Time, counters: &Counters, patterns: &Patterns) -> GroupOutcome {
         let measure = &self.measure;
         let seconds = now.since(measure.since.max(self.spec.template.start)).as_secs_f64();
         let completion = &measure.completion;
@@ -128,8 +164,10 @@ impl Arrivals {
             completion_p50_ms: completion.quantile_ms(0.5),
             completion_p95_ms: completion.quantile_ms(0.95),
             completion_p99_ms: completion.quantile_ms(0.99),
-            retransmitted_packets: measure.resent + running.0,
-            timeouts: measure.timeouts + running.1,
+            retransmitted_packets: counters.resent,
+            timeouts: counters.timeouts,
+            fast_recoveries: counters.fast_recoveries,
+            patterns: patterns.outcome(),
         }
     }
 }

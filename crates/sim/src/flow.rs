@@ -352,6 +352,7 @@ impl Flow {
 
     /// Forgets what was measured so far.
     pub fn restart_gauge(&mut self, now: Time) {
+        self.sender.restart_patterns();
         self.gauge = Gauge {
             since: now,
             rtt_min: self.gauge.rtt_min,
@@ -396,6 +397,7 @@ impl Flow {
             undos: counters.undos - before.undos,
             ecn_reductions: counters.ecn_reductions - before.ecn_reductions,
             completion_s: self.completion().map(Span::as_secs_f64),
+            patterns: self.sender.patterns().outcome(),
             degraded: false,
         }
     }

@@ -59,6 +59,8 @@ pub struct FlowOutcome {
     pub ecn_reductions: u64,
     /// From start to the last byte's arrival, for a flow of a given size that ended.
     pub completion_s: Option<f64>,
+    /// Peaks of its RTT, and its losses.
+    pub patterns: PatternsOutcome,
     /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
     pub degraded: bool,
 }
@@ -88,6 +90,27 @@ pub struct GroupOutcome {
     pub retransmitted_packets: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u64,
+    /// Peaks of their RTTs, and their losses.
+    pub patterns: PatternsOutcome,
+}
+
+/// How peaks of the RTT and losses go together (Lim et al. 2004, sec. 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PatternsOutcome {
+    /// RTT samples on ACKs of data.
+    pub rtt_samples: u64,
+    /// Of these, peaks.
+    pub rtt_peaks: u64,
+    /// Timeouts whose last sample was a peak.
+    pub timeouts_at_peak: u64,
+    /// Entries into fast recovery whose last sample was a peak.
+    pub fast_recoveries_at_peak: u64,
+    /// Mean growth of the window after a loss without a peak, to the next loss.
+    pub regained_segments: Option<f64>,
+    /// The same after a loss with a peak.
+    pub regained_after_peak_segments: Option<f64>,
 }
 
 /// One direction of a link; measures are taken from the warm-up to the end.
@@ -152,18 +175,18 @@ impl PartialEq for Series {
     }
 }
 
-/// Times that were counted in buckets of 1.6 %, over the measured time.
+/// What was counted in buckets over the measured time: times in buckets of 1.6 %, peak ratios in those of 0.1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
     /// `flow`, `link` or `group`.
     pub kind: &'static str,
     /// The component's name.
     pub name: String,
-    /// `rtt_ms`, `queue_delay_ms` or `completion_ms`.
+    /// `rtt_ms`, `queue_delay_ms`, `completion_ms` or `rtt_peak_ratio`.
     pub measure: &'static str,
-    /// The middle of each bucket that is not empty.
-    pub middle_ms: Vec<f64>,
-    /// How many times lie in it.
+    /// The middle of each bucket that is not empty, in the unit of the measure.
+    pub middle: Vec<f64>,
+    /// How many lie in it.
     pub counts: Vec<u32>,
 }
 
@@ -208,7 +231,7 @@ pub struct SeriesTable {
     /// The component's name.
     pub name: String,
     /// Names with units, and values. Flows: `cwnd_segments`, `rtt_ms`, `in_flight_segments`, `goodput_mbps` (over the
-    /// last interval), then the algorithm's probes. Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
+    /// last interval), `rtt_peak_ratio`, then the algorithm's probes. Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
     /// `dropped_packets` and `lost_packets` (since the start).
     pub columns: Vec<(String, Vec<f64>)>,
 }

@@ -11,7 +11,8 @@ use cwndlab_cc::{Span, Time};
 const MOST_VALUES: usize = 4_000_000;
 /// Events kept in all.
 const MOST_EVENTS: usize = 100_000;
-const FLOW_COLUMNS: [&str; 4] = ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps"];
+const FLOW_COLUMNS: [&str; 5] =
+    ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps", "rtt_peak_ratio"];
 const LINK_COLUMNS: [&str; 5] =
     ["queue_packets", "queue_bytes", "throughput_mbps", "dropped_packets", "lost_packets"];
 
@@ -110,6 +111,7 @@ impl Recorder {
             push(table, 1, if rtt.latest == Span::ZERO { f64::NAN } else { rtt.latest.as_millis_f64() });
             push(table, 2, shown(f64::from(flow.sender.in_flight())));
             push(table, 3, shown(mbps(delivered - *bytes)));
+            push(table, 4, flow.sender.patterns().ratio().unwrap_or(f64::NAN));
             *bytes = delivered;
             let probes = table.columns.len() - FLOW_COLUMNS.len();
             self.probes.clear();

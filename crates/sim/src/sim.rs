@@ -6,14 +6,13 @@
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Shared};
-use crate::histogram::Histogram;
 use crate::link::Link;
 use crate::meter::Meter;
 use crate::outcome::{Distribution, Outcome, Work};
 use crate::packet::{Body, Packet};
 use crate::record::Recorder;
 use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
-use crate::tcp::{Outgoing, TcpOptions};
+use crate::tcp::{Counters, Outgoing, Patterns, TcpOptions};
 use crate::topology::{Topology, packet_time};
 use cwndlab_cc::{Agent, Rng, Span, Step, Time};
 use std::sync::Arc;
@@ -154,12 +153,8 @@ impl Sim {
         let distributions = self.distributions();
         let single = self.flows.iter().filter(|flow| flow.group.is_none());
         let groups = self.arrivals.iter().enumerate().map(|(group, arrivals)| {
-            let members = self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired());
-            let running = members.fold((0, 0), |(resent, timeouts), flow| {
-                let counters = flow.sender.counters();
-                (resent + counters.resent, timeouts + counters.timeouts)
-            });
-            arrivals.outcome(now, running)
+            let (counters, patterns) = self.counted(group);
+            arrivals.outcome(now, &counters, &patterns)
         });
         Outcome {
             flows: single.map(|flow| flow.outcome(now)).collect(),
@@ -184,8 +179,32 @@ impl Sim {
         let groups = self.arrivals.iter().map(|group| {
             ("group", group.spec.template.name.as_str(), "completion_ms", group.completion_times())
         });
-        let all = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
-        all.map(|(kind, name, measure, times)| distribution(kind, name, measure, times)).collect()
+        let times = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
+        let times =
+            times.map(|(kind, name, measure, times)| distribution(kind, name, measure, times.buckets()));
+        times.chain(self.ratios()).collect()
+    }
+
+    /// The peak ratios of each flow and group.
+    fn ratios(&self) -> Vec<Distribution> {
+        let single = self.flows.iter().filter(|flow| flow.group.is_none());
+        let flows = single.map(|flow| ("flow", flow.name.as_str(), flow.sender.patterns().classes()));
+        let groups = (0..self.arrivals.len()).map(|group| {
+            let (_, patterns) = self.counted(group);
+            ("group", self.arrivals[group].spec.template.name.as_str(), patterns.classes())
+        });
+        let all = flows.chain(groups).filter(|(.., (_, counts))| !counts.is_empty());
+        all.map(|(kind, name, classes)| distribution(kind, name, "rtt_peak_ratio", classes)).collect()
+    }
+
+    /// What all flows of an arrival process have counted, those under way included.
+    fn counted(&self, group: usize) -> (Counters, Patterns) {
+        let (mut counters, mut patterns) = self.arrivals[group].counted();
+        for flow in self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired()) {
+            counters.add(&flow.sender.counters());
+            patterns.add(flow.sender.patterns());
+        }
+        (counters, patterns)
     }
 
     /// The warm-up, the meter and the recorder look on at their times, before what happens then.
@@ -407,13 +426,14 @@ impl Sim {
     fn end_arrival(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
-        let counters = flow.sender.counters();
         let arrivals = &mut self.arrivals[group];
         if let Some(completion) = flow.completion() {
-            arrivals.note_end(flow.started(), completion, counters.resent, counters.timeouts);
+            arrivals.note_end(self.now, flow.started(), completion, &flow.sender);
         }
         arrivals.free.push(index);
         flow.retire();
+        let next = arrivals.next;
+        self.events.set((self.links.len() + group) as Component, next);
     }
 
     #[inline]
@@ -429,9 +449,13 @@ impl Sim {
     }
 }
 
-fn distribution(kind: &'static str, name: &str, measure: &'static str, times: &Histogram) -> Distribution {
-    let (middle_ms, counts) = times.buckets();
-    Distribution { kind, name: name.to_owned(), measure, middle_ms, counts }
+fn distribution(
+    kind: &'static str,
+    name: &str,
+    measure: &'static str,
+    (middle, counts): (Vec<f64>, Vec<u32>),
+) -> Distribution {
+    Distribution { kind, name: name.to_owned(), measure, middle, counts }
 }
 
 /// Makes flows and arrival processes; equal options are made once.

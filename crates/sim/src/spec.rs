@@ -164,15 +164,29 @@ pub struct AccessSpec {
     pub hold_back: bool,
 }
 
-/// Flows that arrive at random, each like `template` but for its size.
+/// Flows that come and go, each like `template` but for its size.
 #[derive(Clone)]
 pub struct ArrivalSpec {
     /// What each flow is like; its name is the group's.
     pub template: FlowSpec,
-    /// Mean number of arrivals a second.
-    pub per_second: f64,
+    /// When they start.
+    pub comes: Comes,
     /// Sizes of the flows in bytes.
     pub size: SizeSpec,
+}
+
+/// When the flows of a process start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Comes {
+    /// At random, so many a second on average: a Poisson process.
+    PerSecond(f64),
+    /// So many at a time: each that has ended starts anew, as another connection.
+    Parallel {
+        /// How many.
+        transfers: u64,
+        /// Time from the end of one to the start of the next.
+        pause: Span,
+    },
 }
 
 /// A distribution of flow sizes in bytes.

@@ -8,8 +8,8 @@ use cwndlab_sim::outcome::{FlowOutcome, Outcome};
 use cwndlab_sim::queue::QueueSpec;
 use cwndlab_sim::queue::fq_codel::FqCodelParams;
 use cwndlab_sim::spec::{
-    AccessSpec, ArrivalSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, ReorderSpec,
-    SimSpec, SizeSpec,
+    AccessSpec, ArrivalSpec, Capacity, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec,
+    ReorderSpec, SimSpec, SizeSpec,
 };
 use cwndlab_sim::{Schedule, Sim, Stop};
 use ladder::{at, bottleneck, constant, flow, flow_named, interval, jittered, link, ms, run, spec};
@@ -47,8 +47,11 @@ fn everything(seed: u64) -> SimSpec {
     bulk.tcp.ecn = true;
     let up = FlowSpec { reverse: true, stop: Some(at(4500)), ..flow("up", "newreno") };
     let template = FlowSpec { path: vec![1], ..flow("short", "cubic") };
-    let arrivals =
-        ArrivalSpec { template, per_second: 20.0, size: SizeSpec::Pareto { mean: 30_000.0, shape: 1.5 } };
+    let arrivals = ArrivalSpec {
+        template,
+        comes: Comes::PerSecond(20.0),
+        size: SizeSpec::Pareto { mean: 30_000.0, shape: 1.5 },
+    };
     let mut spec = jittered(seed, spec(Span::from_secs(6), vec![first, second], vec![cubic, reno, up, bulk]));
     spec.arrivals = vec![arrivals];
     spec.warmup = ms(700);
@@ -178,7 +181,7 @@ fn a_link_and_a_flow_elsewhere_reshuffle_nothing() {
     with_others.flows.insert(0, neighbour.clone());
     with_others.arrivals = vec![ArrivalSpec {
         template: FlowSpec { name: "short".to_owned(), ..neighbour },
-        per_second: 5.0,
+        comes: Comes::PerSecond(5.0),
         size: SizeSpec::Constant(20_000),
     }];
     assert_eq!(of_lonely(&with_others), alone);

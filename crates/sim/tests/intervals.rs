@@ -5,7 +5,7 @@ mod ladder;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalSpec, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec};
 use cwndlab_sim::{Schedule, SimSpec};
 use ladder::{at, bottleneck, constant, flow, link, ms, run, spec, transfer};
 
@@ -90,7 +90,7 @@ fn crowded() -> SimSpec {
     SimSpec {
         arrivals: vec![ArrivalSpec {
             template,
-            per_second: 40.0,
+            comes: Comes::PerSecond(40.0),
             size: SizeSpec::Exponential { mean: 20_000.0 },
         }],
         ..spec(Span::from_secs(5), vec![lossy], vec![flow("bulk", "reno")])
@@ -126,12 +126,16 @@ fn distributions_are_those_that_the_percentiles_are_from() {
         ("flow", "bulk", "rtt_ms"),
         ("link", "bottleneck", "queue_delay_ms"),
         ("group", "short", "completion_ms"),
+        ("flow", "bulk", "rtt_peak_ratio"),
+        ("group", "short", "rtt_peak_ratio"),
     ];
     assert_eq!(names, expected);
+    let ratios: u32 = outcome.distributions[3].counts.iter().sum();
+    assert!(u64::from(ratios) <= outcome.flows[0].patterns.rtt_samples);
     let means = [outcome.flows[0].rtt_ms, outcome.links[0].queue_delay_ms, outcome.groups[0].completion_ms];
     for (distribution, mean) in outcome.distributions.iter().zip(means) {
         let counted: f64 = distribution.counts.iter().map(|count| f64::from(*count)).sum();
-        let weighted = distribution.middle_ms.iter().zip(&distribution.counts);
+        let weighted = distribution.middle.iter().zip(&distribution.counts);
         let sum: f64 = weighted.map(|(middle, count)| middle * f64::from(*count)).sum();
         let mean = mean.expect("a mean");
         assert!(

@@ -107,7 +107,7 @@ def distribution(results: Iterable[tuple[str, Result]], key: str) -> TimeChart |
         for each in filter(_is_told, found):
             name = f"{each.name}: {label}" if label else each.name
             middles, counts = pooled.setdefault(name, ([], []))
-            middles.append(each.middle_ms)
+            middles.append(each.middle)
             counts.append(each.count)
     if not pooled or len(pooled) > MAX_LINES:
         return None

@@ -28,10 +28,8 @@ SETTLED_SHARE = 0.1
 
 def goodput(run: SeedRun, flow: str | None = None, start: float = 0, end: float | None = None) -> float:
     """Goodput of a flow, or of all flows and groups, in Mbit/s."""
-    outcome = run.outcome
     if start == 0 and end is None:
-        senders = [*outcome["flows"], *(outcome.get("groups") or [])] if flow is None else [_flow(run, flow)]
-        return float(sum(sender["goodput_mbps"] or 0 for sender in senders))
+        return _sum(run, flow, "goodput_mbps")
     tables = [table for table in run.detail.tables if flow is None or table.name == flow]
     window = _window(run, start, end)
     return float(sum(np.nan_to_num(table.columns["goodput_mbps"][window]).mean() for table in tables))
@@ -66,14 +64,44 @@ def retransmitted(run: SeedRun, flow: str) -> float:
     return _measure(_flow(run, flow), "retransmitted_packets")
 
 
-def timeouts(run: SeedRun, flow: str) -> float:
-    """Retransmission timeouts of a flow."""
-    return _measure(_flow(run, flow), "timeouts")
+def timeouts(run: SeedRun, flow: str | None = None) -> float:
+    """Retransmission timeouts of a flow or group, or of all."""
+    return _sum(run, flow, "timeouts")
 
 
-def fast_recoveries(run: SeedRun, flow: str) -> float:
-    """Times that a flow went into fast recovery."""
-    return _measure(_flow(run, flow), "fast_recoveries")
+def fast_recoveries(run: SeedRun, flow: str | None = None) -> float:
+    """Times that a flow or group went into fast recovery, or all."""
+    return _sum(run, flow, "fast_recoveries")
+
+
+def rtt_samples(run: SeedRun, flow: str | None = None) -> float:
+    """RTT samples of a flow or group, or of all."""
+    return _sum(run, flow, "rtt_samples")
+
+
+def rtt_peaks(run: SeedRun, flow: str | None = None) -> float:
+    """RTT samples that were peaks: with a peak ratio of 2 or more."""
+    return _sum(run, flow, "rtt_peaks")
+
+
+def timeouts_at_peak(run: SeedRun, flow: str | None = None) -> float:
+    """Timeouts whose last RTT sample was a peak."""
+    return _sum(run, flow, "timeouts_at_peak")
+
+
+def fast_recoveries_at_peak(run: SeedRun, flow: str | None = None) -> float:
+    """Entries into fast recovery whose last RTT sample was a peak."""
+    return _sum(run, flow, "fast_recoveries_at_peak")
+
+
+def regained(run: SeedRun, flow: str) -> float:
+    """Mean growth of the window in segments from a loss without a peak to the next loss."""
+    return _measure(_sender(run, flow), "regained_segments")
+
+
+def regained_after_peak(run: SeedRun, flow: str) -> float:
+    """The same after a loss with a peak."""
+    return _measure(_sender(run, flow), "regained_after_peak_segments")
 
 
 def rtt(run: SeedRun, flow: str) -> float:
@@ -176,6 +204,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         retransmitted,
         timeouts,
         fast_recoveries,
+        rtt_samples,
+        rtt_peaks,
+        timeouts_at_peak,
+        fast_recoveries_at_peak,
+        regained,
+        regained_after_peak,
         rtt,
         rtt_p95,
         rtt_min,
@@ -211,6 +245,21 @@ def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
 
 def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
     return _component(run.outcome["flows"], name)
+
+
+def _senders(run: SeedRun) -> list[dict[str, Any]]:
+    """Flows and groups."""
+    return [*run.outcome["flows"], *(run.outcome.get("groups") or [])]
+
+
+def _sender(run: SeedRun, name: str) -> Mapping[str, Any]:
+    return _component(_senders(run), name)
+
+
+def _sum(run: SeedRun, name: str | None, key: str) -> float:
+    """A measure of one flow or group, or of all together."""
+    senders = _senders(run) if name is None else [_sender(run, name)]
+    return float(sum(sender[key] or 0 for sender in senders))
 
 
 def _link(run: SeedRun, name: str) -> Mapping[str, Any]:

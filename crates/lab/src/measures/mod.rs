@@ -11,7 +11,7 @@ pub use fairness::JainSeconds;
 
 use crate::scenario::Scenario;
 use cwndlab_sim::Outcome;
-use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome};
+use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, PatternsOutcome};
 use seconds::Seconds;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
 }
 
 fn flow(flow: &FlowOutcome, convergence_s: Option<f64>) -> Value {
-    json!({
+    let own = json!({
         "name": flow.name,
         "cc": flow.cc,
         "start_s": number(flow.start_s),
@@ -82,11 +82,29 @@ fn flow(flow: &FlowOutcome, convergence_s: Option<f64>) -> Value {
         "completion_s": flow.completion_s.map(number),
         "convergence_s": convergence_s.map(number),
         "degraded": flow.degraded,
-    })
+    });
+    with_patterns(own, &flow.patterns)
+}
+
+/// A component's measures and those of its timeout patterns, one beside the other.
+fn with_patterns(mut own: Value, patterns: &PatternsOutcome) -> Value {
+    if let Some(fields) = own.as_object_mut() {
+        for (name, value) in [
+            ("rtt_samples", json!(patterns.rtt_samples)),
+            ("rtt_peaks", json!(patterns.rtt_peaks)),
+            ("timeouts_at_peak", json!(patterns.timeouts_at_peak)),
+            ("fast_recoveries_at_peak", json!(patterns.fast_recoveries_at_peak)),
+            ("regained_segments", json!(patterns.regained_segments.map(number))),
+            ("regained_after_peak_segments", json!(patterns.regained_after_peak_segments.map(number))),
+        ] {
+            fields.insert(name.to_owned(), value);
+        }
+    }
+    own
 }
 
 fn group(group: &GroupOutcome) -> Value {
-    json!({
+    let own = json!({
         "name": group.name,
         "cc": group.cc,
         "arrived": group.arrived,
@@ -98,7 +116,9 @@ fn group(group: &GroupOutcome) -> Value {
         "completion_p99_ms": group.completion_p99_ms.map(number),
         "retransmitted_packets": group.retransmitted_packets,
         "timeouts": group.timeouts,
-    })
+        "fast_recoveries": group.fast_recoveries,
+    });
+    with_patterns(own, &group.patterns)
 }
 
 fn link(link: &LinkOutcome) -> Value {

@@ -1,15 +1,17 @@
-//! Arrival processes: flows that come at random.
+//! Arrival processes: flows that come at random, or each in the place of one that has ended.
 
+use super::limits;
 use super::problem::Checked;
 use super::quantity;
-use super::section::Item;
+use super::section::{Item, Section};
 use super::tree::Kind;
-use cwndlab_sim::spec::SizeSpec;
+use cwndlab_cc::Span;
+use cwndlab_sim::spec::{Comes, SizeSpec};
 
-/// How often, and how large.
+/// When they start, and how large they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrivals {
-    pub(crate) per_second: f64,
+    pub(crate) comes: Comes,
     pub(crate) size: SizeSpec,
 }
 
@@ -20,13 +22,30 @@ const MOST_PER_SECOND: f64 = 1e6;
 /// Tail index of a Pareto distribution where none is given: that of web objects (Crovella and Bestavros 1997).
 const SHAPE: f64 = 1.2;
 
-/// `{ per_second = 20, size = "30 kB" }`
+/// `{ per_second = 20, size = "30 kB" }`, or `{ parallel = 8, size = "10 MB" }`
 pub(crate) fn arrivals(item: &Item) -> Checked<Arrivals> {
     let mut section = item.section()?;
-    let per_second = section.require("per_second", per_second);
+    let comes = comes(&mut section);
     let size = section.require("size", size);
     section.finish()?;
-    Ok(Arrivals { per_second: per_second?, size: size? })
+    Ok(Arrivals { comes: comes?, size: size? })
+}
+
+fn comes(section: &mut Section) -> Checked<Comes> {
+    let Some(item) = section.item("parallel") else {
+        if let Some(pause) = section.item("pause") {
+            return Err(pause.error("only transfers whose number is given by `parallel` pause"));
+        }
+        return section.require("per_second", per_second).map(Comes::PerSecond);
+    };
+    let transfers = item.whole_within(1, limits::FLOWS);
+    let pause = section.get("pause", quantity::time);
+    if let Some(rate) = section.item("per_second") {
+        return Err(rate.error(
+            "flows come at random, `per_second`, or a number of them is there, `parallel`: not both",
+        ));
+    }
+    Ok(Comes::Parallel { transfers: transfers?, pause: pause?.unwrap_or(Span::ZERO) })
 }
 
 fn per_second(item: &Item) -> Checked<f64> {

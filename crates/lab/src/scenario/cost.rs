@@ -6,7 +6,7 @@ use super::problem::Problems;
 use super::section::Origin;
 use super::settle::base_rtt;
 use cwndlab_cc::{Rate, Span, Time};
-use cwndlab_sim::spec::{Capacity, SizeSpec};
+use cwndlab_sim::spec::{Capacity, Comes, SizeSpec};
 use std::collections::BTreeMap;
 
 /// A run with more data packets than this is told.
@@ -142,7 +142,11 @@ fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64
         buffer => buffer as f64 / mss / rtt.as_secs_f64() * active,
     };
     let own = match (flow.arrivals, template.bytes) {
-        (Some(arrivals), _) => arrivals.per_second * active * mean(arrivals.size) / mss,
+        (Some(arrivals), _) => match arrivals.comes {
+            Comes::PerSecond(rate) => rate * active * mean(arrivals.size) / mss,
+            // What there is to send has no end.
+            Comes::Parallel { .. } => f64::INFINITY,
+        },
         (None, Some(bytes)) => bytes as f64 / mss,
         (None, None) => f64::INFINITY,
     };

@@ -165,6 +165,6 @@ fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {
     let arrivals = flow.arrivals;
     flow_specs(flow).filter_map(move |template| {
         let arrivals = arrivals?;
-        Some(ArrivalSpec { template, per_second: arrivals.per_second, size: arrivals.size })
+        Some(ArrivalSpec { template, comes: arrivals.comes, size: arrivals.size })
     })
 }

@@ -10,7 +10,7 @@ use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{Capacity, LossKind, LossSpec, SizeSpec};
+use cwndlab_sim::spec::{Capacity, Comes, LossKind, LossSpec, SizeSpec};
 use cwndlab_sim::tcp::TcpOptions;
 use serde_json::{Map, Value, json};
 
@@ -137,7 +137,12 @@ fn arrivals(arrivals: &Arrivals) -> Value {
             json!({ "kind": "pareto", "mean": show_bytes(mean as u64), "shape": shape })
         }
     };
-    json!({ "per_second": arrivals.per_second, "size": size })
+    match arrivals.comes {
+        Comes::PerSecond(rate) => json!({ "per_second": rate, "size": size }),
+        Comes::Parallel { transfers, pause } => {
+            json!({ "parallel": transfers, "pause": show_time(pause), "size": size })
+        }
+    }
 }
 
 /// TCP options in force.

@@ -1,6 +1,7 @@
 //! TCP endpoints: state machines without I/O.
 
 pub mod options;
+pub mod patterns;
 pub mod prr;
 pub mod rack;
 pub mod rate;
@@ -10,5 +11,6 @@ pub mod scoreboard;
 pub mod sender;
 
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
+pub use patterns::Patterns;
 pub use receiver::Receiver;
 pub use sender::{Counters, Outgoing, Sender};

@@ -211,6 +211,7 @@ impl Sender {
         let options = &self.options;
         let smoothed = self.clock.between(oldest, now);
         let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, now));
+        self.patterns.on_sample(&self.facts.rtt, latest);
         rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
         self.sample = Some(latest);

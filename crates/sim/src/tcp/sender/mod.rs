@@ -9,6 +9,7 @@ mod timers;
 mod transmit;
 
 use super::options::{LossDetection, Recovery, TcpOptions};
+use super::patterns::Patterns;
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
@@ -64,6 +65,19 @@ pub struct Counters {
     pub undos: u64,
     /// Reductions by ECN.
     pub ecn_reductions: u64,
+}
+
+impl Counters {
+    /// Adds what another sender counted.
+    pub fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.resent += other.resent;
+        self.timeouts += other.timeouts;
+        self.fast_recoveries += other.fast_recoveries;
+        self.probes += other.probes;
+        self.undos += other.undos;
+        self.ecn_reductions += other.ecn_reductions;
+    }
 }
 
 /// How losses are detected.
@@ -125,6 +139,7 @@ pub struct Sender {
     usage: Usage,
     timers: Timers,
     counters: Counters,
+    patterns: Patterns,
     /// Segments to send in all, and the payload of the last one; `None`: without end.
     total: Option<(u32, u64)>,
     last_sent: Time,
@@ -182,6 +197,7 @@ impl Sender {
             usage: Usage { round_end: 0, limited: true },
             timers: Timers::default(),
             counters: Counters::default(),
+            patterns: Patterns::default(),
             total: bytes.map(|bytes| (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss)),
             last_sent: Time::ZERO,
             paced_until: Time::ZERO,
@@ -267,6 +283,17 @@ impl Sender {
         self.counters
     }
 
+    /// What its losses and the peaks of its RTT have to do with each other.
+    #[must_use]
+    pub fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+
+    /// Counts patterns anew.
+    pub fn restart_patterns(&mut self) {
+        self.patterns.restart();
+    }
+
     /// The decision in force.
     #[must_use]
     pub fn control(&self) -> Control {
@@ -336,6 +363,11 @@ impl Sender {
         if let Some(agent) = self.cc.agent() {
             agent.act(action);
         }
+    }
+
+    /// The controller's window in segments.
+    fn cwnd_segments(&self) -> f64 {
+        self.cc.control().cwnd as f64 / self.facts.mss as f64
     }
 
     /// Calls the controller with what it may read.

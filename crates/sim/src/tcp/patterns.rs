@@ -1,0 +1,223 @@
+//! Timeout patterns (Lim et al. 2004, sec. 3): how often the RTT of a flow has a peak, how often a loss comes with one, and
+//! how far the window then grows until the next loss.
+
+use crate::outcome::PatternsOutcome;
+use cwndlab_cc::rtt_peak::{PEAK, ratio};
+use cwndlab_cc::{Rtt, Span};
+
+/// Width of a class of peak ratios ...
+const CLASS: f64 = 0.1;
+/// ... of which the last holds all from 10 on.
+const CLASSES: usize = 101;
+
+/// The two kinds of loss that the patterns tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// A retransmission timeout.
+    Timeout,
+    /// Fast recovery: the triple duplicate ACK of a time before SACK.
+    FastRecovery,
+}
+
+/// How far windows grew between two losses, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growth {
+    sum: f64,
+    count: u64,
+}
+
+impl Growth {
+    fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+}
+
+/// What one sender sees of it. A loss is judged by the last sample before it; the average is SRTT before the sample.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns {
+    ratio: Option<f64>,
+    samples: u64,
+    peaks: u64,
+    timeouts_at_peak: u64,
+    recoveries_at_peak: u64,
+    /// After losses without a peak, and with one.
+    regained: [Growth; 2],
+    /// The last loss: whether it came with a peak, and the window that it left.
+    since: Option<(bool, f64)>,
+    /// How many samples had a ratio of each class.
+    classes: Vec<u32>,
+}
+
+impl Patterns {
+    /// A sample arrives; `before` are the RTTs without it.
+    #[inline]
+    pub fn on_sample(&mut self, before: &Rtt, latest: Span) {
+        self.ratio = ratio(latest, before.minimum, before.smoothed);
+        self.samples += 1;
+        let Some(ratio) = self.ratio else { return };
+        self.peaks += u64::from(ratio >= PEAK);
+        let class = ((ratio / CLASS) as usize).min(CLASSES - 1);
+        match self.classes.get_mut(class) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.widen(class),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, class: usize) {
+        self.classes.resize(class + 1, 0);
+        self.classes[class] = 1;
+    }
+
+    /// A loss; the windows before and after it in segments.
+    pub fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
+        if let Some((at_peak, from)) = self.since {
+            self.regained[usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
+        }
+        let at_peak = self.ratio.is_some_and(|ratio| ratio >= PEAK);
+        match loss {
+            Loss::Timeout => self.timeouts_at_peak += u64::from(at_peak),
+            Loss::FastRecovery => self.recoveries_at_peak += u64::from(at_peak),
+        }
+        self.since = Some((at_peak, after));
+    }
+
+    /// The peak ratio of the last sample; none while the average is the base RTT.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        self.ratio
+    }
+
+    /// Forgets what was counted so far, but not where it stands.
+    pub fn restart(&mut self) {
+        *self = Self { ratio: self.ratio, since: self.since, ..Self::default() };
+    }
+
+    /// Adds what another flow counted.
+    pub fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.peaks += other.peaks;
+        self.timeouts_at_peak += other.timeouts_at_peak;
+        self.recoveries_at_peak += other.recoveries_at_peak;
+        for (sum, more) in self.regained.iter_mut().zip(other.regained) {
+            sum.add(more);
+        }
+        if self.classes.len() < other.classes.len() {
+            self.classes.resize(other.classes.len(), 0);
+        }
+        for (count, more) in self.classes.iter_mut().zip(&other.classes) {
+            *count = count.saturating_add(*more);
+        }
+    }
+
+    /// How the ratios are distributed: the middle of each class that is not empty, and how many it holds. The last is
+    /// open: it is shown at its lower end.
+    #[must_use]
+    pub fn classes(&self) -> (Vec<f64>, Vec<u32>) {
+        let filled = self.classes.iter().enumerate().filter(|(_, count)| **count > 0);
+        let middle = |class: usize| if class + 1 == CLASSES { 10.0 } else { (class as f64 + 0.5) * CLASS };
+        filled.map(|(class, count)| (middle(class), *count)).unzip()
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn outcome(&self) -> PatternsOutcome {
+        PatternsOutcome {
+            rtt_samples: self.samples,
+            rtt_peaks: self.peaks,
+            timeouts_at_peak: self.timeouts_at_peak,
+            fast_recoveries_at_peak: self.recoveries_at_peak,
+            regained_segments: self.regained[0].mean(),
+            regained_after_peak_segments: self.regained[1].mean(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Base RTT 100 ms, SRTT 120 ms.
+    fn sample(patterns: &mut Patterns, ms: u64) {
+        let ms_of = Span::from_millis;
+        let before = Rtt { minimum: ms_of(100), smoothed: ms_of(120), ..Rtt::default() };
+        patterns.on_sample(&before, ms_of(ms));
+    }
+
+    #[test]
+    fn a_loss_belongs_to_the_sample_before_it() {
+        let mut patterns = Patterns::default();
+        patterns.on_loss(Loss::Timeout, 9.0, 1.0);
+        for (rtt_ms, loss) in
+            [(150, Loss::Timeout), (130, Loss::Timeout), (140, Loss::FastRecovery), (139, Loss::FastRecovery)]
+        {
+            sample(&mut patterns, 110);
+            sample(&mut patterns, rtt_ms);
+            patterns.on_loss(loss, 9.0, 4.5);
+        }
+        let outcome = patterns.outcome();
+        assert_eq!((outcome.rtt_samples, outcome.rtt_peaks), (8, 2));
+        assert_eq!((outcome.timeouts_at_peak, outcome.fast_recoveries_at_peak), (1, 1));
+    }
+
+    #[test]
+    fn what_is_regained_belongs_to_the_loss_that_it_follows() {
+        let mut patterns = Patterns::default();
+        sample(&mut patterns, 150);
+        patterns.on_loss(Loss::Timeout, 20.0, 1.0);
+        sample(&mut patterns, 120);
+        patterns.on_loss(Loss::FastRecovery, 8.0, 4.0);
+        patterns.on_loss(Loss::FastRecovery, 10.0, 5.0);
+        patterns.on_loss(Loss::FastRecovery, 13.0, 6.5);
+        let outcome = patterns.outcome();
+        assert_eq!(outcome.regained_after_peak_segments, Some(7.0));
+        assert_eq!(outcome.regained_segments, Some(7.0));
+        let mut none = Patterns::default();
+        none.on_loss(Loss::Timeout, 20.0, 1.0);
+        assert_eq!(none.outcome().regained_segments, None);
+    }
+
+    #[test]
+    fn ratios_are_kept_in_classes_of_a_tenth() {
+        let mut patterns = Patterns::default();
+        // 0, 0.5 (twice), 1.0 and 45.
+        for ms in [100, 110, 111, 120, 1000] {
+            sample(&mut patterns, ms);
+        }
+        let (middles, counts) = patterns.classes();
+        assert_eq!(counts, [1, 2, 1, 1]);
+        for (middle, expected) in middles.iter().zip([0.05, 0.55, 1.05, 10.0]) {
+            assert!((middle - expected).abs() < 1e-9, "{middle}");
+        }
+    }
+
+    #[test]
+    fn a_sample_without_a_ratio_is_no_peak() {
+        let mut patterns = Patterns::default();
+        let rtt = Span::from_millis(100);
+        patterns.on_sample(&Rtt { minimum: rtt, smoothed: rtt, ..Rtt::default() }, Span::from_secs(1));
+        assert_eq!((patterns.outcome().rtt_samples, patterns.outcome().rtt_peaks), (1, 0));
+        assert_eq!(patterns.classes().1, [] as [u32; 0]);
+    }
+
+    #[test]
+    fn a_new_start_forgets_counts_and_sums_add_up() {
+        let mut patterns = Patterns::default();
+        sample(&mut patterns, 150);
+        patterns.on_loss(Loss::Timeout, 20.0, 1.0);
+        let mut sum = patterns.clone();
+        sum.add(&patterns);
+        assert_eq!((sum.outcome().rtt_peaks, sum.outcome().timeouts_at_peak), (2, 2));
+        assert_eq!(sum.classes().1, [2]);
+        patterns.restart();
+        assert_eq!(patterns.outcome().rtt_samples, 0);
+        // The growth since the last loss goes on over the warm-up's end.
+        patterns.on_loss(Loss::Timeout, 5.0, 1.0);
+        assert_eq!(patterns.outcome().regained_after_peak_segments, Some(4.0));
+    }
+}
