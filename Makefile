@@ -35,8 +35,8 @@ lint-rust:
 
 lint-python: $(BUILT)
 	@echo "== ruff"
-	@$(BIN)/ruff check --quiet python
-	@$(BIN)/ruff format --quiet --check python
+	@$(BIN)/ruff check --quiet python templates
+	@$(BIN)/ruff format --quiet --check python templates
 	@echo "== mypy"
 	@$(BIN)/mypy
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.comparison import Comparison, Contest
+from cwndlab.controllers.origins import Origin
 from cwndlab.detail import Detail, Distribution
 from cwndlab.errors import InputError
 from cwndlab.frames import (
@@ -27,7 +28,7 @@ from cwndlab.grid import Axis
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
 from cwndlab.result import Result
 from cwndlab.runner import SeedRun
-from cwndlab.scenario import Controller, Scenario
+from cwndlab.scenario import Scenario
 from cwndlab.swept import Sweep
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _scenario(source: Mapping[str, Any]) -> Scenario:
     scenario = Scenario(source["text"].encode(), source["file"], overrides)
     # What the cached properties would ask the simulator and this process for.
     scenario.__dict__["canonical"] = source["canonical"]
-    controllers = [Controller(**each) for each in source.get("controllers", [])]
+    controllers = [Origin(**each) for each in source.get("controllers", [])]
     scenario.__dict__["controllers"] = controllers
     return scenario
 

@@ -13,6 +13,8 @@ from cwndlab.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from cwndlab.controllers.origins import Origin
+
 Override = tuple[str, str]
 
 # Far above any scenario written by hand; a file like this is a mistake (a trace, a packet capture).
@@ -37,15 +39,6 @@ class Problem:
     def is_error(self) -> bool:
         """Whether the scenario cannot be run."""
         return self.severity == "error"
-
-
-@dataclass(frozen=True)
-class Controller:
-    """A controller in Python, with the hash of its code; `file` is None if it was defined at a prompt."""
-
-    name: str
-    code_sha256: str
-    file: str | None
 
 
 class ScenarioError(InputError):
@@ -102,15 +95,12 @@ class Scenario:
         return resolved
 
     @cached_property
-    def controllers(self) -> list[Controller]:
-        """The controllers in Python that it names."""
-        from cwndlab.controllers.declaration import registered
+    def controllers(self) -> list[Origin]:
+        """The algorithms that it names and that do not ship with this build."""
+        from cwndlab.controllers.origins import known
 
-        known = registered()
-        names = dict.fromkeys(flow["cc"]["name"] for flow in self.resolved["flow"]) if known else {}
-        return [
-            Controller(name, known[name].code_sha256, known[name].file) for name in names if name in known
-        ]
+        names = dict.fromkeys(flow["cc"]["name"] for flow in self.resolved["flow"]) if known() else {}
+        return [known()[name] for name in names if name in known()]
 
     def overridden(self, *overrides: Override) -> Scenario:
         """The same scenario with more overrides, after those that it has."""
@@ -138,9 +128,9 @@ class Scenario:
 
 
 def with_options(scenarios: Iterable[Scenario]) -> list[str]:
-    """The files of the controllers that these scenarios name, as words of a command line."""
-    files = dict.fromkeys(each.file for scenario in scenarios for each in scenario.controllers)
-    return [word for file in files if file is not None for word in ("--with", file)]
+    """What loads the controllers that these scenarios name, as words of a command line."""
+    loaded = dict.fromkeys(each.loaded_by for scenario in scenarios for each in scenario.controllers)
+    return [word for each in loaded if each is not None for word in ("--with", each)]
 
 
 def seconds(time: str) -> float:

@@ -109,7 +109,7 @@ def test_an_exception_is_told_with_its_line_and_no_traceback(
     ("content", "complaint"),
     [
         (None, "mine.py: no such file"),
-        ("x = 1\n", "registers no controller"),
+        ("x = 1\n", "registers no algorithm"),
         ("class X:\n    def f(:\n", "mine.py:2: SyntaxError"),
         ("import cwndlab\n\n1 / 0\n", "mine.py:3: ZeroDivisionError"),
         ("from cwndlab import controller\ncontroller('reno')(int)\n", "mine.py:2: controller 'reno': "),

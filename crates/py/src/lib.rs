@@ -1,4 +1,4 @@
-//! The extension module `cwndlab._native`: it passes arguments and results, and decides nothing.
+//! What an extension module offers to the Python face: it passes arguments and results, and decides nothing.
 
 mod controller;
 mod convert;
@@ -6,6 +6,7 @@ mod registry;
 mod token;
 
 use convert::{check_json, detail, recording};
+use cwndlab_cc::Algorithm;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::read;
@@ -14,7 +15,6 @@ use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as l
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use registry::register;
 use token::RunToken;
 
 /// Dotted keys and values that are set over a scenario.
@@ -89,17 +89,28 @@ fn bench_cases() -> Vec<&'static str> {
 }
 
 /// The best of some runs of a benchmark case with overrides, as JSON.
-#[pyfunction]
-fn bench(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) -> PyResult<String> {
+#[pyfunction(name = "bench")]
+fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) -> PyResult<String> {
     let result = py.detach(|| benchmarks::bench(case, repeats, &registry::current(), &overrides));
     result.map(|report| report.to_string()).map_err(PyValueError::new_err)
 }
 
-/// The module.
-#[pymodule]
-mod _native {
-    #[pymodule_export]
-    use super::controller::{Ack, Event, Facts, Lost, Random, RateSample, Sent, Setup};
-    #[pymodule_export]
-    use super::{RunToken, bench, bench_cases, catalogue, check, register, resolve, run_seed};
+/// Fills an extension module with everything that the Python face asks for, and these algorithms besides those that
+/// ship: whoever writes a module of their own need do no more.
+///
+/// # Errors
+/// An algorithm that ships has the name of one of these.
+pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = Algorithm>) -> PyResult<()> {
+    for algorithm in algorithms {
+        registry::add_new(algorithm)?;
+    }
+    module.add_class::<RunToken>()?;
+    controller::add_classes(module)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(run_seed, module)?)?;
+    module.add_function(wrap_pyfunction!(registry::register, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_cases, module)?)?;
+    module.add_function(wrap_pyfunction!(bench_case, module)?)
 }

@@ -2,6 +2,7 @@
 
 use crate::controller::{self, Declaration};
 use cwndlab_cc::{Algorithm, Registry};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -12,8 +13,18 @@ pub(crate) fn current() -> Registry {
     REGISTRY.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
+/// Adds an algorithm of a name that none has.
+pub(crate) fn add_new(algorithm: Algorithm) -> PyResult<()> {
+    if current().get(algorithm.name).is_some() {
+        let message = format!("there is an algorithm `{}` already; choose another name", algorithm.name);
+        return Err(PyValueError::new_err(message));
+    }
+    add(algorithm);
+    Ok(())
+}
+
 /// Adds an algorithm; one of the same name is replaced.
-pub(crate) fn add(algorithm: Algorithm) {
+fn add(algorithm: Algorithm) {
     REGISTRY.write().unwrap_or_else(PoisonError::into_inner).add(algorithm);
 }
 

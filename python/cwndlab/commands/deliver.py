@@ -35,7 +35,7 @@ class Delivery:
     style: bool
 
 
-def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[Path]) -> Scenario:
+def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
     """Read and check a scenario that may name these controllers; its warnings are printed."""
     from cwndlab import scenario
     from cwndlab.commands.problems import print_problems

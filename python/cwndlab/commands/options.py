@@ -15,8 +15,12 @@ Overrides = Annotated[
     ),
 ]
 Controllers = Annotated[
-    list[Path],
-    typer.Option("--with", metavar="FILE.py", help="A file with controllers of your own; may be repeated."),
+    list[str],
+    typer.Option(
+        "--with",
+        metavar="FILE.py",
+        help="A file with controllers of your own, or a package with some in Rust; may be repeated.",
+    ),
 ]
 Seeds = Annotated[
     str,

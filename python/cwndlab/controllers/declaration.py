@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cwndlab import _native, catalogue
-from cwndlab.controllers import code, faults
+from cwndlab.controllers import code, faults, origins
 from cwndlab.controllers.parameters import Parameter, declared_by
 from cwndlab.errors import InputError
 
@@ -42,7 +42,6 @@ class Declaration:
     ecn: str
     own_window_in_recovery: bool
     file: str | None
-    code_sha256: str
 
     def make(self, setup: _native.Setup, settings: Mapping[str, Any]) -> object:
         """Make the controller of a flow."""
@@ -74,18 +73,19 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
     """
 
     def register(cls: C) -> C:
-        declared = _declared(cls, name, source, departures)
+        if not isinstance(cls, type):
+            raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
+        file, code_sha256 = code.of(cls)
+        declared = _declared(cls, name, source, departures, file)
         _native.register(declared)
         _registered[name] = declared
+        origins.note(origins.Origin(name, code_sha256, file))
         return cls
 
     return register
 
 
-def _declared(cls: type, name: str, source: str, departures: Sequence[str]) -> Declaration:
-    if not isinstance(cls, type):
-        raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
-    file, code_sha256 = code.of(cls)
+def _declared(cls: type, name: str, source: str, departures: Sequence[str], file: str | None) -> Declaration:
     _check_name(name, file)
     for attribute in OPTIONAL:
         if not hasattr(cls, attribute):
@@ -109,7 +109,6 @@ def _declared(cls: type, name: str, source: str, departures: Sequence[str]) -> D
         ecn=ecn,
         own_window_in_recovery=bool(getattr(cls, "own_window_in_recovery", False)),
         file=file,
-        code_sha256=code_sha256,
     )
 
 

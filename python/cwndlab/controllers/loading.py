@@ -1,27 +1,53 @@
-"""Loading the files that `--with` names."""
+"""Loading what `--with` names: a file, or a package that is installed."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwndlab.controllers.declaration import registered
+from cwndlab.controllers.code import shown
 from cwndlab.controllers.faults import told_of_module
+from cwndlab.controllers.origins import known
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def load(files: Iterable[Path]) -> None:
-    """Run each file as a module, for the controllers that it registers."""
-    for file in files:
-        _load(file)
+def load(names: Iterable[str]) -> None:
+    """Load files (`my_algorithm.py`) and packages (`gentle`) for the algorithms that they register."""
+    for name in names:
+        before = dict(known())
+        if name.endswith(".py") or os.sep in name:
+            _load_file(Path(name))
+            loaded = shown(name)
+        else:
+            _load_package(name)
+            loaded = name
+        # What was loaded before is told by its origin: it changes nothing to load it again.
+        if dict(known()) == before and all(origin.loaded_by != loaded for origin in before.values()):
+            hint = 'put @cwndlab.controller("NAME") over a class'
+            raise InputError(f"--with {name}: registers no algorithm; {hint}")
 
 
-def _load(file: Path) -> None:
+def _load_package(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise InputError(f"--with {name}: {error}") from None
+        raise InputError(
+            f"--with {name}: no such package is installed; a file of Python is named with its ending .py"
+        ) from None
+    except Exception as error:
+        raise InputError(f"--with {name}: {type(error).__name__}: {error}") from None
+
+
+def _load_file(file: Path) -> None:
     if not file.is_file():
         raise InputError(f"--with {file}: no such file; expected a Python file (.py)")
     path = str(file.resolve())
@@ -35,12 +61,7 @@ def _load(file: Path) -> None:
     if str(file.resolve().parent) not in sys.path:
         # As for a script: it finds the modules beside it.
         sys.path.append(str(file.resolve().parent))
-    before = dict(registered())
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise InputError(told_of_module(error, path)) from None
-    if dict(registered()) == before:
-        raise InputError(
-            f'--with {file}: registers no controller; put @cwndlab.controller("NAME") over its class'
-        )

@@ -1,0 +1,14 @@
+//! The extension module `cwndlab._native`, with the algorithms that ship and no other.
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+mod _native {
+    use super::{Bound, PyModule, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        cwndlab_py::fill(module, [])
+    }
+}

@@ -1,0 +1,97 @@
+//! A congestion control of my own: Reno that keeps most of its window on a loss.
+
+use cwndlab_cc::params::Parameters;
+use cwndlab_cc::{Algorithm, Classic, Context, Event, Window, WindowRule};
+use std::sync::Arc;
+
+cwndlab_cc::parameters! {
+    /// What can be set.
+    pub struct GentleParams {
+        keep: f64 = 0.8, "keep", Allowed::Number(0.1, 0.9), "", "which share of the window stays on a loss",
+            "a choice of mine";
+    }
+}
+
+/// How the window grows and shrinks; slow start, undo and all else are the frame's.
+struct Gentle {
+    keep: f64,
+}
+
+impl WindowRule for Gentle {
+    /// One segment a round trip.
+    fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
+        window.grow_one_per(window.cwnd, acked);
+    }
+
+    fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
+        (window.cwnd as f64 * self.keep) as u64
+    }
+}
+
+/// How scenarios know it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "gentle",
+        summary: "Reno that keeps 0.8 of its window on a loss",
+        source: "an example: AIMD with other numbers than Reno's",
+        departures: &[],
+        params: GentleParams::specs().into(),
+        build: Arc::new(|setup, settings| {
+            let GentleParams { keep } = GentleParams::with(settings);
+            Box::new(Classic::new(setup, Gentle { keep }))
+        }),
+    }
+}
+
+/// The module that Python loads: all of cwndlab, and the algorithm.
+#[cfg(feature = "python")]
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        cwndlab_py::fill(module, [super::algorithm()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_cc::testing::Sender;
+    use cwndlab_cc::{Registry, Setup, Span};
+    use cwndlab_lab::run::{Control, run_seed};
+    use cwndlab_lab::scenario::{Source, read};
+    use cwndlab_lab::trace::Directory;
+
+    const MSS: u64 = 1448;
+
+    /// Without a network: a story of ACKs and losses.
+    #[test]
+    fn it_grows_by_a_segment_a_round_and_keeps_most_on_a_loss() {
+        let setup = Setup { mss: MSS, initial_window: 100 * MSS, paced: false };
+        let mut sender = Sender::new((algorithm().build)(&setup, &[]), MSS, Span::from_millis(50));
+        sender.lose();
+        assert_eq!(sender.cwnd_segments() as u64, 80);
+        sender.round(2);
+        assert_eq!(sender.cwnd_segments() as u64, 81);
+    }
+
+    /// With one: the registry is a value, and the laboratory takes it.
+    #[test]
+    fn it_fills_a_link() {
+        let text = r#"
+            duration = "20 s"
+            link = [{ name = "wan", rate = "20 Mbit/s", delay = "10 ms", queue = "1 bdp" }]
+            flow = [{ cc = { name = "gentle", keep = 0.7 }, path = ["wan"] }]
+        "#;
+        let mut registry = Registry::built_in();
+        registry.add(algorithm());
+        let source = Source { file: "test.toml", registry: &registry, traces: &Directory::of("test.toml") };
+        let (scenario, problems) = read(text.as_bytes(), &source, &[]);
+        assert!(problems.is_empty(), "{problems:?}");
+        let outcome = run_seed(&scenario.unwrap(), 1, false, &Control::default()).unwrap();
+        assert!(outcome.flows[0].goodput_mbps > 18.0, "{} Mbit/s", outcome.flows[0].goodput_mbps);
+    }
+}
