@@ -42,7 +42,8 @@ fn so_many_are_under_way_at_any_time() {
         let outcome = transfers(number, Span::ZERO, |flow| flow.start_jitter = jitter);
         let group = &outcome.groups[0];
         assert_eq!(group.arrived, group.completed + number, "{group:?}");
-        if number > 1 {
+        // Sixteen windows of a segment fill the 67 packets of the path and more.
+        if number == 16 {
             assert!(outcome.links[0].utilisation.expect("a rate") > 0.9, "{:?}", outcome.links[0]);
         }
     }

@@ -5,10 +5,12 @@ use crate::outcome::PatternsOutcome;
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
 use cwndlab_cc::{Rtt, Span};
 
-/// Width of a class of peak ratios ...
-const CLASS: f64 = 0.1;
+/// Classes of peak ratios from one whole number to the next ...
+const CLASSES_PER_ONE: u64 = 10;
 /// ... of which the last holds all from 10 on.
-const CLASSES: usize = 101;
+const CLASSES: u64 = 10 * CLASSES_PER_ONE + 1;
+/// The first class of peaks.
+const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
 
 /// The two kinds of loss that the patterns tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,10 @@ impl Growth {
 /// What one sender sees of it. A loss is judged by the last sample before it; the average is SRTT before the sample.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
-    ratio: Option<f64>,
+    /// The last sample, and the RTTs before it.
+    latest: Span,
+    base: Span,
+    average: Span,
     samples: u64,
     peaks: u64,
     timeouts_at_peak: u64,
@@ -57,15 +62,26 @@ impl Patterns {
     /// A sample arrives; `before` are the RTTs without it.
     #[inline]
     pub fn on_sample(&mut self, before: &Rtt, latest: Span) {
-        self.ratio = ratio(latest, before.minimum, before.smoothed);
+        (self.latest, self.base, self.average) = (latest, before.minimum, before.smoothed);
         self.samples += 1;
-        let Some(ratio) = self.ratio else { return };
-        self.peaks += u64::from(ratio >= PEAK);
-        let class = ((ratio / CLASS) as usize).min(CLASSES - 1);
-        match self.classes.get_mut(class) {
+        let Some(class) = self.class() else { return };
+        self.peaks += u64::from(class >= PEAK_CLASS);
+        match self.classes.get_mut(class as usize) {
             Some(count) => *count = count.saturating_add(1),
-            None => self.widen(class),
+            None => self.widen(class as usize),
         }
+    }
+
+    /// The class of the last sample's ratio, in whole numbers: this is done for each ACK.
+    #[inline]
+    fn class(&self) -> Option<u64> {
+        let rise = self.latest.saturating_sub(self.base).0;
+        let usual = self.average.saturating_sub(self.base).0;
+        (usual > 0).then(|| (rise.saturating_mul(CLASSES_PER_ONE) / usual).min(CLASSES - 1))
+    }
+
+    fn is_at_peak(&self) -> bool {
+        self.class().is_some_and(|class| class >= PEAK_CLASS)
     }
 
     #[cold]
@@ -74,12 +90,12 @@ impl Patterns {
         self.classes[class] = 1;
     }
 
-    /// A loss; the windows before and after it in segments.
+    /// A loss; the windows before and after it in whole segments.
     pub fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
         if let Some((at_peak, from)) = self.since {
             self.regained[usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
         }
-        let at_peak = self.ratio.is_some_and(|ratio| ratio >= PEAK);
+        let at_peak = self.is_at_peak();
         match loss {
             Loss::Timeout => self.timeouts_at_peak += u64::from(at_peak),
             Loss::FastRecovery => self.recoveries_at_peak += u64::from(at_peak),
@@ -90,12 +106,13 @@ impl Patterns {
     /// The peak ratio of the last sample; none while the average is the base RTT.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
-        self.ratio
+        ratio(self.latest, self.base, self.average)
     }
 
     /// Forgets what was counted so far, but not where it stands.
     pub fn restart(&mut self) {
-        *self = Self { ratio: self.ratio, since: self.since, ..Self::default() };
+        let Self { latest, base, average, since, .. } = *self;
+        *self = Self { latest, base, average, since, ..Self::default() };
     }
 
     /// Adds what another flow counted.
@@ -120,7 +137,10 @@ impl Patterns {
     #[must_use]
     pub fn classes(&self) -> (Vec<f64>, Vec<u32>) {
         let filled = self.classes.iter().enumerate().filter(|(_, count)| **count > 0);
-        let middle = |class: usize| if class + 1 == CLASSES { 10.0 } else { (class as f64 + 0.5) * CLASS };
+        let middle = |class: usize| match class as u64 + 1 {
+            CLASSES => 10.0,
+            _ => (class as f64 + 0.5) / CLASSES_PER_ONE as f64,
+        };
         filled.map(|(class, count)| (middle(class), *count)).unzip()
     }
 

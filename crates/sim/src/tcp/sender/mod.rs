@@ -9,7 +9,7 @@ mod timers;
 mod transmit;
 
 use super::options::{LossDetection, Recovery, TcpOptions};
-use super::patterns::Patterns;
+use super::patterns::{Loss, Patterns};
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
@@ -365,9 +365,10 @@ impl Sender {
         }
     }
 
-    /// The controller's window in segments.
-    fn cwnd_segments(&self) -> f64 {
-        self.cc.control().cwnd as f64 / self.facts.mss as f64
+    /// A loss has reduced the window; before it, it was that of the last send.
+    fn note_pattern(&mut self, loss: Loss) {
+        let after = self.cc.control().cwnd / self.facts.mss;
+        self.patterns.on_loss(loss, f64::from(self.window), after as f64);
     }
 
     /// Calls the controller with what it may read.

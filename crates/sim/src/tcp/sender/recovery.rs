@@ -133,9 +133,8 @@ impl Sender {
         self.undo = Undo::begin(&self.board);
         self.counters.fast_recoveries += 1;
         self.note_loss();
-        let window = self.cwnd_segments();
         self.reduce(Event::LossRecovery, arrived);
-        self.patterns.on_loss(Loss::FastRecovery, window, self.cwnd_segments());
+        self.note_pattern(Loss::FastRecovery);
         // RFC 5681 section 3.2, step 3; PRR sees to it by itself.
         self.retransmit_at_once = self.prr.is_none() && !self.needs.own_window_in_recovery;
     }
@@ -172,9 +171,8 @@ impl Sender {
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.undo = Undo::begin(&self.board);
         }
-        let window = self.cwnd_segments();
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
-        self.patterns.on_loss(Loss::Timeout, window, self.cwnd_segments());
+        self.note_pattern(Loss::Timeout);
         self.limited_transmit = 0;
         self.facts.phase = Phase::Loss;
         self.recovery_point = self.board.next();

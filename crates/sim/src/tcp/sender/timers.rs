@@ -118,8 +118,10 @@ impl Sender {
         if measured || self.options.timestamps {
             self.timers.backoff = 0;
         }
+        let backoff = self.timers.backoff;
+        let rto = if backoff == 0 { self.facts.rtt.rto } else { self.backed_off() };
         let idle = self.board.outstanding() == 0;
-        self.timers.retransmit = if idle { Time::NEVER } else { now + self.backed_off() };
+        self.timers.retransmit = if idle { Time::NEVER } else { now + rto };
     }
 
     /// RFC 6298 (5.1): data leave, and the timer is off.

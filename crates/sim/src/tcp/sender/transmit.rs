@@ -17,8 +17,9 @@ impl Sender {
         self.note_window(now, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
         let sent_before = outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
+        let held = self.held_back();
         let limit = loop {
-            if self.occupied() >= window && !at_once {
+            if self.board.pipe() + held >= window && !at_once {
                 break Limit::Window;
             }
             if outbox.len() - sent_before >= room as usize {
@@ -39,12 +40,12 @@ impl Sender {
         self.schedule_probe(now);
     }
 
-    /// What of the window is taken: what is in flight, and without limited transmit (RFC 3042) also what duplicate ACKs
-    /// say has left the network, as long as they do not tell of a loss.
+    /// What of the window nothing is sent into: without limited transmit (RFC 3042) what duplicate ACKs say has left the
+    /// network, as long as they do not tell of a loss.
     #[inline]
-    fn occupied(&self) -> u32 {
+    fn held_back(&self) -> u32 {
         let held = self.facts.phase == Phase::Disorder && !self.options.limited_transmit;
-        self.board.pipe() + if held { self.board.sacked() } else { 0 }
+        if held { self.board.sacked() } else { 0 }
     }
 
     fn note_window(&mut self, now: Time, window: u32) {
@@ -130,7 +131,7 @@ impl Sender {
     pub fn wants_to_send(&mut self) -> bool {
         let control = self.cc.control();
         self.connection == Connection::Open
-            && self.occupied() < self.window_segments(&control)
+            && self.board.pipe() + self.held_back() < self.window_segments(&control)
             && self.next_segment().is_ok()
     }
 
