@@ -19,7 +19,7 @@ class GroupIntervals(TypedDict):
 
 # Kind, name, measure, the middle of each bucket that is not empty in ms, and how many times lie in it.
 Distribution = tuple[
-    Literal["flow", "link", "group"],
+    Literal["flow", "subflow", "link", "group"],
     str,
     Literal["rtt_ms", "queue_delay_ms", "completion_ms"],
     Column,
@@ -35,6 +35,7 @@ class Detail(TypedDict):
 
     end_s: Column
     flows: list[tuple[str, FlowIntervals]]
+    subflows: list[tuple[str, FlowIntervals]]
     groups: list[tuple[str, GroupIntervals]]
     jain: tuple[Column, Column]
     distributions: list[Distribution]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Distribution:
     """How often which value was measured: the middles of buckets (of 1.6 % in ms, of 0.1 for ratios), and counts.
 
-    `kind` is `flow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms`, `queue_delay_ms` or
-    `rtt_peak_ratio`.
+    `kind` is `flow`, `subflow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms`, `queue_delay_ms`
+    or `rtt_peak_ratio`.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Distribution:
 class Detail:
     """Means over consecutive intervals, Jain's index over windows, and distributions.
 
-    `end_s` are the ends of the intervals in seconds; the tables are of flows (`goodput_mbps`,
+    `end_s` are the ends of the intervals in seconds; the tables are of flows and subflows (`goodput_mbps`,
     `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval) and of groups
     (`goodput_mbps`), NaN where the component did not run.
     `jain_end_s` are the ends of the windows of `jain`.
@@ -49,7 +49,7 @@ class Detail:
         """Take what `_native.run_seed` returns."""
         tables = [
             SeriesTable(kind, name, dict(columns))
-            for kind in ("flow", "group")
+            for kind in ("flow", "subflow", "group")
             for name, columns in detail[f"{kind}s"]
         ]
         jain_end_s, jain = detail["jain"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Settings = Mapping[str, str]
 
-# The kinds of rows; `subflow` rows follow those of their flow.
+# The kinds of rows; those of kind `subflow` follow their flow.
 KINDS = ("flow", "group", "link", "change")
 _IDENTITY = ("seed", "kind", "name", "cc", "degraded")
 

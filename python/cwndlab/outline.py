@@ -100,8 +100,15 @@ def _hashes(queue: Any) -> bool:
 
 
 def _all_links(resolved: Resolved) -> Iterator[Resolved]:
-    for link in [*resolved["link"], *(flow["access"] for flow in resolved["flow"])]:
+    access = (link for flow in resolved["flow"] for link in _access_links(flow))
+    for link in [*resolved["link"], *access]:
         if link:
             yield link
             if link["back"]:
                 yield link["back"]
+
+
+def _access_links(flow: Resolved) -> list[Any]:
+    """One, or one for each path of a multipath connection."""
+    access = flow["access"]
+    return access if isinstance(access, list) else [access]

@@ -31,7 +31,7 @@ class Record(StrEnum):
 class SeriesTable:
     """The columns of one component, each as long as the grid; NaN where there is no value.
 
-    `kind` is `flow` or `link`; the names of the columns carry their units.
+    `kind` is `flow`, `subflow` or `link`; the names of the columns carry their units.
     """
 
     kind: str

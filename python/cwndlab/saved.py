@@ -195,7 +195,7 @@ class _Tables:
 
     def detail(self, settings: Mapping[str, str], seed: int) -> Detail:
         intervals = self._part("intervals", settings, seed)
-        end_s, tables = _series_tables(intervals, "end_s", {"flow", "group"})
+        end_s, tables = _series_tables(intervals, "end_s", {"flow", "subflow", "group"})
         jain_end_s, jain = _series_tables(intervals, "end_s", {"run"})
         return Detail(
             end_s,
@@ -209,7 +209,7 @@ class _Tables:
         series = self._part("series", settings, seed)
         if not series.height:
             return None
-        time_s, tables = _series_tables(series, "time_s", {"flow", "link"})
+        time_s, tables = _series_tables(series, "time_s", {"flow", "subflow", "link"})
         events = self._part("events", settings, seed).rows(named=True)
         return Recording(time_s, tables, [FlowEvent(**event) for event in events])
 

@@ -18,6 +18,9 @@ pub struct Setup {
 /// Makes a controller from checked settings.
 pub type Build = Arc<dyn Fn(&Setup, &[(String, Value)]) -> Box<dyn CongestionControl> + Send + Sync>;
 
+/// Before an algorithm's name: each subflow of a multipath connection runs it as if it were alone.
+pub const UNCOUPLED: &str = "uncoupled:";
+
 /// One algorithm: what it is, what can be set, and how it is made.
 #[derive(Clone)]
 pub struct Algorithm {
@@ -77,6 +80,15 @@ impl Registry {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Algorithm> {
         self.algorithms.iter().find(|a| a.name == name)
+    }
+
+    /// The algorithm that a scenario means by this word, and whether each subflow runs it as if it were alone.
+    #[must_use]
+    pub fn find(&self, word: &str) -> Option<(&Algorithm, bool)> {
+        match word.strip_prefix(UNCOUPLED) {
+            Some(name) => self.get(name).map(|algorithm| (algorithm, true)),
+            None => self.get(word).map(|algorithm| (algorithm, false)),
+        }
     }
 
     /// All, in the order of registration.

@@ -111,7 +111,7 @@ fn flows_are_measured_while_they_run() {
     assert!(over_time.jain_seconds.jain.iter().all(|jain| (1.0 / 3.0..=1.0).contains(jain)));
     let mean = over_time.jain.expect("two flows ran");
     assert!((0.6..1.0).contains(&mean), "{mean}");
-    assert!(over_time.convergence_s.iter().skip(1).all(|time| time.is_some_and(|s| s < 25.0)));
+    assert!(over_time.convergence_s.iter().skip(1).all(|time| time.own_s.is_some_and(|s| s < 25.0)));
     let (alone, over_time) = measured(TWO, &[("flow.b.enabled", "false"), ("flow.late.enabled", "false")]);
     assert_eq!((alone.flows.len(), over_time.jain), (1, None));
     assert!(over_time.jain_seconds.jain.iter().all(|jain| jain.is_nan()));

@@ -4,7 +4,7 @@ use cwndlab_lab::measures::JainSeconds;
 use cwndlab_lab::{Problem, Scenario};
 use cwndlab_sim::Outcome;
 use cwndlab_sim::outcome::{
-    Distribution, FlowIntervals, FlowOutcome, GroupOutcome, Intervals, Recording, Series, SeriesTable,
+    Distribution, FlowIntervals, GroupOutcome, Intervals, Recording, Series, SeriesTable,
 };
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -55,7 +55,7 @@ fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bo
     Ok(dict)
 }
 
-/// `{"end_s": array, "flows": [(name, {column: array})], "groups": [(name, {column: array})], "jain": (end_s, jain),
+/// `{"end_s": array, "flows": [(name, {column: array})], "subflows": the same, "groups": the same, "jain": (end_s, jain),
 /// "distributions": [(kind, name, measure, middle, count)]}`
 pub(crate) fn detail<'py>(
     py: Python<'py>,
@@ -65,14 +65,16 @@ pub(crate) fn detail<'py>(
     let Intervals { end_s, flows, groups, .. } = std::mem::take(&mut outcome.intervals);
     let dict = PyDict::new(py);
     dict.set_item("end_s", end_s.into_pyarray(py))?;
-    let named = |flow: &FlowOutcome| flow.name.clone();
-    let flows = outcome.flows.iter().map(named).zip(flows).map(|(name, flow)| {
-        let FlowIntervals { goodput_mbps, cwnd_segments, loss_events, probes, .. } = flow;
-        let columns =
-            [("goodput_mbps", goodput_mbps), ("cwnd_segments", cwnd_segments), ("loss_events", loss_events)];
-        Ok((name, series_dict(py, columns.into_iter().chain(probes))?))
-    });
-    dict.set_item("flows", flows.collect::<PyResult<Vec<_>>>()?)?;
+    let (mut lasting, mut subflows) = (Vec::new(), Vec::new());
+    for (flow, mut kept) in outcome.flows.iter().zip(flows) {
+        let parts = std::mem::take(&mut kept.subflows);
+        lasting.push((flow.name.clone(), flow_dict(py, kept)?));
+        for (subflow, kept) in flow.subflows().iter().zip(parts) {
+            subflows.push((subflow.name.clone(), flow_dict(py, kept)?));
+        }
+    }
+    dict.set_item("flows", lasting)?;
+    dict.set_item("subflows", subflows)?;
     let named = |group: &GroupOutcome| group.name.clone();
     let groups = outcome.groups.iter().map(named).zip(groups);
     let groups =
@@ -85,6 +87,13 @@ pub(crate) fn detail<'py>(
     });
     dict.set_item("distributions", distributions.collect::<Vec<_>>())?;
     Ok(dict)
+}
+
+fn flow_dict(py: Python<'_>, kept: FlowIntervals) -> PyResult<Bound<'_, PyDict>> {
+    let FlowIntervals { goodput_mbps, cwnd_segments, loss_events, probes, .. } = kept;
+    let columns =
+        [("goodput_mbps", goodput_mbps), ("cwnd_segments", cwnd_segments), ("loss_events", loss_events)];
+    series_dict(py, columns.into_iter().chain(probes))
 }
 
 fn series_dict<'py>(

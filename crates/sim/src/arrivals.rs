@@ -156,7 +156,7 @@ impl Arrivals {
         let bytes = self.delivered_bytes - measure.bytes_before;
         GroupOutcome {
             name: self.spec.template.name.clone(),
-            cc: self.spec.template.algorithm.name.to_owned(),
+            cc: self.spec.template.cc(),
             arrived: measure.arrived,
             completed: completion.count(),
             goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },

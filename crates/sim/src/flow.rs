@@ -24,6 +24,15 @@ pub enum Answer {
     Ack(AckHeader),
 }
 
+impl Answer {
+    /// Announces room for data below this segment of a connection, in the place of room on the subflow.
+    pub fn announce(&mut self, edge: u32) {
+        match self {
+            Self::SynAck { window, .. } | Self::Ack(AckHeader { window, .. }) => *window = edge,
+        }
+    }
+}
+
 /// The way of a flow's packets.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
@@ -98,6 +107,15 @@ pub struct Shared {
     pub processing: Span,
 }
 
+/// Which subflow of which connection a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The connection.
+    pub connection: u32,
+    /// The subflow among the connection's; 0 opens it.
+    pub subflow: u32,
+}
+
 /// One flow.
 pub struct Flow {
     /// Its name.
@@ -111,6 +129,10 @@ pub struct Flow {
     pub receiver: Receiver,
     /// The index of its arrival process.
     pub group: Option<usize>,
+    /// Its place in a multipath connection.
+    pub place: Option<Place>,
+    /// Payload that it was the first subflow of its connection to deliver.
+    brought_bytes: u64,
     /// Which of the flows that used this place it is.
     pub generation: u16,
     /// When it starts, until it has started.
@@ -171,11 +193,13 @@ impl Flow {
         };
         Self {
             name: spec.name.clone(),
-            cc: spec.algorithm.name.to_owned(),
+            cc: spec.cc(),
             ways,
             sender,
             receiver: Receiver::new(&options),
             group: None,
+            place: None,
+            brought_bytes: 0,
             generation: 0,
             start,
             stop: spec.stop.unwrap_or(Time::NEVER),
@@ -302,10 +326,25 @@ impl Flow {
         self.mss
     }
 
-    /// Payload delivered in order since the start.
+    /// Payload delivered in order since the start; of a subflow, what it was the first to deliver.
     #[must_use]
     pub fn delivered_bytes(&self) -> u64 {
-        self.bytes_below(self.receiver.next())
+        match self.place {
+            Some(_) => self.brought_bytes,
+            None => self.bytes_below(self.receiver.next()),
+        }
+    }
+
+    /// What results call it: a flow, or a subflow of one.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        if self.place.is_some() { "subflow" } else { "flow" }
+    }
+
+    /// The name of its algorithm.
+    #[must_use]
+    pub fn cc(&self) -> &str {
+        &self.cc
     }
 
     /// Time from the start to the arrival of the last byte, for a flow of a given size.
@@ -328,6 +367,35 @@ impl Flow {
     #[must_use]
     pub fn started(&self) -> Time {
         self.started
+    }
+
+    /// It becomes a subflow, which starts at `start`.
+    pub fn become_subflow(&mut self, place: Place, start: Time, uncoupled: bool) {
+        self.place = Some(place);
+        (self.start, self.started) = (start, start);
+        self.sender.become_subflow(uncoupled);
+    }
+
+    /// The connection that it is a subflow of is established: it joins.
+    pub fn join(&mut self, now: Time) {
+        (self.start, self.started) = (now, now);
+    }
+
+    /// It was the first subflow to deliver so much payload.
+    pub fn note_brought(&mut self, bytes: u64) {
+        self.brought_bytes += bytes;
+    }
+
+    /// All data of its connection have arrived.
+    pub fn complete(&mut self, now: Time) {
+        self.completed.get_or_insert(now);
+    }
+
+    /// Its connection is over: it sends nothing more, and what is under way finds nobody.
+    pub fn close(&mut self) {
+        self.sender.close();
+        self.inbox.clear();
+        self.generation = self.generation.wrapping_add(1);
     }
 
     /// Its place is free for another one.
@@ -396,9 +464,11 @@ impl Flow {
             tail_loss_probes: counters.probes - before.probes,
             undos: counters.undos - before.undos,
             ecn_reductions: counters.ecn_reductions - before.ecn_reductions,
-            completion_s: self.completion().map(Span::as_secs_f64),
+            // A subflow has no end of its own.
+            completion_s: self.completion().filter(|_| self.place.is_none()).map(Span::as_secs_f64),
             patterns: self.sender.patterns().outcome(),
             degraded: false,
+            multipath: None,
         }
     }
 }

@@ -26,12 +26,13 @@ impl Histogram {
         let at = octave.wrapping_sub(self.first).wrapping_mul(BUCKETS) + bucket;
         match self.counts.get_mut(at) {
             Some(count) if octave >= self.first => *count = count.saturating_add(1),
-            _ => self.widen(octave, bucket),
+            _ => *self.bucket(octave, bucket) += 1,
         }
     }
 
+    /// The bucket, for which memory is taken if need be.
     #[cold]
-    fn widen(&mut self, octave: usize, bucket: usize) {
+    fn bucket(&mut self, octave: usize, bucket: usize) -> &mut u32 {
         if self.counts.is_empty() {
             self.first = octave;
         }
@@ -44,7 +45,18 @@ impl Histogram {
         if needed > self.counts.len() {
             self.counts.resize(needed, 0);
         }
-        self.counts[(octave - self.first) * BUCKETS + bucket] += 1;
+        &mut self.counts[(octave - self.first) * BUCKETS + bucket]
+    }
+
+    /// Counts all that another one has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        for (at, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (octave, bucket) = (other.first + at / BUCKETS, at % BUCKETS);
+            let own = self.bucket(octave, bucket);
+            *own = own.saturating_add(*count);
+        }
     }
 
     /// How many were counted.

@@ -10,6 +10,7 @@ pub mod flow;
 pub mod histogram;
 pub mod link;
 mod meter;
+pub mod mptcp;
 pub mod outcome;
 pub mod packet;
 pub mod queue;

@@ -4,7 +4,8 @@
 //! interval that the user chooses.
 
 use crate::arrivals::Arrivals;
-use crate::flow::Flow;
+use crate::flow::{Flow, Place};
+use crate::mptcp::Connection;
 use crate::outcome::{FlowIntervals, Intervals, Series};
 use cwndlab_cc::{Span, Time};
 
@@ -27,11 +28,13 @@ pub struct Meter {
     last: Time,
     next: Time,
     ends: Vec<Time>,
-    /// What each flow and each group had at the last look.
+    /// What each flow, connection and group had at the last look.
     flows: Vec<Totals>,
+    connections: Vec<u64>,
     groups: Vec<u64>,
-    /// Interval by interval, one row a flow or group in each.
+    /// Interval by interval, one row a flow, connection or group in each.
     flow_rows: Vec<FlowRow>,
+    connection_rows: Vec<f32>,
     group_rows: Vec<f32>,
     /// The probes of each flow's algorithm at the end of each interval; none with many flows.
     probes: Vec<Vec<f32>>,
@@ -55,10 +58,10 @@ struct FlowRow {
 }
 
 impl Meter {
-    /// A meter of so many flows and groups, for a run of this length.
+    /// A meter of so many flows, connections and groups, for a run of this length.
     #[must_use]
-    pub fn new(duration: Span, flows: &[Flow], groups: usize) -> Self {
-        let interval = interval(duration, (flows.len() + groups) as u64);
+    pub fn new(duration: Span, flows: &[Flow], connections: usize, groups: usize) -> Self {
+        let interval = interval(duration, (flows.len() + connections + groups) as u64);
         let count = duration.0.div_ceil(interval.0) as usize;
         let probed = if flows.len() > MOST_PROBED_FLOWS { &[] } else { flows };
         let room = |flow: &Flow| Vec::with_capacity(count * flow.sender.controller().probes().len());
@@ -72,8 +75,10 @@ impl Meter {
             next: next_end(Time::ZERO, interval, end),
             ends: Vec::with_capacity(count),
             flows: vec![Totals::default(); flows],
+            connections: vec![0; connections],
             groups: vec![0; groups],
             flow_rows: Vec::with_capacity(count * flows),
+            connection_rows: Vec::with_capacity(count * connections),
             group_rows: Vec::with_capacity(count * groups),
             probes,
             probed: Vec::new(),
@@ -87,12 +92,12 @@ impl Meter {
     }
 
     /// Looks at what the interval brought that ends now.
-    pub fn look(&mut self, flows: &[Flow], arrivals: &[Arrivals]) {
-        self.close(self.next, flows, arrivals);
+    pub fn look(&mut self, flows: &[Flow], connections: &[Connection], arrivals: &[Arrivals]) {
+        self.close(self.next, flows, connections, arrivals);
         self.next = next_end(self.last, self.interval, self.end);
     }
 
-    fn close(&mut self, at: Time, flows: &[Flow], arrivals: &[Arrivals]) {
+    fn close(&mut self, at: Time, flows: &[Flow], connections: &[Connection], arrivals: &[Arrivals]) {
         let mbps = |bytes: u64| (bytes as f64 * 8.0 / at.since(self.last).as_secs_f64() / 1e6) as f32;
         // The flows that arrivals started stand behind those of the scenario.
         for (before, flow) in self.flows.iter_mut().zip(flows) {
@@ -111,6 +116,10 @@ impl Meter {
             controller.probe(&mut self.probed);
             kept.extend(self.probed.iter().map(|value| *value as f32));
         }
+        for (before, connection) in self.connections.iter_mut().zip(connections) {
+            self.connection_rows.push(mbps(connection.delivered_bytes() - *before));
+            *before = connection.delivered_bytes();
+        }
         for (before, arrivals) in self.groups.iter_mut().zip(arrivals) {
             self.group_rows.push(mbps(arrivals.delivered_bytes() - *before));
             *before = arrivals.delivered_bytes();
@@ -121,20 +130,31 @@ impl Meter {
 
     /// What was kept up to now; the last interval may be a shorter one.
     #[must_use]
-    pub fn finish(mut self, now: Time, flows: &[Flow], arrivals: &[Arrivals]) -> Intervals {
+    pub fn finish(
+        mut self,
+        now: Time,
+        flows: &[Flow],
+        connections: &[Connection],
+        arrivals: &[Arrivals],
+    ) -> Intervals {
         if now > self.last {
-            self.close(now, flows, arrivals);
+            self.close(now, flows, connections, arrivals);
         }
+        let lasting = flows.iter().take(self.flows.len()).enumerate();
+        let of_flow = |(n, flow): (usize, &Flow)| match flow.place {
+            None => Some(self.flow(n, flow, now)),
+            Some(Place { connection, subflow: 0 }) => {
+                let subflows = connections[connection as usize].flows.clone();
+                let subflows = subflows.map(|n| self.flow(n, &flows[n], now)).collect();
+                Some(self.connection(connection as usize, subflows))
+            }
+            Some(_) => None,
+        };
         let groups = arrivals.iter().enumerate().map(|(n, arrivals)| self.group(n, arrivals));
         Intervals {
             interval_s: self.interval.as_secs_f64(),
             end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
-            flows: flows
-                .iter()
-                .take(self.flows.len())
-                .enumerate()
-                .map(|(n, flow)| self.flow(n, flow, now))
-                .collect(),
+            flows: lasting.filter_map(of_flow).collect(),
             groups: groups.collect(),
         }
     }
@@ -169,6 +189,23 @@ impl Meter {
             loss_events: column(|row| f64::from(row.loss_events)),
             probes: probes.collect(),
             whole: first_whole..behind_last_whole.max(first_whole),
+            subflows: Vec::new(),
+        }
+    }
+
+    /// A connection runs from the start of its first subflow on.
+    fn connection(&self, index: usize, subflows: Vec<FlowIntervals>) -> FlowIntervals {
+        let rows = self.connection_rows.iter().skip(index).step_by(self.connections.len().max(1));
+        let first = &subflows[0];
+        let ran = first.goodput_mbps.0.iter().map(|mbps| !mbps.is_nan());
+        let goodput = rows.zip(ran).map(|(mbps, ran)| if ran { f64::from(*mbps) } else { f64::NAN });
+        FlowIntervals {
+            goodput_mbps: Series(goodput.collect()),
+            cwnd_segments: sum(&subflows, |flow| &flow.cwnd_segments),
+            loss_events: sum(&subflows, |flow| &flow.loss_events),
+            probes: Vec::new(),
+            whole: first.whole.clone(),
+            subflows,
         }
     }
 
@@ -178,6 +215,20 @@ impl Meter {
         let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
         Series(rows.zip(&self.ends).map(value).collect())
     }
+}
+
+/// The sum over the subflows that ran; NaN where none did.
+fn sum(subflows: &[FlowIntervals], of: fn(&FlowIntervals) -> &Series) -> Series {
+    let add = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (false, true) => a,
+        (false, false) => a + b,
+    };
+    let mut total = of(&subflows[0]).clone();
+    for subflow in &subflows[1..] {
+        total.0.iter_mut().zip(&of(subflow).0).for_each(|(total, value)| *total = add(*total, *value));
+    }
+    total
 }
 
 fn totals(flow: &Flow, at: Time) -> Totals {

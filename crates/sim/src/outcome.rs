@@ -63,6 +63,34 @@ pub struct FlowOutcome {
     pub patterns: PatternsOutcome,
     /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
     pub degraded: bool,
+    /// What a multipath connection has beside; `None` for a flow with one path.
+    pub multipath: Option<MultipathOutcome>,
+}
+
+impl FlowOutcome {
+    /// The subflows of a multipath connection; none of a flow with one path.
+    #[must_use]
+    pub fn subflows(&self) -> &[FlowOutcome] {
+        self.multipath.as_ref().map_or(&[], |multipath| &multipath.subflows)
+    }
+}
+
+/// A multipath connection beyond what any flow has. Its counts and rates are sums over its subflows, its window too;
+/// its goodput is that of the data in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MultipathOutcome {
+    /// Mean time that data wait at the receiver for data on another path (head-of-line blocking).
+    pub reassembly_delay_ms: Option<f64>,
+    /// Time-weighted mean of the payload that waits there.
+    pub reassembly_mean_bytes: f64,
+    /// The most that waited.
+    pub reassembly_max_bytes: u64,
+    /// Share of the time, 0 to 1, in which the receive window held back a subflow that had room in its own window.
+    pub receive_limited: f64,
+    /// Data packets sent on another subflow because theirs had failed.
+    pub reinjected_packets: u64,
+    /// Its subflows, in the order of their paths. Their goodput is unique payload that they were the first to deliver.
+    pub subflows: Vec<FlowOutcome>,
 }
 
 /// The flows of one arrival process.
@@ -162,6 +190,8 @@ pub struct FlowIntervals {
     pub probes: Vec<(&'static str, Series)>,
     /// The intervals in which it ran from beginning to end.
     pub whole: Range<usize>,
+    /// The subflows of a multipath connection, whose own window and loss events are sums.
+    pub subflows: Vec<FlowIntervals>,
 }
 
 /// Values that may be NaN. Two series are equal if they have the same bits.
@@ -178,7 +208,7 @@ impl PartialEq for Series {
 /// What was counted in buckets over the measured time: times in buckets of 1.6 %, peak ratios in those of 0.1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// `flow`, `link` or `group`.
+    /// `flow`, `subflow`, `link` or `group`.
     pub kind: &'static str,
     /// The component's name.
     pub name: String,
@@ -226,12 +256,14 @@ pub struct FlowEvent {
 /// The recorded columns of one component, each as long as the grid; NaN where there is no value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesTable {
-    /// `flow` or `link`.
+    /// `flow`, `subflow` or `link`.
     pub kind: &'static str,
     /// The component's name.
     pub name: String,
     /// Names with units, and values. Flows: `cwnd_segments`, `rtt_ms`, `in_flight_segments`, `goodput_mbps` (over the
-    /// last interval), `rtt_peak_ratio`, then the algorithm's probes. Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
+    /// last interval), `rtt_peak_ratio`, then the algorithm's probes. Multipath connections: the sums of their subflows'
+    /// windows and of what these have in flight, `goodput_mbps`, `reassembly_segments` (what waits at the receiver).
+    /// Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
     /// `dropped_packets` and `lost_packets` (since the start).
     pub columns: Vec<(String, Vec<f64>)>,
 }

@@ -85,7 +85,8 @@ pub struct AckHeader {
     pub echo: Time,
     /// The next segment expected.
     pub cumulative: u32,
-    /// Segments from `cumulative` on that the receiver has room for.
+    /// Segments from `cumulative` on that the receiver has room for; on a subflow of a multipath connection, one past
+    /// the last segment of data that it has room for.
     pub window: u32,
     /// SACK blocks, the newest first; empty ones follow.
     pub sack: [Block; SACK_BLOCKS],

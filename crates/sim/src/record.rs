@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::link::Link;
+use crate::mptcp::Connection;
 use crate::outcome::{FlowEvent, Recording, SeriesTable};
 use crate::spec::RecordSpec;
 use crate::tcp::Counters;
@@ -13,6 +14,8 @@ const MOST_VALUES: usize = 4_000_000;
 const MOST_EVENTS: usize = 100_000;
 const FLOW_COLUMNS: [&str; 5] =
     ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps", "rtt_peak_ratio"];
+const CONNECTION_COLUMNS: [&str; 4] =
+    ["cwnd_segments", "in_flight_segments", "goodput_mbps", "reassembly_segments"];
 const LINK_COLUMNS: [&str; 5] =
     ["queue_packets", "queue_bytes", "throughput_mbps", "dropped_packets", "lost_packets"];
 
@@ -24,9 +27,11 @@ pub struct Recorder {
     most: usize,
     times: Vec<f64>,
     flows: Vec<SeriesTable>,
+    connections: Vec<SeriesTable>,
     links: Vec<SeriesTable>,
-    /// Bytes delivered by each flow and served by each link at the last sample.
+    /// Bytes delivered by each flow and connection and served by each link at the last sample.
     flow_bytes: Vec<u64>,
+    connection_bytes: Vec<u64>,
     link_bytes: Vec<u64>,
     last: Time,
     probes: Vec<f64>,
@@ -38,16 +43,21 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder of these components.
     #[must_use]
-    pub fn new(spec: &RecordSpec, flows: &[Flow], links: &[Link]) -> Self {
+    pub fn new(spec: &RecordSpec, flows: &[Flow], connections: &[Connection], links: &[Link]) -> Self {
         let flow_table = |flow: &Flow| {
             let own = FLOW_COLUMNS.iter().chain(flow.sender.controller().probes());
-            table("flow", &flow.name, own.map(|name| (*name).to_owned()))
+            table(flow.kind(), &flow.name, own.map(|name| (*name).to_owned()))
         };
         let link_table =
             |link: &Link| table("link", link.name(), LINK_COLUMNS.iter().map(|n| (*n).to_owned()));
+        let connection_table = |connection: &Connection| {
+            table("flow", &connection.name, CONNECTION_COLUMNS.iter().map(|n| (*n).to_owned()))
+        };
         let flows: Vec<_> = flows.iter().map(flow_table).collect();
+        let connections: Vec<_> = connections.iter().map(connection_table).collect();
         let links: Vec<_> = links.iter().map(link_table).collect();
-        let columns: usize = flows.iter().chain(&links).map(|table| table.columns.len()).sum();
+        let all = flows.iter().chain(&connections).chain(&links);
+        let columns: usize = all.map(|table| table.columns.len()).sum();
         Self {
             interval: spec.interval,
             next: Time::ZERO,
@@ -58,8 +68,10 @@ impl Recorder {
             counters: vec![Counters::default(); flows.len()],
             events: Vec::new(),
             events_missed: 0,
+            connection_bytes: vec![0; connections.len()],
             link_bytes: vec![0; links.len()],
             flows,
+            connections,
             links,
             last: Time::ZERO,
             probes: Vec::new(),
@@ -96,7 +108,7 @@ impl Recorder {
     }
 
     /// Takes the sample that is due.
-    pub fn sample(&mut self, flows: &[Flow], links: &mut [Link]) {
+    pub fn sample(&mut self, flows: &[Flow], connections: &[Connection], links: &mut [Link]) {
         let at = self.next;
         let seconds = at.since(self.last).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
@@ -121,6 +133,20 @@ impl Recorder {
                 push(table, FLOW_COLUMNS.len() + column, shown(*value));
             }
         }
+        let tables = self.connections.iter_mut().zip(connections);
+        for ((table, connection), bytes) in tables.zip(&mut self.connection_bytes) {
+            let subflows = &flows[connection.flows.clone()];
+            let delivered = connection.delivered_bytes();
+            let running = subflows[0].started() <= at;
+            let shown = |value: f64| if running { value } else { f64::NAN };
+            let window = |flow: &Flow| flow.sender.control().cwnd as f64 / flow.mss() as f64;
+            let joined = subflows.iter().filter(|flow| flow.started() <= at);
+            push(table, 0, shown(joined.map(window).sum()));
+            push(table, 1, shown(subflows.iter().map(|flow| f64::from(flow.sender.in_flight())).sum()));
+            push(table, 2, shown(mbps(delivered - *bytes)));
+            push(table, 3, shown(f64::from(connection.reassembly.waiting())));
+            *bytes = delivered;
+        }
         for ((table, link), bytes) in self.links.iter_mut().zip(links).zip(&mut self.link_bytes) {
             let backlog = link.backlog(at);
             let (served, dropped, lost) = link.totals();
@@ -140,7 +166,7 @@ impl Recorder {
 
     fn thin(&mut self) {
         keep_even(&mut self.times);
-        for table in self.flows.iter_mut().chain(&mut self.links) {
+        for table in self.flows.iter_mut().chain(&mut self.connections).chain(&mut self.links) {
             for (name, values) in &mut table.columns {
                 // A rate is a mean over the time since the last sample: of two, the mean is kept.
                 if name.ends_with("_mbps") {
@@ -156,7 +182,7 @@ impl Recorder {
     /// What was kept.
     #[must_use]
     pub fn finish(self) -> Recording {
-        let tables = self.flows.into_iter().chain(self.links).collect();
+        let tables = self.connections.into_iter().chain(self.flows).chain(self.links).collect();
         Recording { time_s: self.times, tables, events: self.events, events_missed: self.events_missed }
     }
 }

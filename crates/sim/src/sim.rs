@@ -3,12 +3,15 @@
 //! Component numbers give the order of simultaneous events: links first, then arrival processes, then flows (the
 //! sender before the receiver).
 
+mod multipath;
+
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Due, Flow, Shared};
+use crate::flow::{Answer, Due, Flow, Place, Shared};
 use crate::link::Link;
 use crate::meter::Meter;
-use crate::outcome::{Distribution, Outcome, Work};
+use crate::mptcp::Connection;
+use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::packet::{Body, Packet};
 use crate::record::Recorder;
 use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
@@ -37,7 +40,9 @@ pub struct Sim {
     handled: u64,
     links: Vec<Link>,
     arrivals: Vec<Arrivals>,
+    /// The flows of the scenario, a multipath connection's subflows in its place; behind them those that arrive.
     flows: Vec<Flow>,
+    connections: Vec<Connection>,
     /// The component of the first flow.
     first_flow: Component,
     meter: Meter,
@@ -56,11 +61,11 @@ impl Sim {
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
         let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
-        let flows: Vec<_> = spec.flows.iter().map(|flow| maker.flow(flow)).collect();
+        let (flows, connections) = maker.flows();
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
         let links = maker.topology.links;
-        let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &links));
-        let meter = Meter::new(spec.duration, &flows, arrivals.len());
+        let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &connections, &links));
+        let meter = Meter::new(spec.duration, &flows, connections.len(), arrivals.len());
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
         for _ in 0..first_flow as usize + flows.len() {
@@ -75,6 +80,7 @@ impl Sim {
             links,
             arrivals,
             flows,
+            connections,
             first_flow,
             meter,
             recorder,
@@ -151,15 +157,14 @@ impl Sim {
         let now = self.now;
         let links: Vec<_> = self.links.iter_mut().map(|link| link.outcome(now)).collect();
         let distributions = self.distributions();
-        let single = self.flows.iter().filter(|flow| flow.group.is_none());
         let groups = self.arrivals.iter().enumerate().map(|(group, arrivals)| {
             let (counters, patterns) = self.counted(group);
             arrivals.outcome(now, &counters, &patterns)
         });
         Outcome {
-            flows: single.map(|flow| flow.outcome(now)).collect(),
+            flows: self.flow_outcomes(now),
             groups: groups.collect(),
-            intervals: self.meter.finish(now, &self.flows, &self.arrivals),
+            intervals: self.meter.finish(now, &self.flows, &self.connections, &self.arrivals),
             distributions,
             work: Work {
                 data_packets: self.bottleneck_data_before + self.links.first().map_or(0, Link::served_data),
@@ -170,10 +175,27 @@ impl Sim {
         }
     }
 
+    /// The flows in the order of the scenario; a multipath connection is one of them.
+    fn flow_outcomes(&self, now: Time) -> Vec<FlowOutcome> {
+        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
+        let outcome = |flow: &Flow| match flow.place {
+            None => Some(flow.outcome(now)),
+            Some(Place { connection, subflow: 0 }) => {
+                Some(self.connections[connection as usize].outcome(now, &self.flows))
+            }
+            Some(_) => None,
+        };
+        lasting.filter_map(outcome).collect()
+    }
+
     /// All times that were counted; what counted none has no entry.
     fn distributions(&self) -> Vec<Distribution> {
-        let single = self.flows.iter().filter(|flow| flow.group.is_none());
-        let flows = single.map(|flow| ("flow", flow.name.as_str(), "rtt_ms", flow.rtt_samples()));
+        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
+        let connections = self.connections.iter().map(|connection| {
+            let rtts = connection.rtt_samples(&self.flows);
+            distribution("flow", &connection.name, "rtt_ms", rtts.buckets())
+        });
+        let flows = lasting.map(|flow| (flow.kind(), flow.name.as_str(), "rtt_ms", flow.rtt_samples()));
         let links =
             self.links.iter().map(|link| ("link", link.name(), "queue_delay_ms", link.queue_delays()));
         let groups = self.arrivals.iter().map(|group| {
@@ -182,18 +204,23 @@ impl Sim {
         let times = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
         let times =
             times.map(|(kind, name, measure, times)| distribution(kind, name, measure, times.buckets()));
-        times.chain(self.ratios()).collect()
+        let connections = connections.filter(|rtts| !rtts.counts.is_empty());
+        connections.chain(times).chain(self.ratios()).collect()
     }
 
     /// The peak ratios of each flow and group.
     fn ratios(&self) -> Vec<Distribution> {
-        let single = self.flows.iter().filter(|flow| flow.group.is_none());
-        let flows = single.map(|flow| ("flow", flow.name.as_str(), flow.sender.patterns().classes()));
+        let connections = self
+            .connections
+            .iter()
+            .map(|connection| ("flow", connection.name.as_str(), connection.patterns(&self.flows).classes()));
+        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
+        let flows = lasting.map(|flow| (flow.kind(), flow.name.as_str(), flow.sender.patterns().classes()));
         let groups = (0..self.arrivals.len()).map(|group| {
             let (_, patterns) = self.counted(group);
             ("group", self.arrivals[group].spec.template.name.as_str(), patterns.classes())
         });
-        let all = flows.chain(groups).filter(|(.., (_, counts))| !counts.is_empty());
+        let all = connections.chain(flows).chain(groups).filter(|(.., (_, counts))| !counts.is_empty());
         all.map(|(kind, name, classes)| distribution(kind, name, "rtt_peak_ratio", classes)).collect()
     }
 
@@ -214,12 +241,12 @@ impl Sim {
             self.end_warmup();
         }
         while self.meter.next() <= due {
-            self.meter.look(&self.flows, &self.arrivals);
+            self.meter.look(&self.flows, &self.connections, &self.arrivals);
         }
         while let Some(recorder) = &mut self.recorder
             && recorder.next() <= due
         {
-            recorder.sample(&self.flows, &mut self.links);
+            recorder.sample(&self.flows, &self.connections, &mut self.links);
         }
         let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
         self.next_look = sample.min(self.meter.next()).min(self.warmup.unwrap_or(Time::NEVER));
@@ -230,6 +257,7 @@ impl Sim {
         self.bottleneck_data_before = self.links.first().map_or(0, Link::served_data);
         self.links.iter_mut().for_each(|link| link.restart_gauge(at));
         self.flows.iter_mut().for_each(|flow| flow.restart_gauge(at));
+        self.connections.iter_mut().for_each(|connection| connection.restart_gauge(at));
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.restart_measure(at));
     }
 
@@ -272,6 +300,10 @@ impl Sim {
             return None;
         }
         match packet.body {
+            Body::Data(data) if flow.place.is_some() => {
+                self.on_subflow_data(index, &data, packet.ecn);
+                self.schedule_flow(index);
+            }
             Body::Data(data) => {
                 let (grew, answer) = flow.on_data(self.now, &data, packet.ecn);
                 if let Some(group) = flow.group {
@@ -295,7 +327,10 @@ impl Sim {
 
     /// A receiver sends something back; the caller sets the flow's slot.
     #[inline]
-    fn answer(&mut self, index: usize, answer: Answer) {
+    fn answer(&mut self, index: usize, mut answer: Answer) {
+        if let Some(edge) = self.room_for_data(index) {
+            answer.announce(edge);
+        }
         let flow = &mut self.flows[index];
         match flow.ways.acks.first() {
             None => flow.post(self.now, answer),
@@ -317,6 +352,7 @@ impl Sim {
     fn handle_sender(&mut self, index: usize) -> Option<usize> {
         let now = self.now;
         let room = self.room(index);
+        self.exchange_data(index);
         let flow = &mut self.flows[index];
         let step = match flow.take_due(now) {
             Due::Answer(Answer::Ack(header)) => {
@@ -326,6 +362,7 @@ impl Sim {
             }
             Due::Answer(Answer::SynAck { sent_at, window }) => {
                 flow.sender.on_syn_ack(now, sent_at, window, room, &mut self.outbox);
+                self.join_others(index);
                 Step::Continue
             }
             Due::Start => {
@@ -335,6 +372,7 @@ impl Sim {
             Due::Timer => flow.sender.on_timer(now, room, &mut self.outbox),
         };
         if step == Step::Decide {
+            self.exchange_data(index);
             return Some(index);
         }
         self.after_sender(index);
@@ -343,6 +381,7 @@ impl Sim {
 
     fn finish_decision(&mut self, index: usize) {
         let room = self.room(index);
+        self.exchange_data(index);
         self.flows[index].sender.finish_ack(self.now, room, &mut self.outbox);
         self.after_sender(index);
     }
@@ -359,9 +398,18 @@ impl Sim {
         }
     }
 
-    /// Sends what the sender left in the outbox, and sets its slot.
+    /// A sender has acted: what it left in the outbox leaves, and what follows from that is done.
     #[inline]
     fn after_sender(&mut self, index: usize) {
+        self.send_outbox(index);
+        if self.flows[index].place.is_some() {
+            self.after_subflow(index);
+        }
+    }
+
+    /// Sends what the sender left in the outbox, and sets its slot.
+    #[inline]
+    fn send_outbox(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if let Some(first) = flow.ways.data.first().filter(|_| !self.outbox.is_empty()) {
             let first = first as usize;
@@ -385,6 +433,7 @@ impl Sim {
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
+        self.exchange_data(index);
         self.schedule_flow(index);
     }
 
@@ -466,9 +515,35 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn flow(&mut self, flow: &FlowSpec) -> Flow {
+    /// All flows, the subflows of connections among them, and the connections.
+    fn flows(&mut self) -> (Vec<Flow>, Vec<Connection>) {
+        let mut flows = Vec::new();
+        let mut connections: Vec<Connection> = Vec::new();
+        for spec in &self.spec.flows {
+            let Some(multipath) = &spec.multipath else {
+                flows.push(self.flow(spec));
+                continue;
+            };
+            let start = self.start(spec);
+            let first = flows.len();
+            for (subflow, part) in spec.parts().iter().enumerate() {
+                let mut flow = self.flow(part);
+                let place = Place { connection: connections.len() as u32, subflow: subflow as u32 };
+                flow.become_subflow(place, if subflow == 0 { start } else { Time::NEVER }, spec.uncoupled);
+                flows.push(flow);
+            }
+            connections.push(Connection::new(spec, multipath, first..flows.len()));
+        }
+        (flows, connections)
+    }
+
+    fn start(&self, flow: &FlowSpec) -> Time {
         let mut rng = Rng::named(self.spec.seed, &format!("flow {} start", flow.name));
-        let start = flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)));
+        flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)))
+    }
+
+    fn flow(&mut self, flow: &FlowSpec) -> Flow {
+        let start = self.start(flow);
         let ways = self.topology.ways(flow, self.spec);
         Flow::new(flow, self.spec.seed, start, ways, self.shared(flow))
     }

@@ -1,9 +1,11 @@
 //! What a simulation is made from: plain values, checked by whoever fills them in (`cwndlab-lab`).
 
+use crate::mptcp::MptcpOptions;
 use crate::queue::QueueSpec;
 use crate::schedule::Schedule;
 use crate::tcp::TcpOptions;
 use cwndlab_cc::params::Value;
+use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Rate, Span, Time};
 use std::sync::Arc;
 
@@ -133,10 +135,14 @@ pub struct FlowSpec {
     pub name: String,
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// Each subflow runs it as if it were alone.
+    pub uncoupled: bool,
     /// Settings of the algorithm; the others have its defaults.
     pub settings: Vec<(String, Value)>,
     /// The links it crosses, by index.
     pub path: Vec<usize>,
+    /// It is a multipath connection: its paths and access links are those of its subflows.
+    pub multipath: Option<MultipathSpec>,
     /// Its data go against the direction of the links.
     pub reverse: bool,
     /// A link of its own at the sender.
@@ -153,6 +159,52 @@ pub struct FlowSpec {
     pub tcp: TcpOptions,
     /// Time from an agent's decision to its taking effect.
     pub decision_delay: Span,
+}
+
+/// What makes a flow a multipath connection.
+#[derive(Clone)]
+pub struct MultipathSpec {
+    /// Its subflows, at least one; the first opens the connection.
+    pub subflows: Vec<PathSpec>,
+    /// Its options.
+    pub options: MptcpOptions,
+}
+
+/// The way of one subflow.
+#[derive(Clone)]
+pub struct PathSpec {
+    /// The links it crosses, by index.
+    pub links: Vec<usize>,
+    /// A link of its own at the sender.
+    pub access: Option<AccessSpec>,
+}
+
+impl FlowSpec {
+    /// What a scenario calls its algorithm.
+    #[must_use]
+    pub fn cc(&self) -> String {
+        format!("{}{}", if self.uncoupled { UNCOUPLED } else { "" }, self.algorithm.name)
+    }
+
+    /// Whether a path of it holds this link.
+    #[must_use]
+    pub fn crosses(&self, link: usize) -> bool {
+        let mut others = self.multipath.iter().flat_map(|multipath| &multipath.subflows);
+        self.path.contains(&link) || others.any(|path| path.links.contains(&link))
+    }
+
+    /// The flows that it is made of: itself, or its subflows, called `<name>/1` and so on.
+    #[must_use]
+    pub fn parts(&self) -> Vec<FlowSpec> {
+        let Some(multipath) = &self.multipath else { return vec![self.clone()] };
+        let part = |(n, path): (usize, &PathSpec)| FlowSpec {
+            name: format!("{}/{}", self.name, n + 1),
+            path: path.links.clone(),
+            access: path.access.clone(),
+            ..self.clone()
+        };
+        multipath.subflows.iter().enumerate().map(part).collect()
+    }
 }
 
 /// A link of the flow's own at the sender.

@@ -29,7 +29,7 @@ impl Topology {
         }
         for (index, link) in spec.links.iter().enumerate() {
             let flows = spec.flows.iter().chain(spec.arrivals.iter().map(|a| &a.template));
-            let carries_data = flows.filter(|flow| flow.reverse).any(|flow| flow.path.contains(&index));
+            let carries_data = flows.filter(|flow| flow.reverse).any(|flow| flow.crosses(index));
             let back = match &link.back {
                 Some(back) => Some(topology.add(back, spec.seed)),
                 // Data need a link to travel on, even where nothing holds them up.

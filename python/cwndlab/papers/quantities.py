@@ -27,10 +27,10 @@ SETTLED_SHARE = 0.1
 
 
 def goodput(run: SeedRun, flow: str | None = None, start: float = 0, end: float | None = None) -> float:
-    """Goodput of a flow, or of all flows and groups, in Mbit/s."""
+    """Goodput of a flow, a subflow (`multipath/1`) or a group, or of all flows and groups, in Mbit/s."""
     if start == 0 and end is None:
         return _sum(run, flow, "goodput_mbps")
-    tables = [table for table in run.detail.tables if flow is None or table.name == flow]
+    tables = [table for table in run.detail.tables if _counts(table, flow)]
     window = _window(run, start, end)
     return float(sum(np.nan_to_num(table.columns["goodput_mbps"][window]).mean() for table in tables))
 
@@ -244,7 +244,16 @@ def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
 
 
 def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
-    return _component(run.outcome["flows"], name)
+    return _component(_with_subflows(run.outcome["flows"]), name)
+
+
+def _with_subflows(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [part for flow in flows for part in (flow, *flow.get("subflows", []))]
+
+
+def _counts(table: SeriesTable, flow: str | None) -> bool:
+    """Whether a table is of this flow, or of one of all; subflows are parts of theirs."""
+    return table.kind != "subflow" if flow is None else table.name == flow
 
 
 def _senders(run: SeedRun) -> list[dict[str, Any]]:
@@ -253,7 +262,7 @@ def _senders(run: SeedRun) -> list[dict[str, Any]]:
 
 
 def _sender(run: SeedRun, name: str) -> Mapping[str, Any]:
-    return _component(_senders(run), name)
+    return _component(_with_subflows(_senders(run)), name)
 
 
 def _sum(run: SeedRun, name: str | None, key: str) -> float:
@@ -283,7 +292,8 @@ def _measure(component: Mapping[str, Any], key: str) -> float:
 
 
 def _series(run: SeedRun, flow: str) -> SeriesTable:
-    found = next((table for table in run.detail.of("flow") if table.name == flow), None)
+    tables = [*run.detail.of("flow"), *run.detail.of("subflow")]
+    found = next((table for table in tables if table.name == flow), None)
     if found is None:
         raise NoValueError(f"there is no flow {flow!r}")
     return found

@@ -44,12 +44,14 @@ pub(crate) fn changes(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     let traffic = traffic(scenario, outcome);
     let seconds = Seconds::of(&outcome.intervals);
     let shared = scenario.links.iter().enumerate().flat_map(|(n, link)| {
-        let over: Vec<_> = traffic.iter().filter(|part| part.flow.template.path.contains(&n)).collect();
+        let over: Vec<_> = traffic.iter().filter(|part| part.flow.crosses(n)).collect();
         of_link(scenario, link, &link.spec.name, &over, &seconds)
     });
-    let own = traffic.iter().filter_map(|part| {
-        let access = part.flow.access.as_ref()?;
-        Some(of_link(scenario, access, &format!("{}.access", part.name), &[part], &seconds))
+    let own = traffic.iter().flat_map(|part| {
+        part.flow.parts(part.name).filter_map(|(name, path)| {
+            let access = path.access.as_ref()?;
+            Some(of_link(scenario, access, &format!("{name}.access"), &[part], &seconds))
+        })
     });
     shared.chain(own.flatten()).collect()
 }

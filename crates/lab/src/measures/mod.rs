@@ -11,9 +11,20 @@ pub use fairness::JainSeconds;
 
 use crate::scenario::Scenario;
 use cwndlab_sim::Outcome;
-use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, PatternsOutcome};
+use cwndlab_sim::outcome::{
+    FlowIntervals, FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome,
+};
 use seconds::Seconds;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// Time until a flow's rate was steady, and those of its subflows; `None` if it never was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Convergence {
+    /// Its own.
+    pub own_s: Option<f64>,
+    /// Those of the subflows of a multipath connection.
+    pub subflows_s: Vec<Option<f64>>,
+}
 
 /// What is measured over time.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +34,7 @@ pub struct OverTime {
     /// Its mean.
     pub jain: Option<f64>,
     /// Of each flow: time until its rate was steady.
-    pub convergence_s: Vec<Option<f64>>,
+    pub convergence_s: Vec<Convergence>,
     /// Changes of links.
     pub changes: Vec<Change>,
 }
@@ -35,8 +46,14 @@ impl OverTime {
         let seconds = Seconds::of(&outcome.intervals);
         let jain_seconds = fairness::jain_seconds(&outcome.intervals, scenario.warmup.as_secs_f64());
         let flows = outcome.flows.iter().zip(&outcome.intervals.flows);
-        let convergence_s = flows
-            .map(|(flow, kept)| convergence::convergence_s(&seconds, &kept.goodput_mbps.0, flow.start_s));
+        let converged = |flow: &FlowOutcome, kept: &FlowIntervals| {
+            convergence::convergence_s(&seconds, &kept.goodput_mbps.0, flow.start_s)
+        };
+        let convergence_s = flows.map(|(flow, kept)| {
+            let subflows = flow.subflows().iter().zip(&kept.subflows);
+            let subflows_s = subflows.map(|(flow, kept)| converged(flow, kept)).collect();
+            Convergence { own_s: converged(flow, kept), subflows_s }
+        });
         Self {
             jain: fairness::over_time(&jain_seconds),
             jain_seconds,
@@ -49,9 +66,10 @@ impl OverTime {
 /// Everything that was measured but the recording and the intervals.
 #[must_use]
 pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
-    let convergence_s = over_time.convergence_s.iter().copied().chain(std::iter::repeat(None));
+    let convergence_s =
+        over_time.convergence_s.iter().cloned().chain(std::iter::repeat(Convergence::default()));
     json!({
-        "flows": outcome.flows.iter().zip(convergence_s).map(|(one, time_s)| flow(one, time_s)).collect::<Vec<_>>(),
+        "flows": outcome.flows.iter().zip(convergence_s).map(|(one, times)| flow(one, &times)).collect::<Vec<_>>(),
         "groups": outcome.groups.iter().map(group).collect::<Vec<_>>(),
         "links": outcome.links.iter().map(link).collect::<Vec<_>>(),
         "jain": fairness::jain(&outcome.flows).map(number),
@@ -61,7 +79,7 @@ pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
     })
 }
 
-fn flow(flow: &FlowOutcome, convergence_s: Option<f64>) -> Value {
+fn flow(flow: &FlowOutcome, convergence: &Convergence) -> Value {
     let own = json!({
         "name": flow.name,
         "cc": flow.cc,
@@ -80,10 +98,31 @@ fn flow(flow: &FlowOutcome, convergence_s: Option<f64>) -> Value {
         "undos": flow.undos,
         "ecn_reductions": flow.ecn_reductions,
         "completion_s": flow.completion_s.map(number),
-        "convergence_s": convergence_s.map(number),
+        "convergence_s": convergence.own_s.map(number),
         "degraded": flow.degraded,
     });
-    with_patterns(own, &flow.patterns)
+    let mut object = with_patterns(own, &flow.patterns);
+    if let (Value::Object(object), Some(multipath)) = (&mut object, &flow.multipath) {
+        object.extend(connection(multipath, &convergence.subflows_s));
+    }
+    object
+}
+
+/// What a multipath connection has beside, its subflows last.
+fn connection(multipath: &MultipathOutcome, convergence_s: &[Option<f64>]) -> Map<String, Value> {
+    let times = convergence_s.iter().copied().chain(std::iter::repeat(None));
+    let times = times.map(|own_s| Convergence { own_s, ..Convergence::default() });
+    let subflows = multipath.subflows.iter().zip(times).map(|(subflow, own)| flow(subflow, &own));
+    let subflows: Vec<_> = subflows.collect();
+    let entries = [
+        ("reassembly_delay_ms", json!(multipath.reassembly_delay_ms.map(number))),
+        ("reassembly_mean_bytes", number(multipath.reassembly_mean_bytes)),
+        ("reassembly_max_bytes", json!(multipath.reassembly_max_bytes)),
+        ("receive_limited", number(multipath.receive_limited)),
+        ("reinjected_packets", json!(multipath.reinjected_packets)),
+        ("subflows", json!(subflows)),
+    ];
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// A component's measures and those of its timeout patterns, one beside the other.
@@ -161,8 +200,13 @@ mod tests {
 
     #[test]
     fn nothing_that_is_no_number_gets_out() {
-        let over_time =
-            OverTime { jain: Some(f64::NAN), convergence_s: vec![None, Some(2.5)], ..OverTime::default() };
+        let over_time = OverTime {
+            jain: Some(f64::NAN),
+            convergence_s: [None, Some(2.5)]
+                .map(|own_s| Convergence { own_s, ..Convergence::default() })
+                .into(),
+            ..OverTime::default()
+        };
         let outcome = outcome_json(&with_goodput(&[f64::NAN, f64::INFINITY]), &over_time);
         assert_eq!(outcome["flows"][0]["goodput_mbps"], Value::Null);
         assert_eq!(outcome["flows"][1]["goodput_mbps"], Value::Null);

@@ -1,6 +1,6 @@
 //! What a run may cost in time and memory. A slip of the unit makes either a thousand times as much.
 
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::Problems;
 use super::section::Origin;
@@ -80,15 +80,14 @@ fn bottlenecks<'a>(
     let backward: Vec<_> = links.iter().map(|link| run_bits(link.as_ref()?.back.as_deref()?)).collect();
     // By the link and its direction; a flow that no shared link limits has its own.
     let mut found: BTreeMap<(Option<usize>, usize), Bottleneck> = BTreeMap::new();
-    for (index, flow) in flows.iter().enumerate() {
-        let Some(flow) = flow.as_ref().filter(|flow| flow.enabled) else { continue };
+    for (index, (flow, path)) in paths(flows).enumerate() {
         let bits = if flow.template.reverse { &backward } else { &forward };
-        let rated = flow.template.path.iter().filter_map(|&n| Some((n, bits[n]?)));
+        let rated = path.links.iter().filter_map(|&n| Some((n, bits[n]?)));
         let slowest = rated.min_by(|a, b| a.1.total_cmp(&b.1));
         let packet_bits = (flow.template.tcp.mss + flow.template.tcp.header) as f64 * 8.0;
         let capacity = slowest.map_or(f64::INFINITY, |(_, bits)| bits / packet_bits);
-        let access = flow.access.as_ref().and_then(run_bits).map_or(f64::INFINITY, |bits| bits / packet_bits);
-        let rtt = base_rtt(flow, links);
+        let access = path.access.as_ref().and_then(run_bits).map_or(f64::INFINITY, |bits| bits / packet_bits);
+        let rtt = base_rtt(path, links);
         let sent = sent(flow, capacity, access, rtt, duration);
         if !sent.is_finite() {
             // A window that never changes, over nothing that limits it: it costs what it costs.
@@ -115,6 +114,12 @@ fn bottlenecks<'a>(
         }
     }
     found.into_values().collect()
+}
+
+/// The paths of the flows that run.
+fn paths(flows: &[Option<Flow>]) -> impl Iterator<Item = (&Flow, &Path)> {
+    let running = flows.iter().flatten().filter(|flow| flow.enabled);
+    running.flat_map(|flow| flow.paths.iter().map(move |path| (flow, path)))
 }
 
 /// Bits that a link can carry in the run; `None` if it has no rate.

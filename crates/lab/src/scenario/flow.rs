@@ -3,8 +3,9 @@
 use super::arrivals::{Arrivals, arrivals};
 use super::context::Context;
 use super::limits;
-use super::link::{Link, Role, link};
+use super::link::Link;
 use super::names;
+use super::paths;
 use super::problem::Checked;
 use super::quantity;
 use super::section::{Item, Origin, Section};
@@ -12,10 +13,12 @@ use super::settings::settings;
 use super::tree::Kind;
 use super::words;
 use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
+use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::TcpOptions;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The links' numbers by their names.
 pub(crate) type LinkNumbers<'a> = BTreeMap<&'a str, usize>;
@@ -36,15 +39,38 @@ pub(crate) struct Flow {
     pub(crate) count: Option<u64>,
     /// The names in force; known when all flows have been read.
     pub(crate) names: Vec<String>,
-    /// What the flows are like, but for name and access link.
+    /// What the flows are like, but for name and paths.
     pub(crate) template: FlowSpec,
-    pub(crate) access: Option<Link>,
+    /// One path, or those of the subflows.
+    pub(crate) paths: Vec<Path>,
+    /// The options of a multipath connection.
+    pub(crate) mptcp: Option<MptcpOptions>,
     /// Where `reverse` was written.
     pub(crate) reversed: Option<Origin>,
     pub(crate) arrivals: Option<Arrivals>,
 }
 
+/// A path of a flow.
+pub(crate) struct Path {
+    /// The links by number.
+    pub(crate) links: Vec<usize>,
+    /// A link of its own at the sender.
+    pub(crate) access: Option<Link>,
+}
+
 impl Flow {
+    /// Whether a path of it holds this link.
+    pub(crate) fn crosses(&self, link: usize) -> bool {
+        self.paths.iter().any(|path| path.links.contains(&link))
+    }
+
+    /// The names of the parts of one of its flows, path by path: the flow's own, or the subflows'.
+    pub(crate) fn parts(&self, name: &str) -> impl Iterator<Item = (String, &Path)> {
+        let multipath = self.mptcp.is_some();
+        let part = move |n| if multipath { format!("{name}/{}", n + 1) } else { name.to_owned() };
+        self.paths.iter().enumerate().map(move |(n, path)| (part(n), path))
+    }
+
     /// What its data cross of a link of its path; `None` where that is a way back that holds nothing up.
     pub(crate) fn data_direction<'a>(&self, link: &'a Link) -> Option<&'a Link> {
         if self.template.reverse { link.back.as_deref() } else { Some(link) }
@@ -64,10 +90,11 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let origin = section.origin();
     let enabled = section.get("enabled", Item::flag);
     let algorithm = section.require("cc", |item| algorithm(item, cx));
-    let path = path(&mut section, links);
+    let paths = paths::links(&mut section, links);
     let tcp = section.get("tcp", |item| tcp(item, cx)).map(|own| own.unwrap_or_else(|| cx.tcp.clone()));
     let overhead = tcp.as_ref().map_or(cx.tcp.overhead, |tcp| tcp.overhead);
-    let access = section.get("access", |item| link(item.section()?, "", &Role::Access, overhead, cx));
+    let access = paths::access(&mut section, &paths, overhead, cx);
+    let mptcp = paths::options(&mut section, &paths);
     let start = section.get("start", |item| start(item, cx));
     let start_jitter = section.get("jitter", quantity::time);
     let stop = section.get("stop", |item| stop(item, start));
@@ -82,13 +109,17 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     }
     section.finish()?;
 
-    let (algorithm, settings) = algorithm?;
+    let Chosen { algorithm, uncoupled, settings } = algorithm?;
+    let mptcp = mptcp?;
+    let links = paths?.links;
     let reversed = reverse?.filter(|(flag, _)| *flag).map(|(_, origin)| origin);
     let template = FlowSpec {
         name: String::new(),
         algorithm,
+        uncoupled,
         settings,
-        path: path?,
+        path: Vec::new(),
+        multipath: None,
         reverse: reversed.is_some(),
         access: None,
         start: Time(start?.unwrap_or(Span::ZERO).0),
@@ -105,34 +136,46 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
         count: count?,
         names: Vec::new(),
         template,
-        access: access?,
+        paths: links.into_iter().zip(access?).map(|(links, access)| Path { links, access }).collect(),
+        mptcp,
         reversed,
         arrivals: arrivals?,
     })
 }
 
+/// What `cc` says.
+struct Chosen {
+    algorithm: Algorithm,
+    uncoupled: bool,
+    settings: Vec<(String, Value)>,
+}
+
 /// An algorithm's name, or a table of its name and parameters.
-fn algorithm(item: &Item, cx: &Context) -> Checked<(Algorithm, Vec<(String, Value)>)> {
+fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
     match &item.node.kind {
         Kind::Text(_) => {
-            let algorithm = registered(item, cx)?;
-            Ok((algorithm.clone(), cx.profile.dialect(algorithm.name)))
+            let (algorithm, uncoupled) = registered(item, cx)?;
+            let settings = cx.profile.dialect(algorithm.name);
+            Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings })
         }
         Kind::Table(_) => {
             let mut section = item.section()?;
-            let algorithm = section.require("name", |item| registered(item, cx))?;
+            let (algorithm, uncoupled) = section.require("name", |item| registered(item, cx))?;
             let own = settings(&mut section, &algorithm.params);
             section.finish()?;
-            Ok((algorithm.clone(), over(cx.profile.dialect(algorithm.name), own?)))
+            let settings = over(cx.profile.dialect(algorithm.name), own?);
+            Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings })
         }
         _ => Err(item.needs("an algorithm's name, or { name = ..., and its parameters }")),
     }
 }
 
-fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<&'a Algorithm> {
-    let name = item.text()?;
-    cx.registry.get(name).ok_or_else(|| {
+/// The algorithm, and whether it is to run uncoupled.
+fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool)> {
+    let word = item.text()?;
+    cx.registry.find(word).ok_or_else(|| {
         let known: Vec<&str> = cx.registry.iter().map(|algorithm| algorithm.name).collect();
+        let name = word.strip_prefix(UNCOUPLED).unwrap_or(word);
         item.error(words::unknown("algorithm", name, &known))
     })
 }
@@ -143,39 +186,6 @@ fn over(dialect: Vec<(String, Value)>, own: Vec<(String, Value)>) -> Vec<(String
     let mut settings: Vec<_> = kept.collect();
     settings.extend(own.iter().cloned());
     settings
-}
-
-fn path(section: &mut Section, links: &LinkNumbers) -> Checked<Vec<usize>> {
-    if let Some(item) = section.item("paths") {
-        let _single = section.has("path");
-        return Err(
-            item.error("multipath flows come with a later version; for now give one `path = [\"...\"]`")
-        );
-    }
-    section.require("path", |item| {
-        let Kind::List(_) = item.node.kind else {
-            return Err(item.needs("a list of links, as [\"bottleneck\"]"));
-        };
-        let items = item.list()?;
-        if items.is_empty() {
-            return Err(item.error("a path crosses at least one link"));
-        }
-        let found: Vec<_> = items.iter().map(|item| link_index(item, links)).collect();
-        let path = found.into_iter().collect::<Checked<Vec<_>>>()?;
-        let mut crossed = BTreeSet::new();
-        match path.iter().position(|link| !crossed.insert(*link)) {
-            Some(n) => Err(items[n].error("a path crosses a link once; this one is in it before")),
-            None => Ok(path),
-        }
-    })
-}
-
-fn link_index(item: &Item, links: &LinkNumbers) -> Checked<usize> {
-    let name = item.text()?;
-    links.get(name).copied().ok_or_else(|| {
-        let known: Vec<&str> = links.keys().copied().collect();
-        item.error(words::unknown("link", name, &known))
-    })
 }
 
 fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
@@ -223,6 +233,9 @@ fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
 }
 
 fn refuse_with_arrivals(section: &mut Section) -> Checked<()> {
+    if let Some(item) = section.item("paths") {
+        return Err(item.error("the flows of an arrival process have one path each: give `path`"));
+    }
     for key in ["bytes", "count"] {
         if let Some(item) = section.item(key) {
             return Err(

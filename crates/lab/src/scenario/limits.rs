@@ -1,7 +1,7 @@
 //! How much the simulator can hold.
 
 use super::cost;
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::{Checked, Problems};
 use super::quantity::{self, show_rate, show_time};
@@ -48,7 +48,10 @@ pub(crate) fn check(
 ) -> f64 {
     let mut fits = Ok(());
     for flow in flows.iter().flatten() {
-        fits = fits.and(endless(flow, links, problems)).and(segments(flow, links, duration, problems));
+        for path in &flow.paths {
+            fits = fits.and(endless(flow, path, links, problems));
+        }
+        fits = fits.and(segments(flow, links, duration, problems));
     }
     match (fits, duration) {
         (Ok(()), Some(duration)) => cost::tell(links, flows, duration, problems),
@@ -69,16 +72,16 @@ pub(crate) fn bytes(item: &Item, mss: u64) -> Checked<u64> {
 }
 
 /// Refuses a flow whose window nothing would hold: it doubles each round trip until the memory is full.
-fn endless(flow: &Flow, links: &[Option<Link>], problems: &Problems) -> Checked<()> {
-    let path = flow.template.path.iter().map(|&n| links[n].as_ref());
+fn endless(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems) -> Checked<()> {
+    let shared = path.links.iter().map(|&n| links[n].as_ref());
     // A link that could not be read may have had a rate.
-    let Some(path) = path.collect::<Option<Vec<_>>>() else { return Ok(()) };
-    let directions = path.iter().filter_map(|link| flow.data_direction(link));
-    let limited = directions.chain(&flow.access).any(|link| link.nominal.is_some());
+    let Some(shared) = shared.collect::<Option<Vec<_>>>() else { return Ok(()) };
+    let directions = shared.iter().filter_map(|link| flow.data_direction(link));
+    let limited = directions.chain(&path.access).any(|link| link.nominal.is_some());
     if limited || flow.bounded() {
         return Ok(());
     }
-    let names: Vec<String> = path.iter().map(|link| format!("`{}`", link.spec.name)).collect();
+    let names: Vec<String> = shared.iter().map(|link| format!("`{}`", link.spec.name)).collect();
     let names = names.join(", ");
     let message = format!(
         "its data meet no rate on the way back over {names}, so that its window would grow without end; \
@@ -90,9 +93,14 @@ fn endless(flow: &Flow, links: &[Option<Link>], problems: &Problems) -> Checked<
 }
 
 fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problems: &Problems) -> Checked<()> {
-    let path = flow.template.path.iter().filter_map(|&n| flow.data_direction(links[n].as_ref()?));
-    let slowest = path.chain(&flow.access).filter_map(highest_rate).min();
-    let (Some(rate), Some(duration), None) = (slowest, duration, flow.template.bytes) else { return Ok(()) };
+    let slowest = |path: &Path| {
+        let shared = path.links.iter().filter_map(|&n| flow.data_direction(links[n].as_ref()?));
+        shared.chain(&path.access).filter_map(highest_rate).min()
+    };
+    // The data of a connection are numbered through over all its paths.
+    let rate = flow.paths.iter().filter_map(slowest).map(|rate| rate.0).fold(0, u64::saturating_add);
+    let rate = Some(Rate(rate)).filter(|rate| rate.0 > 0);
+    let (Some(rate), Some(duration), None) = (rate, duration, flow.template.bytes) else { return Ok(()) };
     let segments = rate.0 as f64 / 8.0 * duration.as_secs_f64() / flow.template.tcp.mss as f64;
     if segments > SEGMENTS {
         let (rate, duration) = (show_rate(rate), show_time(duration));

@@ -22,6 +22,7 @@ const ODDLY_LONG: Span = Span::from_secs(10);
 const ODDLY_LARGE: u64 = 1_000_000_000;
 
 /// One direction of a link as written, with what is needed to size its queue.
+#[derive(Clone)]
 pub(crate) struct Link {
     /// What the simulator gets, but for the return direction and a queue size in bdp.
     pub(crate) spec: LinkSpec,

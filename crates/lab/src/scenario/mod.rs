@@ -10,6 +10,7 @@ mod loss;
 mod names;
 mod odd;
 mod overrides;
+mod paths;
 mod problem;
 mod quantity;
 pub(crate) mod queue;
@@ -22,6 +23,8 @@ mod top;
 mod tree;
 mod words;
 
+use flow::Path;
+
 pub(crate) use flow::Flow;
 pub(crate) use link::Link;
 pub use problem::{Place, Problem, Severity};
@@ -31,7 +34,7 @@ pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
 use crate::trace::TraceFiles;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
-use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, RecordSpec};
+use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, MultipathSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::TcpOptions;
 
 /// What a scenario is read with.
@@ -144,21 +147,38 @@ impl Scenario {
     }
 
     fn record_spec(&self) -> RecordSpec {
-        let tables = self.links.len() + self.running().map(|flow| flow.names.len()).sum::<usize>();
+        let tables = self.links.len() + self.running().map(recorded_tables).sum::<usize>();
         let max_samples =
             (RECORDED_CELLS / (COLUMNS * tables.max(1))).clamp(*SAMPLES.start(), *SAMPLES.end());
         RecordSpec { interval: self.record_interval, max_samples }
     }
 }
 
+/// A connection has a table of its own beside its subflows'.
+fn recorded_tables(flow: &Flow) -> usize {
+    flow.names.len() * (flow.paths.len() + usize::from(flow.mptcp.is_some()))
+}
+
 fn flow_specs(flow: &Flow) -> impl Iterator<Item = FlowSpec> {
     flow.names.iter().map(|name| {
-        let access = flow.access.as_ref().map(|access| AccessSpec {
-            link: access.spec(&format!("{name}.access")),
-            hold_back: access.hold_back,
-        });
-        FlowSpec { name: name.clone(), access, ..flow.template.clone() }
+        let mut paths = flow.parts(name).map(|(part, path)| path_spec(&part, path));
+        let (first, multipath) = match &flow.mptcp {
+            None => (paths.next(), None),
+            Some(options) => {
+                (None, Some(MultipathSpec { subflows: paths.collect(), options: options.clone() }))
+            }
+        };
+        let (path, access) = first.map(|path| (path.links, path.access)).unwrap_or_default();
+        FlowSpec { name: name.clone(), path, access, multipath, ..flow.template.clone() }
     })
+}
+
+fn path_spec(name: &str, path: &Path) -> PathSpec {
+    let access = path.access.as_ref().map(|access| AccessSpec {
+        link: access.spec(&format!("{name}.access")),
+        hold_back: access.hold_back,
+    });
+    PathSpec { links: path.links.clone(), access }
 }
 
 fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {

@@ -31,11 +31,11 @@ fn name(item: &Item) -> Checked<String> {
 
 /// Gives each flow its names: its own, `<name>-1..n` for a count, `<cc>-<n>` where none is given.
 pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
-    let mut of_algorithm: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut of_algorithm: BTreeMap<String, u64> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for flow in flows.iter_mut().flatten() {
-        let algorithm = flow.template.algorithm.name;
-        let so_far = of_algorithm.entry(algorithm).or_default();
+        let algorithm = flow.template.cc();
+        let so_far = of_algorithm.entry(algorithm.clone()).or_default();
         flow.names = match (&flow.given_name, flow.count) {
             (Some(name), None) => vec![name.clone()],
             (Some(name), Some(count)) => (1..=count).map(|n| format!("{name}-{n}")).collect(),
@@ -44,7 +44,10 @@ pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
             }
         };
         *so_far += flow.count.unwrap_or(1);
-        let repeated = flow.names.iter().find(|name| !taken.insert((*name).clone()));
+        let parts = flow.names.iter().flat_map(|name| flow.parts(name).map(|(part, _)| part));
+        let subflows = parts.filter(|_| flow.mptcp.is_some());
+        let all: Vec<String> = flow.names.iter().cloned().chain(subflows).collect();
+        let repeated = all.into_iter().find(|name| !taken.insert(name.clone()));
         if let Some(name) = repeated {
             let key = format!("{}.name", flow.origin.key);
             problems.error(&flow.origin.at, &key, format!("another flow is called `{name}` already"));

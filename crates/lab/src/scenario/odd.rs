@@ -1,6 +1,6 @@
 //! What is legal but odd, seen over the whole scenario.
 
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::Problems;
 use super::quantity::show_rate;
@@ -17,8 +17,10 @@ pub(crate) fn tell(
 ) {
     unused(links, flows, problems);
     for flow in flows.iter().flatten() {
-        no_round_trip(flow, links, problems);
-        slow_access(flow, links, problems);
+        for path in &flow.paths {
+            no_round_trip(flow, path, links, problems);
+            slow_access(flow, path, links, problems);
+        }
         late_start(flow, duration, problems);
     }
 }
@@ -28,25 +30,26 @@ fn unused(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problems) {
         // The flow that is missing or could not be read might use it.
         return;
     }
-    let paths = flows.iter().flatten().flat_map(|flow| &flow.template.path);
-    let used: BTreeSet<usize> = paths.copied().collect();
+    let paths = flows.iter().flatten().flat_map(|flow| &flow.paths);
+    let used: BTreeSet<usize> = paths.flat_map(|path| &path.links).copied().collect();
     let unused = links.iter().enumerate().filter(|(n, _)| !used.contains(n));
     for link in unused.filter_map(|(_, link)| link.as_ref()) {
         problems.warn(&link.origin.at, &link.origin.key, "no flow uses this link");
     }
 }
 
-fn no_round_trip(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
-    let known = flow.template.path.iter().all(|&n| links[n].is_some());
-    if known && base_rtt(flow, links) == Span::ZERO {
+fn no_round_trip(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems) {
+    let known = path.links.iter().all(|&n| links[n].is_some());
+    if known && base_rtt(path, links) == Span::ZERO {
         problems.warn(&flow.origin.at, &flow.origin.key, "its base round-trip time is 0");
     }
 }
 
-fn slow_access(flow: &Flow, links: &[Option<Link>], problems: &Problems) {
-    let Some(access) = &flow.access else { return };
-    let path = flow.template.path.iter().filter_map(|&n| links[n].as_ref());
-    let slowest = path.filter_map(|link| Some((flow.data_direction(link)?.nominal?, &link.spec.name))).min();
+fn slow_access(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems) {
+    let Some(access) = &path.access else { return };
+    let shared = path.links.iter().filter_map(|&n| links[n].as_ref());
+    let slowest =
+        shared.filter_map(|link| Some((flow.data_direction(link)?.nominal?, &link.spec.name))).min();
     if let (Some(own), Some((rate, name))) = (access.nominal, slowest)
         && own <= rate
     {

@@ -2,13 +2,14 @@
 
 use super::Scenario;
 use super::arrivals::Arrivals;
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 use super::link::Link;
 use super::quantity::{show_bytes, show_packets, show_rate, show_time};
 use super::settings::UNLIMITED;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
+use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{Capacity, Comes, LossKind, LossSpec, SizeSpec};
 use cwndlab_sim::tcp::TcpOptions;
@@ -110,15 +111,13 @@ fn flow(flow: &Flow, links: &[Link]) -> Value {
         settings.clone().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
     };
     let mut cc = declared(&algorithm.params, set);
-    cc.insert("name".to_owned(), json!(algorithm.name));
-    let path = template.path.iter().filter_map(|&n| Some(links.get(n)?.spec.name.as_str()));
-    json!({
+    cc.insert("name".to_owned(), json!(template.cc()));
+    let mut object = way(flow, links);
+    let own = json!({
         "names": flow.names,
         "enabled": flow.enabled,
         "cc": cc,
-        "path": path.collect::<Vec<_>>(),
         "reverse": template.reverse,
-        "access": flow.access.as_ref().map(link_object),
         "start": show_time(Span(template.start.0)),
         "jitter": show_time(template.start_jitter),
         "stop": template.stop.map(|stop| show_time(Span(stop.0))),
@@ -126,7 +125,32 @@ fn flow(flow: &Flow, links: &[Link]) -> Value {
         "tcp": tcp(&template.tcp),
         "decision_delay": show_time(template.decision_delay),
         "arrivals": flow.arrivals.as_ref().map(arrivals),
-    })
+    });
+    if let Value::Object(own) = own {
+        object.extend(own);
+    }
+    Value::Object(object)
+}
+
+/// `path` and `access` as written, or `paths`, their access links and the options of a multipath connection.
+fn way(flow: &Flow, links: &[Link]) -> Map<String, Value> {
+    let named = |path: &Path| -> Value {
+        path.links.iter().filter_map(|&n| Some(json!(links.get(n)?.spec.name))).collect()
+    };
+    let access = |path: &Path| json!(path.access.as_ref().map(link_object));
+    let entries = match (&flow.mptcp, flow.paths.as_slice()) {
+        (None, [path]) => vec![("path", named(path)), ("access", access(path))],
+        (options, paths) => {
+            let options = options.clone().unwrap_or_default();
+            let shown = declared(&MptcpOptions::specs(), |spec| options.get(spec.name));
+            vec![
+                ("paths", paths.iter().map(named).collect()),
+                ("access", paths.iter().map(access).collect()),
+                ("mptcp", Value::Object(shown)),
+            ]
+        }
+    };
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 fn arrivals(arrivals: &Arrivals) -> Value {

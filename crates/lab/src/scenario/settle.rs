@@ -1,6 +1,6 @@
 //! What can be told only when all links and flows are known: sizes in bdp, and whether a packet fits.
 
-use super::flow::Flow;
+use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::Problems;
 use super::quantity::QueueSize;
@@ -32,9 +32,12 @@ pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], pro
         }
     }
     for flow in flows.iter_mut().flatten() {
-        let load = load(flow, links);
-        if let Some(access) = &mut flow.access {
-            size_both_ways(access, load, problems);
+        let packet = packet(flow);
+        for path in &mut flow.paths {
+            let load = Load { rtt: base_rtt(path, links), packet };
+            if let Some(access) = &mut path.access {
+                size_both_ways(access, load, problems);
+            }
         }
     }
 }
@@ -43,23 +46,26 @@ pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], pro
 fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
     let mut loads: Vec<Option<Load>> = vec![None; links.len()];
     for flow in flows.iter().flatten() {
-        let own = load(flow, links);
-        for &n in &flow.template.path {
-            let other = loads[n].unwrap_or(own);
-            loads[n] = Some(Load { rtt: own.rtt.min(other.rtt), packet: own.packet.max(other.packet) });
+        for path in &flow.paths {
+            let own = Load { rtt: base_rtt(path, links), packet: packet(flow) };
+            for &n in &path.links {
+                let other = loads[n].unwrap_or(own);
+                loads[n] = Some(Load { rtt: own.rtt.min(other.rtt), packet: own.packet.max(other.packet) });
+            }
         }
     }
     loads
 }
 
-fn load(flow: &Flow, links: &[Option<Link>]) -> Load {
-    Load { rtt: base_rtt(flow, links), packet: flow.template.tcp.mss + flow.template.tcp.header }
+/// Bytes of a full packet, without a link's overhead.
+fn packet(flow: &Flow) -> u64 {
+    flow.template.tcp.mss + flow.template.tcp.header
 }
 
-/// Sum of the first delays of all links of a flow, there and back.
-pub(crate) fn base_rtt(flow: &Flow, links: &[Option<Link>]) -> Span {
-    let path = flow.template.path.iter().filter_map(|&n| links.get(n)?.as_ref());
-    let each = path.chain(&flow.access).map(Link::round_trip);
+/// Sum of the first delays of all links of a path, there and back.
+pub(crate) fn base_rtt(path: &Path, links: &[Option<Link>]) -> Span {
+    let shared = path.links.iter().filter_map(|&n| links.get(n)?.as_ref());
+    let each = shared.chain(&path.access).map(Link::round_trip);
     each.fold(Span::ZERO, |sum, delay| sum + delay)
 }
 

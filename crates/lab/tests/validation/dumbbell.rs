@@ -146,6 +146,8 @@ impl Dumbbell {
             algorithm,
             settings,
             path: vec![0],
+            multipath: None,
+            uncoupled: false,
             reverse: false,
             access,
             start: Time::ZERO + flow.start,

@@ -5,6 +5,7 @@ pub mod patterns;
 pub mod prr;
 pub mod rack;
 pub mod rate;
+pub mod receive_window;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
@@ -12,5 +13,6 @@ pub mod sender;
 
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
 pub use patterns::Patterns;
+pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
 pub use sender::{Counters, Outgoing, Sender};

@@ -49,6 +49,8 @@ pub fn flow(name: &str, cc: &str) -> FlowSpec {
         algorithm: Registry::built_in().get(cc).expect("an algorithm that ships").clone(),
         settings: profile.dialect(cc),
         path: vec![0],
+        multipath: None,
+        uncoupled: false,
         reverse: false,
         access: None,
         start: Time::ZERO,

@@ -15,6 +15,7 @@ use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, Clock};
 use super::scoreboard::Scoreboard;
+use crate::mptcp::{Distributor, segments_of};
 use crate::packet::Data;
 use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step,
@@ -122,6 +123,10 @@ pub struct Sender {
     rng: Rng,
     facts: Facts,
     view: [SubflowView; 1],
+    /// Where a subflow of a multipath connection has its data from; it is here while an event is handled.
+    distributor: Option<Box<Distributor>>,
+    /// Its controller sees no siblings.
+    uncoupled: bool,
     connection: Connection,
     board: Scoreboard,
     rate: DeliveryRate,
@@ -183,6 +188,8 @@ impl Sender {
             rng,
             facts: Facts { mss, rtt: rtt::unmeasured(&options), window_limited: true, ..Facts::default() },
             view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
+            distributor: None,
+            uncoupled: false,
             connection: Connection::Closed,
             board: Scoreboard::default(),
             rate: DeliveryRate::default(),
@@ -198,7 +205,7 @@ impl Sender {
             timers: Timers::default(),
             counters: Counters::default(),
             patterns: Patterns::default(),
-            total: bytes.map(|bytes| (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss)),
+            total: bytes.map(|bytes| segments_of(bytes, mss)),
             last_sent: Time::ZERO,
             paced_until: Time::ZERO,
             announce_reduction: false,
@@ -244,11 +251,45 @@ impl Sender {
             self.view[0].srtt = self.facts.rtt.smoothed;
         }
         self.facts.now = now;
+        self.view[0].usable = true;
+        if let Some(distributor) = &mut self.distributor {
+            distributor.on_ack(0, window);
+        }
         self.send(now, room, outbox);
+    }
+
+    /// It is a subflow of a multipath connection: of use once it is established, its data given by a [`Distributor`].
+    pub fn become_subflow(&mut self, uncoupled: bool) {
+        self.view[0].usable = false;
+        self.uncoupled = uncoupled;
+    }
+
+    /// Takes the distributor of its connection, or gives it back with what siblings may know.
+    #[inline]
+    pub fn exchange(&mut self, distributor: &mut Option<Box<Distributor>>) {
+        if let Some(distributor) = &mut self.distributor {
+            distributor.show(self.view[0]);
+        }
+        std::mem::swap(&mut self.distributor, distributor);
+    }
+
+    /// There may be data for a subflow that had none.
+    pub fn wake(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
+        self.facts.now = now;
+        self.send(now, room, outbox);
+    }
+
+    /// The connection that it is a subflow of is over: nothing leaves any more.
+    pub fn close(&mut self) {
+        self.connection = Connection::Closed;
+        self.timers = Timers::default();
     }
 
     /// No new data from now on.
     pub fn stop(&mut self) {
+        if let Some(distributor) = &mut self.distributor {
+            return distributor.stop();
+        }
         let end = self.board.next();
         self.total = match self.total {
             Some((segments, last)) if segments <= end => Some((segments, last)),
@@ -265,6 +306,9 @@ impl Sender {
     /// Payload of a segment in bytes.
     #[must_use]
     pub fn payload(&self, seq: u32) -> u64 {
+        if let Some(distributor) = &self.distributor {
+            return distributor.payload_again(seq);
+        }
         match self.total {
             Some((segments, last)) if seq + 1 == segments => last,
             _ => self.options.mss,
@@ -375,7 +419,11 @@ impl Sender {
     #[inline]
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
-        let mut cx = Context { facts: &self.facts, subflows: &self.view, me: 0, rng: &mut self.rng };
+        let (subflows, me) = match &mut self.distributor {
+            Some(distributor) if !self.uncoupled => distributor.show(self.view[0]),
+            _ => (&self.view[..], 0),
+        };
+        let mut cx = Context { facts: &self.facts, subflows, me, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }
 

@@ -182,6 +182,10 @@ impl Sender {
         self.probe = None;
         self.reduced_for_mark = false;
         self.announce_reduction = self.ecn().is_some();
+        if let Some(distributor) = &mut self.distributor {
+            distributor.on_timeout();
+            self.view[0].usable = false;
+        }
     }
 
     fn mark_overdue(&mut self, now: Time) {

@@ -36,7 +36,7 @@ impl Sender {
             }
             at_once = false;
         };
-        self.note_usage(limit);
+        self.note_usage(now, limit);
         self.schedule_probe(now);
     }
 
@@ -61,6 +61,10 @@ impl Sender {
         if let Some(seq) = self.board.next_lost() {
             return Ok(Some(seq));
         }
+        if let Some(distributor) = &self.distributor {
+            // Room is granted at the data level alone (RFC 8684 section 3.3.4).
+            return distributor.offer().map(|()| None);
+        }
         let next = self.board.next();
         if self.total.is_some_and(|(segments, _)| next >= segments) {
             return Err(Limit::Application);
@@ -73,21 +77,22 @@ impl Sender {
 
     fn transmit(&mut self, now: Time, lost: Option<u32>, pacing: Option<Rate>, outbox: &mut Vec<Outgoing>) {
         let record = self.rate.record(now, self.board.pipe());
-        let seq = match lost {
+        let (seq, payload) = match lost {
             Some(seq) => {
                 self.board.send_again(seq, record);
                 self.note_resent(seq, record.order, now);
-                seq
+                (seq, self.payload(seq))
             }
             None => {
                 self.limited_transmit += u32::from(self.facts.phase == Phase::Disorder);
-                self.board.send_new(record)
+                let seq = self.board.send_new(record);
+                let given = self.distributor.as_mut().map(|distributor| distributor.take());
+                (seq, given.unwrap_or_else(|| self.payload(seq)))
             }
         };
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
         let cwr = self.announce_reduction && lost.is_none();
         self.announce_reduction &= !cwr;
-        let payload = self.payload(seq);
         let data = Data { seq, sent_at: now, echo: self.peer.timestamp, cwr };
         outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
         self.counters.sent += 1;
@@ -151,8 +156,11 @@ impl Sender {
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
-    fn note_usage(&mut self, limit: Limit) {
+    fn note_usage(&mut self, now: Time, limit: Limit) {
         self.facts.limited_by = limit;
+        if let Some(distributor) = &mut self.distributor {
+            distributor.note_limit(now, limit);
+        }
         let limited = limit == Limit::Window;
         if limit == Limit::Application && self.board.lost() == 0 {
             self.rate.limit_by_application(self.board.pipe());

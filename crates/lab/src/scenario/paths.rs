@@ -1,0 +1,107 @@
+//! The way of a flow: `path`, or the `paths` of a multipath connection, with `access` and `mptcp`.
+
+use super::context::Context;
+use super::flow::LinkNumbers;
+use super::link::{Link, Role, link};
+use super::problem::Checked;
+use super::section::{Item, Section};
+use super::settings::settings;
+use super::tree::Kind;
+use super::words;
+use cwndlab_cc::params::Parameters;
+use cwndlab_sim::mptcp::MptcpOptions;
+use std::collections::BTreeSet;
+
+/// More is legal in RFC 8684, but no host has so many addresses.
+const MOST_PATHS: usize = 32;
+
+/// The links of each path, by number.
+#[derive(Clone)]
+pub(crate) struct Paths {
+    pub(crate) links: Vec<Vec<usize>>,
+    multipath: bool,
+}
+
+/// Reads `path` or `paths`; a flow has one of them.
+pub(crate) fn links(section: &mut Section, numbers: &LinkNumbers) -> Checked<Paths> {
+    let Some(item) = section.item("paths") else {
+        let links = section.require("path", |item| path(item, numbers))?;
+        return Ok(Paths { links: vec![links], multipath: false });
+    };
+    if section.has("path") {
+        return Err(item.error("a flow has one `path`, or the `paths` of its subflows, not both"));
+    }
+    let Kind::List(_) = item.node.kind else {
+        return Err(item.needs("a list of paths, as [[\"long\"], [\"short\"]]"));
+    };
+    let items = item.list()?;
+    if items.is_empty() || items.len() > MOST_PATHS {
+        return Err(item.error(format!("{} paths; allowed are 1 to {MOST_PATHS}", items.len())));
+    }
+    let read: Vec<_> = items.iter().map(|item| path(item, numbers)).collect();
+    Ok(Paths { links: read.into_iter().collect::<Checked<_>>()?, multipath: true })
+}
+
+fn path(item: &Item, numbers: &LinkNumbers) -> Checked<Vec<usize>> {
+    let Kind::List(_) = item.node.kind else {
+        return Err(item.needs("a list of links, as [\"bottleneck\"]"));
+    };
+    let items = item.list()?;
+    if items.is_empty() {
+        return Err(item.error("a path crosses at least one link"));
+    }
+    let found: Vec<_> = items.iter().map(|item| link_index(item, numbers)).collect();
+    let path = found.into_iter().collect::<Checked<Vec<_>>>()?;
+    let mut crossed = BTreeSet::new();
+    match path.iter().position(|link| !crossed.insert(*link)) {
+        Some(n) => Err(items[n].error("a path crosses a link once; this one is in it before")),
+        None => Ok(path),
+    }
+}
+
+fn link_index(item: &Item, numbers: &LinkNumbers) -> Checked<usize> {
+    let name = item.text()?;
+    numbers.get(name).copied().ok_or_else(|| {
+        let known: Vec<&str> = numbers.keys().copied().collect();
+        item.error(words::unknown("link", name, &known))
+    })
+}
+
+/// The access link of each path: `access` is one for all alike, or a list with one for each path.
+pub(crate) fn access(
+    section: &mut Section,
+    paths: &Checked<Paths>,
+    overhead: u64,
+    cx: &Context,
+) -> Checked<Vec<Option<Link>>> {
+    let read = |item: &Item| link(item.section()?, "", &Role::Access, overhead, cx);
+    let count = paths.as_ref().map_or(1, |paths| paths.links.len());
+    let Some(item) = section.item("access") else { return Ok(vec![None; count]) };
+    let multipath = paths.as_ref().is_ok_and(|paths| paths.multipath);
+    if !multipath || !matches!(item.node.kind, Kind::List(_)) {
+        return Ok(vec![Some(read(&item)?); count]);
+    }
+    let items = item.list()?;
+    let links: Vec<_> = items.iter().map(read).collect();
+    if items.len() != count {
+        return Err(item.error(format!("{} access links for {count} paths; give one for each", items.len())));
+    }
+    links.into_iter().map(|link| link.map(Some)).collect()
+}
+
+/// The options of a multipath connection; `None` where there is one `path`.
+pub(crate) fn options(section: &mut Section, paths: &Checked<Paths>) -> Checked<Option<MptcpOptions>> {
+    let multipath = paths.as_ref().is_ok_and(|paths| paths.multipath);
+    let Some(item) = section.item("mptcp") else {
+        return Ok(multipath.then(MptcpOptions::default));
+    };
+    if paths.is_ok() && !multipath {
+        return Err(
+            item.error("a flow with one `path` has no subflows; give `paths` for a multipath connection")
+        );
+    }
+    let mut own = item.section()?;
+    let settings = settings(&mut own, &MptcpOptions::specs());
+    own.finish()?;
+    Ok(Some(MptcpOptions::with(&settings?)))
+}

@@ -1,0 +1,260 @@
+//! The sending side of the data level: which data each segment of each subflow carries, and which subflow gets the
+//! next ones.
+
+use super::options::{MptcpOptions, Scheduler};
+use super::segments::Segments;
+use cwndlab_cc::{Limit, Span, SubflowView, Time};
+use std::collections::VecDeque;
+
+/// The data of a connection, shared out among its subflows. A subflow's sender holds it while it handles an event.
+#[derive(Debug)]
+pub struct Distributor {
+    scheduler: Scheduler,
+    mss: u64,
+    lanes: Vec<Lane>,
+    views: Vec<SubflowView>,
+    /// The subflow whose sender holds it.
+    me: usize,
+    /// The one whose turn it is (round-robin).
+    turn: usize,
+    /// The next segment of data that nobody has sent.
+    next: u32,
+    /// Segments of data in all, and the payload of the last one; `None`: without end.
+    total: Option<(u32, u64)>,
+    /// One past the last segment that the receiver has room for.
+    edge: u32,
+    acknowledged: Segments,
+    /// Data of failed subflows, for others to send again: with the subflow that failed.
+    stranded: VecDeque<(u32, usize)>,
+    reinjected: u64,
+    /// How long the receive window held a subflow back, up to `blocked_until`; it still does if anyone waits for room.
+    blocked: Span,
+    blocked_until: Time,
+}
+
+/// The data that one subflow carries.
+#[derive(Debug, Default)]
+struct Lane {
+    /// The data of the segments that are not acknowledged, in the subflow's order.
+    carried: VecDeque<u32>,
+    /// The subflow's number of the first of them.
+    first: u32,
+    /// Its window has room, but the last time it asked there was nothing for it: no data, or no room at the receiver.
+    waits_for: Option<Limit>,
+    /// All of its segments below this one have been given to others.
+    given_up: u32,
+}
+
+impl Distributor {
+    /// All the data of a connection of so many subflows; `bytes` is how much there is to send.
+    #[must_use]
+    pub fn new(options: &MptcpOptions, subflows: usize, mss: u64, bytes: Option<u64>) -> Self {
+        Self {
+            scheduler: options.scheduler,
+            mss,
+            lanes: (0..subflows).map(|_| Lane::default()).collect(),
+            views: vec![SubflowView { mss, ..SubflowView::default() }; subflows],
+            me: 0,
+            turn: 0,
+            next: 0,
+            total: bytes.map(|bytes| segments_of(bytes, mss)),
+            edge: 0,
+            acknowledged: Segments::default(),
+            stranded: VecDeque::new(),
+            reinjected: 0,
+            blocked: Span::ZERO,
+            blocked_until: Time::ZERO,
+        }
+    }
+
+    /// The sender of this subflow takes it.
+    #[inline]
+    pub fn pass_to(&mut self, subflow: usize) {
+        self.me = subflow;
+    }
+
+    /// What siblings may know of the holder; gives what the holder may know of all, and which it is itself.
+    #[inline]
+    pub fn show(&mut self, view: SubflowView) -> (&[SubflowView], usize) {
+        self.views[self.me] = view;
+        (&self.views, self.me)
+    }
+
+    /// Whether there is a segment for the holder to send now; if not, why.
+    #[inline]
+    pub fn offer(&self) -> Result<(), Limit> {
+        self.offer_to(self.me)
+    }
+
+    fn offer_to(&self, subflow: usize) -> Result<(), Limit> {
+        if !self.views[subflow].usable || self.comes_after_another(subflow) {
+            return Err(Limit::Application);
+        }
+        if self.stranded_for(subflow).is_some() {
+            return Ok(());
+        }
+        if self.total.is_some_and(|(segments, _)| self.next >= segments) {
+            return Err(Limit::Application);
+        }
+        if self.next < self.edge { Ok(()) } else { Err(Limit::Receiver) }
+    }
+
+    /// Whether a sibling that has room as well goes first.
+    fn comes_after_another(&self, subflow: usize) -> bool {
+        let rivals = |n: usize| n != subflow && self.lanes[n].waits_for.is_some() && self.views[n].usable;
+        let mut siblings = (0..self.lanes.len()).filter(|n| rivals(*n));
+        match self.scheduler {
+            Scheduler::Saturate => false,
+            Scheduler::MinRtt => siblings.any(|n| self.by_rtt(n) < self.by_rtt(subflow)),
+            Scheduler::RoundRobin => siblings.any(|n| self.by_turn(n) < self.by_turn(subflow)),
+        }
+    }
+
+    fn by_rtt(&self, subflow: usize) -> (u64, usize) {
+        (self.views[subflow].srtt.0, subflow)
+    }
+
+    fn by_turn(&self, subflow: usize) -> usize {
+        let subflows = self.lanes.len();
+        (subflow + subflows - self.turn) % subflows
+    }
+
+    /// The first stranded segment that is not this subflow's own.
+    fn stranded_for(&self, subflow: usize) -> Option<usize> {
+        self.stranded.iter().position(|(_, failed)| *failed != subflow)
+    }
+
+    /// The holder sends the segment that was offered; gives its payload in bytes.
+    pub fn take(&mut self) -> u64 {
+        let me = self.me;
+        self.turn = (me + 1) % self.lanes.len();
+        let stranded = self.stranded_for(me).and_then(|at| self.stranded.remove(at));
+        let segment = match stranded {
+            Some((segment, _)) => {
+                self.reinjected += 1;
+                segment
+            }
+            None => {
+                self.next += 1;
+                self.next - 1
+            }
+        };
+        self.lanes[me].carried.push_back(segment);
+        self.payload(segment)
+    }
+
+    /// What stopped the holder. If it waits for data or for room at the receiver, a sibling's event may bring them.
+    #[inline]
+    pub fn note_limit(&mut self, now: Time, limit: Limit) {
+        let waits_for = Some(limit).filter(|limit| *limit != Limit::Window);
+        if waits_for != self.lanes[self.me].waits_for {
+            self.blocked = self.blocked(now);
+            self.blocked_until = now;
+            self.lanes[self.me].waits_for = waits_for;
+        }
+    }
+
+    /// For how long the receive window held back a subflow that had room in its own window.
+    #[must_use]
+    pub fn blocked(&self, now: Time) -> Span {
+        let blocked = self.lanes.iter().any(|lane| lane.waits_for == Some(Limit::Receiver));
+        if blocked { self.blocked + now.since(self.blocked_until) } else { self.blocked }
+    }
+
+    /// A subflow that is to be woken, as there is something for it now.
+    #[must_use]
+    pub fn to_wake(&self) -> Option<usize> {
+        (0..self.lanes.len()).find(|n| self.lanes[*n].waits_for.is_some() && self.offer_to(*n).is_ok())
+    }
+
+    /// All of the holder's segments below `una` have arrived, and the receiver has room for data below `edge`. What a
+    /// subflow acknowledges in order is acknowledged at the data level: the receiver keeps it.
+    pub fn on_ack(&mut self, una: u32, edge: u32) {
+        self.edge = self.edge.max(edge);
+        let lane = &mut self.lanes[self.me];
+        let count = una.saturating_sub(lane.first) as usize;
+        for segment in lane.carried.drain(..count) {
+            self.acknowledged.insert(segment);
+        }
+        lane.first = lane.first.max(una);
+        let acknowledged = &self.acknowledged;
+        if !self.stranded.is_empty() {
+            self.stranded.retain(|(segment, _)| !acknowledged.contains(*segment));
+        }
+    }
+
+    /// The holder's retransmission timer expired: what it has under way is for others to send again, once.
+    pub fn on_timeout(&mut self) {
+        let lane = &mut self.lanes[self.me];
+        let new = lane.given_up.saturating_sub(lane.first) as usize;
+        let acknowledged = &self.acknowledged;
+        let missing = lane.carried.iter().skip(new).filter(|segment| !acknowledged.contains(**segment));
+        self.stranded.extend(missing.map(|segment| (*segment, self.me)));
+        lane.given_up = lane.first + lane.carried.len() as u32;
+    }
+
+    /// No new data from now on.
+    pub fn stop(&mut self) {
+        self.total = match self.total {
+            Some((segments, last)) if segments <= self.next => Some((segments, last)),
+            _ => Some((self.next, self.mss)),
+        };
+    }
+
+    /// The data that a subflow's segments carry; none of them has been acknowledged.
+    pub fn carried(&self, subflow: usize, segments: std::ops::Range<u32>) -> impl Iterator<Item = u32> {
+        let lane = &self.lanes[subflow];
+        let within = (segments.start - lane.first) as usize..(segments.end - lane.first) as usize;
+        lane.carried.range(within).copied()
+    }
+
+    /// Payload of one of the holder's segments, to be sent again.
+    #[must_use]
+    pub fn payload_again(&self, seq: u32) -> u64 {
+        let lane = &self.lanes[self.me];
+        let segment = seq.checked_sub(lane.first).and_then(|at| lane.carried.get(at as usize));
+        segment.map_or(self.mss, |segment| self.payload(*segment))
+    }
+
+    /// Payload of a segment in bytes.
+    #[must_use]
+    pub fn payload(&self, segment: u32) -> u64 {
+        match self.total {
+            Some((segments, last)) if segment + 1 == segments => last,
+            _ => self.mss,
+        }
+    }
+
+    /// Payload of the segments below this one.
+    #[must_use]
+    pub fn bytes_below(&self, segment: u32) -> u64 {
+        match segment {
+            0 => 0,
+            segment => u64::from(segment - 1) * self.mss + self.payload(segment - 1),
+        }
+    }
+
+    /// Segments of data in all, if that is known.
+    #[must_use]
+    pub fn total_segments(&self) -> Option<u32> {
+        self.total.map(|(segments, _)| segments)
+    }
+
+    /// All data have been acknowledged.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.total.is_some_and(|(segments, _)| self.acknowledged.next() >= segments)
+    }
+
+    /// Segments that were given to another subflow because theirs had failed.
+    #[must_use]
+    pub fn reinjected(&self) -> u64 {
+        self.reinjected
+    }
+}
+
+/// How many segments so many bytes are, and the payload of the last one.
+#[must_use]
+pub fn segments_of(bytes: u64, mss: u64) -> (u32, u64) {
+    (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss)
+}

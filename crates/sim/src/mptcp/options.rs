@@ -1,0 +1,22 @@
+//! The options of a multipath connection.
+
+cwndlab_cc::words! {
+    /// Which subflow gets the next data.
+    pub enum Scheduler {
+        /// Whichever may send: every subflow always has data while there are any.
+        Saturate = "saturate",
+        /// The one with the lowest SRTT of those that may send.
+        MinRtt = "min-rtt",
+        /// Those that may send take turns, a segment each.
+        RoundRobin = "round-robin",
+    }
+}
+
+cwndlab_cc::parameters! {
+    /// What `mptcp` of a flow may set.
+    pub struct MptcpOptions {
+        scheduler: Scheduler = Scheduler::Saturate, "scheduler", Allowed::Word(Scheduler::WORDS), "",
+            "which subflow gets the next data: whichever may send, of these the one with the lowest SRTT, or each in turn",
+            "not fixed by RFC 8684 (section 3.3.8); saturate couples no subflow to another's data";
+    }
+}

@@ -1,0 +1,102 @@
+//! What subflows of a multipath connection do beyond what other flows do.
+
+use super::Sim;
+use crate::event::Component;
+use crate::flow::Answer;
+use crate::packet::{Data, EcnField};
+use cwndlab_cc::Time;
+use std::ops::Range;
+
+impl Sim {
+    /// Gives the sender of a subflow the data of its connection for an event, or takes them back.
+    #[inline]
+    pub(super) fn exchange_data(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(place) = flow.place else { return };
+        let connection = &mut self.connections[place.connection as usize];
+        if let Some(distributor) = &mut connection.distributor {
+            distributor.pass_to(place.subflow as usize);
+        }
+        flow.sender.exchange(&mut connection.distributor);
+    }
+
+    /// A segment of a subflow arrives. What is in order there goes on to the connection.
+    pub(super) fn on_subflow_data(&mut self, index: usize, data: &Data, ecn: EcnField) {
+        let now = self.now;
+        let flow = &mut self.flows[index];
+        let before = flow.receiver.next();
+        let answer = flow.receiver.on_data(now, data, ecn);
+        let delivered = before..flow.receiver.next();
+        if !delivered.is_empty() {
+            self.pass_up(index, delivered);
+        }
+        if let Some(header) = answer {
+            self.answer(index, Answer::Ack(header));
+        }
+    }
+
+    /// A subflow hands data in order to its connection.
+    fn pass_up(&mut self, index: usize, segments: Range<u32>) {
+        let Some(place) = self.flows[index].place else { return };
+        let connection = &mut self.connections[place.connection as usize];
+        let subflows = &mut self.flows[connection.flows.clone()];
+        let rtt = subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
+        let brought = connection.deliver(self.now, place.subflow as usize, segments, rtt);
+        subflows[place.subflow as usize].note_brought(brought);
+        if connection.has_all() {
+            subflows.iter_mut().for_each(|flow| flow.complete(self.now));
+        }
+    }
+
+    /// The room for data that a subflow's answer announces is its connection's.
+    pub(super) fn room_for_data(&self, index: usize) -> Option<u32> {
+        let place = self.flows[index].place?;
+        Some(self.connections[place.connection as usize].reassembly.edge())
+    }
+
+    /// The first subflow is established: the others join (RFC 8684 section 3.2).
+    pub(super) fn join_others(&mut self, index: usize) {
+        let Some(place) = self.flows[index].place.filter(|place| place.subflow == 0) else { return };
+        for sibling in self.connections[place.connection as usize].flows.clone().skip(1) {
+            let flow = &mut self.flows[sibling];
+            if flow.started() == Time::NEVER {
+                flow.join(self.now);
+                self.schedule_flow(sibling);
+            }
+        }
+    }
+
+    /// A subflow's event is over: siblings for which it brought something are woken, and the connection ends with its
+    /// last acknowledgement.
+    pub(super) fn after_subflow(&mut self, index: usize) {
+        let Some(place) = self.flows[index].place else { return };
+        let connection = place.connection as usize;
+        while let Some(subflow) = self.to_wake(connection) {
+            let sibling = self.connections[connection].flows.start + subflow;
+            self.exchange_data(sibling);
+            let room = self.room(sibling);
+            self.flows[sibling].sender.wake(self.now, room, &mut self.outbox);
+            self.send_outbox(sibling);
+        }
+        let connection = &self.connections[connection];
+        let finished = connection.distributor.as_ref().is_some_and(|distributor| distributor.is_finished());
+        if connection.has_all() {
+            self.end_connection(connection.flows.clone(), finished);
+        }
+    }
+
+    fn to_wake(&self, connection: usize) -> Option<usize> {
+        self.connections[connection].distributor.as_ref()?.to_wake()
+    }
+
+    /// All of its data have arrived; once the sender knows, nothing leaves any more.
+    fn end_connection(&mut self, subflows: Range<usize>, finished: bool) {
+        for index in subflows {
+            self.flows[index].complete(self.now);
+            if finished {
+                self.flows[index].close();
+                self.events.set(self.first_flow + index as Component, Time::NEVER);
+            }
+        }
+    }
+}
