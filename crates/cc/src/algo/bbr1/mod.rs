@@ -1,69 +1,31 @@
 //! BBR version 1 (Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control-00) as Linux (`tcp_bbr.c`) has it:
 //! the bandwidth and the propagation delay of the path are measured, each at its own time, and their product is kept in
-//! flight. Losses are repaired and otherwise hardly minded.
+//! flight. Losses are repaired and otherwise hardly minded. What comes of the model, rate and window, is in `control`.
 
+mod control;
 mod cycle;
 mod min_rtt;
+mod params;
 mod policer;
 mod window;
 
-use crate::bbr::{Aggregation, FullPipe, Refresh, Rounds, WindowedMax, pacing};
+pub use params::Bbr1Params;
+
+use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Step,
 };
 use crate::params::Parameters;
 use crate::registry::{Algorithm, Setup};
 use crate::units::{Rate, Span};
-use cycle::{Cycle, Phase, Progress};
+use cycle::{Cycle, Progress};
 use min_rtt::{MinRtt, ProbeRtt};
 use policer::{Policer, Signs, Totals};
 use std::sync::Arc;
 use window::{LEAST_SEGMENTS, Window};
 
-crate::parameters! {
-    /// What can be set.
-    pub struct Bbr1Params {
-        startup_gain: f64 = 2.885, "startup_gain", Allowed::Number(1.1, 10.0), "",
-            "pacing and window gain of Startup; Drain paces at its inverse",
-            "Linux tcp_bbr bbr_high_gain: 2 / ln 2";
-        cwnd_gain: f64 = 2.0, "cwnd_gain", Allowed::Number(1.0, 10.0), "BDP",
-            "window of ProbeBW, so that delayed ACKs do not stop the flow",
-            "Linux tcp_bbr bbr_cwnd_gain";
-        up_gain: f64 = 1.25, "up_gain", Allowed::Number(1.0, 4.0), "",
-            "pacing gain of ProbeBW that probes for more bandwidth",
-            "Linux tcp_bbr bbr_pacing_gain";
-        down_gain: f64 = 0.75, "down_gain", Allowed::Number(0.1, 1.0), "",
-            "pacing gain of ProbeBW that drains what the probe has queued",
-            "Linux tcp_bbr bbr_pacing_gain";
-        bandwidth_rounds: u64 = 10, "bandwidth_rounds", Allowed::Count(1, 1000), "rounds",
-            "the bandwidth is the largest sample that is not older than this",
-            "Linux tcp_bbr bbr_bw_rtts: a gain cycle and two more";
-        extra_acked_gain: f64 = 1.0, "extra_acked_gain", Allowed::Number(0.0, 10.0), "",
-            "how much of what is acknowledged beyond the model is added to the window",
-            "Linux tcp_bbr bbr_extra_acked_gain; not in Cardwell et al. 2016 (0)";
-        min_rtt_window: Span = Span::from_secs(10), "min_rtt_window",
-            Allowed::Span(Span::from_millis(100), Span::from_secs(1000)), "s",
-            "after so long without confirmation the smallest RTT is measured anew, in ProbeRTT",
-            "Linux tcp_bbr bbr_min_rtt_win_sec";
-        min_rtt_refresh: Refresh = Refresh::Below, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
-            "which RTT sample confirms the smallest",
-            "Linux since 5.11 (<); Linux before, draft-cardwell-00, ns-3 (<=)";
-        probe_rtt_duration: Span = Span::from_millis(200), "probe_rtt_duration",
-            Allowed::Span(Span::from_millis(1), Span::from_secs(10)), "s",
-            "how long ProbeRTT keeps four segments in flight, and a round trip at least",
-            "Linux tcp_bbr bbr_probe_rtt_mode_ms";
-        policer_detection: bool = true, "policer_detection", Allowed::Flag, "",
-            "two intervals of the same rate with a fifth lost are a policer, whose rate is kept for 48 rounds",
-            "Linux tcp_bbr bbr_lt_bw_sampling; not in Cardwell et al. 2016 (false)";
-    }
-}
-
 /// Rounds over which the largest excess of acknowledged data counts: twice `bbr_extra_acked_win_rtts`.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
-/// And at most what the bandwidth brings in this time (`bbr_extra_acked_max_us`).
-const EXTRA_ACKED_MOST: Span = Span::from_millis(100);
-/// Quanta that may wait in the end hosts beside what is on the path (`bbr_quantization_budget`).
-const QUANTA_IN_HOSTS: u64 = 3;
 
 /// What the flow is about (`bbr_mode`; the numbers are the probe's).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,67 +88,6 @@ impl Bbr1 {
     /// The bandwidth that is reckoned with (`bbr_bw`).
     fn rate(&self) -> Rate {
         self.policer.rate().unwrap_or(self.bandwidth.get())
-    }
-
-    fn pacing_gain(&self) -> f64 {
-        match self.mode {
-            Mode::Startup => self.params.startup_gain,
-            Mode::Drain => 1.0 / self.params.startup_gain,
-            Mode::ProbeRtt => 1.0,
-            // A probe against a policer is lost.
-            Mode::ProbeBw if self.policer.rate().is_some() => 1.0,
-            Mode::ProbeBw => match self.cycle.phase() {
-                Phase::Up => self.params.up_gain,
-                Phase::Down => self.params.down_gain,
-                Phase::Cruise => 1.0,
-            },
-        }
-    }
-
-    fn cwnd_gain(&self) -> f64 {
-        match self.mode {
-            Mode::Startup | Mode::Drain => self.params.startup_gain,
-            Mode::ProbeBw => self.params.cwnd_gain,
-            Mode::ProbeRtt => 1.0,
-        }
-    }
-
-    /// Whole segments, rounded up: rounded down a small estimate would make itself smaller (`bbr_bdp`).
-    fn bdp_segments(&self, rate: Rate, gain: f64) -> u64 {
-        let bytes =
-            self.min_rtt.get().map_or(self.setup.initial_window, |rtt| rate.scaled(gain).bytes_in(rtt));
-        bytes.div_ceil(self.setup.mss)
-    }
-
-    fn quantum_segments(&self) -> u64 {
-        self.quantum / self.setup.mss
-    }
-
-    /// Bytes to have in flight for so many segments on the path (`bbr_quantization_budget`): an even number, as an ACK is
-    /// delayed until the second segment.
-    fn with_budget(&self, segments: u64) -> u64 {
-        let even = (segments + QUANTA_IN_HOSTS * self.quantum_segments()).next_multiple_of(2);
-        let up = self.mode == Mode::ProbeBw && self.cycle.phase() == Phase::Up;
-        // On a path of few segments Up must get above the BDP.
-        (even + if up { 2 } else { 0 }) * self.setup.mss
-    }
-
-    /// What this gain over the largest bandwidth has in flight (`bbr_inflight`).
-    fn inflight(&self, gain: f64) -> u64 {
-        self.with_budget(self.bdp_segments(self.bandwidth.get(), gain))
-    }
-
-    fn pace_first_window(&mut self, rtt: Span) {
-        let gain = self.params.startup_gain * pacing::MARGIN;
-        self.pace(pacing::first_rate(self.window.cwnd, rtt, gain));
-    }
-
-    fn pace(&mut self, rate: Rate) {
-        if rate != self.pacing_rate {
-            // A rate of zero would never send what tells a better one.
-            self.pacing_rate = rate.max(Rate(1));
-            self.quantum = pacing::quantum(self.pacing_rate, self.setup.mss);
-        }
     }
 
     /// The handshake tells the first RTT (`bbr_init`).
@@ -300,36 +201,6 @@ impl Bbr1 {
         } else {
             self.mode = Mode::Startup;
         }
-    }
-
-    /// `bbr_set_pacing_rate`: until the pipe is full the rate only rises.
-    fn set_pacing_rate(&mut self) {
-        let rate = pacing::rate(self.rate(), self.pacing_gain());
-        if self.full_pipe.reached || rate > self.pacing_rate {
-            self.pace(rate);
-        }
-    }
-
-    /// `bbr_set_cwnd`.
-    fn set_window(&mut self, cx: &Context, ack: &Ack) {
-        let path = self.bdp_segments(self.rate(), self.cwnd_gain());
-        let target = self.with_budget(path + self.extra_segments());
-        let in_flight = cx.facts.in_flight;
-        if self.window.update(ack, in_flight, target, self.full_pipe.reached) {
-            self.rounds.restart(ack.delivered);
-        }
-        if self.mode == Mode::ProbeRtt {
-            self.window.cut();
-        }
-    }
-
-    /// `bbr_ack_aggregation_cwnd`.
-    fn extra_segments(&self) -> u64 {
-        if !self.full_pipe.reached {
-            return 0;
-        }
-        let extra = (self.aggregation.extra_acked() as f64 * self.params.extra_acked_gain) as u64;
-        extra.min(self.rate().bytes_in(EXTRA_ACKED_MOST)) / self.setup.mss
     }
 
     /// `bbr_cwnd_event`: the first packet after the application had nothing to send.

@@ -1,0 +1,105 @@
+//! What the model makes of it: pacing rate and window (Linux tcp_bbr.c `bbr_set_pacing_rate`, `bbr_inflight`, `bbr_set_cwnd`).
+
+use super::cycle::Phase;
+use super::{Bbr1, Mode};
+use crate::bbr::pacing;
+use crate::contract::{Ack, Context};
+use crate::units::{Rate, Span};
+
+/// What came bunched adds at most what the bandwidth brings in this time (`bbr_extra_acked_max_us`).
+const EXTRA_ACKED_MOST: Span = Span::from_millis(100);
+/// Quanta that may wait in the end hosts beside what is on the path (`bbr_quantization_budget`).
+const QUANTA_IN_HOSTS: u64 = 3;
+
+impl Bbr1 {
+    pub(super) fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => self.params.startup_gain,
+            Mode::Drain => 1.0 / self.params.startup_gain,
+            Mode::ProbeRtt => 1.0,
+            // A probe against a policer is lost.
+            Mode::ProbeBw if self.policer.rate().is_some() => 1.0,
+            Mode::ProbeBw => match self.cycle.phase() {
+                Phase::Up => self.params.up_gain,
+                Phase::Down => self.params.down_gain,
+                Phase::Cruise => 1.0,
+            },
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => self.params.startup_gain,
+            Mode::ProbeBw => self.params.cwnd_gain,
+            Mode::ProbeRtt => 1.0,
+        }
+    }
+
+    /// Whole segments, rounded up: rounded down a small estimate would make itself smaller (`bbr_bdp`).
+    fn bdp_segments(&self, rate: Rate, gain: f64) -> u64 {
+        let bytes =
+            self.min_rtt.get().map_or(self.setup.initial_window, |rtt| rate.scaled(gain).bytes_in(rtt));
+        bytes.div_ceil(self.setup.mss)
+    }
+
+    pub(super) fn quantum_segments(&self) -> u64 {
+        self.quantum / self.setup.mss
+    }
+
+    /// Bytes to have in flight for so many segments on the path (`bbr_quantization_budget`): an even number, as an ACK is
+    /// delayed until the second segment.
+    fn with_budget(&self, segments: u64) -> u64 {
+        let even = (segments + QUANTA_IN_HOSTS * self.quantum_segments()).next_multiple_of(2);
+        let up = self.mode == Mode::ProbeBw && self.cycle.phase() == Phase::Up;
+        // On a path of few segments Up must get above the BDP.
+        (even + if up { 2 } else { 0 }) * self.setup.mss
+    }
+
+    /// What this gain over the largest bandwidth has in flight (`bbr_inflight`).
+    pub(super) fn inflight(&self, gain: f64) -> u64 {
+        self.with_budget(self.bdp_segments(self.bandwidth.get(), gain))
+    }
+
+    pub(super) fn pace_first_window(&mut self, rtt: Span) {
+        let gain = self.params.startup_gain * pacing::MARGIN;
+        self.pace(pacing::first_rate(self.window.cwnd, rtt, gain));
+    }
+
+    pub(super) fn pace(&mut self, rate: Rate) {
+        if rate != self.pacing_rate {
+            // A rate of zero would never send what tells a better one.
+            self.pacing_rate = rate.max(Rate(1));
+            self.quantum = pacing::quantum(self.pacing_rate, self.setup.mss);
+        }
+    }
+
+    /// `bbr_set_pacing_rate`: until the pipe is full the rate only rises.
+    pub(super) fn set_pacing_rate(&mut self) {
+        let rate = pacing::rate(self.rate(), self.pacing_gain());
+        if self.full_pipe.reached || rate > self.pacing_rate {
+            self.pace(rate);
+        }
+    }
+
+    /// `bbr_set_cwnd`.
+    pub(super) fn set_window(&mut self, cx: &Context, ack: &Ack) {
+        let path = self.bdp_segments(self.rate(), self.cwnd_gain());
+        let target = self.with_budget(path + self.extra_segments());
+        let in_flight = cx.facts.in_flight;
+        if self.window.update(ack, in_flight, target, self.full_pipe.reached) {
+            self.rounds.restart(ack.delivered);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.window.cut();
+        }
+    }
+
+    /// `bbr_ack_aggregation_cwnd`.
+    fn extra_segments(&self) -> u64 {
+        if !self.full_pipe.reached {
+            return 0;
+        }
+        let extra = (self.aggregation.extra_acked() as f64 * self.params.extra_acked_gain) as u64;
+        extra.min(self.rate().bytes_in(EXTRA_ACKED_MOST)) / self.setup.mss
+    }
+}
