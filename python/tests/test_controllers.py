@@ -115,6 +115,7 @@ def test_the_random_stream_is_the_flows_own_and_there_in_callbacks_only() -> Non
         cl.run(SCENARIO, seeds=[seed], overrides={f"flow.{flow}.cc": registered(drawing(flow, seed))})
     first = [values[0] for values in drawn.values()]
     assert len(set(first)) == 3
+    assert all(len(set(values)) == len(values) for values in drawn.values())
     assert all(0 <= value < 1 for values in drawn.values() for value in values)
 
 
@@ -360,6 +361,29 @@ def test_wrong_parameters_are_refused() -> None:
             cl.parameter(default, **options)  # type: ignore[arg-type,type-var]
     with pytest.raises(InputError, match="this key is taken"):
         cl.controller("wrong-name")(wrong(name=cl.parameter(1.0)))
+
+
+def test_each_arriving_flow_has_a_controller_of_its_own() -> None:
+    made = []
+
+    class Counting(Fixed):
+        def __init__(self, setup: cl.Setup) -> None:
+            super().__init__(setup)
+            made.append(self)
+
+    arrivals = "{ per_second = 20, size = { kind = 'constant', mean = '30 kB' } }"
+    result = run(registered(Counting), overrides={"flow.a.arrivals": arrivals})
+    arrived = result.runs[0].outcome["groups"][0]["arrived"]
+    assert arrived > 20
+    assert len(set(map(id, made))) == len(made) >= arrived
+
+
+def test_a_loaded_result_tells_its_command(tmp_path: Any) -> None:
+    result = run("python-reno")
+    result.save(tmp_path, figures=False)
+    loaded = cl.load(tmp_path)
+    assert "--with" in loaded.command
+    assert loaded.command == result.command
 
 
 def test_comparisons_and_sweeps_take_it() -> None:

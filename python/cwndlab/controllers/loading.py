@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -51,8 +52,8 @@ def _load_file(file: Path) -> None:
     if not file.is_file():
         raise InputError(f"--with {file}: no such file; expected a Python file (.py)")
     path = str(file.resolve())
-    # A file may have the name of a module of Python's own (`random.py`): ours must not stand in its place.
-    name = f"cwndlab_with_{file.stem}"
+    # A file may have the name of another, or of a module of Python's own (`random.py`).
+    name = f"cwndlab_with_{file.stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"--with {file}: not a Python file; its name ends with .py")
