@@ -1,10 +1,15 @@
-//! The lowest room: seeded chance, reproducible maths, and the interface between a learner and what it steers.
+//! The lowest room: seeded chance, reproducible maths, a deep Q-network, and the interface between a learner and what
+//! it steers.
 //!
-//! Nothing here knows of networks. Everything gives the same bits on every machine.
+//! Nothing here knows of computer networks. Everything gives the same bits on every machine.
 
 pub mod agent;
+pub mod dqn;
 pub mod math;
+pub mod net;
 pub mod rng;
 
 pub use agent::Agent;
+pub use dqn::{Dqn, DqnConfig};
+pub use net::Mlp;
 pub use rng::Rng;

@@ -1,0 +1,238 @@
+//! A deep Q-network that learns while it acts (Mnih et al., "Human-level control through deep reinforcement learning",
+//! Nature 518, 2015): epsilon-greedy actions, a ring of experiences, and steps of learning on random batches of it.
+
+mod explore;
+mod replay;
+
+pub use replay::{Experience, Replay};
+
+use crate::Rng;
+use crate::net::{Adam, AdamConfig, Batch, Evaluation, Loss, Mlp, argmax};
+use explore::Explorer;
+
+/// What can be set; the defaults are those of whoever uses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DqnConfig {
+    /// How much the value of the next state counts.
+    pub discount: f32,
+    /// Adam's step size.
+    pub learning_rate: f64,
+    /// Experiences in a step of learning.
+    pub batch: usize,
+    /// Experiences that the ring holds.
+    pub replay_capacity: usize,
+    /// Experiences that must have been made before anything is learned.
+    pub warmup: u64,
+    /// Steps of learning from one copy to the target network to the next; with 1 there is none.
+    pub target_sync: u64,
+    /// The share of each hidden layer that is left out in a step of learning.
+    pub dropout: f64,
+    /// What an error costs.
+    pub loss: Loss,
+    /// The online network chooses the next action that the target network values (van Hasselt et al. 2016).
+    pub double: bool,
+    /// Probability of a random action.
+    pub epsilon: f64,
+    /// Decisions in which that probability falls from 1 to epsilon.
+    pub epsilon_decay: u64,
+}
+
+/// What the last step of learning showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Learned {
+    /// Mean loss of the batch.
+    pub loss: f32,
+    /// Mean value of the actions taken in it.
+    pub mean_q: f32,
+}
+
+/// A learner, or a player of fixed weights: one that is never told to learn.
+#[derive(Clone, Debug)]
+pub struct Dqn {
+    online: Mlp,
+    evaluation: Evaluation,
+    explorer: Explorer,
+    replay: Replay,
+    config: DqnConfig,
+    rng: Rng,
+    school: School,
+}
+
+/// What only learning needs.
+#[derive(Clone, Debug)]
+struct School {
+    target: Mlp,
+    adam: Adam,
+    /// The batch's states, and those that followed.
+    before: Batch,
+    after: Batch,
+    drawn: Vec<usize>,
+    /// The value of each experience of the batch, as the target network has it.
+    wanted: Vec<f32>,
+    steps: u64,
+    last: Option<Learned>,
+}
+
+impl Dqn {
+    /// A learner that begins with these weights; a `fresh` one acts at random until its warm-up is over.
+    #[must_use]
+    pub fn new(config: DqnConfig, weights: Mlp, fresh: bool, rng: Rng) -> Self {
+        let school = School {
+            target: weights.clone(),
+            adam: Adam::new(&weights, AdamConfig::with_rate(config.learning_rate)),
+            before: Batch::new(&weights, config.batch),
+            after: Batch::new(&weights, config.batch),
+            drawn: vec![0; config.batch],
+            wanted: vec![0.0; config.batch],
+            steps: 0,
+            last: None,
+        };
+        Self {
+            evaluation: Evaluation::new(&weights),
+            explorer: Explorer::new(
+                config.epsilon,
+                config.epsilon_decay,
+                if fresh { config.warmup } else { 0 },
+            ),
+            replay: Replay::new(weights.inputs(), config.replay_capacity),
+            online: weights,
+            config,
+            rng,
+            school,
+        }
+    }
+
+    /// The network as it is now.
+    #[must_use]
+    pub fn network(&self) -> &Mlp {
+        &self.online
+    }
+
+    /// The experiences that are held.
+    #[must_use]
+    pub fn replay(&self) -> &Replay {
+        &self.replay
+    }
+
+    /// What the last step of learning showed.
+    #[must_use]
+    pub fn last(&self) -> Option<Learned> {
+        self.school.last
+    }
+
+    /// An action for this state.
+    pub fn choose(&mut self, state: &[f32]) -> u32 {
+        if self.explorer.explores(self.replay.made(), &mut self.rng) {
+            return self.rng.below(self.online.outputs() as u64) as u32;
+        }
+        argmax(self.evaluation.outputs(&self.online, state).iter().copied()) as u32
+    }
+
+    /// Keeps an experience.
+    pub fn remember(&mut self, experience: &Experience) {
+        self.replay.push(experience);
+    }
+
+    /// Gives the last so many experiences this reward.
+    pub fn reward_again(&mut self, experiences: usize, reward: f32) {
+        self.replay.reward_again(experiences, reward);
+    }
+
+    /// One step of learning, once there are experiences enough.
+    pub fn learn(&mut self) {
+        if self.replay.made() < self.config.warmup.max(1) {
+            return;
+        }
+        let (dropout, rng) = (self.config.dropout, &mut self.rng);
+        self.school.draw(&self.replay, rng);
+        self.school
+            .step(&mut self.online, &self.replay, &self.config, |values| drop_out(values, dropout, rng));
+    }
+}
+
+impl School {
+    /// A batch from the ring, each experience as likely as any other each time.
+    fn draw(&mut self, replay: &Replay, rng: &mut Rng) {
+        self.drawn.fill_with(|| rng.below(replay.len() as u64) as usize);
+    }
+
+    /// One step on the batch that was drawn.
+    fn step(
+        &mut self,
+        online: &mut Mlp,
+        replay: &Replay,
+        config: &DqnConfig,
+        dropout: impl FnMut(&mut [f32]),
+    ) {
+        for (sample, index) in self.drawn.iter().enumerate() {
+            self.before.set_input(sample, replay.state(*index));
+            self.after.set_input(sample, replay.next_state(*index));
+        }
+        self.value_next_states(online, replay, config);
+        self.before.forward_with(online, dropout);
+        self.last = Some(self.set_slopes(online, replay, config.loss));
+        self.before.step(online, kept_scale(config.dropout), &mut self.adam);
+        self.steps += 1;
+        if self.steps.is_multiple_of(config.target_sync.max(1)) {
+            self.target.copy_from(online);
+        }
+    }
+
+    /// Reward plus what the best next action is worth: Mnih et al. 2015, algorithm 1; double: van Hasselt et al. 2016,
+    /// equation (4).
+    fn value_next_states(&mut self, online: &Mlp, replay: &Replay, config: &DqnConfig) {
+        let mut chosen = Vec::new();
+        if config.double {
+            self.after.forward(online);
+            chosen.extend((0..self.drawn.len()).map(|sample| argmax(self.after.outputs(online, sample))));
+        }
+        self.after.forward(&self.target);
+        for (sample, index) in self.drawn.iter().enumerate() {
+            let mut values = self.after.outputs(&self.target, sample);
+            let next = match chosen.get(sample) {
+                Some(&action) => values.nth(action).unwrap_or(f32::NAN),
+                None => values.fold(f32::NEG_INFINITY, f32::max),
+            };
+            self.wanted[sample] = replay.reward(*index) + config.discount * next;
+        }
+    }
+
+    fn set_slopes(&mut self, online: &Mlp, replay: &Replay, loss: Loss) -> Learned {
+        let share = 1.0 / self.drawn.len() as f32;
+        let mut learned = Learned { loss: 0.0, mean_q: 0.0 };
+        for (sample, index) in self.drawn.iter().enumerate() {
+            let action = replay.action(*index) as usize;
+            let value = self.before.outputs(online, sample).nth(action).unwrap_or(f32::NAN);
+            let (cost, slope) = loss.of(value - self.wanted[sample]);
+            learned.loss += cost * share;
+            learned.mean_q += value * share;
+            let slopes =
+                (0..online.outputs()).map(|output| if output == action { slope * share } else { 0.0 });
+            self.before.set_slopes(sample, slopes);
+        }
+        learned
+    }
+}
+
+/// Leaves a share of the values out; what is kept makes up for it (Srivastava et al. 2014, inverted).
+fn drop_out(values: &mut [f32], share: f64, rng: &mut Rng) {
+    if share == 0.0 {
+        return;
+    }
+    let (below, scale) = ((share * 4_294_967_296.0) as u32, kept_scale(share));
+    for pair in values.chunks_mut(2) {
+        let bits = rng.bits();
+        for (value, half) in pair.iter_mut().zip([bits as u32, (bits >> 32) as u32]) {
+            *value *= if half < below { 0.0 } else { scale };
+        }
+    }
+}
+
+fn kept_scale(dropout: f64) -> f32 {
+    (1.0 / (1.0 - dropout)) as f32
+}
+
+#[cfg(test)]
+mod pytorch;
+#[cfg(test)]
+mod tests;

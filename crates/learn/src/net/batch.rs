@@ -1,0 +1,136 @@
+//! A batch that goes through a network forward and backward: the gradient of a loss.
+
+use super::kernels::{Kernels, ROWS, SAMPLES, Weights};
+use super::{Adam, Layer, Mlp};
+
+/// The values of a batch in every layer of a network.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    kernels: Kernels,
+    /// Samples, filled up with zeros.
+    samples: usize,
+    /// The inputs, then each layer's outputs, feature by feature.
+    values: Vec<Vec<f32>>,
+    /// How the loss rises with the outputs of a layer, and with its inputs; feature by feature.
+    errors: [Vec<f32>; 2],
+    /// The errors of a layer's outputs, sample by sample; behind the outputs zeros.
+    by_sample: Vec<f32>,
+    gradient: Vec<f32>,
+}
+
+impl Batch {
+    /// Room for so many samples in networks of this shape.
+    #[must_use]
+    pub fn new(mlp: &Mlp, samples: usize) -> Self {
+        Self::on(mlp, samples, Kernels::best())
+    }
+
+    pub(super) fn on(mlp: &Mlp, samples: usize, kernels: Kernels) -> Self {
+        let samples = samples.next_multiple_of(SAMPLES);
+        let matrix = |features: usize| vec![0.0; features.next_multiple_of(ROWS) * samples];
+        let values: Vec<Vec<f32>> = mlp.sizes().iter().map(|&size| matrix(size)).collect();
+        let widest = mlp.sizes().iter().copied().max().unwrap_or(0);
+        Self {
+            kernels,
+            samples,
+            values,
+            errors: [matrix(widest), matrix(widest)],
+            by_sample: Vec::new(),
+            gradient: vec![0.0; mlp.parameters.len()],
+        }
+    }
+
+    /// Sets the input of one sample.
+    pub fn set_input(&mut self, sample: usize, input: &[f32]) {
+        for (feature, value) in input.iter().enumerate() {
+            self.values[0][feature * self.samples + sample] = *value;
+        }
+    }
+
+    /// The network's outputs for one sample.
+    pub fn outputs(&self, mlp: &Mlp, sample: usize) -> impl Iterator<Item = f32> + '_ {
+        let outputs = &self.values[self.values.len() - 1];
+        (0..mlp.outputs()).map(move |output| outputs[output * self.samples + sample])
+    }
+
+    /// Computes the outputs.
+    pub fn forward(&mut self, mlp: &Mlp) {
+        self.forward_with(mlp, |_| {});
+    }
+
+    /// Computes the outputs; `dropout` changes the values of each hidden layer before they go on: it multiplies them,
+    /// feature by feature and sample by sample, by 0 or by what makes up for those lost.
+    pub fn forward_with(&mut self, mlp: &Mlp, mut dropout: impl FnMut(&mut [f32])) {
+        for (n, layer) in mlp.layers.iter().enumerate() {
+            let hidden = n + 1 < mlp.layers.len();
+            let (before, after) = self.values.split_at_mut(n + 1);
+            let to = &mut after[0];
+            self.kernels.forward(&weights(mlp, layer, self.samples), &before[n], to, hidden);
+            if hidden {
+                dropout(&mut to[..layer.outputs * self.samples]);
+            }
+        }
+    }
+
+    /// Sets how the loss rises with each output of one sample; call it for all samples of the batch.
+    pub fn set_slopes(&mut self, sample: usize, slopes: impl IntoIterator<Item = f32>) {
+        for (output, slope) in slopes.into_iter().enumerate() {
+            self.errors[0][output * self.samples + sample] = slope;
+        }
+    }
+
+    /// The gradient for the slopes that were set, after [`Batch::forward_with`] whose dropout kept values times
+    /// `kept_scale`; the network takes a step against it.
+    pub fn step(&mut self, mlp: &mut Mlp, kept_scale: f32, adam: &mut Adam) {
+        self.backward(mlp, kept_scale);
+        adam.step(mlp, &self.gradient);
+    }
+
+    pub(super) fn backward(&mut self, mlp: &Mlp, kept_scale: f32) {
+        let samples = self.samples;
+        let size = |features: usize| features.next_multiple_of(ROWS) * samples;
+        for (n, layer) in mlp.layers.iter().enumerate().rev() {
+            let weights = weights(mlp, layer, samples);
+            let [errors, below] = &mut self.errors;
+            by_sample(&errors[..layer.outputs * samples], layer.stride, samples, &mut self.by_sample);
+            let gradient = &mut self.gradient[layer.start..layer.end()];
+            self.kernels.gradient(&weights, &self.values[n], &self.by_sample, gradient);
+            if n == 0 {
+                continue;
+            }
+            let below = &mut below[..size(layer.inputs)];
+            self.kernels.backward(&weights, &errors[..layer.outputs * samples], below);
+            // ReLU and dropout pass on what came through: a value above zero.
+            for (error, value) in below.iter_mut().zip(&self.values[n]) {
+                *error = if *value > 0.0 { *error * kept_scale } else { 0.0 };
+            }
+            self.errors.swap(0, 1);
+        }
+        // The slopes of the next step are set in the first.
+        if mlp.layers().is_multiple_of(2) {
+            self.errors.swap(0, 1);
+        }
+    }
+
+    /// How the loss rises with a layer's weights, [output][input], and its biases.
+    #[cfg(test)]
+    pub(super) fn gradient(&self, mlp: &Mlp) -> Mlp {
+        Mlp { parameters: self.gradient.clone(), ..mlp.clone() }
+    }
+}
+
+fn weights<'a>(mlp: &'a Mlp, layer: &Layer, samples: usize) -> Weights<'a> {
+    let values = &mlp.parameters[layer.start..layer.end()];
+    Weights { values, stride: layer.stride, inputs: layer.inputs, samples }
+}
+
+/// Turns a matrix over: feature by feature to sample by sample, with zeros up to the stride.
+fn by_sample(errors: &[f32], stride: usize, samples: usize, turned: &mut Vec<f32>) {
+    turned.clear();
+    turned.resize(samples * stride, 0.0);
+    for (feature, row) in errors.chunks_exact(samples).enumerate() {
+        for (sample, error) in row.iter().enumerate() {
+            turned[sample * stride + feature] = *error;
+        }
+    }
+}

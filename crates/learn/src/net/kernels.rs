@@ -1,0 +1,272 @@
+//! The loops that take the time, with the widest vectors that the processor has.
+//!
+//! The same bits with every instruction set: a vector goes over outputs or samples, never across a sum, so each sum
+//! is taken in the order in which it is written here; and no multiplication is fused with an addition.
+//!
+//! Matrices of a batch lie feature by feature, one value a sample, so that one feature of [`SAMPLES`] samples is a
+//! vector. Numbers of rows are multiples of [`ROWS`], strides of [`LANES`].
+
+use super::adam::{Moments, Step};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Outputs that are taken at once where there is one input.
+pub(super) const LANES: usize = 8;
+/// Samples that a batch is filled up to: two vectors of eight, which are taken at once.
+pub(super) const SAMPLES: usize = 16;
+/// Rows of a matrix that are taken at once, to use what was loaded so often.
+pub(super) const ROWS: usize = 4;
+
+/// The kernels for this processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernels(Arch);
+
+/// What there is to do; it is inlined into code for the instruction set.
+enum Task<'a> {
+    One { weights: &'a [f32], stride: usize, from: &'a [f32], to: &'a mut [f32], relu: bool },
+    Forward { layer: &'a Weights<'a>, from: &'a [f32], to: &'a mut [f32], relu: bool },
+    Backward { layer: &'a Weights<'a>, errors: &'a [f32], inputs: &'a mut [f32] },
+    Gradient { layer: &'a Weights<'a>, from: &'a [f32], errors: &'a [f32], gradient: &'a mut [f32] },
+    Adam { step: Step, gradient: &'a [f32], moments: &'a mut Moments, parameters: &'a mut [f32] },
+}
+
+impl WithSimd for Task<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match self {
+            Task::One { weights, stride, from, to, relu } => one(weights, stride, from, to, relu),
+            Task::Forward { layer, from, to, relu } => forward(simd, layer, from, to, relu),
+            Task::Backward { layer, errors, inputs } => backward(simd, layer, errors, inputs),
+            Task::Gradient { layer, from, errors, gradient } => {
+                weight_gradient(simd, layer, from, errors, gradient)
+            }
+            Task::Adam { step, gradient, moments, parameters } => {
+                super::adam::apply(step, gradient, moments, parameters);
+            }
+        }
+    }
+}
+
+impl Kernels {
+    /// With the widest vectors that there are.
+    pub(super) fn best() -> Self {
+        Self(Arch::new())
+    }
+
+    /// With what every x86-64 processor has.
+    #[cfg(test)]
+    pub(super) fn plain() -> Self {
+        Self(Arch::Scalar)
+    }
+
+    /// One layer for one input: `to = from W + bias`, without its negative values if `relu`.
+    pub(super) fn one(self, weights: &[f32], stride: usize, from: &[f32], to: &mut [f32], relu: bool) {
+        self.0.dispatch(Task::One { weights, stride, from, to, relu });
+    }
+
+    /// One layer for a batch.
+    pub(super) fn forward(self, layer: &Weights, from: &[f32], to: &mut [f32], relu: bool) {
+        self.0.dispatch(Task::Forward { layer, from, to, relu });
+    }
+
+    /// What the outputs' errors make of the inputs': `inputs = W errors`.
+    pub(super) fn backward(self, layer: &Weights, errors: &[f32], inputs: &mut [f32]) {
+        self.0.dispatch(Task::Backward { layer, errors, inputs });
+    }
+
+    /// The gradient of a layer's weights and biases; `errors` lie sample by sample.
+    pub(super) fn gradient(self, layer: &Weights, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
+        self.0.dispatch(Task::Gradient { layer, from, errors, gradient });
+    }
+
+    /// One step of Adam on all parameters.
+    pub(super) fn adam(self, step: Step, gradient: &[f32], moments: &mut Moments, parameters: &mut [f32]) {
+        self.0.dispatch(Task::Adam { step, gradient, moments, parameters });
+    }
+}
+
+/// A layer and the batch that goes through it.
+pub(super) struct Weights<'a> {
+    pub(super) values: &'a [f32],
+    pub(super) stride: usize,
+    pub(super) inputs: usize,
+    /// Samples, filled up.
+    pub(super) samples: usize,
+}
+
+impl Weights<'_> {
+    #[inline(always)]
+    fn row(&self, input: usize) -> &[f32] {
+        &self.values[input * self.stride..][..self.stride]
+    }
+}
+
+#[inline(always)]
+fn vector<const N: usize>(values: &[f32], at: usize) -> &[f32; N] {
+    values[at..].first_chunk().expect("matrices are filled up")
+}
+
+#[inline(always)]
+fn vector_mut<const N: usize>(values: &mut [f32], at: usize) -> &mut [f32; N] {
+    values[at..].first_chunk_mut().expect("matrices are filled up")
+}
+
+#[inline(always)]
+fn one(weights: &[f32], stride: usize, from: &[f32], to: &mut [f32], relu: bool) {
+    let mut at = 0;
+    while at < stride {
+        match stride - at {
+            0..16 => at += one_lanes::<LANES>(weights, stride, from, to, (at, relu)),
+            16..32 => at += one_lanes::<16>(weights, stride, from, to, (at, relu)),
+            _ => at += one_lanes::<32>(weights, stride, from, to, (at, relu)),
+        }
+    }
+}
+
+/// So many outputs from this one on; answers how many.
+#[inline(always)]
+fn one_lanes<const N: usize>(
+    weights: &[f32],
+    stride: usize,
+    from: &[f32],
+    to: &mut [f32],
+    (at, relu): (usize, bool),
+) -> usize {
+    let mut sums: [f32; N] = *vector(weights, from.len() * stride + at);
+    for (input, value) in from.iter().enumerate() {
+        let row: &[f32; N] = vector(weights, input * stride + at);
+        for lane in 0..N {
+            sums[lane] += row[lane] * value;
+        }
+    }
+    *vector_mut(to, at) = if relu { sums.map(positive) } else { sums };
+    N
+}
+
+#[inline(always)]
+fn positive(value: f32) -> f32 {
+    if value > 0.0 { value } else { 0.0 }
+}
+
+/// So many vectors of each of [`ROWS`] rows.
+type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; ROWS];
+
+/// `sums[row] += factors[row] * values`.
+#[inline(always)]
+fn add_products<S: Simd, const N: usize>(
+    simd: S,
+    sums: &mut Tile<S, N>,
+    factors: &[f32; ROWS],
+    values: &[S::f32s; N],
+) {
+    for row in 0..ROWS {
+        let factor = simd.splat_f32s(factors[row]);
+        for n in 0..N {
+            sums[row][n] = simd.add_f32s(sums[row][n], simd.mul_f32s(factor, values[n]));
+        }
+    }
+}
+
+/// So many vectors from this one on.
+#[inline(always)]
+fn vectors<V, const N: usize>(values: &[V], at: usize) -> &[V; N] {
+    values[at..].first_chunk().expect("matrices are filled up")
+}
+
+/// Vectors of a batch that are taken at once.
+const PAIR: usize = 2;
+
+#[inline(always)]
+fn forward<S: Simd>(simd: S, layer: &Weights, from: &[f32], to: &mut [f32], relu: bool) {
+    let rows = to.len() / layer.samples;
+    let across = layer.samples / S::F32_LANES;
+    let (from, _) = S::as_simd_f32s(from);
+    let (sums_of, _) = S::as_mut_simd_f32s(to);
+    for output in (0..rows).step_by(ROWS) {
+        let biases: &[f32; ROWS] = vectors(layer.row(layer.inputs), output);
+        for at in (0..across).step_by(PAIR) {
+            let mut sums = [[simd.splat_f32s(0.0); PAIR]; ROWS];
+            for row in 0..ROWS {
+                sums[row] = [simd.splat_f32s(biases[row]); PAIR];
+            }
+            for input in 0..layer.inputs {
+                let weights = vectors(layer.row(input), output);
+                add_products(simd, &mut sums, weights, vectors(from, input * across + at));
+            }
+            for row in 0..ROWS {
+                sums_of[(output + row) * across + at..][..PAIR].copy_from_slice(&sums[row]);
+            }
+        }
+    }
+    if relu {
+        to.iter_mut().for_each(|value| *value = positive(*value));
+    }
+}
+
+#[inline(always)]
+fn backward<S: Simd>(simd: S, layer: &Weights, errors: &[f32], inputs: &mut [f32]) {
+    let (rows, outputs) = (inputs.len() / layer.samples, errors.len() / layer.samples);
+    let across = layer.samples / S::F32_LANES;
+    let (errors, _) = S::as_simd_f32s(errors);
+    let (inputs, _) = S::as_mut_simd_f32s(inputs);
+    for input in (0..rows).step_by(ROWS) {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|row| &layer.row(input + row)[..outputs]);
+        for at in (0..across).step_by(PAIR) {
+            let mut sums = [[simd.splat_f32s(0.0); PAIR]; ROWS];
+            for output in 0..outputs {
+                let weights = [a[output], b[output], c[output], d[output]];
+                add_products(simd, &mut sums, &weights, vectors(errors, output * across + at));
+            }
+            for row in 0..ROWS {
+                inputs[(input + row) * across + at..][..PAIR].copy_from_slice(&sums[row]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn weight_gradient<S: Simd>(simd: S, layer: &Weights, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
+    let across = layer.stride / S::F32_LANES;
+    let (errors, _) = S::as_simd_f32s(errors);
+    let (gradient, _) = S::as_mut_simd_f32s(gradient);
+    for input in (0..from.len() / layer.samples).step_by(ROWS) {
+        let rows = [0, 1, 2, 3].map(|row| &from[(input + row) * layer.samples..][..layer.samples]);
+        let gradient = &mut gradient[input * across..];
+        let mut at = 0;
+        while at + PAIR <= across {
+            columns::<S, PAIR>(simd, rows, errors, gradient, (at, across));
+            at += PAIR;
+        }
+        if at < across {
+            columns::<S, 1>(simd, rows, errors, gradient, (at, across));
+        }
+    }
+    // After the weights: where the inputs are filled up, their rows reach the biases'.
+    for at in 0..across {
+        let mut sum = simd.splat_f32s(0.0);
+        for sample in 0..layer.samples {
+            sum = simd.add_f32s(sum, errors[sample * across + at]);
+        }
+        gradient[layer.inputs * across + at] = sum;
+    }
+}
+
+/// The gradient of [`ROWS`] inputs' weights for N vectors of outputs.
+#[inline(always)]
+fn columns<S: Simd, const N: usize>(
+    simd: S,
+    [a, b, c, d]: [&[f32]; ROWS],
+    errors: &[S::f32s],
+    gradient: &mut [S::f32s],
+    (at, across): (usize, usize),
+) {
+    let mut sums = [[simd.splat_f32s(0.0); N]; ROWS];
+    for sample in 0..a.len() {
+        let values = [a[sample], b[sample], c[sample], d[sample]];
+        add_products(simd, &mut sums, &values, vectors(errors, sample * across + at));
+    }
+    for row in 0..ROWS {
+        gradient[row * across + at..][..N].copy_from_slice(&sums[row]);
+    }
+}
