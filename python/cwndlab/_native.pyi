@@ -39,6 +39,8 @@ class Detail(TypedDict):
     groups: list[tuple[str, GroupIntervals]]
     jain: tuple[Column, Column]
     distributions: list[Distribution]
+    # What learning flows had learned at the end: name, and a safetensors file.
+    weights: list[tuple[str, bytes]]
 
 class RunToken:
     """A handle on one running seed, safe to use from any thread."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.recording import SeriesTable
@@ -35,7 +35,8 @@ class Detail:
     `end_s` are the ends of the intervals in seconds; the tables are of flows and subflows (`goodput_mbps`,
     `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval) and of groups
     (`goodput_mbps`), NaN where the component did not run.
-    `jain_end_s` are the ends of the windows of `jain`.
+    `jain_end_s` are the ends of the windows of `jain`. `weights` has, for each flow that learns, what it had
+    learned at the end, as a safetensors file.
     """
 
     end_s: Column
@@ -43,6 +44,7 @@ class Detail:
     jain_end_s: Column
     jain: Column
     distributions: list[Distribution]
+    weights: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def from_native(cls, detail: Mapping[str, Any]) -> Detail:
@@ -57,7 +59,7 @@ class Detail:
             Distribution(kind, name, measure, middle, counts.astype("float64"))
             for kind, name, measure, middle, counts in detail["distributions"]
         ]
-        return cls(detail["end_s"], tables, jain_end_s, jain, distributions)
+        return cls(detail["end_s"], tables, jain_end_s, jain, distributions, dict(detail["weights"]))
 
     @property
     def has_fairness(self) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Saved: TypeAlias = Result | Comparison | Sweep
 
 DOCUMENT = "result.json"
+# What learning flows of a run had learned, a file a flow and seed.
+WEIGHTS = "weights"
 REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")
 # Figures by the names of their files; each is drawn where there is something to draw.
@@ -68,6 +70,21 @@ def write_tables(result: Saved, folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     (folder / DOCUMENT).write_text(dump(result.to_json()) + "\n")
     saved.write(result, folder)
+    _write_weights(result, folder / WEIGHTS)
+
+
+def _write_weights(result: Saved, folder: Path) -> None:
+    from urllib.parse import quote
+
+    from cwndlab.result import Result
+
+    for stale in folder.glob("*.safetensors"):
+        stale.unlink()
+    learned = result.weights if isinstance(result, Result) else {}
+    for (flow, seed), file in learned.items():
+        folder.mkdir(exist_ok=True)
+        # A flow may be called what no file may.
+        (folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors").write_bytes(file)
 
 
 def write_figures(result: Saved, folder: Path, *, style: bool = True) -> None:

@@ -92,6 +92,11 @@ class Result:
         """The runs whose series were recorded."""
         return [run for run in self.runs if run.recording is not None]
 
+    @property
+    def weights(self) -> dict[tuple[str, int], bytes]:
+        """What learning flows had learned at the end, by flow and seed: safetensors files."""
+        return {(flow, run.seed): file for run in self.runs for flow, file in run.detail.weights.items()}
+
     def series(self, column: str) -> pl.DataFrame:
         """One recorded column over time: seed, kind, name, time_s and the column.
 

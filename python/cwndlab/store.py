@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Arrays = Mapping[str, Any]
 
-FORMAT = 2
+FORMAT = 3
 MAX_BYTES = 2 * 1024**3
 
 
@@ -118,6 +118,7 @@ def _read_detail(content: Any, arrays: Arrays) -> Detail:
             Distribution(kind, name, measure, buckets[span], counts[span])
             for (kind, name, measure), span in zip(owners, spans, strict=True)
         ],
+        {name: arrays[f"weights/{name}"].tobytes() for name in content["weights"]},
     )
 
 
@@ -156,11 +157,13 @@ def _write(path: Path, stored: Stored) -> None:
         "detail": {
             "tables": _stack(detail.tables, arrays, "interval"),
             "distributions": [(each.kind, each.name, each.measure) for each in detail.distributions],
+            "weights": list(detail.weights),
         },
         "tables": None,
     }
     arrays |= {"end_s": detail.end_s, "jain_end_s": detail.jain_end_s, "jain": detail.jain}
     arrays |= _joined(detail.distributions)
+    arrays |= {f"weights/{name}": np.frombuffer(file, np.uint8) for name, file in detail.weights.items()}
     if stored.recording is not None:
         arrays["time_s"] = stored.recording.time_s
         content["tables"] = _stack(stored.recording.tables, arrays, "series")

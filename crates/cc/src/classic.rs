@@ -39,6 +39,12 @@ impl Window {
         self.cwnd as f64 / self.mss as f64
     }
 
+    /// The slow-start threshold in segments.
+    #[must_use]
+    pub fn ssthresh_segments(&self) -> f64 {
+        self.ssthresh as f64 / self.mss as f64
+    }
+
     /// Slow start up to ssthresh (RFC 5681 section 3.1); returns the bytes left over for congestion avoidance.
     pub fn slow_start(&mut self, acked: u64) -> u64 {
         let used = acked.min(self.ssthresh.saturating_sub(self.cwnd));

@@ -20,6 +20,7 @@
 //!    still detects and retransmits.
 //! 7. A controller that cannot go on calls [`break_off`](crate::break_off): no callback returns an error.
 
+use crate::decisions::Weights;
 use crate::units::{Rate, Span, Time};
 use cwndlab_learn::{Agent, Rng};
 
@@ -57,6 +58,11 @@ pub trait CongestionControl: Send {
 
     /// The side of a learning algorithm that an agent sees.
     fn agent(&mut self) -> Option<&mut dyn Agent> {
+        None
+    }
+
+    /// What a learning algorithm has learned so far, for who wants to keep it.
+    fn weights(&self) -> Option<Weights> {
         None
     }
 

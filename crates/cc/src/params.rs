@@ -1,6 +1,7 @@
 //! Parameters declared once: name, type, default, unit, meaning and source of each stand in one place, and the
 //! code, `cwndlab show`, the docs and the error messages read them from there.
 
+use crate::decisions::{GivenWeights, WeightsCheck};
 use crate::units::Span;
 
 /// A parameter's value.
@@ -16,6 +17,8 @@ pub enum Value {
     Word(&'static str),
     /// A length of time.
     Span(Span),
+    /// A network's weights.
+    Weights(GivenWeights),
 }
 
 impl std::fmt::Display for Value {
@@ -26,6 +29,7 @@ impl std::fmt::Display for Value {
             Value::Flag(b) => write!(f, "{b}"),
             Value::Word(w) => write!(f, "{w}"),
             Value::Span(s) => write!(f, "{s}"),
+            Value::Weights(weights) => write!(f, "{}", weights.name()),
         }
     }
 }
@@ -43,6 +47,8 @@ pub enum Allowed {
     Word(&'static [&'static str]),
     /// A length of time in this closed range.
     Span(Span, Span),
+    /// A file of weights that passes this check, or the word for none.
+    Weights(WeightsCheck),
 }
 
 impl std::fmt::Display for Allowed {
@@ -54,6 +60,9 @@ impl std::fmt::Display for Allowed {
             Allowed::Flag => write!(f, "true or false"),
             Allowed::Word(words) => write!(f, "one of {}", words.join(", ")),
             Allowed::Span(low, high) => write!(f, "a time with its unit from {low} to {high}, as \"200 ms\""),
+            Allowed::Weights(_) => {
+                write!(f, "the name of a safetensors file, or \"{}\"", GivenWeights::FRESH)
+            }
         }
     }
 }
@@ -66,7 +75,7 @@ impl Allowed {
             (Allowed::Number(low, high), Value::Number(x)) => low <= x && x <= high,
             (Allowed::Count(low, high), Value::Count(n)) => low <= n && n <= high,
             (Allowed::Span(low, high), Value::Span(s)) => low <= s && s <= high,
-            (Allowed::Flag, Value::Flag(_)) => true,
+            (Allowed::Flag, Value::Flag(_)) | (Allowed::Weights(_), Value::Weights(_)) => true,
             (Allowed::Word(words), Value::Word(w)) => words.contains(w),
             _ => false,
         }
@@ -102,11 +111,11 @@ macro_rules! parameter_type {
     ($type:ty, $variant:ident) => {
         impl Parameter for $type {
             fn to_value(&self) -> Value {
-                Value::$variant(*self)
+                Value::$variant(self.clone())
             }
             fn from_value(value: &Value) -> Option<Self> {
                 match value {
-                    Value::$variant(x) => Some(*x),
+                    Value::$variant(x) => Some(x.clone()),
                     _ => None,
                 }
             }
@@ -117,6 +126,7 @@ parameter_type!(f64, Number);
 parameter_type!(u64, Count);
 parameter_type!(bool, Flag);
 parameter_type!(Span, Span);
+parameter_type!(GivenWeights, Weights);
 
 /// A set of declared parameters, made by [`parameters!`](crate::parameters).
 pub trait Parameters: Default {

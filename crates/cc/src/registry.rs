@@ -49,7 +49,8 @@ impl Registry {
     #[must_use]
     pub fn built_in() -> Self {
         use crate::algo::{
-            bbr1, bbr2, bbr3, constant, cubic, fbbr2, newreno, random, reno, timeout_patterns, vegas,
+            always, bbr1, bbr2, bbr3, constant, cubic, dqn_cubic, dqn_cubic_2022, dqn_newreno, fbbr2,
+            newreno, random, reno, timeout_patterns, vegas,
         };
         Self {
             algorithms: vec![
@@ -64,8 +65,12 @@ impl Registry {
                 timeout_patterns::sd(),
                 timeout_patterns::pd(),
                 timeout_patterns::sd_pd(),
+                dqn_newreno::algorithm(),
+                dqn_cubic::algorithm(),
+                dqn_cubic_2022::algorithm(),
                 constant::algorithm(),
                 random::algorithm(),
+                always::algorithm(),
             ],
         }
     }

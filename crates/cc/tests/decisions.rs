@@ -22,8 +22,8 @@ type Log = Arc<Mutex<Vec<u32>>>;
 struct Always(u32);
 
 impl Policy for Always {
-    fn choose(&mut self, _cx: &mut Context, _actions: u32) -> u32 {
-        self.0
+    fn choose(&mut self, _cx: &mut Context, _actions: u32) -> Option<u32> {
+        Some(self.0)
     }
 }
 
@@ -31,10 +31,10 @@ impl Policy for Always {
 struct Noted<P>(P, Log);
 
 impl<P: Policy> Policy for Noted<P> {
-    fn choose(&mut self, cx: &mut Context, actions: u32) -> u32 {
-        let action = self.0.choose(cx, actions);
+    fn choose(&mut self, cx: &mut Context, actions: u32) -> Option<u32> {
+        let action = self.0.choose(cx, actions)?;
         self.1.lock().unwrap().push(action);
-        action
+        Some(action)
     }
 }
 

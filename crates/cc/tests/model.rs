@@ -20,6 +20,9 @@ const MAY_BE_MISSING: &[&str] = &[
     "base_rtt_ms",
     "diff_segments",
     "action",
+    "reward",
+    "loss",
+    "mean_q",
     "cnt_segments",
     "min_rtt_ms",
     "bw_lo_mbps",
@@ -88,6 +91,11 @@ fn allowed(spec: &ParamSpec, die: u64) -> Value {
     match spec.allowed {
         Allowed::Flag => Value::Flag(die.is_multiple_of(2)),
         Allowed::Word(words) => Value::Word(words[die as usize % words.len()]),
+        Allowed::Weights(_) => spec.default.clone(),
+        // Large networks and batches behave as small ones do, only later.
+        Allowed::Count(low, high) if matches!(spec.name, "layers" | "nodes" | "batch" | "warmup") => {
+            Value::Count(between(low, high.min(16)))
+        }
         Allowed::Count(low, high) => Value::Count(between(low, high.min(10_000_000))),
         Allowed::Span(low, high) => Value::Span(Span(between(low.0, high.0))),
         Allowed::Number(low, high) => Value::Number(match die % 4 {

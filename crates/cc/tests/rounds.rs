@@ -147,3 +147,18 @@ fn random_newreno() {
 fn random_cubic() {
     check("random-cubic.txt", "random", &[("actions", word("cubic"))]);
 }
+
+#[test]
+fn dqn_newreno() {
+    check("dqn-newreno.txt", "dqn-newreno", &[("warmup", Value::Count(300))]);
+}
+
+#[test]
+fn dqn_cubic() {
+    check("dqn-cubic.txt", "dqn-cubic", &[("warmup", Value::Count(300))]);
+}
+
+#[test]
+fn always_the_steeper_cubic() {
+    check("always-cubic.txt", "always", &[("actions", word("cubic"))]);
+}

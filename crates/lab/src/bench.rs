@@ -1,4 +1,6 @@
-//! The benchmark cases: built-in scenarios, timed by the CPU time of the thread that runs them.
+//! The benchmark cases, timed by the CPU time of the thread that runs them: built-in scenarios, and steps of a DQN.
+
+mod dqn;
 
 use crate::run::{Control, run_seed};
 use crate::scenario::{Scenario, Source, read};
@@ -21,7 +23,7 @@ const CASES: &[(&str, &str)] = &[
 /// The names of the cases.
 #[must_use]
 pub fn cases() -> Vec<&'static str> {
-    CASES.iter().map(|(name, _)| *name).collect()
+    CASES.iter().map(|(name, _)| *name).chain(dqn::cases()).collect()
 }
 
 /// Runs a case, with overrides over it, so many times (at least once) and gives the best, as JSON.
@@ -34,6 +36,13 @@ pub fn bench(
     registry: &Registry,
     overrides: &[(String, String)],
 ) -> Result<Value, String> {
+    if let Some(report) = dqn::bench(case, repeats) {
+        return if overrides.is_empty() {
+            Ok(report)
+        } else {
+            Err(format!("`{case}` is no scenario: nothing can be set"))
+        };
+    }
     let scenario = scenario(case, registry, overrides)?;
     let mut best: Option<(f64, Work)> = None;
     for _ in 0..repeats.max(1) {
@@ -93,7 +102,7 @@ mod tests {
     #[test]
     fn every_case_is_a_sound_scenario() {
         let registry = Registry::built_in();
-        for case in cases() {
+        for (case, _) in CASES {
             assert_eq!(scenario(case, &registry, &[]).err(), None, "{case}");
         }
         assert!(bench("flows-7", 1, &registry, &[]).unwrap_err().contains("flows-1000"));

@@ -7,5 +7,6 @@ pub mod measures;
 pub mod run;
 pub mod scenario;
 pub mod trace;
+pub mod weights;
 
 pub use scenario::{Problem, Scenario, Severity, Source};

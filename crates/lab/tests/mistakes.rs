@@ -50,6 +50,14 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (18, "cc = { name = \"cubic\", beta = 7 }", "found 7; allowed is a number from 0.1 to 0.99"),
     (18, "cc = { name = \"cubic\", form = \"lunix\" }", "unknown word `lunix`; did you mean `linux`?"),
     (18, "cc = 3", "found 3; allowed is an algorithm's name"),
+    (
+        18,
+        "cc = { name = \"dqn-cubic\", weights = 3 }",
+        "found 3; allowed is the name of a safetensors file, or \"fresh\"",
+    ),
+    (18, "cc = { name = \"dqn-cubic\", weights = \"none\" }", "flow.a.cc.weights: there is no file `none`"),
+    (18, "cc = { name = \"dqn-cubic\", weights = \"short\" }", "weights: short: it is no safetensors file"),
+    (18, "cc = { name = \"dqn-cubic\", policy = \"plays\" }", "unknown word `plays`; did you mean `play`?"),
     (19, "path = [\"c\"]", "flow.a.path[0]: unknown link `c`; did you mean `b`?"),
     (14, "queue = \"fq_codel\"", "unknown queue `fq_codel`; did you mean `fq-codel`?"),
     (14, "queue = { kind = \"red\" }", "unknown queue `red`"),
@@ -223,7 +231,7 @@ const ERRORS: &[(usize, &str, &str)] = &[
         "unknown key `shape`",
     ),
     // Traces.
-    (12, "trace = \"none\"", "there is no trace `none`"),
+    (12, "trace = \"none\"", "there is no file `none`"),
     (12, "trace = \"empty\"", "empty: it is empty"),
     (12, "trace = \"unsorted\"", "line 2: 3 ms comes after 5 ms"),
     (12, "trace = \"words\"", "line 2: `many` is not a whole number"),

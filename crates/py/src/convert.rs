@@ -1,6 +1,7 @@
 //! Values of Rust as values of Python.
 
 use cwndlab_lab::measures::JainSeconds;
+use cwndlab_lab::weights::encode;
 use cwndlab_lab::{Problem, Scenario};
 use cwndlab_sim::Outcome;
 use cwndlab_sim::outcome::{
@@ -8,7 +9,7 @@ use cwndlab_sim::outcome::{
 };
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
 /// `{"ok": ..., "problems": [...], "packets_expected": ...}`; the last is null if there is no scenario to run.
@@ -56,7 +57,7 @@ fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bo
 }
 
 /// `{"end_s": array, "flows": [(name, {column: array})], "subflows": the same, "groups": the same, "jain": (end_s, jain),
-/// "distributions": [(kind, name, measure, middle, count)]}`
+/// "distributions": [(kind, name, measure, middle, count)], "weights": [(name, safetensors)]}`
 pub(crate) fn detail<'py>(
     py: Python<'py>,
     outcome: &mut Outcome,
@@ -86,6 +87,9 @@ pub(crate) fn detail<'py>(
         (kind, name, measure, middle.into_pyarray(py), counts.into_pyarray(py))
     });
     dict.set_item("distributions", distributions.collect::<Vec<_>>())?;
+    let learned = outcome.flows.iter().filter_map(|flow| Some((&flow.name, encode(flow.weights.as_ref()?))));
+    let weights = learned.map(|(name, file)| (name, PyBytes::new(py, &file)));
+    dict.set_item("weights", weights.collect::<Vec<_>>())?;
     Ok(dict)
 }
 

@@ -467,6 +467,7 @@ impl Flow {
             // A subflow has no end of its own.
             completion_s: self.completion().filter(|_| self.place.is_none()).map(Span::as_secs_f64),
             patterns: self.sender.patterns().outcome(),
+            weights: self.sender.weights(),
             degraded: false,
             multipath: None,
         }

@@ -1,5 +1,6 @@
 //! What a run yields: plain values, with units in their names.
 
+use cwndlab_cc::decisions::Weights;
 use std::ops::Range;
 
 /// Everything that was measured.
@@ -61,6 +62,8 @@ pub struct FlowOutcome {
     pub completion_s: Option<f64>,
     /// Peaks of its RTT, and its losses.
     pub patterns: PatternsOutcome,
+    /// What a learning algorithm had learned at the end.
+    pub weights: Option<Weights>,
     /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
     pub degraded: bool,
     /// What a multipath connection has beside; `None` for a flow with one path.

@@ -5,7 +5,12 @@ mod ladder;
 #[path = "../../cc/tests/sketch/steered.rs"]
 mod steered;
 
+use cwndlab_cc::decisions::{GivenWeights, Weights, WeightsFile};
+use cwndlab_cc::params::Value;
 use cwndlab_cc::{Algorithm, Rate, Span, Time};
+use cwndlab_learn::dqn::{Dqn, DqnConfig, Experience};
+use cwndlab_learn::net::Loss;
+use cwndlab_learn::{Mlp, Rng};
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{FlowSpec, SimSpec};
 use cwndlab_sim::{Sim, Stop};
@@ -180,4 +185,102 @@ fn a_flow_without_an_agent_has_none() {
     assert!(sim.agent(0).is_none());
     assert!(sim.agent(7).is_none());
     assert_eq!(sim.run(), Stop::Done);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The DQN, inside and outside
+// ---------------------------------------------------------------------------------------------------------------
+
+/// How the network of a DQN is handled.
+#[derive(Clone, Copy, PartialEq)]
+enum School {
+    Learn,
+    Play,
+}
+
+/// Tuples at each decision: what an agent outside sees, too.
+fn dqn(name: &str, policy: &'static str, weights: &GivenWeights) -> FlowSpec {
+    let mut flow = flow("learner", name);
+    flow.settings.extend([
+        ("policy".to_owned(), Value::Word(policy)),
+        ("tuples".to_owned(), Value::Word("per-decision")),
+        ("warmup".to_owned(), Value::Count(50)),
+        ("epsilon".to_owned(), Value::Number(0.1)),
+    ]);
+    if policy != "outside" {
+        flow.settings.push(("weights".to_owned(), Value::Weights(weights.clone())));
+    }
+    flow
+}
+
+/// The same learner as the controller has inside, with the same weights and seed.
+fn learner(spec: &SimSpec, weights: &GivenWeights) -> Dqn {
+    let mut stream = Rng::named(spec.seed, "flow learner cc");
+    let rng = Rng::named(stream.bits(), "agent");
+    let config = DqnConfig {
+        discount: 0.9,
+        learning_rate: 1e-4,
+        batch: 32,
+        replay_capacity: 2000,
+        warmup: 50,
+        target_sync: 100,
+        dropout: 0.1,
+        loss: Loss::Mse,
+        double: false,
+        epsilon: 0.1,
+        epsilon_decay: 0,
+    };
+    let network = weights.0.as_ref().unwrap().weights.network.clone();
+    Dqn::new(config, network, false, rng)
+}
+
+fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: School) -> Outcome {
+    let mut sim = Sim::new(spec);
+    let mut last: Option<(Vec<f32>, u32)> = None;
+    while let Stop::Decision(flow) = sim.run() {
+        let agent = sim.agent(flow).expect("only a flow with an agent asks");
+        let mut state = vec![0.0; agent.observation_len()];
+        let reward = agent.observe(&mut state);
+        if let (School::Learn, Some((before, action))) = (school, &last) {
+            let experience = Experience { state: before, action: *action, reward, next_state: &state };
+            learner.remember(&experience);
+        }
+        let action = learner.choose(&state);
+        if school == School::Learn {
+            learner.learn();
+        }
+        sim.act(flow, action);
+        last = Some((state, action));
+    }
+    sim.outcome()
+}
+
+/// The whole outcome and, where it learns, the weights that it ends with.
+#[test]
+fn a_dqn_outside_is_the_dqn_inside_to_the_bit() {
+    for (name, sizes) in
+        [("dqn-newreno", &[3, 30, 30, 30, 7][..]), ("dqn-cubic", &[5, 50, 50, 50, 50, 50, 4])]
+    {
+        let network = Mlp::random(sizes, &mut Rng::named(1, "weights"));
+        let weights = Weights { network, inputs: String::new() };
+        let file = WeightsFile { name: "file".to_owned(), hash: String::new(), weights };
+        let weights = GivenWeights(Some(Arc::new(file)));
+        for (school, policy) in [(School::Play, "play"), (School::Learn, "learn")] {
+            let with = |policy| scenario(vec![dqn(name, policy, &weights), flow("other", "cubic")]);
+            let (mut inside, decisions) = fly(&with(policy));
+            assert!(decisions.iter().all(|n| *n == 0), "a network inside never suspends the run");
+            let mut learner = learner(&with("outside"), &weights);
+            let outside = fly_with(&with("outside"), &mut learner, school);
+            assert!(inside.flows[0].fast_recoveries > 0, "there is something to get wrong");
+            let learned = inside.flows[0].weights.take().expect("a network inside").network;
+            assert_eq!(learned == weights.0.as_ref().unwrap().weights.network, school == School::Play);
+            assert!(learned == *learner.network(), "{name}, {policy}: other weights");
+            // Probes tell how a network inside fares; there is none.
+            let unprobed = |mut outcome: Outcome| {
+                outcome.intervals.flows.iter_mut().for_each(|flow| flow.probes.clear());
+                outcome
+            };
+            assert_eq!(unprobed(outside), unprobed(inside), "{name}, {policy}");
+        }
+    }
 }

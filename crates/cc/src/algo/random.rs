@@ -30,8 +30,8 @@ crate::parameters! {
 pub struct UniformlyRandom;
 
 impl Policy for UniformlyRandom {
-    fn choose(&mut self, cx: &mut Context, actions: u32) -> u32 {
-        cx.rng.below(u64::from(actions)) as u32
+    fn choose(&mut self, cx: &mut Context, actions: u32) -> Option<u32> {
+        Some(cx.rng.below(u64::from(actions)) as u32)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The four actions on CUBIC (Seo et al. 2022; 2024 section 3.2.2): one segment less, nothing, or on along the cubic with
 //! C or 3 C.
 
-use super::{ActionSet, Turn};
+use super::state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, W_MAX};
+use super::{ActionSet, Moment, Turn};
 use crate::algo::cubic::{COUNT_MIN, Cubic, CubicParams, Form};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
@@ -19,6 +20,8 @@ crate::words! {
         Uncapped = "uncapped",
         /// A window, neither more nor less.
         PerRtt = "per-rtt",
+        /// Nothing: a decision comes at each ACK.
+        PerAck = "per-ack",
     }
 }
 
@@ -64,7 +67,8 @@ crate::parameters! {
             "CUBIC's actions: how fast the cubic grows; one action takes three times this",
             "Seo et al. 2024 table 2 (0.4)";
         cnt_cap: CntCap = CntCap::Cwnd, "cnt_cap", Allowed::Word(CntCap::WORDS), "",
-            "CUBIC's actions: CUBIC's count from one decision to the next, at most a window or uncapped; or a window",
+            "CUBIC's actions: CUBIC's count from one decision to the next, at most a window or uncapped; or a window; or \
+             none",
             "Seo et al. 2024 section 3.2.1 has CUBIC's count (uncapped), which on the plateau is a hundred windows; \
              decided: a window at most";
         increase: Increase = Increase::OneSegment, "increase", Allowed::Word(Increase::WORDS), "",
@@ -136,6 +140,7 @@ impl CubicActions {
         match (self.params.increase, self.params.cnt_cap) {
             // RFC 9438 section 4.2 bounds the target by 1.5 cwnd a round trip, not a decision.
             (Increase::SetTarget, _) | (_, CntCap::PerRtt) => cwnd,
+            (_, CntCap::PerAck) => 0,
             (_, CntCap::Cwnd) => count.min(cwnd),
             (_, CntCap::Uncapped) => count,
         }
@@ -159,6 +164,30 @@ impl CubicActions {
 
 impl ActionSet for CubicActions {
     const ACTIONS: u32 = 4;
+    /// Seo et al. 2022 figure 1, 2024 section 3.2.1.
+    const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT, W_MAX, SINCE_CONGESTION];
+    const PROBES_WITH_PILOT: &'static [&'static str] = &[
+        "ssthresh_bytes",
+        "action",
+        "cnt_segments",
+        "w_max_segments",
+        "k_s",
+        "c_segments_per_s3",
+        "reward",
+        "replay_tuples",
+        "loss",
+        "mean_q",
+    ];
+
+    fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {
+        features.copy_from_slice(&[
+            window.ssthresh_segments(),
+            window.segments(),
+            at.rtt.as_millis_f64(),
+            self.base.w_max(),
+            at.since_congestion.as_millis_f64(),
+        ]);
+    }
 
     fn turn(&mut self) -> &mut Turn {
         &mut self.turn

@@ -3,14 +3,28 @@
 //! are the base algorithm's; in them nobody decides.
 
 mod cubic;
+mod dqn;
 mod newreno;
+mod pilot;
+mod reward;
+mod state;
+mod tuples;
+mod weights;
 
 pub use cubic::{CubicActionParams, CubicActions};
+pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, sizes, suit};
 pub use newreno::NewRenoActions;
+pub use pilot::{Pilot, PilotSetup};
+pub use reward::{Punished, Reward, RewardParams};
+pub use state::{Feature, Scaling};
+pub use tuples::{Blamed, TupleRule};
+pub use weights::{GivenWeights, Weights, WeightsCheck, WeightsFile};
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
 use crate::registry::Setup;
+use crate::units::{Span, Time};
+use cwndlab_learn::Agent;
 
 crate::words! {
     /// What follows an action that leaves a window below the slow-start threshold.
@@ -45,6 +59,15 @@ pub trait ActionSet: WindowRule {
     /// How many actions there are.
     const ACTIONS: u32;
 
+    /// What a policy is shown of the flow.
+    const FEATURES: &'static [Feature];
+
+    /// [`WindowRule::PROBES`] and, behind them, [`Pilot`]'s.
+    const PROBES_WITH_PILOT: &'static [&'static str];
+
+    /// Fills in the [`FEATURES`](ActionSet::FEATURES).
+    fn describe(&self, window: &Window, at: Moment, features: &mut [f64]);
+
     /// The way to the next decision.
     fn turn(&mut self) -> &mut Turn;
 
@@ -52,10 +75,61 @@ pub trait ActionSet: WindowRule {
     fn act(&mut self, window: &mut Window, action: u32);
 }
 
+/// When a policy looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// The current time.
+    pub now: Time,
+    /// The latest RTT sample.
+    pub rtt: Span,
+    /// The smallest RTT sample.
+    pub rtt_min: Span,
+    /// Since the last congestion event; since the flow's first ACK if there was none.
+    pub since_congestion: Span,
+}
+
+/// What a policy sees of a flow in congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// When.
+    pub at: Moment,
+    /// The window in bytes.
+    pub cwnd: u64,
+    /// What the action set describes.
+    pub features: &'a [f64],
+}
+
 /// Who decides.
 pub trait Policy: Send {
-    /// One of the `actions`, from 0 on.
-    fn choose(&mut self, cx: &mut Context, actions: u32) -> u32;
+    /// Whether there are [`Pilot`]'s probes.
+    const IS_PILOT: bool = false;
+
+    /// Sees each ACK in congestion avoidance, before a decision on it.
+    fn watch(&mut self, _cx: &mut Context, _view: &View) {}
+
+    /// Sees each congestion event, before the window is cut.
+    fn congestion(&mut self, _cx: &mut Context, _view: &View, _event: Event) {}
+
+    /// One of the `actions`, from 0 on; `None` leaves it to an agent outside.
+    fn choose(&mut self, cx: &mut Context, actions: u32) -> Option<u32>;
+
+    /// Length of what an agent is shown; zero if there is nothing to see.
+    fn observation_len(&self) -> usize {
+        0
+    }
+
+    /// Shows an agent the state, and gives the reward since the decision before this one.
+    fn observe(&self, _observation: &mut [f32]) -> f32 {
+        0.0
+    }
+
+    /// The network as it is now, for who wants to keep it.
+    fn weights(&self) -> Option<Weights> {
+        None
+    }
+
+    /// Writes the policy's own probes.
+    fn probe(&self, _out: &mut [f64]) {}
 }
 
 /// The way from one decision to the next.
@@ -85,15 +159,29 @@ pub struct Decided<A, P> {
     classic: Classic<A>,
     policy: P,
     params: DecisionParams,
+    /// The last congestion event; the first ACK if there was none.
+    congested: Option<Time>,
+    features: Vec<f64>,
 }
 
 impl<A: ActionSet, P: Policy> Decided<A, P> {
     /// A controller at its initial window.
     pub fn new(setup: &Setup, params: DecisionParams, actions: A, policy: P) -> Self {
-        Self { classic: Classic::new(setup, actions), policy, params }
+        let features = vec![0.0; A::FEATURES.len()];
+        Self { classic: Classic::new(setup, actions), policy, params, congested: None, features }
     }
 
-    fn act(&mut self, action: u32) {
+    fn decide(&mut self, cx: &mut Context) -> Step {
+        match self.policy.choose(cx, A::ACTIONS) {
+            Some(action) => {
+                self.apply(action);
+                Step::Continue
+            }
+            None => Step::Decide,
+        }
+    }
+
+    fn apply(&mut self, action: u32) {
         let (actions, window) = self.classic.parts();
         actions.turn().action = Some(action);
         actions.act(window, action);
@@ -101,6 +189,17 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
         if self.params.below_ssthresh == BelowSsthresh::Avoidance {
             window.ssthresh = window.ssthresh.min(window.cwnd).max(2 * window.mss);
         }
+    }
+
+    /// Shows the policy the flow as it is.
+    fn show(&mut self, cx: &mut Context, told: impl FnOnce(&mut P, &mut Context, &View)) {
+        let now = cx.facts.now;
+        let since_congestion = now.since(*self.congested.get_or_insert(now));
+        let rtt = cx.facts.rtt;
+        let at = Moment { now, rtt: rtt.latest, rtt_min: rtt.minimum, since_congestion };
+        let (actions, window) = self.classic.parts();
+        actions.describe(window, at, &mut self.features);
+        told(&mut self.policy, cx, &View { at, cwnd: window.cwnd, features: &self.features });
     }
 }
 
@@ -110,24 +209,60 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
     }
 
     fn on_event(&mut self, cx: &mut Context, event: Event) {
+        if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
+            if cx.facts.rtt.latest > Span::ZERO {
+                self.show(cx, |policy, cx, view| policy.congestion(cx, view, event));
+            }
+            self.congested = Some(cx.facts.now);
+        }
         self.classic.on_event(cx, event);
     }
 
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
         self.classic.on_ack(cx, ack);
-        let (actions, _) = self.classic.parts();
-        if std::mem::take(&mut actions.turn().due) {
-            let action = self.policy.choose(cx, A::ACTIONS);
-            self.act(action);
+        let (actions, window) = self.classic.parts();
+        let due = std::mem::take(&mut actions.turn().due);
+        let avoiding = due || (!window.in_slow_start() && cx.facts.phase != Phase::Recovery);
+        if avoiding && cx.facts.rtt.latest > Span::ZERO {
+            self.show(cx, |policy, cx, view| policy.watch(cx, view));
         }
-        Step::Continue
+        if due { self.decide(cx) } else { Step::Continue }
+    }
+
+    fn agent(&mut self) -> Option<&mut dyn Agent> {
+        (self.policy.observation_len() > 0).then_some(self as &mut dyn Agent)
+    }
+
+    fn weights(&self) -> Option<Weights> {
+        self.policy.weights()
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        self.classic.probes()
+        if P::IS_PILOT { A::PROBES_WITH_PILOT } else { self.classic.probes() }
     }
 
     fn probe(&self, out: &mut [f64]) {
-        self.classic.probe(out);
+        let (own, pilots) = out.split_at_mut(A::PROBES.len());
+        self.classic.probe(own);
+        self.policy.probe(pilots);
+    }
+}
+
+/// The side that an agent sees, inside or outside: state, reward and actions are the same.
+impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
+    fn observation_len(&self) -> usize {
+        self.policy.observation_len()
+    }
+
+    fn actions(&self) -> u32 {
+        A::ACTIONS
+    }
+
+    fn observe(&mut self, observation: &mut [f32]) -> f32 {
+        self.policy.observe(observation)
+    }
+
+    fn act(&mut self, action: u32) {
+        self.apply(action);
     }
 }

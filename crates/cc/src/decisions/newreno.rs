@@ -1,6 +1,7 @@
 //! The seven actions on NewReno (Seo et al. 2024 section 3.1.2): once a window of acknowledged segments.
 
-use super::{ActionSet, Turn};
+use super::state::{CWND, Feature, RTT, SSTHRESH};
+use super::{ActionSet, Moment, Turn};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Context, Event, Phase};
 
@@ -23,6 +24,14 @@ impl NewRenoActions {
 
 impl ActionSet for NewRenoActions {
     const ACTIONS: u32 = DELTAS_SEGMENTS.len() as u32;
+    /// Seo et al. 2024 section 3.1.1.
+    const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT];
+    const PROBES_WITH_PILOT: &'static [&'static str] =
+        &["ssthresh_bytes", "action", "cnt_segments", "reward", "replay_tuples", "loss", "mean_q"];
+
+    fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {
+        features.copy_from_slice(&[window.ssthresh_segments(), window.segments(), at.rtt.as_millis_f64()]);
+    }
 
     fn turn(&mut self) -> &mut Turn {
         &mut self.turn

@@ -9,10 +9,11 @@ use super::paths;
 use super::problem::Checked;
 use super::quantity;
 use super::section::{Item, Origin, Section};
-use super::settings::settings;
+use super::settings::{setting, settings, settings_by};
 use super::tree::Kind;
+use super::weights;
 use super::words;
-use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::params::{Allowed, Parameters, Value};
 use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::mptcp::MptcpOptions;
@@ -161,10 +162,16 @@ fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
         Kind::Table(_) => {
             let mut section = item.section()?;
             let (algorithm, uncoupled) = section.require("name", |item| registered(item, cx))?;
-            let own = settings(&mut section, &algorithm.params);
+            let own = settings_by(&mut section, &algorithm.params, |item, spec| match spec.allowed {
+                Allowed::Weights(_) => weights::given(item, spec, cx),
+                _ => setting(item, spec),
+            });
+            let all = own.map(|own| over(cx.profile.dialect(algorithm.name), own));
+            let suited =
+                all.as_ref().map_or(Ok(()), |all| weights::suit(&mut section, &algorithm.params, all));
             section.finish()?;
-            let settings = over(cx.profile.dialect(algorithm.name), own?);
-            Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings })
+            suited?;
+            Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings: all? })
         }
         _ => Err(item.needs("an algorithm's name, or { name = ..., and its parameters }")),
     }

@@ -21,6 +21,7 @@ mod settle;
 mod steps;
 mod top;
 mod tree;
+mod weights;
 mod words;
 
 use flow::Path;

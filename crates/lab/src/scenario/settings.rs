@@ -11,7 +11,16 @@ pub(crate) const UNLIMITED: &str = "unlimited";
 
 /// The settings that a table makes of these parameters.
 pub(crate) fn settings(section: &mut Section, specs: &[ParamSpec]) -> Checked<Vec<(String, Value)>> {
-    let read = specs.iter().map(|spec| section.get(spec.name, |item| setting(item, spec)));
+    settings_by(section, specs, setting)
+}
+
+/// The same, each value read in this way.
+pub(crate) fn settings_by(
+    section: &mut Section,
+    specs: &[ParamSpec],
+    read: impl Fn(&Item, &ParamSpec) -> Checked<Value>,
+) -> Checked<Vec<(String, Value)>> {
+    let read = specs.iter().map(|spec| section.get(spec.name, |item| read(item, spec)));
     // All are read before the first failure is passed on, so that each is reported.
     let read: Vec<_> = read.collect();
     let values = read.into_iter().collect::<Checked<Vec<_>>>()?;
@@ -19,13 +28,15 @@ pub(crate) fn settings(section: &mut Section, specs: &[ParamSpec]) -> Checked<Ve
     Ok(named.collect())
 }
 
-fn setting(item: &Item, spec: &ParamSpec) -> Checked<Value> {
+/// One value; of those in files only an algorithm has some.
+pub(crate) fn setting(item: &Item, spec: &ParamSpec) -> Checked<Value> {
     let value = match spec.allowed {
         Allowed::Number(..) => Value::Number(number(item, spec)?),
         Allowed::Count(..) => Value::Count(count(item, spec)?),
         Allowed::Flag => Value::Flag(item.flag()?),
         Allowed::Word(words) => Value::Word(item.word("word", words)?),
         Allowed::Span(..) => Value::Span(quantity::time(item)?),
+        Allowed::Weights(_) => return Err(item.needs(&spec.allowed.to_string())),
     };
     if spec.allowed.admits(&value) { Ok(value) } else { Err(item.needs(&spec.allowed.to_string())) }
 }

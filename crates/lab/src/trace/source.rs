@@ -71,7 +71,7 @@ pub struct Memory(pub BTreeMap<String, String>);
 
 impl TraceFiles for Memory {
     fn open(&self, name: &str) -> Result<TraceFile<'_>, String> {
-        let text = self.0.get(name).ok_or_else(|| format!("there is no trace `{name}`"))?;
+        let text = self.0.get(name).ok_or_else(|| format!("there is no file `{name}`"))?;
         Ok(TraceFile { reader: Box::new(text.as_bytes()), bytes: text.len() as u64 })
     }
 }

@@ -143,6 +143,8 @@ fn as_dict<'py>(py: Python<'py>, settings: &[(String, Value)]) -> PyResult<Bound
             Value::Flag(flag) => dict.set_item(name, flag),
             Value::Word(word) => dict.set_item(name, word),
             Value::Span(span) => dict.set_item(name, span.as_secs_f64()),
+            // No class declares one.
+            Value::Weights(weights) => dict.set_item(name, weights.name()),
         }?;
     }
     Ok(dict)

@@ -17,6 +17,7 @@ use super::rtt::{self, Clock};
 use super::scoreboard::Scoreboard;
 use crate::mptcp::{Distributor, segments_of};
 use crate::packet::Data;
+use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step,
     SubflowView, Time,
@@ -382,6 +383,11 @@ impl Sender {
     /// The agent of a learning controller.
     pub fn agent(&mut self) -> Option<&mut dyn Agent> {
         self.cc.agent()
+    }
+
+    /// What a learning controller has learned.
+    pub fn weights(&self) -> Option<Weights> {
+        self.cc.weights()
     }
 
     /// Whether data are sent ECN-capable.

@@ -1,0 +1,54 @@
+//! The same action at each decision: the control that tells what learning adds to the best of the actions. It decides
+//! where the DQN of Seo et al. (2022, 2024) decides, among the same actions.
+
+use super::random::{Actions, RandomParams};
+use crate::contract::Context;
+use crate::decisions::{CubicActionParams, CubicActions, Decided, DecisionParams, NewRenoActions, Policy};
+use crate::params::Parameters;
+use crate::registry::Algorithm;
+use std::sync::Arc;
+
+crate::parameters! {
+    /// What can be set beside the parameters of the actions.
+    pub struct AlwaysParams {
+        action: u64 = 3, "action", Allowed::Count(0, 6), "",
+            "the action, from 0 on, the last one if it is beyond: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
+             one segment less, nothing, on with C, on with 3 C",
+            "Seo et al. 2024 equation (4): a = 3, the steeper cubic";
+    }
+}
+
+struct Always(u32);
+
+impl Policy for Always {
+    fn choose(&mut self, _cx: &mut Context, _actions: u32) -> Option<u32> {
+        Some(self.0)
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    let params =
+        [AlwaysParams::specs(), RandomParams::specs(), DecisionParams::specs(), CubicActionParams::specs()];
+    Algorithm {
+        name: "always",
+        summary: "the same action wherever a DQN would decide: a control",
+        source: "a control of this laboratory, on the decision points and actions of Seo et al. 2024 (J-KICS 49(4)) \
+                 and 2022 (APCC)",
+        departures: &["no decision at all, where the papers' agents choose; else as `random`"],
+        params: params.concat().into(),
+        build: Arc::new(|setup, settings| {
+            let shared = DecisionParams::with(settings);
+            let beta = shared.beta;
+            let policy = Always(AlwaysParams::with(settings).action as u32);
+            match RandomParams::with(settings).actions {
+                Actions::NewReno => Box::new(Decided::new(setup, shared, NewRenoActions::new(beta), policy)),
+                Actions::Cubic => {
+                    let actions = CubicActions::new(setup, CubicActionParams::with(settings), beta);
+                    Box::new(Decided::new(setup, shared, actions, policy))
+                }
+            }
+        }),
+    }
+}

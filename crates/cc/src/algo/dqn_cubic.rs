@@ -1,0 +1,92 @@
+//! DQN-based CUBIC (Seo et al. 2024 section 3.2, 2022): a network goes on along the cubic with C or with 3 C, or not, or
+//! takes a segment off, and learns from what comes of it.
+
+use crate::decisions::{
+    ActionSet, CubicActionParams, CubicActions, Decided, DecisionParams, DqnParams, GivenWeights, Pilot,
+    PilotSetup, PolicyParams, Punished, Reward, RewardParams, Weights, WeightsCheck, sizes, suit,
+};
+use crate::params::{ParamSpec, Parameters, Value};
+use crate::registry::{Algorithm, Build};
+use std::sync::Arc;
+
+crate::parameters! {
+    /// The network.
+    pub struct NetworkParams {
+        layers: u64 = 5, "layers", Allowed::Count(0, 16), "",
+            "hidden layers of the network", "Seo et al. 2024 section 3.2.1: 5";
+        nodes: u64 = 50, "nodes", Allowed::Count(1, 512), "",
+            "nodes of each hidden layer", "Seo et al. 2024 section 3.2.1: 50 in each";
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "Seo et al. 2024 section 3: learning in real time, no training before";
+    }
+}
+
+fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
+    let NetworkParams { layers, nodes, .. } = NetworkParams::with(settings);
+    sizes(CubicActions::FEATURES.len(), layers, nodes, CubicActions::ACTIONS)
+}
+
+fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+    suit(given, &network_sizes(settings), CubicActions::FEATURES, settings)
+}
+
+/// All parameters.
+pub(super) fn params() -> Arc<[ParamSpec]> {
+    let params = [
+        PolicyParams::specs(),
+        NetworkParams::specs(),
+        RewardParams::specs(),
+        DqnParams::specs(),
+        DecisionParams::specs(),
+        CubicActionParams::specs(),
+    ];
+    params.concat().into()
+}
+
+/// What both papers' algorithms depart from them in.
+pub(super) const NO_RENO: &str =
+    "no Reno-friendly region, as in the papers' equations and in ns-3 before 3.41";
+pub(super) const ONCE_A_WINDOW: &str = "a decision comes after a window of acknowledged segments at the latest, where \
+     CUBIC's count on its plateau is a hundred windows (cnt_cap = uncapped)";
+pub(super) const NO_SPAN: &str =
+    "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance";
+
+/// Makes one that is punished for these events.
+pub(super) fn build(punished: Punished) -> Build {
+    Arc::new(move |setup, settings| {
+        let shared = DecisionParams::with(settings);
+        let actions = CubicActions::new(setup, CubicActionParams::with(settings), shared.beta);
+        let pilot = Pilot::new(PilotSetup {
+            role: PolicyParams::with(settings).role,
+            sizes: network_sizes(settings),
+            given: NetworkParams::with(settings).weights.0,
+            features: CubicActions::FEATURES,
+            params: DqnParams::with(settings),
+            reward: Reward::new(RewardParams::with(settings)),
+            punished,
+        });
+        Box::new(Decided::new(setup, shared, actions, pilot))
+    })
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "dqn-cubic",
+        summary: "CUBIC whose growth a deep Q-network chooses, learning as it goes",
+        source: "Seo, Cho, \"Performance Evaluation of DQN-Based Congestion Control Algorithm for TCP\", J-KICS 49(4), \
+                 2024, section 3.2",
+        departures: &[
+            NO_RENO,
+            ONCE_A_WINDOW,
+            "W_max and K are RFC 9438's, where the paper's table cuts W_max at each loss (w_max_cut = always) and its \
+             equation takes K from W_max alone (K = paper)",
+            "action 2 follows C (T - K)^3, as in the paper of 2022; equation (4) of 2024 lacks the factor C",
+            NO_SPAN,
+        ],
+        params: params(),
+        build: build(Punished::Congestion),
+    }
+}

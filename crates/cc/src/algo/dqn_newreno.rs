@@ -1,0 +1,75 @@
+//! DQN-based NewReno (Seo et al. 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
+//! a window of acknowledged segments, and learns from what comes of it.
+
+use crate::decisions::{
+    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PilotSetup,
+    PolicyParams, Punished, Reward, RewardParams, Weights, WeightsCheck, sizes, suit,
+};
+use crate::params::{Parameters, Value};
+use crate::registry::Algorithm;
+use std::sync::Arc;
+
+crate::parameters! {
+    /// The network.
+    pub struct NetworkParams {
+        layers: u64 = 3, "layers", Allowed::Count(0, 16), "",
+            "hidden layers of the network", "Seo et al. 2024 section 3.1.1: 3";
+        nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
+            "nodes of each hidden layer",
+            "Seo et al. 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "Seo et al. 2024 section 3: learning in real time, no training before";
+    }
+}
+
+fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
+    let NetworkParams { layers, nodes, .. } = NetworkParams::with(settings);
+    sizes(NewRenoActions::FEATURES.len(), layers, nodes, NewRenoActions::ACTIONS)
+}
+
+fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+    suit(given, &network_sizes(settings), NewRenoActions::FEATURES, settings)
+}
+
+fn pilot(settings: &[(String, Value)]) -> Pilot {
+    Pilot::new(PilotSetup {
+        role: PolicyParams::with(settings).role,
+        sizes: network_sizes(settings),
+        given: NetworkParams::with(settings).weights.0,
+        features: NewRenoActions::FEATURES,
+        params: DqnParams::with(settings),
+        reward: Reward::new(RewardParams::with(settings)),
+        punished: Punished::Congestion,
+    })
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    let params = [
+        PolicyParams::specs(),
+        NetworkParams::specs(),
+        RewardParams::specs(),
+        DqnParams::specs(),
+        DecisionParams::specs(),
+    ];
+    Algorithm {
+        name: "dqn-newreno",
+        summary: "NewReno whose window a deep Q-network moves, learning as it goes",
+        source: "Seo, Cho, \"Performance Evaluation of DQN-Based Congestion Control Algorithm for TCP\", J-KICS 49(4), \
+                 2024, section 3.1",
+        departures: &[
+            "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
+            "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \
+             833 in 50 s, and 2000 are waited for",
+            "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance",
+        ],
+        params: params.concat().into(),
+        build: Arc::new(|setup, settings| {
+            let shared = DecisionParams::with(settings);
+            let actions = NewRenoActions::new(shared.beta);
+            Box::new(Decided::new(setup, shared, actions, pilot(settings)))
+        }),
+    }
+}

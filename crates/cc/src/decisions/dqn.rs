@@ -1,0 +1,150 @@
+//! What can be set of a DQN that decides, with the values that the papers give and those that they leave open.
+
+use super::state::Scaling;
+use super::tuples::{Blamed, TupleRule};
+use super::weights::Weights;
+use crate::params::{Parameter, Parameters, Value};
+use cwndlab_learn::DqnConfig;
+use cwndlab_learn::net::Loss;
+
+crate::words! {
+    /// Who decides, and whether the network learns.
+    pub enum Role {
+        /// The network, which learns while it decides.
+        Learn = "learn",
+        /// The network as it was given.
+        Play = "play",
+        /// An agent outside; the run waits for it at each decision.
+        Outside = "outside",
+    }
+}
+
+crate::words! {
+    /// What an error costs.
+    pub enum LossFunction {
+        /// The squared error.
+        Mse = "mse",
+        /// Half of the squared error up to 1, linear beyond.
+        Huber = "huber",
+    }
+}
+
+crate::parameters! {
+    /// Who decides.
+    pub struct PolicyParams {
+        role: Role = Role::Learn, "policy", Allowed::Word(Role::WORDS), "",
+            "a network that learns, one that plays what it was given, or an agent outside",
+            "Seo et al. 2024 section 3: it learns in real time";
+    }
+}
+
+crate::parameters! {
+    /// How it learns.
+    pub struct DqnParams {
+        epsilon: f64 = 0.015, "epsilon", Allowed::Number(0.0, 1.0), "",
+            "probability of a random action",
+            "Seo et al. 2024 equation (2), 2022 section II.A";
+        epsilon_decay: u64 = 0, "epsilon_decay", Allowed::Count(0, 1_000_000_000), "decisions",
+            "after the warm-up that probability falls from 1 to epsilon in so many decisions",
+            "Seo et al. 2024 equation (2) has a constant";
+        warmup: u64 = 2000, "warmup", Allowed::Count(0, 1_000_000_000), "tuples",
+            "until so many are stored nothing is learned, and a fresh network acts at random",
+            "Seo et al. 2024 section 3.1.1 (2000)";
+        tuples: TupleRule = TupleRule::SinceCongestion, "tuples", Allowed::Word(TupleRule::WORDS), "",
+            "when a tuple is stored: at an ACK, if a minimum RTT has passed since the last congestion or the last tuple \
+             or if the window has changed; at each decision; or once a minimum RTT",
+            "Seo et al. 2024 section 3.2.1: T, the time since the last congestion, above the minimum RTT, or another cwnd";
+        blamed: Blamed = Blamed::LastAction, "blamed", Allowed::Word(Blamed::WORDS), "",
+            "which tuples get -1 for a loss: that of the last action, or all of the last RTT too",
+            "Seo et al. 2024 equation (6): when packet loss occurs; a tuple has one action";
+        state: Scaling = Scaling::Fixed, "state", Allowed::Word(Scaling::WORDS), "",
+            "how the state is scaled: windows by 1000 segments, the RTT by 100 ms, T by 1000 ms; not at all; or to mean 0 \
+             and variance 1",
+            "decided: round values of the size that occurs; Seo et al. name no scale (raw)";
+        discount: f64 = 0.9, "gamma", Allowed::Number(0.0, 1.0), "",
+            "how much the value of the next state counts",
+            "decided: Seo et al. give none; 0.8 in ns3-ai's TCP example, 0.99 in Mnih et al. 2015";
+        learning_rate: f64 = 1e-4, "learning_rate", Allowed::Number(0.0, 1.0), "",
+            "Adam's step size",
+            "Seo et al. give none; ns3-ai's TCP example has Adam with this";
+        batch: u64 = 32, "batch", Allowed::Count(1, 1024), "tuples",
+            "tuples in a step of learning, one step a decision",
+            "Seo et al. give none; 32 in ns3-ai's TCP example and in Mnih et al. 2015";
+        replay: u64 = 2000, "replay", Allowed::Count(1, 10_000_000), "tuples",
+            "tuples that are kept",
+            "Seo et al. give none; 2000 in ns3-ai's TCP example, which waits for as many";
+        target_sync: u64 = 100, "target_sync", Allowed::Count(1, 1_000_000_000), "steps",
+            "steps of learning from one copy to the target network to the next; 1: no target network",
+            "Seo et al. name none; 100 in ns3-ai's TCP example; Mnih et al. 2013 have no target network (1)";
+        dropout: f64 = 0.1, "dropout", Allowed::Number(0.0, 0.9), "",
+            "share of each hidden layer that a step of learning leaves out",
+            "Seo et al. 2024 section 3.1.1 has dropout without a share; decided: 0.1";
+        loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
+            "what an error costs",
+            "Mnih et al. 2015 algorithm 1: the squared error; clipped in its methods (huber)";
+        double: bool = false, "double", Allowed::Flag, "",
+            "the learning network chooses the next action that the target network values",
+            "van Hasselt et al. 2016; Seo et al. name plain DQN";
+    }
+}
+
+impl DqnParams {
+    /// As the learner takes them.
+    #[must_use]
+    pub fn config(&self) -> DqnConfig {
+        DqnConfig {
+            discount: self.discount as f32,
+            learning_rate: self.learning_rate,
+            batch: self.batch as usize,
+            replay_capacity: self.replay as usize,
+            warmup: self.warmup,
+            target_sync: self.target_sync,
+            dropout: self.dropout,
+            loss: match self.loss {
+                LossFunction::Mse => Loss::Mse,
+                LossFunction::Huber => Loss::Huber,
+            },
+            double: self.double,
+            epsilon: self.epsilon,
+            epsilon_decay: self.epsilon_decay,
+        }
+    }
+}
+
+/// Layer sizes: so many inputs and outputs, and between them equal hidden layers.
+#[must_use]
+pub fn sizes(inputs: usize, layers: u64, nodes: u64, outputs: u32) -> Vec<usize> {
+    let hidden = (0..layers).map(|_| nodes as usize);
+    std::iter::once(inputs).chain(hidden).chain(std::iter::once(outputs as usize)).collect()
+}
+
+/// Whether given weights suit a network of these sizes with these settings.
+///
+/// # Errors
+/// Why they do not, as the end of a sentence.
+pub fn suit(
+    given: &Weights,
+    sizes: &[usize],
+    features: &[super::Feature],
+    settings: &[(String, Value)],
+) -> Result<(), String> {
+    if PolicyParams::with(settings).role == Role::Outside {
+        return Err(format!(
+            "an agent outside has weights of its own (policy = {})",
+            Role::Outside.to_value()
+        ));
+    }
+    if given.network.sizes() != sizes {
+        let (found, needed) = (shown(given.network.sizes()), shown(sizes));
+        return Err(format!("it holds a network of {found}; these settings need one of {needed}"));
+    }
+    match DqnParams::with(settings).state.inputs(features) {
+        Some(inputs) if given.inputs == inputs => Ok(()),
+        Some(inputs) => Err(format!("it takes in `{}`; these settings give it `{inputs}`", given.inputs)),
+        None => Err("a state that is scaled by what was seen suits no file; take another `state`".to_owned()),
+    }
+}
+
+fn shown(sizes: &[usize]) -> String {
+    sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,191 @@
+//! The policy of Seo et al. (2022, 2024): a DQN that sees the state and the reward, or an agent outside that sees them.
+
+use super::dqn::{DqnParams, Role};
+use super::reward::{LOSS, Punished, Reward};
+use super::state::{Feature, Scaler};
+use super::tuples::{Blamed, Chain};
+use super::weights::{Weights, WeightsFile};
+use super::{Policy, View};
+use crate::contract::{Context, Event};
+use cwndlab_learn::dqn::{Dqn, Experience};
+use cwndlab_learn::{Mlp, Rng};
+use std::sync::Arc;
+
+/// What a pilot is made of.
+#[derive(Clone, Debug)]
+pub struct PilotSetup {
+    /// Who decides.
+    pub role: Role,
+    /// Layer sizes of the network.
+    pub sizes: Vec<usize>,
+    /// Weights to begin with.
+    pub given: Option<Arc<WeightsFile>>,
+    /// What the network is shown.
+    pub features: &'static [Feature],
+    /// How it learns.
+    pub params: DqnParams,
+    /// What it is to learn.
+    pub reward: Reward,
+    /// Which events cost it a reward.
+    pub punished: Punished,
+}
+
+/// Observes, and decides by a network or leaves it to an agent outside.
+pub struct Pilot {
+    setup: PilotSetup,
+    scaler: Scaler,
+    /// Made at the flow's first ACK in congestion avoidance, from its stream of random numbers.
+    dqn: Option<Dqn>,
+    chain: Chain,
+    state: Vec<f32>,
+    /// The latest reward; not a number before the first.
+    reward: f32,
+    /// A punished event since the last decision.
+    lost: bool,
+    /// The reward as the last decision saw it.
+    shown: f32,
+    /// The action in force.
+    action: Option<u32>,
+}
+
+impl Pilot {
+    /// A pilot of a flow that has not begun.
+    #[must_use]
+    pub fn new(setup: PilotSetup) -> Self {
+        Self {
+            scaler: Scaler::new(setup.params.state, setup.features),
+            dqn: None,
+            chain: Chain::new(setup.params.tuples),
+            state: vec![0.0; setup.features.len()],
+            reward: f32::NAN,
+            lost: false,
+            shown: 0.0,
+            action: None,
+            setup,
+        }
+    }
+
+    fn dqn(&mut self, cx: &mut Context) -> &mut Dqn {
+        let setup = &self.setup;
+        self.dqn.get_or_insert_with(|| {
+            // A stream of its own, so that an agent outside may have the same.
+            let mut rng = Rng::named(cx.rng.bits(), "agent");
+            let given = setup.given.as_ref().map(|file| file.weights.network.clone());
+            let fresh = given.is_none() && setup.role == Role::Learn;
+            let weights = given.unwrap_or_else(|| Mlp::random(&setup.sizes, &mut rng));
+            Dqn::new(setup.params.config(), weights, fresh, rng)
+        })
+    }
+
+    /// Ends the tuple that was begun, if there is one, and keeps it.
+    fn keep(&mut self, view_at: super::Moment, reward: f32) {
+        let (Some(dqn), Some(state), Some(action)) = (&mut self.dqn, &self.chain.state, self.action) else {
+            return;
+        };
+        dqn.remember(&Experience { state, action, reward, next_state: &self.state });
+        self.chain.stored(view_at);
+    }
+
+    fn learns(&self) -> bool {
+        self.setup.role == Role::Learn
+    }
+
+    fn hold_against_last_rtt(&mut self, view: &View) {
+        if self.setup.params.blamed == Blamed::LostWindow {
+            let tuples = self.chain.of_last_rtt(view.at);
+            if let Some(dqn) = &mut self.dqn {
+                dqn.reward_again(tuples, LOSS);
+            }
+        }
+    }
+}
+
+impl Policy for Pilot {
+    const IS_PILOT: bool = true;
+
+    fn watch(&mut self, _cx: &mut Context, view: &View) {
+        self.scaler.scale(view.features, &mut self.state);
+        self.reward = self.setup.reward.at_ack(view);
+        if !self.learns() || self.chain.per_decision() || self.action.is_none() {
+            return;
+        }
+        if self.chain.state.is_none() {
+            self.chain.begin(&self.state, view);
+        } else if self.chain.ends_at_ack(view) {
+            self.keep(view.at, self.reward);
+            self.chain.begin(&self.state, view);
+        }
+    }
+
+    fn congestion(&mut self, _cx: &mut Context, view: &View, event: Event) {
+        self.setup.reward.at_congestion(view);
+        let punished = self.setup.punished.includes(event);
+        if punished {
+            (self.lost, self.reward) = (true, LOSS);
+        }
+        if !self.learns() {
+            return;
+        }
+        if punished {
+            self.scaler.scale(view.features, &mut self.state);
+            self.hold_against_last_rtt(view);
+        }
+        if !self.chain.per_decision() {
+            if punished {
+                self.keep(view.at, LOSS);
+            }
+            // What follows a loss is no consequence of an action, up to the next ACK in congestion avoidance.
+            self.chain.state = None;
+        }
+    }
+
+    fn choose(&mut self, cx: &mut Context, _actions: u32) -> Option<u32> {
+        self.shown = if std::mem::take(&mut self.lost) { LOSS } else { self.reward };
+        if self.setup.role == Role::Outside {
+            return None;
+        }
+        self.dqn(cx);
+        if self.learns() && self.chain.per_decision() {
+            let at = super::Moment { now: cx.facts.now, rtt: cx.facts.rtt.latest, ..Default::default() };
+            self.keep(at, self.shown);
+            self.chain.begin_at(&self.state);
+        }
+        let learns = self.learns();
+        let state = std::mem::take(&mut self.state);
+        let dqn = self.dqn(cx);
+        let action = dqn.choose(&state);
+        if learns {
+            dqn.learn();
+        }
+        self.state = state;
+        self.action = Some(action);
+        Some(action)
+    }
+
+    fn observation_len(&self) -> usize {
+        self.state.len()
+    }
+
+    fn observe(&self, observation: &mut [f32]) -> f32 {
+        observation.copy_from_slice(&self.state);
+        self.shown
+    }
+
+    fn weights(&self) -> Option<Weights> {
+        let inputs = self.setup.params.state.inputs(self.setup.features)?;
+        Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        let learned = self.dqn.as_ref().and_then(Dqn::last);
+        out[0] = f64::from(self.reward);
+        out[1] = self.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64);
+        out[2] = learned.map_or(f64::NAN, |learned| finite(learned.loss));
+        out[3] = learned.map_or(f64::NAN, |learned| finite(learned.mean_q));
+    }
+}
+
+/// A network that has diverged has no values.
+fn finite(value: f32) -> f64 {
+    if value.is_finite() { f64::from(value) } else { f64::NAN }
+}

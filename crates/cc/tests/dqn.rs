@@ -1,0 +1,295 @@
+//! The pilot of Seo et al. (2022, 2024): when a tuple is stored and with which reward, when the network learns, what an
+//! agent outside sees, and which weights suit. Numbers are computed here without the code under test.
+
+mod common;
+
+use common::{MSS, sender};
+use cwndlab_cc::decisions::{
+    ActionSet, CubicActions, GivenWeights, NewRenoActions, Scaling, Weights, WeightsFile,
+};
+use cwndlab_cc::params::{Allowed, Value};
+use cwndlab_cc::testing::Sender;
+use cwndlab_cc::{Event, Phase, Registry, Span, Step};
+use cwndlab_learn::{Mlp, Rng};
+use std::sync::Arc;
+
+const RTT: Span = Span::from_millis(100);
+const BOTH: [&str; 2] = ["dqn-newreno", "dqn-cubic"];
+
+fn word(word: &'static str) -> (&'static str, Value) {
+    ("tuples", Value::Word(word))
+}
+
+/// Without HyStart, so that slow start lasts until something is lost.
+fn pilot(name: &str, set: &[(&str, Value)]) -> Sender {
+    let set = [&[("hystart", Value::Flag(false))], set].concat();
+    let mut sender = sender(name, &set, 100, RTT);
+    sender.lose();
+    sender
+}
+
+/// A network without hidden layers that prefers this action, as a file.
+fn preferring(action: usize, features: usize, actions: usize, inputs: String) -> GivenWeights {
+    let mut network = Mlp::zero(&[features, actions]);
+    let mut biases = vec![0.0; actions];
+    biases[action] = 1.0;
+    network.set_weights(0, &vec![0.0; features * actions], &biases);
+    let weights = Weights { network, inputs };
+    GivenWeights(Some(Arc::new(WeightsFile { name: "file".to_owned(), hash: String::new(), weights })))
+}
+
+fn play(name: &str, action: usize) -> Vec<(&'static str, Value)> {
+    let (features, actions) = if name == "dqn-newreno" { (3, 7) } else { (5, 4) };
+    vec![
+        ("policy", Value::Word("play")),
+        ("layers", Value::Count(0)),
+        ("weights", Value::Weights(preferring(action, features, actions, String::new()))),
+        ("epsilon", Value::Number(0.0)),
+    ]
+}
+
+/// Stored since, over so many ACKs of one segment, a millisecond apart.
+fn stored(sender: &mut Sender, acks: u32) -> f64 {
+    let before = sender.probe("replay_tuples");
+    for _ in 0..acks {
+        sender.wait(Span::from_millis(1)).ack(1);
+    }
+    sender.probe("replay_tuples") - before
+}
+
+/// T above the minimum RTT is reached 100 ms after the loss: from then on each ACK ends a tuple. Counted from the last
+/// tuple instead there is one in 101 ms, and one for each change of the window.
+#[test]
+fn tuples_are_stored_by_the_rule() {
+    for name in BOTH {
+        let mut literal = pilot(name, &[]);
+        stored(&mut literal, 200);
+        // Below the threshold, where an action may have left the window, there is slow start for some ACKs.
+        let most = stored(&mut literal, 1000);
+        assert!((900.0..=1000.0).contains(&most), "{name}: nearly every ACK of a run, and {most}");
+
+        let mut per_rtt = pilot(name, &[word("per-rtt")]);
+        stored(&mut per_rtt, 500);
+        assert_eq!(stored(&mut per_rtt, 1000), 10.0, "{name}");
+
+        let mut since_tuple = pilot(name, &[word("since-tuple")]);
+        stored(&mut since_tuple, 500);
+        let few = stored(&mut since_tuple, 1000);
+        assert!((9.0..100.0).contains(&few), "{name}: {few}");
+    }
+}
+
+/// NewReno decides once a window of 70 segments; "0" keeps the window there.
+#[test]
+fn one_tuple_a_decision() {
+    let still = preferring(3, 3, 7, String::new());
+    let set = [
+        word("per-decision"),
+        ("layers", Value::Count(0)),
+        ("weights", Value::Weights(still)),
+        ("epsilon", Value::Number(0.0)),
+    ];
+    let mut sender = pilot("dqn-newreno", &set);
+    stored(&mut sender, 70);
+    assert_eq!(stored(&mut sender, 700), 10.0);
+}
+
+/// Before T is above the minimum RTT only a change of the window ends a tuple.
+#[test]
+fn right_after_a_loss_tuples_are_rare() {
+    for name in BOTH {
+        let mut sender = pilot(name, &[]);
+        sender.facts.rtt.minimum = Span::from_secs(10);
+        let few = stored(&mut sender, 1000);
+        assert!(few < 60.0, "{name}: {few}");
+    }
+}
+
+#[test]
+fn in_slow_start_and_recovery_nothing_is_stored() {
+    for name in BOTH {
+        let mut sender = sender(name, &[("hystart", Value::Flag(false))], 10, RTT);
+        assert_eq!(stored(&mut sender, 500), 0.0, "{name}: slow start");
+        sender.lose();
+        stored(&mut sender, 1000);
+        sender.event(Event::LossRecovery);
+        sender.facts.phase = Phase::Recovery;
+        assert_eq!(stored(&mut sender, 100), 0.0, "{name}: recovery");
+    }
+}
+
+/// Until so many are stored the actions are random; then the network decides and learns.
+#[test]
+fn it_learns_once_there_are_tuples_enough() {
+    for name in BOTH {
+        let mut sender = pilot(name, &[("warmup", Value::Count(500))]);
+        while sender.probe("replay_tuples") < 499.0 {
+            sender.wait(Span::from_millis(1)).ack(1);
+        }
+        assert!(sender.probe("loss").is_nan() && sender.probe("mean_q").is_nan(), "{name}");
+        stored(&mut sender, 200);
+        assert!(sender.probe("loss") >= 0.0 && sender.probe("mean_q").is_finite(), "{name}");
+    }
+}
+
+#[test]
+fn the_ring_holds_so_many() {
+    let mut sender = pilot("dqn-cubic", &[("replay", Value::Count(64))]);
+    stored(&mut sender, 1000);
+    assert_eq!(sender.probe("replay_tuples"), 64.0);
+}
+
+/// The rate is the window over the RTT; the largest is that at the loss, of 100 segments.
+#[test]
+fn the_reward_is_a_share_of_the_largest_rate_and_minus_one_for_a_loss() {
+    for name in BOTH {
+        let mut sender = sender(name, &play(name, if name == "dqn-cubic" { 1 } else { 3 }), 100, RTT);
+        assert!(sender.probe("reward").is_nan(), "{name}: nothing was seen");
+        sender.lose();
+        assert_eq!(sender.probe("reward"), -1.0, "{name}");
+        sender.wait(RTT).ack(1);
+        assert!((sender.probe("reward") - 0.7).abs() < 1e-6, "{name}");
+        sender.facts.rtt.latest = Span::from_millis(200);
+        sender.wait(RTT).ack(1);
+        assert!((sender.probe("reward") - 0.35).abs() < 1e-6, "{name}: as the RTT doubles");
+    }
+}
+
+/// In 2022 three duplicate ACKs are punished; in 2024 each loss is.
+#[test]
+fn a_timeout_is_punished_by_the_later_paper() {
+    for (name, reward) in [("dqn-cubic", -1.0), ("dqn-cubic-2022", 0.7)] {
+        let mut sender = pilot(name, &play(name, 1));
+        sender.wait(RTT).ack(1);
+        sender.event(Event::Timeout);
+        assert!((sender.probe("reward") - reward).abs() < 1e-6, "{name}");
+        sender.lose();
+        assert_eq!(sender.probe("reward"), -1.0, "{name}");
+    }
+}
+
+#[test]
+fn given_weights_play() {
+    let mut newreno = pilot("dqn-newreno", &play("dqn-newreno", 6));
+    stored(&mut newreno, 70);
+    assert_eq!((newreno.cwnd_segments(), newreno.probe("action")), (80.0, 6.0));
+    assert_eq!(newreno.probe("replay_tuples"), 0.0, "who does not learn keeps nothing");
+    let mut cubic = pilot("dqn-cubic", &play("dqn-cubic", 3));
+    stored(&mut cubic, 200);
+    assert_eq!(cubic.probe("action"), 3.0);
+    assert!((cubic.probe("c_segments_per_s3") - 1.2).abs() < 1e-9);
+}
+
+/// What comes in is what goes out, as long as nothing is learned.
+#[test]
+fn weights_are_given_back() {
+    for name in BOTH {
+        let mut sender = pilot(name, &play(name, 1));
+        assert!(sender.cc.weights().is_none(), "none before the first decision");
+        stored(&mut sender, 200);
+        let kept = sender.cc.weights().unwrap();
+        let (_, Value::Weights(GivenWeights(Some(file)))) = &play(name, 1)[2] else { unreachable!() };
+        assert_eq!(kept.network, file.weights.network);
+    }
+    assert!(sender("cubic", &[], 10, RTT).cc.weights().is_none());
+    let mut running = pilot("dqn-cubic", &[("state", Value::Word("running"))]);
+    stored(&mut running, 200);
+    assert!(running.cc.weights().is_none(), "its inputs have no constant scale");
+}
+
+/// An agent outside is asked where the network would decide; it sees the state and the reward since its last decision.
+#[test]
+fn an_agent_outside_is_asked() {
+    let outside = ("policy", Value::Word("outside"));
+    let mut sender = sender("dqn-newreno", &[outside], 100, RTT);
+    sender.lose();
+    for _ in 0..69 {
+        assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Continue);
+    }
+    assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Decide);
+    let mut state = [0.0; 3];
+    let agent = sender.cc.agent().unwrap();
+    assert_eq!((agent.observation_len(), agent.actions()), (3, 7));
+    assert_eq!(agent.observe(&mut state), -1.0, "there was a loss");
+    assert_eq!(state, [0.07, 0.07, 1.0]);
+    agent.act(6);
+    assert_eq!(sender.cwnd_segments(), 80.0);
+    let decided = (0..80).filter(|_| sender.wait(Span::from_millis(1)).ack(1) == Step::Decide).count();
+    assert_eq!(decided, 1);
+    let reward = sender.cc.agent().unwrap().observe(&mut state);
+    assert!((reward - 0.8).abs() < 1e-6 && state[1] == 0.08, "{reward}, {state:?}");
+}
+
+#[test]
+fn who_has_nothing_to_see_has_no_agent() {
+    assert!(sender("random", &[], 10, RTT).cc.agent().is_none());
+}
+
+fn told(name: &str, given: &Weights, settings: &[(&str, Value)]) -> Result<(), String> {
+    let registry = Registry::built_in();
+    let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let params = &registry.get(name).unwrap().params;
+    let check = params.iter().find_map(|spec| match spec.allowed {
+        Allowed::Weights(check) => Some(check.0),
+        _ => None,
+    });
+    check.unwrap()(given, &settings)
+}
+
+#[test]
+fn weights_that_do_not_suit_are_refused() {
+    let inputs = Scaling::Fixed.inputs(CubicActions::FEATURES).unwrap();
+    let network = |sizes: &[usize]| Mlp::random(sizes, &mut Rng::named(1, "x"));
+    let given = Weights { network: network(&[5, 50, 50, 50, 50, 50, 4]), inputs };
+    assert_eq!(told("dqn-cubic", &given, &[]), Ok(()));
+    assert_eq!(told("dqn-cubic-2022", &given, &[]), Ok(()));
+    let cases = [
+        (told("dqn-newreno", &given, &[]), "3-30-30-30-7"),
+        (told("dqn-cubic", &given, &[("nodes", Value::Count(20))]), "5-20-20-20-20-20-4"),
+        (
+            told("dqn-cubic", &given, &[("state", Value::Word("raw"))]),
+            "these settings give it `ssthresh_segments,cwnd",
+        ),
+        (told("dqn-cubic", &given, &[("state", Value::Word("running"))]), "suits no file"),
+        (told("dqn-cubic", &given, &[("policy", Value::Word("outside"))]), "weights of its own"),
+    ];
+    for (told, expected) in cases {
+        let told = told.unwrap_err();
+        assert!(told.contains(expected), "{told:?}, not {expected:?}");
+    }
+    let newreno = Scaling::Fixed.inputs(NewRenoActions::FEATURES).unwrap();
+    let given = Weights { network: network(&[3, 30, 30, 30, 7]), inputs: newreno };
+    assert_eq!(told("dqn-newreno", &given, &[]), Ok(()));
+}
+
+/// All that was stored in the last RTT, where the rule says so: 101 of them, with the one that the loss ends.
+#[test]
+fn a_loss_may_be_held_against_all_of_the_last_rtt() {
+    // Chances of a reward of -1 are told by what the network learns of it: the mean value falls faster.
+    let mean_q = |blamed: &'static str| {
+        let set = [
+            ("blamed", Value::Word(blamed)),
+            ("warmup", Value::Count(200)),
+            ("replay", Value::Count(200)),
+            ("gamma", Value::Number(0.0)),
+            ("learning_rate", Value::Number(0.01)),
+            ("dropout", Value::Number(0.0)),
+        ];
+        let mut sender = pilot("dqn-cubic", &set);
+        stored(&mut sender, 400);
+        sender.lose();
+        // Too soon after a loss for tuples, but not for decisions.
+        sender.facts.rtt.minimum = Span::from_secs(100);
+        stored(&mut sender, 2000);
+        sender.probe("mean_q")
+    };
+    let (one, all) = (mean_q("last-action"), mean_q("lost-window"));
+    assert!(one > 0.4 && all < 0.3, "{one}, {all}");
+}
+
+#[test]
+fn segments_are_whole() {
+    let mut sender = pilot("dqn-newreno", &[]);
+    stored(&mut sender, 2000);
+    assert_eq!(sender.cc.control().cwnd % MSS, 0);
+}

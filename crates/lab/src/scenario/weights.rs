@@ -1,0 +1,47 @@
+//! Files of weights, as the parameter of an algorithm names one.
+
+use super::context::Context;
+use super::problem::{Checked, Place};
+use super::section::{Item, Section};
+use crate::weights::{MAX_BYTES, decode, hash};
+use cwndlab_cc::decisions::{GivenWeights, WeightsFile};
+use cwndlab_cc::params::{Allowed, ParamSpec, Value};
+use std::io::Read;
+use std::sync::Arc;
+
+/// The weights that an item names.
+pub(crate) fn given(item: &Item, spec: &ParamSpec, cx: &Context) -> Checked<Value> {
+    let name = item.text().map_err(|_| item.needs(&spec.allowed.to_string()))?;
+    if name == GivenWeights::FRESH {
+        return Ok(Value::Weights(GivenWeights(None)));
+    }
+    let found = match item.node.at {
+        Place::File(..) => cx.traces.open(name),
+        Place::Override(_) => cx.traces.open_override(name),
+    };
+    let file = found.map_err(|why| item.error(why))?;
+    let mut content = Vec::new();
+    let read = file.reader.take(MAX_BYTES + 1).read_to_end(&mut content);
+    read.map_err(|error| item.error(format!("cannot read {name}: {error}")))?;
+    if content.len() as u64 > MAX_BYTES {
+        return Err(
+            item.error(format!("{name}: more than {} MB, which no network here has", MAX_BYTES >> 20))
+        );
+    }
+    let weights = decode(&content).map_err(|why| item.error(format!("{name}: {why}")))?;
+    let file = WeightsFile { name: name.to_owned(), hash: hash(&content), weights };
+    Ok(Value::Weights(GivenWeights(Some(Arc::new(file)))))
+}
+
+/// Whether the weights among these settings suit the others.
+pub(crate) fn suit(section: &mut Section, specs: &[ParamSpec], settings: &[(String, Value)]) -> Checked<()> {
+    for spec in specs {
+        let Allowed::Weights(check) = spec.allowed else { continue };
+        let set = settings.iter().find(|(name, _)| name == spec.name);
+        let Some((_, Value::Weights(GivenWeights(Some(file))))) = set else { continue };
+        if let (Err(why), Some(item)) = (check.0(&file.weights, settings), section.item(spec.name)) {
+            return Err(item.error(format!("{}: {why}", file.name)));
+        }
+    }
+    Ok(())
+}
