@@ -139,6 +139,8 @@ impl Connection {
             ecn_reductions: sum(|flow| flow.ecn_reductions),
             patterns: self.patterns(flows).outcome(),
             completion_s: first.completion().map(Span::as_secs_f64),
+            // Each subflow has its own.
+            weights: None,
             degraded: subflows.iter().any(|flow| flow.degraded),
             multipath: Some(MultipathOutcome {
                 reassembly_delay_ms: waited.mean_ms,
