@@ -146,7 +146,7 @@ def test_an_experiment_marked_unavailable_cannot_be_read(name: str) -> None:
 def test_one_open_point_is_the_most_telling(name: str) -> None:
     assert sum(point.telling for point in paper(name).open_points) == 1
     experiments = {experiment.id for experiment in paper(name).experiments}
-    only = {id for point in paper(name).open_points for each in point.alternatives for id in each.only}
+    only = {key for point in paper(name).open_points for each in point.alternatives for key in each.only}
     assert only <= experiments
 
 

@@ -374,7 +374,7 @@ fn a_flow_survives_an_outage_of_its_path() {
     let steps = vec![(Time::ZERO, 0.0), (at(5000), 1.0), (at(6000), 0.0)];
     let loss =
         LossSpec { kind: LossKind::Random(Schedule::steps(steps).expect("in order")), before_queue: false };
-    for cc in ["reno", "newreno", "cubic", "vegas", "random"] {
+    for cc in ["reno", "newreno", "cubic", "vegas", "bbr1", "bbr2", "fbbr2", "bbr3", "random"] {
         let links = vec![LinkSpec { loss: loss.clone(), ..bottleneck(RATE, DELAY, packets(1.0)) }];
         let spec =
             SimSpec { warmup: Span::from_secs(9), ..spec(Span::from_secs(30), links, vec![flow("f", cc)]) };
@@ -386,7 +386,7 @@ fn a_flow_survives_an_outage_of_its_path() {
 /// A transfer that nothing disturbs: every packet is sent once, whoever decides.
 #[test]
 fn nothing_is_resent_where_nothing_is_lost() {
-    for cc in ["reno", "newreno", "cubic", "vegas", "random", "constant"] {
+    for cc in ["reno", "newreno", "cubic", "vegas", "bbr1", "bbr2", "fbbr2", "bbr3", "random", "constant"] {
         let flow = FlowSpec { bytes: Some(20_000 * MSS), ..flow("f", cc) };
         let outcome = run(&jittered(1, spec(Span::from_secs(60), vec![link("l", RATE, DELAY)], vec![flow])));
         let flow = &outcome.flows[0];
