@@ -6,9 +6,12 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import cwndlab as cl
+from cwndlab import engine
 from tests.conftest import Command
 from tests.documents import ROOT
 
@@ -70,3 +73,14 @@ def test_controllers_in_python_stand_beside_it(cwndlab: Command, scenario: Path,
 def test_a_package_that_is_not_there_is_told(cwndlab: Command, scenario: Path) -> None:
     answer = cwndlab("run", scenario.name, "--with", "gentel")
     assert (answer.returncode, "no such package is installed" in answer.stderr) == (2, True)
+
+
+def test_a_module_of_another_version_is_refused() -> None:
+    with pytest.raises(cl.InputError, match=r"gentle\._native: lacks .*run_seed.*; build it anew"):
+        engine.use(ModuleType("gentle._native"))
+
+
+def test_one_module_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_in_use", "first._native")
+    with pytest.raises(cl.InputError, match=r"first\._native is in use already; put the algorithms"):
+        engine.use(ModuleType("second._native"))
