@@ -99,7 +99,10 @@ class Scenario:
         """The algorithms that it names and that do not ship with this build."""
         from cwndlab.controllers.origins import known
 
-        names = dict.fromkeys(flow["cc"]["name"] for flow in self.resolved["flow"]) if known() else {}
+        if not known():
+            return []
+        # `uncoupled:my-aimd` runs `my-aimd`.
+        names = dict.fromkeys(flow["cc"]["name"].rpartition(":")[2] for flow in self.resolved["flow"])
         return [known()[name] for name in names if name in known()]
 
     def overridden(self, *overrides: Override) -> Scenario:

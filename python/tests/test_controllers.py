@@ -378,6 +378,11 @@ def test_each_arriving_flow_has_a_controller_of_its_own() -> None:
     assert len(set(map(id, made))) == len(made) >= arrived
 
 
+def test_uncoupled_it_is_the_same_code() -> None:
+    runs = [run(cc) for cc in ("python-reno", "uncoupled:python-reno")]
+    assert runs[0].scenario.controllers == runs[1].scenario.controllers != []
+
+
 def test_a_loaded_result_tells_its_command(tmp_path: Any) -> None:
     result = run("python-reno")
     result.save(tmp_path, figures=False)
