@@ -160,6 +160,9 @@ const ERRORS: &[(usize, &str, &str)] = &[
         "rate[1]: steps go forward in time: 0 s comes after 0 s",
     ),
     (13, "delay = [{ at = \"0 s\", value = \"1\" }]", "delay[0].value: a time needs its unit"),
+    (15, "up = 1", "link.b.up: found 1; allowed is true or false"),
+    (15, "up = [{ at = \"1 s\", value = false }]", "link.b.up[0]: the first step is at \"0 s\", not at 1 s"),
+    (15, "up = [{ at = \"0 s\", value = 0 }]", "link.b.up[0].value: found 0; allowed is true or false"),
     // Flows.
     (19, "path = []", "at least one link"),
     (19, "path = \"b\"", "allowed is a list of links, as [\"bottleneck\"]"),
@@ -187,6 +190,7 @@ const ERRORS: &[(usize, &str, &str)] = &[
         "paths = [[\"b\"]]\narrivals = { per_second = 20, size = \"30 kB\" }",
         "the flows of an arrival process have one path each: give `path`",
     ),
+    (21, "access = [{ delay = \"1 ms\" }]", "flow.a.access: found a list; allowed is a table"),
     (20, "mptcp = { scheduler = \"saturate\" }", "a flow with one `path` has no subflows; give `paths`"),
     (20, "start = \"10 s\"", "it would start at 10 s, when the run of 10 s is over"),
     (20, "stop = \"0 s\"", "it would stop at 0 s, but starts at 0 s"),

@@ -300,16 +300,20 @@ impl Flow {
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
-    /// A segment arrives; the bytes by which the data in order grew, and an answer that is due at once.
+    /// A segment arrives; gives an answer that is due at once.
     #[inline]
-    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> (u64, Option<Answer>) {
-        let before = self.receiver.next();
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<Answer> {
         let answer = self.receiver.on_data(now, data, ecn);
-        let grew = self.bytes_below(self.receiver.next()) - self.bytes_below(before);
         if self.sender.total_segments() == Some(self.receiver.next()) {
             self.completed.get_or_insert(now);
         }
-        (grew, answer.map(Answer::Ack))
+        answer.map(Answer::Ack)
+    }
+
+    /// Payload of the segments in order from this one on.
+    #[must_use]
+    pub fn bytes_from(&self, seq: u32) -> u64 {
+        self.bytes_below(self.receiver.next()) - self.bytes_below(seq)
     }
 
     /// Payload of the segments below this one.

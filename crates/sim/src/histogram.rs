@@ -26,12 +26,16 @@ impl Histogram {
         let at = octave.wrapping_sub(self.first).wrapping_mul(BUCKETS) + bucket;
         match self.counts.get_mut(at) {
             Some(count) if octave >= self.first => *count = count.saturating_add(1),
-            _ => *self.bucket(octave, bucket) += 1,
+            _ => self.widen(octave, bucket),
         }
     }
 
-    /// The bucket, for which memory is taken if need be.
     #[cold]
+    fn widen(&mut self, octave: usize, bucket: usize) {
+        *self.bucket(octave, bucket) += 1;
+    }
+
+    /// The bucket, for which memory is taken if need be.
     fn bucket(&mut self, octave: usize, bucket: usize) -> &mut u32 {
         if self.counts.is_empty() {
             self.first = octave;

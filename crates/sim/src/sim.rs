@@ -300,14 +300,13 @@ impl Sim {
             return None;
         }
         match packet.body {
-            Body::Data(data) if flow.place.is_some() => {
-                self.on_subflow_data(index, &data, packet.ecn);
-                self.schedule_flow(index);
-            }
             Body::Data(data) => {
-                let (grew, answer) = flow.on_data(self.now, &data, packet.ecn);
+                let before = flow.receiver.next();
+                let answer = flow.on_data(self.now, &data, packet.ecn);
                 if let Some(group) = flow.group {
-                    self.arrivals[group].note_bytes(grew);
+                    self.arrivals[group].note_bytes(flow.bytes_from(before));
+                } else if flow.place.is_some() {
+                    self.pass_up(index, before);
                 }
                 if let Some(answer) = answer {
                     self.answer(index, answer);
@@ -328,10 +327,10 @@ impl Sim {
     /// A receiver sends something back; the caller sets the flow's slot.
     #[inline]
     fn answer(&mut self, index: usize, mut answer: Answer) {
-        if let Some(edge) = self.room_for_data(index) {
-            answer.announce(edge);
-        }
         let flow = &mut self.flows[index];
+        if let Some(place) = flow.place {
+            answer.announce(self.connections[place.connection as usize].reassembly.edge());
+        }
         match flow.ways.acks.first() {
             None => flow.post(self.now, answer),
             Some(first) => {
@@ -402,8 +401,8 @@ impl Sim {
     #[inline]
     fn after_sender(&mut self, index: usize) {
         self.send_outbox(index);
-        if self.flows[index].place.is_some() {
-            self.after_subflow(index);
+        if let Some(place) = self.flows[index].place {
+            self.after_subflow(index, place);
         }
     }
 
@@ -433,7 +432,6 @@ impl Sim {
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
-        self.exchange_data(index);
         self.schedule_flow(index);
     }
 

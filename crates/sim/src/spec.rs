@@ -48,6 +48,8 @@ pub struct LinkSpec {
     pub capacity: Capacity,
     /// One-way propagation delay.
     pub delay: Schedule<Span>,
+    /// Whether it works; a link that is down loses what comes to its near end, and what would leave its far end.
+    pub up: Schedule<bool>,
     /// What it loses.
     pub loss: LossSpec,
     /// Where packets wait.
@@ -60,6 +62,14 @@ pub struct LinkSpec {
     pub reorder: Option<ReorderSpec>,
     /// The opposite direction; `None`: not congested, lossless, the same delay.
     pub back: Option<Box<LinkSpec>>,
+}
+
+impl LinkSpec {
+    /// Whether it is ever down.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.up.iter().any(|(_, up)| !up)
+    }
 }
 
 /// How fast a link serves.

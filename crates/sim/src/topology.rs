@@ -32,8 +32,8 @@ impl Topology {
             let carries_data = flows.filter(|flow| flow.reverse).any(|flow| flow.crosses(index));
             let back = match &link.back {
                 Some(back) => Some(topology.add(back, spec.seed)),
-                // Data need a link to travel on, even where nothing holds them up.
-                None if carries_data => Some(topology.add(&plain_back(link), spec.seed)),
+                // Data need a link to travel on, even where nothing holds them up, and ACKs one to be lost on.
+                None if carries_data || link.fails() => Some(topology.add(&plain_back(link), spec.seed)),
                 None => None,
             };
             topology.backs.push(back);
@@ -65,6 +65,7 @@ impl Topology {
             data.insert(0, link);
             match &access.link.back {
                 Some(back) => acks.push(self.add(back, spec.seed)),
+                None if access.link.fails() => acks.push(self.add(&plain_back(&access.link), spec.seed)),
                 None => delays.push(access.link.delay.clone()),
             }
             if access.hold_back {
@@ -83,12 +84,13 @@ fn held_back_packets(access: &LinkSpec, flow: &FlowSpec) -> u64 {
     }
 }
 
-/// A return direction that is not congested, loses nothing and has the same delay.
+/// A return direction that is not congested, loses nothing while the link is up, and has the same delay.
 fn plain_back(link: &LinkSpec) -> LinkSpec {
     LinkSpec {
         name: format!("{}.back", link.name),
         capacity: Capacity::Unlimited,
         delay: link.delay.clone(),
+        up: link.up.clone(),
         loss: LossSpec { kind: LossKind::None, before_queue: false },
         queue: QueueSpec::DropTail(Limit::Unlimited),
         overhead: link.overhead,

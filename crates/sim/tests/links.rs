@@ -342,6 +342,38 @@ fn a_loss_step_begins_at_its_time() {
 }
 
 /// Share to_bad / (to_bad + to_good) of the packets, in bursts of 1 / to_good.
+/// The burst's packets reach the far end from 151 ms to 190 ms, their ACKs the sender from 201 ms on.
+#[test]
+fn a_link_that_is_down_loses_what_would_leave_it_both_ways() {
+    let down = |from_ms: u64| {
+        let half = Span::from_micros(500);
+        let steps = vec![(Time::ZERO, true), (at(from_ms) + half, false), (at(from_ms + 10) + half, true)];
+        LinkSpec { up: Schedule::steps(steps).expect("in order"), ..link("l", RATE, DELAY) }
+    };
+    for link in both(&down(160)) {
+        let outcome = run(&burst(link));
+        assert_eq!((outcome.links[0].lost_packets, outcome.links[1].lost_packets), (10, 0));
+        assert!(completion(&outcome) > 0.190, "ten packets come later");
+    }
+    for link in both(&down(205)) {
+        let outcome = run(&burst(link));
+        assert_eq!((outcome.links[0].lost_packets, outcome.links[1].lost_packets), (0, 10));
+        assert_near(completion(&outcome), BURST + 0.090, 1e-6);
+    }
+}
+
+#[test]
+fn a_link_that_is_down_takes_nothing_in() {
+    let steps = vec![(Time::ZERO, false), (at(500), true)];
+    let down = LinkSpec { up: Schedule::steps(steps).expect("in order"), ..link("l", RATE, DELAY) };
+    for link in both(&down) {
+        let outcome = run(&SimSpec { duration: ms(1500), ..burst(link) });
+        // The SYN is lost, and sent again after a second.
+        assert_eq!(outcome.links[0].lost_packets, 1);
+        assert_near(completion(&outcome), 1.0 + BURST + 0.090, 1e-6);
+    }
+}
+
 #[test]
 fn gilbert_and_elliott_lose_in_bursts() {
     let kind = LossKind::GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_good: 0.0, loss_bad: 1.0 };

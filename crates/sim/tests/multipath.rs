@@ -2,14 +2,14 @@
 
 mod ladder;
 
-use cwndlab_cc::{Rate, Span};
-use cwndlab_sim::Schedule;
+use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::mptcp::{MptcpOptions, Scheduler};
 use cwndlab_sim::outcome::{FlowOutcome, MultipathOutcome, Outcome};
 use cwndlab_sim::spec::{
     FlowSpec, LinkSpec, LossKind, LossSpec, MultipathSpec, PathSpec, RecordSpec, SimSpec,
 };
-use ladder::{MSS, PACKET, assert_near, bottleneck, constant, flow, jittered, link, ms, run, spec};
+use cwndlab_sim::{Schedule, Sim, Stop};
+use ladder::{MSS, PACKET, assert_near, at, bottleneck, constant, flow, jittered, link, ms, run, spec};
 
 /// The flow over two paths, each of one link: 0 and 1.
 fn over_two(flow: FlowSpec, scheduler: Scheduler) -> FlowSpec {
@@ -140,4 +140,135 @@ fn the_second_subflow_joins_when_the_first_is_established() {
     let starts: Vec<_> = starts.collect();
     assert_eq!(starts[0], 0.0);
     assert!((0.100..0.101).contains(&starts[1]), "a SYN and its answer take 100 ms: {}", starts[1]);
+}
+
+/// So many segments of receive window, from the start on.
+fn with_window(flow: FlowSpec, segments: u64) -> FlowSpec {
+    let mut flow = flow;
+    flow.tcp.receive_buffer = segments * MSS;
+    flow.tcp.window_tuning = false;
+    flow
+}
+
+fn goodputs(outcome: &Outcome) -> Vec<f64> {
+    of(&outcome.flows[0]).subflows.iter().map(|part| part.goodput_mbps).collect()
+}
+
+/// A window of 20 segments is less than the fast path carries in a round trip, so min-rtt has nothing for the slow one
+/// but what its first round trip got; round-robin gives it every other segment while it has room.
+#[test]
+fn the_fast_path_is_filled_first_where_room_is_short() {
+    let share_of_slow = |scheduler| {
+        let links =
+            vec![link("slow", Rate::from_mbit(50), ms(50)), link("fast", Rate::from_mbit(50), ms(10))];
+        let connection = over_two(with_window(constant("m", 100), 20), scheduler);
+        let outcome = run(&SimSpec { warmup: ms(500), ..spec(Span::from_secs(5), links, vec![connection]) });
+        let parts = goodputs(&outcome);
+        assert!(of(&outcome.flows[0]).receive_limited > 0.9, "{scheduler:?}: {:?}", outcome.flows[0]);
+        parts[0] / (parts[0] + parts[1])
+    };
+    assert!(share_of_slow(Scheduler::MinRtt) < 0.01, "{}", share_of_slow(Scheduler::MinRtt));
+    assert_near(share_of_slow(Scheduler::RoundRobin), 0.5, 0.01);
+}
+
+/// With a window that holds what both paths carry in the longest round trip nothing is held back; with an eighth of it
+/// the fast path waits for the slow one, and the connection gets less than the fast path alone would.
+#[test]
+fn a_small_receive_window_blocks_the_head_of_the_line() {
+    let of_window = |segments| {
+        let connection = over_two(with_window(flow("m", "cubic"), segments), Scheduler::Saturate);
+        let spec = spec(Span::from_secs(20), long_and_short(), vec![connection]);
+        run(&SimSpec { warmup: Span::from_secs(5), ..spec }).flows.remove(0)
+    };
+    let (wide, narrow) = (of_window(2000), of_window(110));
+    assert_near(of(&wide).receive_limited, 0.0, 1e-12);
+    assert!(wide.goodput_mbps > 0.95 * payload_mbps(50.0), "{}", wide.goodput_mbps);
+    assert!(of(&narrow).receive_limited > 0.5, "{}", of(&narrow).receive_limited);
+    assert!(of(&narrow).reassembly_max_bytes < 110 * MSS, "what waits is within the window");
+    // 110 segments in a round trip of at least 100 ms.
+    assert!(narrow.goodput_mbps < 110.0 * MSS as f64 * 8.0 / 0.1 / 1e6, "{}", narrow.goodput_mbps);
+}
+
+/// A link that is down from 5 s to 10 s.
+fn failing(link: LinkSpec) -> LinkSpec {
+    let steps = vec![(Time::ZERO, true), (at(5000), false), (at(10_000), true)];
+    LinkSpec { up: Schedule::steps(steps).expect("in order"), ..link }
+}
+
+/// While one path is dead all data go by the other; when it is back, so is its share.
+#[test]
+fn a_dead_path_costs_its_share_and_no_data() {
+    for scheduler in [Scheduler::Saturate, Scheduler::MinRtt, Scheduler::RoundRobin] {
+        for dead in [0, 1] {
+            let mut links = long_and_short();
+            links[dead] = failing(links[dead].clone());
+            let connection = over_two(flow("m", "cubic"), scheduler);
+            let outcome = run(&spec(Span::from_secs(20), links, vec![connection]));
+            let rate = |seconds: std::ops::Range<usize>| {
+                let goodput =
+                    &outcome.intervals.flows[0].goodput_mbps.0[seconds.start * 10..seconds.end * 10];
+                goodput.iter().sum::<f64>() / goodput.len() as f64
+            };
+            let alive = payload_mbps(if dead == 0 { 10.0 } else { 40.0 });
+            let all = payload_mbps(50.0);
+            assert!(rate(3..5) > 0.9 * all, "{scheduler:?}, {dead}: {} before", rate(3..5));
+            // What waited for the dead path's data comes out once these have gone the other way.
+            assert_near(rate(7..10) / alive, 1.0, 0.1);
+            assert!(rate(16..20) > 0.9 * all, "{scheduler:?}, {dead}: {} after", rate(16..20));
+            assert!(of(&outcome.flows[0]).reinjected_packets > 0, "{scheduler:?}, {dead}");
+        }
+    }
+}
+
+/// A transfer ends although the path that much of it was under way on never comes back.
+#[test]
+fn what_a_dead_path_had_under_way_arrives_by_the_other() {
+    for dead in [0, 1] {
+        let mut links = long_and_short();
+        let steps = vec![(Time::ZERO, true), (at(1000), false)];
+        links[dead].up = Schedule::steps(steps).expect("in order");
+        let transfer = FlowSpec { bytes: Some(10_000_000), ..flow("m", "cubic") };
+        let outcome = run(&spec(Span::from_secs(60), links, vec![over_two(transfer, Scheduler::Saturate)]));
+        let connection = &outcome.flows[0];
+        let seconds = connection.completion_s.expect("all of it arrives");
+        assert_near(connection.goodput_mbps * seconds * 1e6 / 8.0, 10_000_000.0, 1e-3);
+        assert!(of(connection).reinjected_packets > 0);
+        // The dead subflow ends with the connection: it does not go on trying.
+        let tries = of(connection).subflows[dead].timeouts;
+        assert!((1..8).contains(&tries), "{tries} timeouts in {seconds} s");
+    }
+}
+
+/// Three paths, loss, an outage, a small window, another connection beside it: whatever holds state.
+fn everything(seed: u64) -> SimSpec {
+    let loss = LossSpec { kind: LossKind::Random(Schedule::constant(2e-3)), before_queue: false };
+    let mut links = long_and_short();
+    links[0].loss = loss;
+    links[1] = failing(links[1].clone());
+    links.push(link("third", Rate::from_mbit(5), ms(30)));
+    let three = over(flow("three", "cubic"), Scheduler::RoundRobin, vec![vec![0], vec![1], vec![2]]);
+    let two = over_two(with_window(flow("two", "reno"), 200), Scheduler::MinRtt);
+    let sized = FlowSpec { bytes: Some(2_000_000), start: at(300), ..flow("sized", "bbr2") };
+    let flows = vec![three, two, over_two(sized, Scheduler::Saturate), flow("plain", "cubic")];
+    SimSpec { warmup: ms(700), ..jittered(seed, spec(Span::from_secs(12), links, flows)) }
+}
+
+#[test]
+fn the_same_bits_every_time() {
+    let once = run(&everything(1));
+    assert!(of(&once.flows[0]).reinjected_packets > 0 && of(&once.flows[1]).receive_limited > 0.1);
+    assert_eq!(run(&everything(1)), once);
+    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| run(&everything(1)))).collect();
+    for thread in threads {
+        assert_eq!(thread.join().expect("no panic"), once);
+    }
+    let record = Some(RecordSpec { interval: ms(10), max_samples: 10_000 });
+    let recorded = run(&SimSpec { record, ..everything(1) });
+    assert_eq!(Outcome { recording: None, ..recorded }, once);
+    let mut sim = Sim::new(&everything(1));
+    let mut until = Time::ZERO;
+    while sim.run_until(until) == Stop::Paused {
+        until += Span(77_777_777);
+    }
+    assert_eq!(sim.outcome(), once);
 }

@@ -13,7 +13,7 @@ const RECOVERED: f64 = 0.9;
 /// Seconds after a change that it takes to tell: half of them are the level.
 const FEWEST_SECONDS: f64 = 10.0;
 
-/// A change of a link's rate, delay or loss, in either direction.
+/// A change of a link's rate, delay or loss, or a failure or its end, in either direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The link's name.
@@ -97,6 +97,7 @@ fn change_times(link: &Link) -> BTreeSet<Time> {
     let mut times = BTreeSet::new();
     for direction in directions {
         times.extend(later(&direction.spec.delay));
+        times.extend(later(&direction.spec.up));
         if let (Capacity::Rate(rates), None) = (&direction.spec.capacity, &direction.trace) {
             times.extend(later(rates));
         }

@@ -50,8 +50,8 @@ pub(crate) enum Role {
     Shared,
     /// The access link of a flow.
     Access,
-    /// A return direction, with the delay of the other one.
-    Back(Checked<Schedule<Span>>),
+    /// A return direction, with the delay of the other one, and with when that is up.
+    Back(Checked<Schedule<Span>>, Checked<Schedule<bool>>),
 }
 
 impl Link {
@@ -79,14 +79,18 @@ pub(crate) fn link(
     let origin = section.origin();
     let capacity = capacity(&mut section, role, cx);
     let delay = delay(&mut section, role);
+    let up = up(&mut section, role);
     let loss = section.get("loss", loss);
     let queue = section.get("queue", |item| queue(item, matches!(role, Role::Access)));
     let own_overhead = section.get("overhead", |item| item.whole_within(0, 1000));
     let jitter = section.get("jitter", |item| jitter(item, delay.as_ref().ok()));
     let reorder = section.get("reorder", reorder);
     let back = match role {
-        Role::Back(_) => Ok(None),
-        _ => section.get("back", |item| link(item.section()?, "", &Role::Back(delay.clone()), overhead, cx)),
+        Role::Back(..) => Ok(None),
+        _ => {
+            let role = Role::Back(delay.clone(), up.clone());
+            section.get("back", |item| link(item.section()?, "", &role, overhead, cx))
+        }
     };
     section.finish()?;
 
@@ -96,6 +100,7 @@ pub(crate) fn link(
         name: name.to_owned(),
         capacity: capacity.served,
         delay: delay?,
+        up: up?,
         loss: loss?.unwrap_or(loss::NONE),
         queue: queue.spec,
         overhead: own_overhead?.unwrap_or(overhead),
@@ -189,11 +194,19 @@ fn tell_repetition(item: &Item, period: Span, duration: Span) {
 
 fn delay(section: &mut Section, role: &Role) -> Checked<Schedule<Span>> {
     match role {
-        Role::Back(forward) => match section.get("delay", |item| steps(item, link_delay))? {
+        Role::Back(forward, _) => match section.get("delay", |item| steps(item, link_delay))? {
             Some(own) => Ok(own),
             None => forward.clone(),
         },
         _ => section.require("delay", |item| steps(item, link_delay)),
+    }
+}
+
+fn up(section: &mut Section, role: &Role) -> Checked<Schedule<bool>> {
+    match (section.get("up", |item| steps(item, |item| item.flag()))?, role) {
+        (Some(own), _) => Ok(own),
+        (None, Role::Back(_, forward)) => forward.clone(),
+        (None, _) => Ok(Schedule::constant(true)),
     }
 }
 
@@ -224,7 +237,7 @@ fn reorder(item: &Item) -> Checked<ReorderSpec> {
 fn default_queue(role: &Role, capacity: &Served, origin: &Origin) -> Queue {
     match role {
         Role::Access => Queue::unlimited(true),
-        Role::Back(_) if capacity.nominal.is_none() => Queue::unlimited(false),
+        Role::Back(..) if capacity.nominal.is_none() => Queue::unlimited(false),
         _ => Queue::droptail(QueueSize::Default, origin.clone()),
     }
 }

@@ -45,6 +45,7 @@ fn link_object(link: &Link) -> Map<String, Value> {
         (None, _) => put("rate", json!(UNLIMITED)),
     };
     put("delay", schedule(&spec.delay, |delay| json!(show_time(*delay))));
+    put("up", schedule(&spec.up, |up| json!(up)));
     put("loss", loss(&spec.loss));
     put("queue", if link.hold_back { json!("host") } else { queue(&spec.queue) });
     put("overhead", json!(spec.overhead));

@@ -123,6 +123,7 @@ impl Dumbbell {
             name: name.to_owned(),
             capacity: Capacity::Rate(Schedule::constant(Rate((rate_mbps * 1e6).round() as u64))),
             delay: Schedule::constant(delay),
+            up: Schedule::constant(true),
             loss: LossSpec { kind: LossKind::None, before_queue: false },
             queue: QueueSpec::DropTail(Limit::Unlimited),
             overhead: self.tcp.overhead,

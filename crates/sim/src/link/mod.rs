@@ -14,6 +14,7 @@ use crate::histogram::Histogram;
 use crate::outcome::LinkOutcome;
 use crate::packet::{Body, Packet};
 use crate::queue::{Backlog, QueueSpec, Tally};
+use crate::schedule::Schedule;
 use crate::spec::{Capacity, LinkSpec};
 use cwndlab_cc::{Rng, Time};
 use fifo::Fifo;
@@ -67,6 +68,11 @@ pub struct Link {
     overhead: u32,
     loss: LossProcess,
     loss_before: bool,
+    /// Whether it works, if it does not always.
+    up: Option<Schedule<bool>>,
+    /// Packets may be lost as they come, and as they leave.
+    loses_at_entry: bool,
+    loses_at_exit: bool,
     discipline: Discipline,
     pipe: Pipe,
     tally: Tally,
@@ -91,12 +97,16 @@ impl Link {
             }
             _ => Discipline::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
         };
+        let loss = LossProcess::new(&spec.loss.kind, stream("loss"));
         Self {
             name: spec.name.clone(),
             capacity: spec.capacity.clone(),
             overhead: spec.overhead as u32,
-            loss: LossProcess::new(&spec.loss.kind, stream("loss")),
+            loses_at_entry: spec.loss.before_queue || spec.fails(),
+            loses_at_exit: (!spec.loss.before_queue && !loss.is_lossless()) || spec.fails(),
+            loss,
             loss_before: spec.loss.before_queue,
+            up: spec.fails().then(|| spec.up.clone()),
             discipline,
             pipe: Pipe::new(spec, stream("jitter")),
             tally: Tally::default(),
@@ -111,7 +121,7 @@ impl Link {
     /// A packet arrives at the queue.
     #[inline]
     pub fn receive(&mut self, now: Time, packet: Packet) {
-        if self.loss_before && self.loss.strikes(now, is_data(&packet)) {
+        if self.loses_at_entry && self.is_lost(now, now, &packet, true) {
             self.lost += 1;
             return;
         }
@@ -154,11 +164,19 @@ impl Link {
             Discipline::Fifo(fifo) => fifo.deliver(now, &mut self.pipe, &mut self.gauge),
             Discipline::Served(_) => self.pipe.pop(),
         }?;
-        if !self.loss_before && !self.loss.is_lossless() && self.loss.strikes(departed, is_data(&packet)) {
+        if self.loses_at_exit && self.is_lost(now, departed, &packet, false) {
             self.lost += 1;
             return None;
         }
         Some(packet)
+    }
+
+    /// Whether a packet at one end is lost: the link is down, or its loss process, which acts at one end, strikes.
+    fn is_lost(&mut self, now: Time, departed: Time, packet: &Packet, entry: bool) -> bool {
+        if self.up.as_ref().is_some_and(|up| !up.at(now)) {
+            return true;
+        }
+        self.loss_before == entry && self.loss.strikes(departed, is_data(packet))
     }
 
     /// What waits or is in service.

@@ -27,7 +27,7 @@ pub struct Distributor {
     /// Data of failed subflows, for others to send again: with the subflow that failed.
     stranded: VecDeque<(u32, usize)>,
     reinjected: u64,
-    /// How long the receive window held a subflow back, up to `blocked_until`; it still does if anyone waits for room.
+    /// How long the receive window held a subflow back, up to `blocked_until`.
     blocked: Span,
     blocked_until: Time,
 }
@@ -40,7 +40,7 @@ struct Lane {
     /// The subflow's number of the first of them.
     first: u32,
     /// Its window has room, but the last time it asked there was nothing for it: no data, or no room at the receiver.
-    waits_for: Option<Limit>,
+    waits: bool,
     /// All of its segments below this one have been given to others.
     given_up: u32,
 }
@@ -69,7 +69,9 @@ impl Distributor {
 
     /// The sender of this subflow takes it.
     #[inline]
-    pub fn pass_to(&mut self, subflow: usize) {
+    pub fn pass_to(&mut self, now: Time, subflow: usize) {
+        // Nothing changes from one event to the next.
+        (self.blocked, self.blocked_until) = (self.blocked(now), now);
         self.me = subflow;
     }
 
@@ -87,12 +89,18 @@ impl Distributor {
     }
 
     fn offer_to(&self, subflow: usize) -> Result<(), Limit> {
-        if !self.views[subflow].usable || self.comes_after_another(subflow) {
+        if !self.views[subflow].usable {
             return Err(Limit::Application);
         }
-        if self.stranded_for(subflow).is_some() {
-            return Ok(());
+        if self.stranded_for(subflow).is_none() {
+            self.new_data()?;
         }
+        if self.comes_after_another(subflow) { Err(Limit::Application) } else { Ok(()) }
+    }
+
+    /// Whether there are data that nobody has sent, and room for them.
+    #[inline]
+    fn new_data(&self) -> Result<(), Limit> {
         if self.total.is_some_and(|(segments, _)| self.next >= segments) {
             return Err(Limit::Application);
         }
@@ -101,7 +109,7 @@ impl Distributor {
 
     /// Whether a sibling that has room as well goes first.
     fn comes_after_another(&self, subflow: usize) -> bool {
-        let rivals = |n: usize| n != subflow && self.lanes[n].waits_for.is_some() && self.views[n].usable;
+        let rivals = |n: usize| n != subflow && self.lanes[n].waits && self.views[n].usable;
         let mut siblings = (0..self.lanes.len()).filter(|n| rivals(*n));
         match self.scheduler {
             Scheduler::Saturate => false,
@@ -145,26 +153,22 @@ impl Distributor {
 
     /// What stopped the holder. If it waits for data or for room at the receiver, a sibling's event may bring them.
     #[inline]
-    pub fn note_limit(&mut self, now: Time, limit: Limit) {
-        let waits_for = Some(limit).filter(|limit| *limit != Limit::Window);
-        if waits_for != self.lanes[self.me].waits_for {
-            self.blocked = self.blocked(now);
-            self.blocked_until = now;
-            self.lanes[self.me].waits_for = waits_for;
-        }
+    pub fn note_limit(&mut self, limit: Limit) {
+        self.lanes[self.me].waits = limit != Limit::Window;
     }
 
     /// For how long the receive window held back a subflow that had room in its own window.
     #[must_use]
     pub fn blocked(&self, now: Time) -> Span {
-        let blocked = self.lanes.iter().any(|lane| lane.waits_for == Some(Limit::Receiver));
+        let waits = |n: usize| self.lanes[n].waits && self.views[n].usable;
+        let blocked = self.new_data() == Err(Limit::Receiver) && (0..self.lanes.len()).any(waits);
         if blocked { self.blocked + now.since(self.blocked_until) } else { self.blocked }
     }
 
     /// A subflow that is to be woken, as there is something for it now.
     #[must_use]
     pub fn to_wake(&self) -> Option<usize> {
-        (0..self.lanes.len()).find(|n| self.lanes[*n].waits_for.is_some() && self.offer_to(*n).is_ok())
+        (0..self.lanes.len()).find(|n| self.lanes[*n].waits && self.offer_to(*n).is_ok())
     }
 
     /// All of the holder's segments below `una` have arrived, and the receiver has room for data below `edge`. What a

@@ -2,8 +2,7 @@
 
 use super::Sim;
 use crate::event::Component;
-use crate::flow::Answer;
-use crate::packet::{Data, EcnField};
+use crate::flow::Place;
 use cwndlab_cc::Time;
 use std::ops::Range;
 
@@ -11,33 +10,28 @@ impl Sim {
     /// Gives the sender of a subflow the data of its connection for an event, or takes them back.
     #[inline]
     pub(super) fn exchange_data(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        let Some(place) = flow.place else { return };
+        if let Some(place) = self.flows[index].place {
+            self.exchange(index, place);
+        }
+    }
+
+    #[inline(never)]
+    fn exchange(&mut self, index: usize, place: Place) {
         let connection = &mut self.connections[place.connection as usize];
         if let Some(distributor) = &mut connection.distributor {
-            distributor.pass_to(place.subflow as usize);
+            distributor.pass_to(self.now, place.subflow as usize);
         }
-        flow.sender.exchange(&mut connection.distributor);
+        self.flows[index].sender.exchange(&mut connection.distributor);
     }
 
-    /// A segment of a subflow arrives. What is in order there goes on to the connection.
-    pub(super) fn on_subflow_data(&mut self, index: usize, data: &Data, ecn: EcnField) {
-        let now = self.now;
-        let flow = &mut self.flows[index];
-        let before = flow.receiver.next();
-        let answer = flow.receiver.on_data(now, data, ecn);
-        let delivered = before..flow.receiver.next();
-        if !delivered.is_empty() {
-            self.pass_up(index, delivered);
-        }
-        if let Some(header) = answer {
-            self.answer(index, Answer::Ack(header));
-        }
-    }
-
-    /// A subflow hands data in order to its connection.
-    fn pass_up(&mut self, index: usize, segments: Range<u32>) {
+    /// What a subflow has in order from this segment on goes up to its connection.
+    #[inline(never)]
+    pub(super) fn pass_up(&mut self, index: usize, from: u32) {
         let Some(place) = self.flows[index].place else { return };
+        let segments = from..self.flows[index].receiver.next();
+        if segments.is_empty() {
+            return;
+        }
         let connection = &mut self.connections[place.connection as usize];
         let subflows = &mut self.flows[connection.flows.clone()];
         let rtt = subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
@@ -46,12 +40,6 @@ impl Sim {
         if connection.has_all() {
             subflows.iter_mut().for_each(|flow| flow.complete(self.now));
         }
-    }
-
-    /// The room for data that a subflow's answer announces is its connection's.
-    pub(super) fn room_for_data(&self, index: usize) -> Option<u32> {
-        let place = self.flows[index].place?;
-        Some(self.connections[place.connection as usize].reassembly.edge())
     }
 
     /// The first subflow is established: the others join (RFC 8684 section 3.2).
@@ -68,8 +56,9 @@ impl Sim {
 
     /// A subflow's event is over: siblings for which it brought something are woken, and the connection ends with its
     /// last acknowledgement.
-    pub(super) fn after_subflow(&mut self, index: usize) {
-        let Some(place) = self.flows[index].place else { return };
+    #[inline(never)]
+    pub(super) fn after_subflow(&mut self, index: usize, place: Place) {
+        self.exchange(index, place);
         let connection = place.connection as usize;
         while let Some(subflow) = self.to_wake(connection) {
             let sibling = self.connections[connection].flows.start + subflow;
@@ -77,6 +66,7 @@ impl Sim {
             let room = self.room(sibling);
             self.flows[sibling].sender.wake(self.now, room, &mut self.outbox);
             self.send_outbox(sibling);
+            self.exchange_data(sibling);
         }
         let connection = &self.connections[connection];
         let finished = connection.distributor.as_ref().is_some_and(|distributor| distributor.is_finished());

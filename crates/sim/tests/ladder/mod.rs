@@ -27,6 +27,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         name: name.to_owned(),
         capacity: Capacity::Rate(Schedule::constant(rate)),
         delay: Schedule::constant(delay),
+        up: Schedule::constant(true),
         loss: LossSpec { kind: LossKind::None, before_queue: false },
         queue: QueueSpec::DropTail(Limit::Unlimited),
         overhead: 0,

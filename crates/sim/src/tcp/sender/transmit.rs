@@ -36,7 +36,7 @@ impl Sender {
             }
             at_once = false;
         };
-        self.note_usage(now, limit);
+        self.note_usage(limit);
         self.schedule_probe(now);
     }
 
@@ -156,10 +156,10 @@ impl Sender {
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
-    fn note_usage(&mut self, now: Time, limit: Limit) {
+    fn note_usage(&mut self, limit: Limit) {
         self.facts.limited_by = limit;
         if let Some(distributor) = &mut self.distributor {
-            distributor.note_limit(now, limit);
+            distributor.note_limit(limit);
         }
         let limited = limit == Limit::Window;
         if limit == Limit::Application && self.board.lost() == 0 {
