@@ -22,7 +22,15 @@ from cwndlab.store import Store
 SCENARIO = Scenario(b"name = 'x'", "x.toml")
 
 
-DETAIL: dict[str, Any] = {"end_s": [], "flows": [], "groups": [], "jain": ([], []), "distributions": [], "weights": []}
+DETAIL: dict[str, Any] = {
+    "end_s": [],
+    "flows": [],
+    "subflows": [],
+    "groups": [],
+    "jain": ([], []),
+    "distributions": [],
+    "weights": [],
+}
 
 
 def run_seeds(seeds: Sequence[int], store: Store, record: Record = Record.FIRST, **options: Any) -> Batch:
