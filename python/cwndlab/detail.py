@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often which value was measured: the middles of buckets (of 1.6 % in ms, of 0.1 for ratios), and counts.
+    """How often which value was measured: the middles of buckets, and counts.
 
+    Buckets are 1.6 % wide for times in ms, 0.1 for ratios.
     `kind` is `flow`, `subflow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms`, `queue_delay_ms`
     or `rtt_peak_ratio`.
     """
