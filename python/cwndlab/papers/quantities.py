@@ -119,6 +119,16 @@ def rtt_min(run: SeedRun, flow: str) -> float:
     return _measure(_flow(run, flow), "rtt_min_ms")
 
 
+def peak_ratio_share(run: SeedRun, flow: str, low: float, width: float = 0.5) -> float:
+    """Share of the RTT samples with a ratio whose peak ratio is from `low` to `low + width`, 0 to 1."""
+    found = (each for each in run.detail.distributions if each.measure == "rtt_peak_ratio" and each.name == flow)
+    each = next(found, None)
+    if each is None:
+        raise NoValueError(f"{flow} has no peak ratios")
+    within = (each.middle >= low) & (each.middle < low + width)
+    return float(each.count[within].sum() / each.count.sum())
+
+
 def queue_delay(run: SeedRun, link: str) -> float:
     """Mean time that packets wait before a link in ms."""
     return _measure(_link(run, link), "queue_delay_ms")
@@ -210,6 +220,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         fast_recoveries_at_peak,
         regained,
         regained_after_peak,
+        peak_ratio_share,
         rtt,
         rtt_p95,
         rtt_min,
