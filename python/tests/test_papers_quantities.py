@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cwndlab.detail import Detail
+from cwndlab.detail import Detail, Distribution
 from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.quantities import QUANTITIES
 from cwndlab.recording import SeriesTable
@@ -56,6 +56,48 @@ def test_whole_runs() -> None:
     assert quantity("utilisation", "bottleneck") == 0.97
     assert quantity("queue_delay", "bottleneck") == 20.5
     assert quantity("rtt", "a") == 88.25
+
+
+def with_patterns() -> SeedRun:
+    """A flow and a group with peaks and losses, and the ratios of the flow."""
+    own = {
+        "rtt_samples": 1000,
+        "rtt_peaks": 40,
+        "timeouts": 10,
+        "timeouts_at_peak": 4,
+        "regained_segments": 5.0,
+    }
+    one = flow("a", 20, **own, regained_after_peak_segments=4.0, fast_recoveries=3, fast_recoveries_at_peak=1)
+    many = {"name": "web", "goodput_mbps": 1.0, "cc": "reno", **own, "timeouts": 5, "fast_recoveries": 2}
+    many |= {"fast_recoveries_at_peak": 0, "regained_after_peak_segments": None}
+    ratios = Distribution(
+        "flow", "a", "rtt_peak_ratio", np.array([0.25, 1.95, 2.05, 2.45]), np.array([5, 2, 2, 1.0])
+    )
+    detail = Detail(ENDS, [], np.zeros(0), np.zeros(0), [ratios])
+    return SeedRun(1, {**outcome([one], []), "groups": [many]}, detail, None, reused=False)
+
+
+def test_patterns_of_one_and_of_all() -> None:
+    of = with_patterns()
+    assert quantity("timeouts", of=of) == 15
+    assert quantity("timeouts", "web", of=of) == 5
+    assert quantity("fast_recoveries", "a", of=of) == 3
+    assert quantity("rtt_samples", of=of) == 2000
+    assert quantity("rtt_peaks", "a", of=of) == 40
+    assert quantity("timeouts_at_peak", of=of) == 8
+    assert quantity("fast_recoveries_at_peak", of=of) == 1
+    assert quantity("regained", "a", of=of) == 5
+    assert quantity("regained_after_peak", "a", of=of) == 4
+    with pytest.raises(NoValueError, match="web has no regained_after_peak_segments"):
+        quantity("regained_after_peak", "web", of=of)
+
+
+def test_peak_ratios_between_two_values() -> None:
+    of = with_patterns()
+    assert quantity("peak_ratio_share", "a", 2, of=of) == pytest.approx(0.3)
+    assert quantity("peak_ratio_share", "a", 0, 2, of=of) == pytest.approx(0.7)
+    with pytest.raises(NoValueError, match="web has no peak ratios"):
+        quantity("peak_ratio_share", "web", 2, of=of)
 
 
 def test_windows_of_time() -> None:

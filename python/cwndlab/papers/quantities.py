@@ -121,10 +121,10 @@ def rtt_min(run: SeedRun, flow: str) -> float:
 
 def peak_ratio_share(run: SeedRun, flow: str, low: float, width: float = 0.5) -> float:
     """Share of the RTT samples with a ratio whose peak ratio is from `low` to `low + width`, 0 to 1."""
-    found = (each for each in run.detail.distributions if each.measure == "rtt_peak_ratio" and each.name == flow)
-    each = next(found, None)
-    if each is None:
+    told = {each.name: each for each in run.detail.distributions if each.measure == "rtt_peak_ratio"}
+    if flow not in told:
         raise NoValueError(f"{flow} has no peak ratios")
+    each = told[flow]
     within = (each.middle >= low) & (each.middle < low + width)
     return float(each.count[within].sum() / each.count.sum())
 
