@@ -14,8 +14,12 @@ Entry = dict[str, Any]
 # How the catalogue names its parts, and what one entry is called.
 PARTS = {"algorithms": "algorithm", "queues": "queue", "profiles": "profile"}
 
-# `show tcp` describes the options that every profile sets.
+# Before an algorithm's name: each subflow runs it as if it were alone.
+UNCOUPLED = "uncoupled:"
+
+# `show tcp` describes the options that every profile sets, `show mptcp` those of a multipath connection.
 TCP = "tcp"
+MPTCP = "mptcp"
 
 
 def read() -> dict[str, Any]:
@@ -33,9 +37,16 @@ def find(name: str) -> tuple[str, Entry]:
             "summary": "options of the TCP stack, under [tcp]",
             "params": catalogue[TCP],
         }
+    if name == MPTCP:
+        return "options", {
+            "name": MPTCP,
+            "summary": "options of a multipath connection, under `mptcp` of a flow with `paths`",
+            "params": catalogue[MPTCP],
+        }
+    name = name.removeprefix(UNCOUPLED)
     entries = {entry["name"]: (kind, entry) for part, kind in PARTS.items() for entry in catalogue[part]}
     if name not in entries:
-        raise InputError(_unknown(name, [*entries, TCP]))
+        raise InputError(_unknown(name, [*entries, TCP, MPTCP]))
     return entries[name]
 
 
@@ -69,7 +80,11 @@ def in_force_by_profile(kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
     defaults = {param["name"]: param["default"] for param in entry["params"]}
     return {
         profile["name"]: defaults
-        | (profile[TCP] if kind == "options" else profile["dialects"].get(entry["name"], {}))
+        | (
+            profile.get(entry["name"], {})
+            if kind == "options"
+            else profile["dialects"].get(entry["name"], {})
+        )
         for profile in read()["profiles"]
     }
 

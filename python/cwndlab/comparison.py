@@ -15,7 +15,7 @@ from cwndlab.errors import InputError
 from cwndlab.grid import names_by_place
 from cwndlab.scenario import with_options
 from cwndlab.seeds import shown_seeds
-from cwndlab.summary import Measure, is_measure, measure, paired_difference
+from cwndlab.summary import Measure, components, is_measure, measure, paired_difference
 from cwndlab.totals import busiest_link, total, total_of, tradeoff
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Comparison:
 
     @cached_property
     def tables(self) -> list[Compared]:
-        """What is compared: all flows together, then each flow, group and link by its name."""
+        """What is compared: all flows together, then each flow, subflow, group and link by its name."""
         return [Compared(kind, name, self._rows(kind, name)) for kind, name in self._subjects()]
 
     @cached_property
@@ -216,6 +216,11 @@ class Comparison:
     def flows(self) -> pl.DataFrame:
         """One row per algorithm, seed and flow."""
         return self._frame("flows")
+
+    @property
+    def subflows(self) -> pl.DataFrame:
+        """One row per algorithm, seed and subflow of a multipath connection."""
+        return self._frame("subflows")
 
     @property
     def groups(self) -> pl.DataFrame:
@@ -291,8 +296,8 @@ class Comparison:
     def _subjects(self) -> Iterator[tuple[str, str]]:
         yield "total", "all"
         outcome = next((run.outcome for result in self.results for run in result.runs), {})
-        for kind in ("flow", "group", "link"):
-            for component in outcome.get(f"{kind}s") or []:
+        for kind in ("flow", "subflow", "group", "link"):
+            for component in components(outcome, kind) if outcome else []:
                 yield kind, component["name"]
 
     def _rows(self, kind: str, name: str) -> list[list[Values]]:
@@ -307,12 +312,12 @@ class Comparison:
     def _values(self, outcome: Outcome, kind: str, name: str) -> Values:
         if kind == "total":
             return total(outcome, self.link)
-        return _measures(outcome, f"{kind}s", name)
+        return _measures(outcome, kind, name)
 
     def _harm(self, result: Result, solo: Mapping[int, Outcome], victim: str) -> list[Values]:
         pairs = [(run.outcome, solo[run.seed]) for run in self._runs(result) if run.seed in solo]
         return [
-            _harm(_measures(outcome, "flows", victim), _measures(alone, "flows", victim))
+            _harm(_measures(outcome, "flow", victim), _measures(alone, "flow", victim))
             for outcome, alone in pairs
         ]
 
@@ -330,7 +335,7 @@ def _share(large: float | None, small: float | None) -> float | None:
 
 
 def _measures(outcome: Outcome, kind: str, name: str) -> Values:
-    found = next(component for component in outcome[kind] if component["name"] == name)
+    found = next(component for component in components(outcome, kind) if component["name"] == name)
     return {key: value for key, value in found.items() if is_measure(found, key)}
 
 

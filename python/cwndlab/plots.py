@@ -14,7 +14,7 @@ from cwndlab.figures.fairness import draw_fairness
 from cwndlab.figures.heatmap import draw_heatmap
 from cwndlab.figures.pareto import draw_pareto
 from cwndlab.figures.timeseries import draw_timeseries
-from cwndlab.summary import Measure
+from cwndlab.summary import Measure, components
 from cwndlab.tables.columns import titled
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def series(result: Result, *, styled: bool = True) -> Figure:
     """Window, RTT, goodput and queue over time, of the first recorded seed."""
     for run in result.runs:
         if run.recording is not None:
-            algorithms = {flow["name"]: flow["cc"] for flow in run.outcome["flows"]}
+            senders = [*run.outcome["flows"], *components(run.outcome, "subflow")]
+            algorithms = {sender["name"]: sender["cc"] for sender in senders}
             return draw_timeseries(
                 run.recording, f"{result.name} (seed {run.seed})", algorithms, styled=styled
             )

@@ -70,6 +70,11 @@ class Recording:
         events = [FlowEvent(*event) for event in recorded.get("events", [])]
         return cls(recorded["time_s"], tables, events, recorded.get("events_missed", 0))
 
+    def of(self, kind: str) -> list[SeriesTable]:
+        """Give the tables of one kind; subflows are flows too, behind the connection that they are of."""
+        kinds = ("flow", "subflow") if kind == "flow" else (kind,)
+        return [table for table in self.tables if table.kind in kinds]
+
     def having(self, kind: str, column: str) -> list[SeriesTable]:
         """Give the tables of one kind that have this column."""
-        return [table for table in self.tables if table.kind == kind and column in table.columns]
+        return [table for table in self.of(kind) if column in table.columns]

@@ -73,6 +73,11 @@ class Result:
         return self._rows("flow")
 
     @property
+    def subflows(self) -> pl.DataFrame:
+        """One row per seed and subflow of a multipath connection."""
+        return self._rows("subflow")
+
+    @property
     def groups(self) -> pl.DataFrame:
         """One row per seed and arrival process."""
         return self._rows("group")

@@ -171,6 +171,13 @@ def _component(seeds: Sequence[Mapping[str, Any]]) -> Component:
     )
 
 
+def components(outcome: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
+    """The components of one kind in the outcome of a seed; subflows are those of all flows."""
+    if kind == "subflow":
+        return [subflow for flow in outcome["flows"] for subflow in flow.get("subflows") or []]
+    return outcome.get(f"{kind}s") or []
+
+
 def is_measure(component: Mapping[str, Any], key: str) -> bool:
     """Whether a key of an outcome is a measured quantity, not part of the component's identity."""
     return not isinstance(component[key], bool | str | list | dict)

@@ -3,6 +3,7 @@
 use crate::scenario::resolve_setting as setting;
 use cwndlab_cc::params::{ParamSpec, Parameters};
 use cwndlab_cc::registry::{Algorithm, Registry};
+use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::queue::{About, DISCIPLINES, droptail};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use serde_json::{Map, Value, json};
@@ -15,6 +16,7 @@ pub fn catalogue(registry: &Registry) -> Value {
         "queues": DISCIPLINES.iter().map(queue).collect::<Vec<_>>(),
         "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
         "tcp": params(&TcpOptions::specs()),
+        "mptcp": params(&MptcpOptions::specs()),
     })
 }
 
@@ -99,6 +101,7 @@ mod tests {
         assert_eq!(names("queues"), KINDS);
         assert_eq!(names("profiles"), PROFILES.iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("tcp").len(), TcpOptions::specs().len());
+        assert_eq!(names("mptcp"), ["scheduler"]);
     }
 
     #[test]

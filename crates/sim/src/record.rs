@@ -28,6 +28,8 @@ pub struct Recorder {
     times: Vec<f64>,
     flows: Vec<SeriesTable>,
     connections: Vec<SeriesTable>,
+    /// Where the subflows of each connection begin among the flows.
+    first_subflows: Vec<usize>,
     links: Vec<SeriesTable>,
     /// Bytes delivered by each flow and connection and served by each link at the last sample.
     flow_bytes: Vec<u64>,
@@ -53,6 +55,7 @@ impl Recorder {
         let connection_table = |connection: &Connection| {
             table("flow", &connection.name, CONNECTION_COLUMNS.iter().map(|n| (*n).to_owned()))
         };
+        let first_subflows = connections.iter().map(|connection| connection.flows.start).collect();
         let flows: Vec<_> = flows.iter().map(flow_table).collect();
         let connections: Vec<_> = connections.iter().map(connection_table).collect();
         let links: Vec<_> = links.iter().map(link_table).collect();
@@ -72,6 +75,7 @@ impl Recorder {
             link_bytes: vec![0; links.len()],
             flows,
             connections,
+            first_subflows,
             links,
             last: Time::ZERO,
             probes: Vec::new(),
@@ -182,7 +186,12 @@ impl Recorder {
     /// What was kept.
     #[must_use]
     pub fn finish(self) -> Recording {
-        let tables = self.connections.into_iter().chain(self.flows).chain(self.links).collect();
+        let mut tables = self.flows;
+        // A connection stands before its subflows; from the last one on, so that no place moves.
+        for (first, connection) in self.first_subflows.into_iter().zip(self.connections).rev() {
+            tables.insert(first, connection);
+        }
+        tables.extend(self.links);
         Recording { time_s: self.times, tables, events: self.events, events_missed: self.events_missed }
     }
 }

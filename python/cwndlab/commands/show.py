@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, or tcp.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, tcp or mptcp.")
+    ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:

@@ -70,7 +70,8 @@ def draw_timeseries(
 
 
 def _draw_panel(ax: Axes, recording: Recording, panel: Panel, algorithms: Mapping[str, str]) -> None:
-    tables = [table for table in recording.having(panel.kind, panel.column) if _is_shown(table)]
+    all_tables = [table for table in recording.of(panel.kind) if _is_shown(table)]
+    tables = [table for table in all_tables if panel.column in table.columns]
     time, label = recording.time_s, panel.label
     columns = [table.columns[panel.column] for table in tables]
     many = len(tables) > MAX_LINES
@@ -81,7 +82,12 @@ def _draw_panel(ax: Axes, recording: Recording, panel: Panel, algorithms: Mappin
     if many:
         _draw_band(ax, time, columns, f"{len(tables)} {panel.kind}s")
     else:
-        _draw_lines(ax, time, columns, [_label(table.name, algorithms) for table in tables])
+        # A component looks the same in all panels, also where another one has no such column.
+        look_of = dict(zip((each.name for each in all_tables), looks(len(all_tables)), strict=True))
+        for column, table in zip(columns, tables, strict=True):
+            look = look_of[table.name]
+            label_of = _label(table.name, algorithms)
+            ax.plot(time, column, color=look.colour, linestyle=look.dash, label=label_of)
     ax.set_ylabel(label)
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
@@ -110,11 +116,6 @@ def _label(name: str, algorithms: Mapping[str, str]) -> str:
     algorithm = algorithms.get(name, name)
     short = shortened(name, LONGEST)
     return plain(short if algorithm in name else f"{short} ({algorithm})")
-
-
-def _draw_lines(ax: Axes, time: Column, columns: Sequence[Column], names: Sequence[str]) -> None:
-    for column, name, look in zip(columns, names, looks(len(names)), strict=True):
-        ax.plot(time, column, color=look.colour, linestyle=look.dash, label=name)
 
 
 def _draw_band(ax: Axes, time: Column, columns: Sequence[Column], what: str) -> None:

@@ -48,7 +48,10 @@ def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
     """The windows over time, in means of an interval, of the first seed."""
     shown = [(label, result.runs[0]) for label, result in results]
     lines = [
-        (f"{table.name}: {label}", run, table) for label, run in shown for table in run.detail.of("flow")
+        (f"{table.name}: {label}", run, table)
+        for label, run in shown
+        for kind in ("flow", "subflow")
+        for table in run.detail.of(kind)
     ]
     if not lines or len(lines) > 2 * MAX_LINES:
         return

@@ -11,6 +11,7 @@ import numpy as np
 
 from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.figure import JAIN
+from cwndlab.summary import components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -255,11 +256,7 @@ def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
 
 
 def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
-    return _component(_with_subflows(run.outcome["flows"]), name)
-
-
-def _with_subflows(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [part for flow in flows for part in (flow, *flow.get("subflows", []))]
+    return _component([*run.outcome["flows"], *components(run.outcome, "subflow")], name)
 
 
 def _counts(table: SeriesTable, flow: str | None) -> bool:
@@ -273,7 +270,7 @@ def _senders(run: SeedRun) -> list[dict[str, Any]]:
 
 
 def _sender(run: SeedRun, name: str) -> Mapping[str, Any]:
-    return _component(_with_subflows(_senders(run)), name)
+    return _component([*_senders(run), *components(run.outcome, "subflow")], name)
 
 
 def _sum(run: SeedRun, name: str | None, key: str) -> float:

@@ -32,6 +32,13 @@ FLOW = (
     Column("fast_recoveries", "fast rec."),
     Column("completion_s", "done in", "s"),
 )
+# What a multipath connection has beside them.
+CONNECTION = (
+    Column("reassembly_delay_ms", "reassembly", "ms"),
+    Column("reassembly_max_bytes", "waits at most", "kB", scale=1e-3),
+    Column("receive_limited", "held back", "%", scale=100),
+    Column("reinjected_packets", "reinjected", "packets"),
+)
 # What a page has room for beside them.
 FLOW_MORE = (
     Column("rtt_min_ms", "RTT min", "ms"),
@@ -81,7 +88,9 @@ _UNITS = {
     "packets": "packets",
     "bytes": "bytes",
 }
-_ALL = {column.key: column for column in (*HARM, *CHANGE, *GROUP, *FLOW_MORE, *FLOW, *LINK, *TOTAL)}
+_ALL = {
+    column.key: column for column in (*HARM, *CHANGE, *GROUP, *FLOW_MORE, *CONNECTION, *FLOW, *LINK, *TOTAL)
+}
 
 
 def titled(key: str) -> Column:

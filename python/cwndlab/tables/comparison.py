@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 COLUMNS: dict[str, Sequence[Column]] = {
     "total": columns.TOTAL,
-    "flow": columns.FLOW,
+    "flow": (*columns.FLOW, *columns.CONNECTION),
+    "subflow": columns.FLOW,
     "group": columns.GROUP,
     "link": columns.LINK,
 }
@@ -55,8 +56,9 @@ def explanation(comparison: Comparison) -> str:
 
 def blocks(comparison: Comparison, max_flows: int) -> list[Block]:
     """One table a subject: its rows are the algorithms, each followed by its difference to the first."""
-    flows = sum(table.kind == "flow" for table in comparison.tables)
-    shown = (table for table in comparison.tables if table.kind != "flow" or flows <= max_flows)
+    of_flows = ("flow", "subflow")
+    flows = sum(table.kind in of_flows for table in comparison.tables)
+    shown = (table for table in comparison.tables if table.kind not in of_flows or flows <= max_flows)
     return [_block(comparison, table) for table in shown if _is_telling(table)]
 
 

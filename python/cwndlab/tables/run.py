@@ -36,10 +36,11 @@ def print_result(console: Console, result: Result) -> None:
 
 
 def blocks(result: Result) -> list[Block]:
-    """The flows, the groups, the links and the changes, each with the columns that have a value."""
+    """Flows, multipath connections, groups, links and changes, each with the columns that have a value."""
     summary, seeds = result.summary, len(result.runs)
     tables = (
         Block(("flow", "cc"), flow_rows(result), columns.FLOW, seeds),
+        Block(("connection",), connection_rows(summary), columns.CONNECTION, seeds),
         Block(("group", "cc"), component_rows(summary.groups), columns.GROUP, seeds),
         Block(("link",), component_rows(_telling_links(summary), with_cc=False), columns.LINK, seeds),
         Block(("change",), component_rows(summary.changes, with_cc=False), columns.CHANGE, seeds),
@@ -50,6 +51,12 @@ def blocks(result: Result) -> list[Block]:
 def flow_rows(result: Result) -> list[Row]:
     """One row a flow; of very many, one an algorithm."""
     return component_rows(_flows(result))
+
+
+def connection_rows(summary: Summary) -> list[Row]:
+    """One row a multipath connection; of very many, none."""
+    connections = [flow for flow in summary.flows if flow.subflows]
+    return component_rows(connections if len(connections) <= MAX_FLOWS else (), with_cc=False)
 
 
 def component_rows(components: Iterable[Component], *, with_cc: bool = True) -> list[Row]:
