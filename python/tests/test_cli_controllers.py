@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -55,7 +56,9 @@ QUICK = ("--seeds", "2", "--no-figure")
 
 @pytest.mark.usefixtures("mine")
 def test_it_is_listed_shown_and_checked(cwndlab: Command, scenario: Path) -> None:
-    assert "mine      Half of the window" in cwndlab("list", "algorithms", *WITH).stdout
+    assert re.search(
+        r"^ +mine +Half of the window", cwndlab("list", "algorithms", *WITH).stdout, re.MULTILINE
+    )
     assert "a number from 0 to 10" in cwndlab("show", "mine", *WITH).stdout
     setting = ("--set", "flow.a.cc={ name = 'mine', gain = 11 }")
     wrong = cwndlab("check", scenario.name, *WITH, *setting)
