@@ -32,6 +32,7 @@ back = { rate = "1 Mbit/s", queue = "10 packets" }
 name = "c"
 trace = "short"
 delay = "3 ms"
+up = [{ at = "0 s", value = true }, { at = "2 s", value = false }]
 queue = "64 kB"
 back = { rate = "5 Mbit/s" }
 [[flow]]
@@ -54,6 +55,11 @@ decision_delay = "1 ms"
 cc = "newreno"
 path = ["b"]
 arrivals = { per_second = 20, size = { kind = "pareto", mean = "30 kB", shape = 1.3 } }
+[[flow]]
+cc = "uncoupled:cubic"
+paths = [["b"], ["c"]]
+access = [{ delay = "1 ms" }, { rate = "50 Mbit/s", delay = "2 ms" }]
+mptcp = { scheduler = "min-rtt" }
 "#,
     "duration = \"1 s\"\n[[link]]\nname = \"b\"\ntrace = \"steps.csv\"\ndelay = \"1 ms\"\nloss = 0.1\n\
      [[flow]]\ncc = \"reno\"\npath = [\"b\"]\n",
