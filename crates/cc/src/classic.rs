@@ -12,7 +12,7 @@ use crate::units::{Rate, Span};
 pub struct Window {
     /// Congestion window.
     pub cwnd: u64,
-    /// Slow-start threshold; `u64::MAX` until the first reduction.
+    /// Slow-start threshold; `u64::MAX` until the first reduction, unless the stack has one from the start.
     pub ssthresh: u64,
     /// Payload of a full segment.
     pub mss: u64,
@@ -24,7 +24,7 @@ impl Window {
     /// The initial window.
     #[must_use]
     pub fn new(setup: &Setup) -> Self {
-        Self { cwnd: setup.initial_window, ssthresh: u64::MAX, mss: setup.mss, credit: 0 }
+        Self { cwnd: setup.initial_window, ssthresh: setup.initial_ssthresh, mss: setup.mss, credit: 0 }
     }
 
     /// Whether the window is below the slow-start threshold.
@@ -171,6 +171,16 @@ impl<R: WindowRule> Classic<R> {
         let window = Window::new(setup);
         let pacing = setup.paced.then_some(Pacing::Wanted);
         Self { rule, window, initial_window: setup.initial_window, before_reduction: None, pacing }
+    }
+
+    /// The rule, for a controller around this one.
+    pub fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// The window that the rule moves.
+    pub fn window(&self) -> &Window {
+        &self.window
     }
 
     /// The rule, and the window that it moves, for a controller around this one.

@@ -12,6 +12,7 @@ pub mod bbr;
 pub mod breakdown;
 pub mod classic;
 pub mod contract;
+pub mod coupled;
 pub mod cubic_curve;
 pub mod decisions;
 pub mod hystart;

@@ -11,6 +11,8 @@ pub struct Setup {
     pub mss: u64,
     /// Initial window in bytes.
     pub initial_window: u64,
+    /// Slow-start threshold at the start, in bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
     /// The transport paces its sending; HyStart's ACK train then allows for it.
     pub paced: bool,
 }
@@ -49,8 +51,8 @@ impl Registry {
     #[must_use]
     pub fn built_in() -> Self {
         use crate::algo::{
-            always, bbr1, bbr2, bbr3, constant, cubic, dqn_cubic, dqn_cubic_2022, dqn_newreno, fbbr2,
-            newreno, random, reno, timeout_patterns, vegas,
+            always, balia, bbr1, bbr2, bbr3, constant, cubic, dbac, dqn_cubic, dqn_cubic_2022, dqn_newreno,
+            fbbr2, lia, newreno, olia, random, reno, timeout_patterns, vegas,
         };
         Self {
             algorithms: vec![
@@ -68,6 +70,10 @@ impl Registry {
                 dqn_newreno::algorithm(),
                 dqn_cubic::algorithm(),
                 dqn_cubic_2022::algorithm(),
+                lia::algorithm(),
+                olia::algorithm(),
+                balia::algorithm(),
+                dbac::algorithm(),
                 constant::algorithm(),
                 random::algorithm(),
                 always::algorithm(),

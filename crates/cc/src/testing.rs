@@ -12,6 +12,8 @@ pub struct Sender {
     pub facts: Facts,
     /// The subflows that it sees.
     pub subflows: Vec<SubflowView>,
+    /// Which of them it is.
+    pub me: usize,
     delivered: u64,
     rng: Rng,
 }
@@ -27,6 +29,7 @@ impl Sender {
             cc,
             facts,
             subflows: vec![SubflowView::default()],
+            me: 0,
             delivered: 0,
             rng: Rng::named(0, "testing"),
         }
@@ -106,7 +109,8 @@ impl Sender {
 
     /// Calls the controller with the facts as they stand.
     pub fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
-        let mut cx = Context { facts: &self.facts, subflows: &self.subflows, me: 0, rng: &mut self.rng };
+        let mut cx =
+            Context { facts: &self.facts, subflows: &self.subflows, me: self.me, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }
 }

@@ -38,7 +38,7 @@ impl Path {
     fn new(settings: &[(&str, Value)]) -> Self {
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let setup = Setup { mss: MSS, initial_window: 10 * MSS, paced: false };
+        let setup = Setup { mss: MSS, initial_window: 10 * MSS, initial_ssthresh: u64::MAX, paced: false };
         let registry = Registry::built_in();
         let cc = (registry.get("bbr1").expect("it ships").build)(&setup, &settings);
         let rtt = Rtt { smoothed: RTT, minimum: RTT, latest: RTT, rto: Span::from_secs(1), ..Rtt::default() };

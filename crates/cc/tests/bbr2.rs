@@ -63,7 +63,7 @@ impl Pipe {
     fn new(name: &str, settings: &[(&str, Value)], seed: u64) -> Self {
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let setup = Setup { mss: MSS, initial_window: 10 * MSS, paced: false };
+        let setup = Setup { mss: MSS, initial_window: 10 * MSS, initial_ssthresh: u64::MAX, paced: false };
         let algorithm = Registry::built_in().get(name).expect("an algorithm that ships").clone();
         for (name, value) in &settings {
             let spec = algorithm.params.iter().find(|spec| spec.name == name).expect("a parameter");

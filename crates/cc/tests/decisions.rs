@@ -47,7 +47,7 @@ fn settings(settings: &[(&str, Value)]) -> Vec<(String, Value)> {
 }
 
 fn setup(segments: u64) -> Setup {
-    Setup { mss: MSS, initial_window: segments * MSS, paced: false }
+    Setup { mss: MSS, initial_window: segments * MSS, initial_ssthresh: u64::MAX, paced: false }
 }
 
 fn decided(

@@ -12,8 +12,7 @@ use proptest::prelude::*;
 
 /// Values that a probe may lack: there is no threshold before the first reduction, no epoch outside congestion
 /// avoidance, no RTT before the first sample, no peak ratio where nothing has risen, no bound before the first loss, neither a
-/// difference nor a count and an action
-/// before the first decision.
+/// difference nor a count and an action before the first decision, no window of CUBIC on a subflow that runs LIA.
 const MAY_BE_MISSING: &[&str] = &[
     "ssthresh_bytes",
     "k_s",
@@ -33,9 +32,13 @@ const MAY_BE_MISSING: &[&str] = &[
     "inflight_longterm_bytes",
     "inflight_shortterm_bytes",
     "rtt_peak_ratio",
+    "cubic_window_segments",
 ];
 /// Controllers whose source departs from RFC 5681's loss window; each says so among its departures.
 const NO_LOSS_WINDOW: &[&str] = &["constant"];
+
+/// Controllers whose window is scaled by what their siblings show.
+const SCALED_BY_SIBLINGS: &[&str] = &["dbac"];
 
 /// What may happen to a sender.
 #[derive(Clone, Debug)]
@@ -59,6 +62,12 @@ enum Operation {
     AppLimited(bool),
     /// The controller's own timer, if it wants one.
     Timer,
+    /// Another subflow of the connection now shows so many segments at this RTT, or is gone.
+    Sibling {
+        segments: u64,
+        rtt: Span,
+        usable: bool,
+    },
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -77,6 +86,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => span(20_000_000_000).prop_map(Operation::RttChange),
         2 => any::<bool>().prop_map(Operation::AppLimited),
         2 => Just(Operation::Timer),
+        2 => (1u64..=100_000, span(20_000_000_000), any::<bool>())
+            .prop_map(|(segments, rtt, usable)| Operation::Sibling { segments, rtt, usable }),
     ]
 }
 
@@ -112,6 +123,7 @@ struct Model {
     cc: Box<dyn CongestionControl>,
     facts: Facts,
     view: SubflowView,
+    sibling: Option<SubflowView>,
     rng: Rng,
     delivered: u64,
     lost: u64,
@@ -136,6 +148,7 @@ impl Model {
             algorithm: algorithm.clone(),
             facts,
             view: SubflowView { mss: setup.mss, usable: true, ..SubflowView::default() },
+            sibling: None,
             rng: Rng::named(7, "model"),
             delivered: 0,
             lost: 0,
@@ -150,8 +163,9 @@ impl Model {
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         self.view.window = self.cc.control().shown_window;
         self.view.srtt = self.facts.rtt.smoothed;
-        let view = [self.view];
-        let mut cx = Context { facts: &self.facts, subflows: &view, me: 0, rng: &mut self.rng };
+        self.view.since_loss = self.delivered;
+        let views: Vec<_> = std::iter::once(self.view).chain(self.sibling).collect();
+        let mut cx = Context { facts: &self.facts, subflows: &views, me: 0, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }
 
@@ -197,6 +211,13 @@ impl Model {
                     self.facts.now = self.facts.now.max(at);
                     self.call(|cc, cx| cc.on_timer(cx));
                 }
+            }
+            Operation::Sibling { segments, rtt, usable } => {
+                let mss = self.facts.mss;
+                let (since_loss, between_losses) = (segments * mss / 3, self.delivered);
+                let window = segments * mss;
+                self.sibling =
+                    Some(SubflowView { window, srtt: rtt, since_loss, between_losses, mss, usable });
             }
             Operation::Lose | Operation::EcnReduction | Operation::Recovered | Operation::IdleRestart(_) => {}
         }
@@ -280,8 +301,11 @@ impl Model {
     fn undo(&mut self) {
         let now = self.cwnd();
         self.call(|cc, cx| cc.on_event(cx, Event::Undo));
+        // A scaled window comes back scaled by what holds now.
+        let scaled = SCALED_BY_SIBLINGS.contains(&self.algorithm.name) && self.sibling.is_some();
         let restored = self.before_reduction.take().unwrap_or(0);
-        assert!(self.cwnd() >= restored.max(now), "undo restores {restored} bytes, not {}", self.cwnd());
+        let least = if scaled { now } else { restored.max(now) };
+        assert!(self.cwnd() >= least, "undo restores {restored} bytes, not {}", self.cwnd());
         if !matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.recover();
         }
@@ -332,6 +356,7 @@ fn setup() -> impl Strategy<Value = Setup> {
     (64u64..=9000, 1u64..=1000, any::<bool>()).prop_map(|(mss, segments, paced)| Setup {
         mss,
         initial_window: mss * segments,
+        initial_ssthresh: u64::MAX,
         paced,
     })
 }

@@ -4,6 +4,7 @@
 //! change of text. Windows are whole segments, so that a last bit of a real number does not matter.
 mod common;
 
+use common::connection::{Connection, Start};
 use common::{check_golden, sender};
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
@@ -161,4 +162,51 @@ fn dqn_cubic() {
 #[test]
 fn always_the_steeper_cubic() {
     check("always-cubic.txt", "always", &[("actions", word("cubic"))]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Two subflows
+// ---------------------------------------------------------------------------------------------------------------
+
+const LONG: Span = Span::from_millis(100);
+const SHORT: Span = Span::from_millis(20);
+
+/// What happens to a subflow at the end of a tenth of a second.
+fn losses(tenth: u32) -> &'static [usize] {
+    match tenth {
+        // Both at the end of slow start; then the long path loses seldom and the short one often.
+        1 => &[1],
+        6 | 120 => &[0],
+        20 | 35 | 50 | 65 | 80 | 95 | 110 => &[1],
+        // Both at once.
+        140 => &[0, 1],
+        _ => &[],
+    }
+}
+
+fn snapshot_of_two(name: &str) -> String {
+    let start = |rtt| Start { name, settings: &[], window: 10, rtt };
+    let mut both = Connection::new(&[start(LONG), start(SHORT)]);
+    both.segments_per_ack = PER_ACK;
+    let mut text = format!("# {name}, defaults, on a path of 100 ms and one of 20 ms\n");
+    text += "# an ACK for every 2 segments of 1000 bytes, initial windows 10 segments\n";
+    text += "# time [100 ms]  long, short, long as shown [whole segments]  losses on\n";
+    for tenth in 0..=160 {
+        both.pass(Span::from_millis(100 * u64::from(tenth > 0)), &[0, 0]);
+        let windows = both.windows();
+        let shown = both.subflows[0].sender.cc.control().shown_window / common::MSS;
+        let lost: Vec<_> = losses(tenth).iter().map(|subflow| ["long", "short"][*subflow]).collect();
+        let (long, short) = (windows[0] as u64, windows[1] as u64);
+        let line = format!("{tenth:4} {long:6} {short:6} {shown:6}  {}", lost.join(", "));
+        let _ = writeln!(text, "{}", line.trim_end());
+        losses(tenth).iter().for_each(|subflow| both.lose(*subflow));
+    }
+    text
+}
+
+#[test]
+fn coupled_algorithms_over_two_paths() {
+    for name in ["lia", "olia", "balia", "dbac"] {
+        check_golden(&format!("{name}.txt"), &snapshot_of_two(name));
+    }
 }

@@ -1,11 +1,10 @@
-//! Proof of the contract by sketches: controllers of three kinds that do not ship fit it without a special case. A
-//! model-based one (BBR's shape), a coupled one (LIA over sibling views) and a steered one (an agent decides).
+//! Proof of the contract by sketches: controllers that do not ship fit it without a special case. A model-based one (BBR's
+//! shape) and a steered one (an agent decides).
 //!
 //! `crates/sim/tests/contract.rs` and `outside_agent.rs` run the same sketches in the simulator.
 
 mod sketch {
     pub mod bbr;
-    pub mod lia;
     #[allow(dead_code, reason = "what only the simulator's tests look at")]
     pub mod steered;
 }
@@ -16,13 +15,12 @@ use cwndlab_cc::{
     Step, SubflowView, Time,
 };
 use sketch::bbr::{Bbr, Mode, Seen};
-use sketch::lia::{Showing, lia};
 use sketch::steered::{Log, Pilot, Steered};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 const MSS: u64 = 1000;
-const SETUP: Setup = Setup { mss: MSS, initial_window: 10 * MSS, paced: false };
+const SETUP: Setup = Setup { mss: MSS, initial_window: 10 * MSS, initial_ssthresh: u64::MAX, paced: false };
 const RTT: Span = Span::from_millis(100);
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -170,121 +168,6 @@ fn bbr_asks_for_a_timer_and_for_chance() {
     let waits: Vec<_> = probes.windows(2).map(|pair| pair[1].since(pair[0])).collect();
     assert!(waits.windows(2).any(|pair| pair[0] != pair[1]), "waits are drawn: {waits:?}");
     assert_eq!(path.bbr.needs().lost_packets, path.bbr.needs().own_window_in_recovery);
-}
-
-// ---------------------------------------------------------------------------------------------------------------
-// Coupled windows
-// ---------------------------------------------------------------------------------------------------------------
-
-/// Subflows of one connection; each sees what the others show.
-struct Connection {
-    subflows: Vec<Sender>,
-}
-
-impl Connection {
-    fn new(controllers: Vec<Box<dyn CongestionControl>>, rtts: &[Span]) -> Self {
-        let subflows =
-            controllers.into_iter().zip(rtts).map(|(cc, rtt)| Sender::new(cc, MSS, *rtt)).collect();
-        Self { subflows }
-    }
-
-    /// Every subflow sees the windows shown now.
-    fn refresh(&mut self) {
-        let view = |sender: &Sender| SubflowView {
-            window: sender.cc.control().shown_window,
-            srtt: sender.facts.rtt.smoothed,
-            mss: MSS,
-            usable: true,
-            ..SubflowView::default()
-        };
-        let views: Vec<_> = self.subflows.iter().map(view).collect();
-        for sender in &mut self.subflows {
-            sender.subflows.clone_from(&views);
-        }
-    }
-
-    fn lose(&mut self, subflow: usize) {
-        self.refresh();
-        self.subflows[subflow].lose();
-    }
-
-    fn ack(&mut self, subflow: usize) {
-        self.refresh();
-        self.subflows[subflow].ack(1);
-    }
-
-    fn windows(&self) -> Vec<f64> {
-        self.subflows.iter().map(Sender::cwnd_segments).collect()
-    }
-}
-
-fn setup(initial_window: u64) -> Setup {
-    Setup { initial_window: initial_window * MSS, ..SETUP }
-}
-
-/// Two equal subflows: alpha is 1/2, so each grows by 1 / (4 w) a segment: a quarter of a segment a round trip.
-#[test]
-fn lia_over_two_equal_subflows_grows_by_a_quarter_each() {
-    let mut both = Connection::new(vec![lia(&setup(200)), lia(&setup(200))], &[RTT, RTT]);
-    (0..2).for_each(|subflow| both.lose(subflow));
-    for _ in 0..40 {
-        for _ in 0..100 {
-            (0..2).for_each(|subflow| both.ack(subflow));
-        }
-    }
-    for window in both.windows() {
-        assert!((window - 110.0).abs() < 0.6, "100 and forty quarters, not {window}");
-    }
-}
-
-/// RFC 6356's first goal: with the same loss rate on every path the sum is what one TCP would have.
-#[test]
-fn lia_over_two_equal_subflows_is_one_tcp() {
-    const LOSS_EVERY: u64 = 1000;
-    const ACKS: u64 = 400_000;
-    // Time goes by acknowledgements: a subflow's window w acknowledges w segments a round trip, so the mean window
-    // over time weighs each ACK with 1 / w.
-    let mean = |mut connection: Connection, losses_out_of_step: bool| {
-        let subflows = connection.subflows.len();
-        (0..subflows).for_each(|subflow| connection.lose(subflow));
-        let (mut clock, mut sent) = (vec![0.0f64; subflows], vec![0u64; subflows]);
-        let offset = |subflow: usize| if losses_out_of_step { LOSS_EVERY / 2 * subflow as u64 } else { 0 };
-        for _ in 0..ACKS {
-            // Whoever is behind in time goes next.
-            let next = (0..subflows).min_by(|a, b| clock[*a].total_cmp(&clock[*b])).unwrap();
-            connection.ack(next);
-            clock[next] += 1.0 / connection.subflows[next].cwnd_segments();
-            sent[next] += 1;
-            if (sent[next] + offset(next)).is_multiple_of(LOSS_EVERY) {
-                connection.lose(next);
-            }
-        }
-        // Segments a round trip, summed over the subflows.
-        (0..subflows).map(|subflow| sent[subflow] as f64 / clock[subflow]).sum::<f64>()
-    };
-    let one = mean(Connection::new(vec![lia(&setup(40))], &[RTT]), false);
-    let two = mean(Connection::new(vec![lia(&setup(40)), lia(&setup(40))], &[RTT, RTT]), true);
-    // With one subflow alpha is 1: Reno. Its sawtooth with a loss every n segments: sqrt(3 n / 2).
-    assert!((one / (1.5 * LOSS_EVERY as f64).sqrt() - 1.0).abs() < 0.02, "{one}");
-    assert!((two / one - 1.0).abs() < 0.05, "two subflows have {two}, one TCP {one}");
-}
-
-/// What a sibling shows, and not what it sends, goes into alpha: DBAC shows a Reno-like window in place of CUBIC's.
-#[test]
-fn a_shown_window_may_differ_from_the_one_in_use() {
-    let growth = |shown: fn(u64) -> u64| {
-        let odd = Box::new(Showing { inner: lia(&setup(2000)), shown });
-        let mut both = Connection::new(vec![odd, lia(&setup(200))], &[RTT, RTT]);
-        (0..2).for_each(|subflow| both.lose(subflow));
-        assert_eq!(both.subflows[0].cwnd_segments(), 1000.0);
-        (0..1000).for_each(|_| both.ack(1));
-        both.windows()[1] - 100.0
-    };
-    // Per segment: alpha / W = max(w) / (sum w)^2 with equal RTTs, here of 1000 and 100, or 100 and 100.
-    let expected = |shown: f64| 1000.0 * shown / ((shown + 100.0) * (shown + 100.0));
-    let (raw, virtual_window) = (growth(|cwnd| cwnd), growth(|cwnd| cwnd / 10));
-    assert!((raw - expected(1000.0)).abs() < 0.05, "{raw}");
-    assert!((virtual_window - expected(100.0)).abs() < 0.1, "{virtual_window}");
 }
 
 // ---------------------------------------------------------------------------------------------------------------

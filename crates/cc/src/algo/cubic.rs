@@ -100,6 +100,11 @@ impl Cubic {
         self.epoch = Some(Epoch { curve, reno });
     }
 
+    /// The next growth begins an epoch.
+    pub(crate) fn end_epoch(&mut self) {
+        self.epoch = None;
+    }
+
     /// W_max in segments; zero before the first congestion event and after a timeout.
     pub(crate) fn w_max(&self) -> f64 {
         self.w_max

@@ -1,6 +1,8 @@
 //! What the tests of the algorithms share: a controller by name, told in round numbers; golden files.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod connection;
+
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Registry, Setup, Span};
@@ -12,7 +14,8 @@ pub const MSS: u64 = 1000;
 /// A sender with this algorithm and these settings, at an initial window of so many segments.
 pub fn sender(name: &str, settings: &[(&str, Value)], initial_window: u64, rtt: Span) -> Sender {
     let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let setup = Setup { mss: MSS, initial_window: initial_window * MSS, paced: false };
+    let setup =
+        Setup { mss: MSS, initial_window: initial_window * MSS, initial_ssthresh: u64::MAX, paced: false };
     let registry = Registry::built_in();
     let algorithm = registry.get(name).unwrap_or_else(|| panic!("no algorithm {name}"));
     Sender::new((algorithm.build)(&setup, &settings), MSS, rtt)

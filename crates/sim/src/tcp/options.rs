@@ -48,6 +48,8 @@ cwndlab_cc::parameters! {
             "what links carry for each packet beside it (a link's own `overhead` goes before)", "linux: none; ns3: 2 of PPP";
         initial_window: u64 = 10, "initial_window", Allowed::Count(1, 100_000), "segments",
             "window at the start", "RFC 6928";
+        initial_ssthresh: u64 = u64::MAX, "initial_ssthresh", Allowed::Count(2, u64::MAX), "segments",
+            "where the first slow start of a loss-based algorithm ends", "RFC 5681 section 3.1: arbitrarily high; Linux may take it from an earlier connection (tcp_no_metrics_save)";
         rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
             "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
         rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",

@@ -175,7 +175,12 @@ impl Sender {
         mut rng: Rng,
     ) -> Self {
         let mss = options.mss;
-        let setup = Setup { mss, initial_window: options.initial_window * mss, paced: options.pacing };
+        let setup = Setup {
+            mss,
+            initial_window: options.initial_window * mss,
+            initial_ssthresh: options.initial_ssthresh.saturating_mul(mss),
+            paced: options.pacing,
+        };
         let cc = build(&setup);
         // RFC 8985 section 3: RACK needs SACK.
         let detector = match options.loss_detection {

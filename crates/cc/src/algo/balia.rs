@@ -1,0 +1,99 @@
+//! BALIA, Balanced Linked Adaptation (Peng, Walid, Hwang and Low 2016): growth and cut both depend on how a path's rate compares
+//! with the fastest one's.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Context, Event};
+use crate::coupled::{self, Counting, Remainder};
+use crate::params::Parameters;
+use crate::registry::Algorithm;
+use std::sync::Arc;
+
+crate::parameters! {
+    /// What can be set.
+    pub struct BaliaParams {
+        counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
+            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs whatever they cover",
+            "as lia: RFC 6356 section 3 (bytes); Linux mptcp_balia (acks)";
+    }
+}
+
+/// A loss takes at most so many halves of the window.
+const LARGEST_CUT_HALVES: f64 = 1.5;
+
+/// The window rule of BALIA.
+pub struct Balia {
+    counting: Counting,
+    remainder: Remainder,
+    /// alpha_r, by the last growth.
+    alpha: f64,
+}
+
+/// The rates of the connection, in bytes a second.
+struct Rates {
+    own: f64,
+    own_rtt_s: f64,
+    largest: f64,
+    sum: f64,
+}
+
+impl Rates {
+    /// `None` before the first RTT sample: plain TCP.
+    fn of(cx: &Context, own_window: f64) -> Option<Self> {
+        let paths = coupled::paths(cx, own_window);
+        let own = paths.clone().find(|path| path.own)?;
+        let rates = paths.map(|path| path.rate());
+        let largest = rates.clone().fold(0.0, f64::max);
+        Some(Self { own: own.rate(), own_rtt_s: own.rtt_s, largest, sum: rates.sum() })
+    }
+
+    /// alpha_r: how many times as fast the fastest path is.
+    fn alpha(&self) -> f64 {
+        self.largest / self.own
+    }
+}
+
+impl WindowRule for Balia {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "alpha"];
+
+    /// x / (rtt (sum of x)^2) (1 + alpha) / 2 (4 + alpha) / 5 of a segment for each one acknowledged.
+    fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        let (own, mss) = (window.cwnd as f64, window.mss as f64);
+        let rates = Rates::of(cx, own);
+        self.alpha = rates.as_ref().map_or(1.0, Rates::alpha);
+        let linked = rates.map_or(1.0 / own, |rates| rates.own / (rates.own_rtt_s * rates.sum * rates.sum));
+        let growth = linked * (1.0 + self.alpha) / 2.0 * (4.0 + self.alpha) / 5.0;
+        self.remainder.add(window, self.counting.of(acked, window.mss) * mss * growth);
+    }
+
+    /// The window loses min(alpha, 1.5) halves.
+    fn shrink(&mut self, cx: &Context, window: &Window, _event: Event) -> u64 {
+        self.remainder.clear();
+        let own = window.cwnd as f64;
+        let alpha = Rates::of(cx, own).map_or(1.0, |rates| rates.alpha());
+        (own * (1.0 - alpha.min(LARGEST_CUT_HALVES) / 2.0)) as u64
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        out[0] = self.alpha;
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "balia",
+        summary: "BALIA: coupled subflows, between LIA's friendliness and OLIA's balance",
+        source: "draft-walid-mptcp-congestion-control-04; Linux MPTCP v0.9x net/mptcp/mptcp_balia.c",
+        departures: &[
+            "windows grow by fractions of a byte and alpha_r is a real number, where mptcp_balia.c cuts it to a whole one",
+            "ssthresh is at least two segments (RFC 5681), where mptcp_balia.c has one",
+        ],
+        params: BaliaParams::specs().into(),
+        build: Arc::new(|setup, settings| {
+            let params = BaliaParams::with(settings);
+            let rule = Balia { counting: params.counting, remainder: Remainder::default(), alpha: 1.0 };
+            Box::new(Classic::new(setup, rule))
+        }),
+    }
+}

@@ -1,0 +1,181 @@
+//! DBAC, Dynamic Bandwidth Aware Congestion Control (Han 2024): CUBIC on subflows with a high bandwidth-delay product, LIA on
+//! the others, which see a high subflow as if it ran LIA.
+
+mod judge;
+mod params;
+mod rule;
+mod virtual_window;
+
+use crate::classic::{Classic, Window};
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
+use crate::params::Parameters;
+use crate::registry::{Algorithm, Setup};
+use crate::units::{Span, Time};
+use judge::Judge;
+pub use params::{Bdp, DbacParams, Judged, LossRate, RatioRtt, Scaled, VirtualWindow};
+use rule::Rule;
+use std::sync::Arc;
+use virtual_window::Factors;
+
+/// The controller of one subflow.
+pub struct Dbac {
+    params: DbacParams,
+    /// Holds CUBIC's window while the subflow is high, LIA's else.
+    inner: Classic<Rule>,
+    judge: Judge,
+    factors: Factors,
+    /// What CUBIC's window is multiplied by: sqrt(alpha1) where equation (6) applies.
+    scale: f64,
+    /// With `scaled = state`: when the window is scaled next.
+    next_scaling: Time,
+}
+
+impl Dbac {
+    /// A subflow at its initial window.
+    #[must_use]
+    pub fn new(setup: &Setup, params: DbacParams) -> Self {
+        let inner = Classic::new(setup, Rule::new(setup, &params));
+        Self {
+            params,
+            inner,
+            judge: Judge::new(),
+            factors: Factors::ONE,
+            scale: 1.0,
+            next_scaling: Time::ZERO,
+        }
+    }
+
+    fn is_high(&self) -> bool {
+        self.inner.rule().high
+    }
+
+    /// What siblings see of a high subflow that has this window in use.
+    fn shown(&self, cwnd: u64) -> u64 {
+        let window = self.inner.window();
+        let shown = match self.params.vwindow {
+            VirtualWindow::None => cwnd,
+            VirtualWindow::Reno => (window.cwnd as f64 * self.factors.ratio) as u64,
+            VirtualWindow::Lia => self.virtual_lia(),
+        };
+        shown.max(window.mss)
+    }
+
+    /// Equation (5) times sqrt(alpha1). With `scaled = state` CUBIC's window has that factor already.
+    fn virtual_lia(&self) -> u64 {
+        let share = if self.params.scaled == Scaled::State { 1.0 } else { self.factors.share };
+        (self.inner.window().cwnd as f64 * self.factors.ratio * share) as u64
+    }
+
+    /// A subflow that becomes high keeps its window; one that becomes low goes on with its virtual LIA window.
+    fn judge(&mut self, cx: &Context) {
+        if self.inner.window().in_slow_start() || self.params.high_subflows > 0 {
+            return;
+        }
+        let high = self.is_high();
+        let Some(verdict) = self.judge.verdict(cx, &self.params, high, self.control().cwnd) else { return };
+        if verdict == high {
+            return;
+        }
+        let virtual_lia = self.virtual_lia();
+        let (rule, window) = self.inner.parts();
+        rule.change_to(verdict);
+        if !verdict {
+            set(window, virtual_lia);
+        }
+    }
+
+    /// Equation (6).
+    fn rescale(&mut self, cx: &Context) {
+        if !self.is_high() {
+            return;
+        }
+        self.factors = Factors::of(cx, &self.params, self.inner.window().cwnd);
+        let applies = self.params.scale_in_slow_start || !self.inner.window().in_slow_start();
+        let share = if applies { self.factors.share } else { 1.0 };
+        match self.params.scaled {
+            Scaled::Copy => self.scale = share,
+            Scaled::State if cx.facts.now < self.next_scaling => {}
+            Scaled::State => {
+                self.next_scaling = cx.facts.now + cx.facts.rtt.smoothed.max(Span(1));
+                let (_, window) = self.inner.parts();
+                let cwnd = (window.cwnd as f64 * share) as u64;
+                set(window, cwnd);
+            }
+        }
+    }
+}
+
+/// Moves a window that stays in congestion avoidance.
+fn set(window: &mut Window, cwnd: u64) {
+    window.cwnd = cwnd.max(2 * window.mss);
+    window.ssthresh = window.ssthresh.min(window.cwnd);
+}
+
+impl CongestionControl for Dbac {
+    fn control(&self) -> Control {
+        let control = self.inner.control();
+        if !self.is_high() {
+            return control;
+        }
+        let cwnd = ((control.cwnd as f64 * self.scale) as u64).max(self.inner.window().mss);
+        let pacing_rate = control.pacing_rate.map(|rate| rate.scaled(self.scale));
+        Control { cwnd, pacing_rate, shown_window: self.shown(cwnd), ..control }
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
+        self.inner.on_sent(cx, bytes);
+    }
+
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        self.inner.on_event(cx, event);
+        // Contract, rule 3: the loss window is one segment.
+        if event == Event::Timeout {
+            self.scale = self.scale.min(1.0);
+        }
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+        if self.params.high_subflows > 0 {
+            let high = (cx.me as u64) < self.params.high_subflows;
+            self.inner.parts().0.high = high;
+        }
+        self.judge.observe(ack);
+        let step = self.inner.on_ack(cx, ack);
+        // Contract, rule 4, and RFC 7661: where a window may not grow, its factor may not either.
+        if cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited {
+            self.judge(cx);
+            self.rescale(cx);
+        }
+        step
+    }
+
+    fn probes(&self) -> &'static [&'static str] {
+        &["ssthresh_bytes", "high", "cubic_window_segments", "shown_window_segments", "alpha"]
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        self.inner.probe(&mut out[..1]);
+        let window = self.inner.window();
+        out[1] = f64::from(u8::from(self.is_high()));
+        out[2] = if self.is_high() { window.segments() } else { f64::NAN };
+        out[3] = self.control().shown_window as f64 / window.mss as f64;
+        out[4] = if self.is_high() { self.factors.alpha1 } else { self.inner.rule().alpha2() };
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "dbac",
+        summary: "DBAC: CUBIC on subflows with a high bandwidth-delay product, LIA on the others, coupled by a virtual window",
+        source: "Han 2024 (Dynamic Bandwidth Aware Congestion Control)",
+        departures: &[
+            "sqrt(alpha1) is at most 1, where equation (6) has no bound",
+            "the ratio of equation (5) is at most 1: where equation (4) falls below (3) CUBIC has Reno's window",
+            "a subflow that becomes high keeps its window, where the flow chart says nothing of a change",
+        ],
+        params: DbacParams::specs().into(),
+        build: Arc::new(|setup, settings| Box::new(Dbac::new(setup, DbacParams::with(settings)))),
+    }
+}

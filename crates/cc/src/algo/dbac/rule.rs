@@ -1,0 +1,70 @@
+//! The window rule of a DBAC subflow: CUBIC's while it is high, LIA's else.
+
+use super::params::DbacParams;
+use crate::algo::cubic::{Cubic, CubicParams, Form};
+use crate::algo::lia::{Lia, LiaParams};
+use crate::classic::{Window, WindowRule};
+use crate::contract::{Ack, Context, Event};
+use crate::hystart::HyStart;
+use crate::registry::Setup;
+
+/// Both rules, of which one moves the window.
+pub struct Rule {
+    /// CUBIC's turn.
+    pub high: bool,
+    cubic: Cubic,
+    lia: Lia,
+}
+
+impl Rule {
+    /// One that is low, as long as nothing is known of the path. CUBIC has Linux's arithmetic: what the paper changed is a kernel,
+    /// and it cuts the window, where the RFC's form cuts FlightSize, which is that of the scaled window.
+    pub fn new(setup: &Setup, params: &DbacParams) -> Self {
+        let cubic = CubicParams { form: Form::Linux, hystart: params.hystart, ..CubicParams::default() };
+        let lia = LiaParams { counting: params.counting, hystart: params.hystart };
+        Self { high: false, cubic: Cubic::new(setup, cubic), lia: Lia::new(setup, &lia) }
+    }
+
+    /// Changes sides. CUBIC begins an epoch at the window it finds, with the W_max of the last loss.
+    pub fn change_to(&mut self, high: bool) {
+        self.high = high;
+        self.cubic.end_epoch();
+    }
+
+    /// RFC 6356's alpha as a low subflow, by the last growth.
+    pub fn alpha2(&self) -> f64 {
+        self.lia.alpha()
+    }
+}
+
+impl WindowRule for Rule {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes"];
+
+    fn observe(&mut self, cx: &Context, ack: &Ack) {
+        self.cubic.observe(cx, ack);
+        self.lia.observe(cx, ack);
+    }
+
+    fn hystart(&mut self) -> Option<&mut HyStart> {
+        if self.high { self.cubic.hystart() } else { self.lia.hystart() }
+    }
+
+    fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        if self.high {
+            self.cubic.grow(cx, window, acked);
+        } else {
+            self.lia.grow(cx, window, acked);
+        }
+    }
+
+    /// Both learn of every loss, so that CUBIC has a W_max when its turn comes.
+    fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
+        let (cubic, lia) = (self.cubic.shrink(cx, window, event), self.lia.shrink(cx, window, event));
+        if self.high { cubic } else { lia }
+    }
+
+    fn notice(&mut self, cx: &Context, event: Event) {
+        self.cubic.notice(cx, event);
+        self.lia.notice(cx, event);
+    }
+}

@@ -1,0 +1,101 @@
+//! What LIA or Reno would have where CUBIC has its window: equations (3) to (6) of Han 2024.
+
+use super::params::{DbacParams, LossRate, RatioRtt};
+use crate::contract::Context;
+use crate::coupled::Coupling;
+use crate::units::Span;
+
+/// Equation (3): Reno's average window in segments.
+fn average_reno(p: f64) -> f64 {
+    (1.5 / p).sqrt()
+}
+
+/// Equation (4): CUBIC's average window in segments, 1.054 RTT^(3/4) / p^(3/4) (RFC 9438 section 5.1 with C = 0.4, beta = 0.7).
+fn average_cubic(p: f64, rtt_s: f64) -> f64 {
+    let three_quarters = |x: f64| (x * x.sqrt()).sqrt();
+    1.054 * three_quarters(rtt_s) / three_quarters(p)
+}
+
+/// What equation (5) multiplies by; at most 1, because where equation (4) falls below (3) CUBIC has Reno's window (RFC 9438
+/// section 4.3).
+fn ratio(p: f64, rtt_s: f64) -> f64 {
+    (average_reno(p) / average_cubic(p, rtt_s)).min(1.0)
+}
+
+/// The factors of a high subflow's window.
+#[derive(Clone, Copy, Debug)]
+pub struct Factors {
+    /// Equation (5): Reno's window over CUBIC's.
+    pub ratio: f64,
+    /// With the virtual Reno window for the own one.
+    pub alpha1: f64,
+    /// Equation (6): what is left is sqrt(alpha1), because its last factor undoes equation (5).
+    pub share: f64,
+}
+
+impl Factors {
+    /// Before anything is known: CUBIC's own window.
+    pub const ONE: Self = Self { ratio: 1.0, alpha1: 1.0, share: 1.0 };
+
+    /// With CUBIC's window of so many bytes.
+    pub fn of(cx: &Context, params: &DbacParams, cubic: u64) -> Self {
+        let rtt = match params.ratio_rtt {
+            RatioRtt::Smoothed => cx.facts.rtt.smoothed,
+            RatioRtt::Minimum => cx.facts.rtt.minimum,
+        };
+        let ratio = ratio(loss_rate(cx, params), table_step_s(rtt));
+        let alpha1 = Coupling::of(cx, cubic as f64 * ratio).map_or(1.0, |coupling| coupling.alpha);
+        let share = if params.cap_alpha1 { alpha1.min(1.0).sqrt() } else { alpha1.sqrt() };
+        Self { ratio, alpha1, share }
+    }
+}
+
+/// The RTT in whole milliseconds, one at least: the paper's table.
+fn table_step_s(rtt: Span) -> f64 {
+    (rtt.0 / 1_000_000).max(1) as f64 / 1000.0
+}
+
+fn loss_rate(cx: &Context, params: &DbacParams) -> f64 {
+    match params.loss_rate {
+        LossRate::Fixed => params.p,
+        LossRate::Measured => {
+            let own = &cx.subflows[cx.me];
+            let mss = cx.facts.mss;
+            mss as f64 / own.since_loss.max(own.between_losses).max(mss) as f64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(ours: f64, source: f64, share: f64) {
+        assert!((ours / source - 1.0).abs() < share, "{ours} for {source}");
+    }
+
+    /// RFC 9438 section 5.1, table 1: Reno 1200 and CUBIC 5926 segments at a loss rate of 1e-6 and 100 ms.
+    #[test]
+    fn averages_are_those_of_rfc_9438() {
+        assert_close(average_reno(1e-6), 1224.7, 1e-4);
+        assert_close(average_cubic(1e-6, 0.1), 5926.0, 1e-3);
+        assert_close(average_cubic(1e-4, 0.1), 187.0, 5e-3);
+        // RTT^(3/4).
+        assert_close(average_cubic(1e-6, 1.6) / average_cubic(1e-6, 0.1), 8.0, 1e-12);
+    }
+
+    #[test]
+    fn the_ratio_is_their_quotient_and_at_most_one() {
+        assert_close(ratio(1e-6, 0.1), 0.2066, 1e-3);
+        assert_close(ratio(1e-6, 0.2), 0.1229, 1e-3);
+        // It goes with the fourth root of p.
+        assert_close(ratio(1e-5, 0.1) / ratio(1e-6, 0.1), 1.7783, 1e-4);
+        assert_eq!(ratio(1e-6, 0.01), 1.0);
+    }
+
+    #[test]
+    fn the_table_has_whole_milliseconds() {
+        assert_eq!(table_step_s(Span::from_micros(100_999)), 0.1);
+        assert_eq!(table_step_s(Span::from_micros(10)), 0.001);
+    }
+}

@@ -1,0 +1,106 @@
+//! LIA, the Linked Increases Algorithm (RFC 6356): the subflows of a connection together grow as one TCP on the best path.
+
+use crate::classic::{Classic, Window, WindowRule};
+use crate::contract::{Ack, Context, Event};
+use crate::coupled::{Counting, Coupling, Remainder};
+use crate::hystart::{self, HyStart};
+use crate::params::Parameters;
+use crate::registry::{Algorithm, Setup};
+use std::sync::Arc;
+
+crate::parameters! {
+    /// What can be set.
+    pub struct LiaParams {
+        counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
+            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs whatever they cover",
+            "RFC 6356 section 3 (bytes); Linux mptcp_coupled (acks)";
+        hystart: bool = false, "hystart", Allowed::Flag, "",
+            "leave slow start by ACK train or delay, as cubic does", "RFC 6356 leaves slow start as it is";
+    }
+}
+
+/// The window rule of LIA.
+pub struct Lia {
+    counting: Counting,
+    hystart: Option<HyStart>,
+    remainder: Remainder,
+    /// By the last growth; one is plain TCP.
+    alpha: f64,
+}
+
+impl Lia {
+    /// A rule with these parameters.
+    #[must_use]
+    pub fn new(setup: &Setup, params: &LiaParams) -> Self {
+        let hystart = params.hystart.then(|| HyStart::new(&hystart::LINUX, setup.paced));
+        Self { counting: params.counting, hystart, remainder: Remainder::default(), alpha: 1.0 }
+    }
+
+    /// RFC 6356's alpha, by the last growth.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+impl WindowRule for Lia {
+    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "alpha"];
+
+    fn observe(&mut self, _cx: &Context, ack: &Ack) {
+        if let (Some(hystart), Some(rtt)) = (&mut self.hystart, ack.rtt) {
+            hystart.take_sample(rtt);
+        }
+    }
+
+    fn hystart(&mut self) -> Option<&mut HyStart> {
+        self.hystart.as_mut()
+    }
+
+    /// RFC 6356 equation (1): min(alpha / W, 1 / w) of a segment for each one acknowledged.
+    fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
+        let (own, mss) = (window.cwnd as f64, window.mss as f64);
+        let plain = 1.0 / own;
+        let coupling = Coupling::of(cx, own);
+        self.alpha = coupling.map_or(1.0, |coupling| coupling.alpha);
+        let linked = coupling.map_or(plain, |coupling| coupling.alpha / coupling.total);
+        self.remainder.add(window, self.counting.of(acked, window.mss) * mss * linked.min(plain));
+    }
+
+    /// RFC 6356 section 3 leaves the decrease as it is: half.
+    fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
+        self.remainder.clear();
+        window.cwnd / 2
+    }
+
+    fn notice(&mut self, _cx: &Context, event: Event) {
+        if let (Event::Timeout, Some(hystart)) = (event, &mut self.hystart) {
+            hystart.rearm();
+        }
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        out[0] = self.alpha;
+    }
+}
+
+/// How the registry knows it.
+#[must_use]
+pub fn algorithm() -> Algorithm {
+    Algorithm {
+        name: "lia",
+        summary: "LIA: coupled subflows that together grow as one TCP on the best path",
+        source: "RFC 6356; with counting = acks: Linux MPTCP v0.9x net/mptcp/mptcp_coupled.c",
+        departures: &[
+            "alpha is computed at every ACK in real numbers, where the RFC advises once a window and mptcp_coupled.c has \
+             fixed point and computes it when a window has changed by a segment",
+            "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
+            "with counting = acks the window grows by fractions, where mptcp_coupled.c counts ACKs up to W / alpha and one \
+             more for a whole segment",
+        ],
+        params: LiaParams::specs().into(),
+        build: Arc::new(|setup, settings| {
+            let params = LiaParams::with(settings);
+            Box::new(Classic::new(setup, Lia::new(setup, &params)))
+        }),
+    }
+}

@@ -1,0 +1,100 @@
+//! What coupled controllers share: the paths of a connection as one of its subflows sees them, RFC 6356's alpha, and windows
+//! that move by fractions of a byte.
+
+use crate::classic::Window;
+use crate::contract::{Context, SubflowView};
+
+crate::words! {
+    /// What makes a coupled window grow in congestion avoidance.
+    pub enum Counting {
+        /// Bytes acknowledged (RFC 6356).
+        Bytes = "bytes",
+        /// ACKs, whatever they cover (the Linux MPTCP modules): with delayed ACKs half as fast.
+        Acks = "acks",
+    }
+}
+
+impl Counting {
+    /// How many bytes an ACK counts for.
+    #[must_use]
+    pub fn of(self, acked: u64, mss: u64) -> f64 {
+        match self {
+            Counting::Bytes => acked as f64,
+            Counting::Acks => acked.min(mss) as f64,
+        }
+    }
+}
+
+/// A path that carries data: the window on it, and the RTT that makes a rate of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<'a> {
+    /// What its subflow shows.
+    pub view: &'a SubflowView,
+    /// It is that of the subflow that looks.
+    pub own: bool,
+    /// Bytes.
+    pub window: f64,
+    /// SRTT in seconds; above zero.
+    pub rtt_s: f64,
+}
+
+impl Path<'_> {
+    /// Bytes a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.window / self.rtt_s
+    }
+}
+
+/// The paths that can carry data and have an RTT, in order. The own one counts with this window, of whatever its siblings see.
+pub fn paths<'a>(cx: &'a Context, own_window: f64) -> impl Iterator<Item = Path<'a>> + Clone {
+    let me = cx.me;
+    cx.subflows.iter().enumerate().filter_map(move |(n, view)| {
+        let (own, rtt_s) = (n == me, view.srtt.as_secs_f64());
+        let window = if own { own_window } else { view.window as f64 };
+        ((view.usable || own) && rtt_s > 0.0).then_some(Path { view, own, window, rtt_s })
+    })
+}
+
+/// RFC 6356's alpha, and the total window that it is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Coupling {
+    /// How aggressive the connection is as a whole.
+    pub alpha: f64,
+    /// The sum of the windows, in bytes.
+    pub total: f64,
+}
+
+impl Coupling {
+    /// RFC 6356 equation (2): alpha = W max(w / rtt^2) / (sum of w / rtt)^2. `None` with a single path, which is plain TCP.
+    #[must_use]
+    pub fn of(cx: &Context, own_window: f64) -> Option<Self> {
+        let (mut total, mut best, mut rate, mut count) = (0.0, 0.0f64, 0.0, 0);
+        for path in paths(cx, own_window) {
+            total += path.window;
+            best = best.max(path.rate() / path.rtt_s);
+            rate += path.rate();
+            count += 1;
+        }
+        (count > 1).then(|| Self { alpha: total * best / (rate * rate), total })
+    }
+}
+
+/// What a window has grown or shrunk by without reaching a whole byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Remainder(f64);
+
+impl Remainder {
+    /// Moves the window by so many bytes, up or down, but not below a segment.
+    pub fn add(&mut self, window: &mut Window, bytes: f64) {
+        self.0 += bytes;
+        let whole = self.0.trunc();
+        self.0 -= whole;
+        window.cwnd = window.cwnd.saturating_add_signed(whole as i64).max(window.mss);
+    }
+
+    /// Forgets it, as at a reduction.
+    pub fn clear(&mut self) {
+        self.0 = 0.0;
+    }
+}

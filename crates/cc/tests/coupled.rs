@@ -1,0 +1,225 @@
+//! LIA, OLIA and BALIA by numbers: one subflow is plain TCP, several are together one TCP, and each moves windows as its source says.
+mod common;
+
+use common::MSS;
+use common::connection::{Connection, Start};
+use cwndlab_cc::Span;
+use cwndlab_cc::params::Value;
+
+const RTT: Span = Span::from_millis(100);
+const COUPLED: [&str; 3] = ["lia", "olia", "balia"];
+
+fn acks() -> [(&'static str, Value); 1] {
+    [("counting", Value::Word("acks"))]
+}
+
+/// Past slow start, with these windows in segments and these RTTs.
+fn connection(name: &str, paths: &[(u64, Span)]) -> Connection {
+    let start = |(window, rtt): &(u64, Span)| Start { name, settings: &[], window: 2 * window, rtt: *rtt };
+    let mut connection = Connection::new(&paths.iter().map(start).collect::<Vec<_>>());
+    (0..paths.len()).for_each(|subflow| halve(&mut connection, subflow));
+    connection
+}
+
+/// BALIA may cut by more than half while windows are not yet those wanted, so its are opened with the others away.
+fn halve(connection: &mut Connection, subflow: usize) {
+    let sender = &mut connection.subflows[subflow].sender;
+    sender.subflows = vec![Default::default(); sender.me + 1];
+    sender.lose();
+}
+
+/// Growth of a subflow in segments for one segment acknowledged.
+fn growth(connection: &mut Connection, subflow: usize) -> f64 {
+    let before = connection.windows()[subflow];
+    // Whole bytes: a hundred tell the growth to 1/100 of one.
+    const TIMES: usize = 100;
+    (0..TIMES).for_each(|_| connection.ack(subflow));
+    (connection.windows()[subflow] - before) / TIMES as f64
+}
+
+fn assert_close(ours: f64, wanted: f64, share: f64) {
+    assert!((ours / wanted - 1.0).abs() < share, "{ours} for {wanted}");
+}
+
+/// Segments a second with a loss every so many segments: RFC 6356 and the two drafts are AIMD like Reno's.
+fn reno(loss_every: u64, rtt: Span) -> f64 {
+    (1.5 * loss_every as f64).sqrt() / rtt.as_secs_f64()
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// What all three have in common
+// ---------------------------------------------------------------------------------------------------------------
+
+#[test]
+fn one_subflow_grows_and_shrinks_as_reno() {
+    for name in COUPLED {
+        let mut alone = Connection::alike(name, &[], 1, 80, RTT);
+        let mut reno = Connection::alike("reno", &[], 1, 80, RTT);
+        for _ in 0..30 {
+            alone.pass(RTT, &[0]);
+            reno.pass(RTT, &[0]);
+            assert!((alone.windows()[0] - reno.windows()[0]).abs() < 1.5, "{name}: {:?}", alone.windows());
+        }
+        let before = alone.windows()[0];
+        alone.lose(0);
+        assert_close(alone.windows()[0], before / 2.0, 1e-3);
+    }
+}
+
+/// With equal paths all three have (w / rtt^2) / (2 w / rtt)^2 = 1 / (4 w): a quarter of a segment a round trip each.
+#[test]
+fn two_equal_subflows_grow_by_a_quarter_each() {
+    for name in COUPLED {
+        let mut both = Connection::alike(name, &[], 2, 200, RTT);
+        (0..40 * 100).for_each(|_| (0..2).for_each(|subflow| both.ack(subflow)));
+        for window in both.windows() {
+            assert!((window - 110.0).abs() < 0.6, "{name}: 100 and forty quarters, not {window}");
+        }
+    }
+}
+
+/// RFC 6356's second goal on one bottleneck: with the same losses the sum is what one TCP would have.
+#[test]
+fn two_equal_subflows_are_one_tcp() {
+    const LOSS_EVERY: u64 = 1000;
+    for name in COUPLED {
+        let mut both = Connection::alike(name, &[], 2, 40, RTT);
+        // Out of step.
+        both.pass(Span::from_secs(30), &[LOSS_EVERY, LOSS_EVERY * 4 / 5]);
+        let rates = both.rates(Span::from_secs(400), &[LOSS_EVERY; 2]);
+        assert_close(rates.iter().sum(), reno(LOSS_EVERY, RTT), 0.06);
+    }
+}
+
+#[test]
+fn counting_acks_halves_growth_with_delayed_acks() {
+    for name in COUPLED {
+        let grown = |settings: &[(&str, Value)]| {
+            let mut both = Connection::alike(name, settings, 2, 200, RTT);
+            both.segments_per_ack = 2;
+            (0..1000).for_each(|_| both.ack(0));
+            both.windows()[0] - 100.0
+        };
+        assert_close(grown(&acks()), grown(&[]) / 2.0, 0.02);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// LIA
+// ---------------------------------------------------------------------------------------------------------------
+
+/// RFC 6356 equation (2) by hand: 1290 x 124 000 / 14 067^2 = 0.808.
+#[test]
+fn lias_alpha_is_that_of_rfc_6356() {
+    let mut both = connection("lia", &[(1240, RTT), (50, Span::from_millis(30))]);
+    both.ack(0);
+    assert_close(both.probe(0, "alpha"), 0.8084, 1e-3);
+    assert_close(growth(&mut both, 0), 0.8084 / 1290.0, 0.02);
+    assert_close(growth(&mut both, 1), 0.8084 / 1290.0, 0.02);
+}
+
+/// Equation (1): never more than one TCP. 1010 x 100 000 / 2000^2 = 25.25, so alpha / W is 1/40, more than 1/1000.
+#[test]
+fn lia_on_no_path_grows_faster_than_tcp() {
+    let mut both = connection("lia", &[(10, Span::from_millis(10)), (1000, Span::from_secs(1))]);
+    both.ack(1);
+    assert_close(both.probe(1, "alpha"), 25.25, 1e-3);
+    assert_close(growth(&mut both, 1), 1.0 / 1000.0, 0.01);
+    assert_close(growth(&mut both, 0), 25.25 / 1010.0, 0.02);
+}
+
+/// What alpha is made for (RFC 6356 section 3): with the same loss rate on paths of different RTTs the connection has, in sum, what one
+/// TCP has on the best of them: x1 + x2 = sqrt(3 / (2 p)) / rtt1 if path 1 has the largest w / rtt^2.
+#[test]
+fn lia_has_in_sum_what_one_tcp_has_on_the_best_path() {
+    const LOSS_EVERY: u64 = 2000;
+    for (rtt1, rtt2) in [(50, 100), (20, 200), (100, 100)] {
+        let (rtt1, rtt2) = (Span::from_millis(rtt1), Span::from_millis(rtt2));
+        let mut both = connection("lia", &[(40, rtt1), (40, rtt2)]);
+        both.pass(Span::from_secs(60), &[LOSS_EVERY, LOSS_EVERY * 4 / 5]);
+        let rates = both.rates(Span::from_secs(600), &[LOSS_EVERY; 2]);
+        assert_close(rates.iter().sum(), reno(LOSS_EVERY, rtt1), 0.08);
+    }
+}
+
+/// RFC 6356's third goal: a path with ten times the losses gets less than its share.
+#[test]
+fn all_three_move_away_from_losses_and_olia_most() {
+    let share = |name| {
+        let mut both = Connection::alike(name, &[], 2, 80, RTT);
+        both.pass(Span::from_secs(60), &[4000, 400]);
+        let rates = both.rates(Span::from_secs(600), &[4000, 400]);
+        rates[1] / (rates[0] + rates[1])
+    };
+    let [lia, olia, balia] = COUPLED.map(share);
+    // Two Renos: sqrt(1/10) : 1.
+    let uncoupled = share("reno");
+    assert_close(uncoupled, 0.2403, 0.03);
+    assert!(olia < balia && balia < lia && lia < uncoupled, "{olia} {balia} {lia} {uncoupled}");
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// OLIA
+// ---------------------------------------------------------------------------------------------------------------
+
+/// Path 0 has the larger window, path 1 lost least: what 1 gains by 1/2, 0 loses (n = 2, one path in each set).
+#[test]
+fn olia_moves_towards_the_path_that_lost_least() {
+    let mut both = connection("olia", &[(100, RTT), (50, RTT)]);
+    (0..10).for_each(|_| both.ack(1));
+    both.ack(0);
+    assert_eq!((both.probe(0, "alpha"), both.probe(1, "alpha")), (-0.5, 0.5));
+    // (w / rtt^2) / (sum of w / rtt)^2 + alpha / w = 50 / 150^2 + 0.5 / 50.
+    assert_close(growth(&mut both, 1), 50.0 / 22_500.0 + 0.01, 0.02);
+}
+
+/// A path that is best and has the largest window has nothing to gain, and then nobody loses.
+#[test]
+fn olia_leaves_windows_alone_where_the_best_path_has_the_largest() {
+    let mut both = connection("olia", &[(100, RTT), (50, RTT)]);
+    (0..200).for_each(|_| both.ack(0));
+    both.ack(1);
+    assert_eq!((both.probe(0, "alpha"), both.probe(1, "alpha")), (0.0, 0.0));
+    assert_close(growth(&mut both, 1), 50.0 / 22_500.0, 0.03);
+}
+
+/// l / rtt^2: with the same bytes between losses, the shorter path is the better one.
+#[test]
+fn olias_best_path_goes_by_the_rtt_squared() {
+    let mut three = connection("olia", &[(100, RTT), (60, Span::from_millis(50)), (100, RTT)]);
+    // 3000 bytes at 100 ms rate 3, 1000 bytes at 50 ms rate 4.
+    (0..3).for_each(|_| three.ack(0));
+    three.ack(1);
+    three.ack(2);
+    three.ack(1);
+    // Two paths have the largest window: each loses 1 / (3 x 2), the best one gains 1 / 3.
+    assert_eq!((three.probe(1, "alpha"), three.probe(2, "alpha")), (1.0 / 3.0, -1.0 / 6.0));
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// BALIA
+// ---------------------------------------------------------------------------------------------------------------
+
+/// Rates of 2 and 1: alpha is 1 and 2; growth x / (rtt (sum of x)^2) (1 + alpha) / 2 (4 + alpha) / 5.
+#[test]
+fn balia_grows_by_how_a_rate_compares_with_the_largest() {
+    let mut both = connection("balia", &[(100, RTT), (50, RTT)]);
+    (0..2).for_each(|subflow| both.ack(subflow));
+    assert_close(both.probe(0, "alpha"), 1.0, 1e-9);
+    assert_close(both.probe(1, "alpha"), 2.0, 1e-3);
+    assert_close(growth(&mut both, 0), 100.0 / 22_500.0, 0.01);
+    assert_close(growth(&mut both, 1), 50.0 / 22_500.0 * 1.5 * 1.2, 0.02);
+}
+
+/// A loss takes min(alpha, 1.5) halves: all rates equal 1/2; 1.2 times as slow 0.6; from 1.5 on 3/4.
+#[test]
+fn balia_cuts_slow_paths_by_more() {
+    for (window, left) in [(120, 0.5), (100, 0.4), (80, 0.25), (40, 0.25)] {
+        let mut both = connection("balia", &[(120, RTT), (window, RTT)]);
+        both.lose(1);
+        assert_close(both.windows()[1], window as f64 * left, 1e-3);
+    }
+    let mut alone = Connection::alike("balia", &[], 1, 200, RTT);
+    alone.lose(0);
+    assert_eq!(alone.subflows[0].sender.cc.control().cwnd, 50 * MSS);
+}
