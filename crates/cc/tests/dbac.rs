@@ -43,8 +43,9 @@ fn assert_close(ours: f64, wanted: f64, share: f64) {
 /// LIA's alpha of the long path with this window, and 50 segments on the short one.
 fn alpha(long: f64) -> f64 {
     let (long_s, short_s) = (LONG.as_secs_f64(), SHORT.as_secs_f64());
-    let best = (long / long_s.powi(2)).max(50.0 / short_s.powi(2));
-    (long + 50.0) * best / (long / long_s + 50.0 / short_s).powi(2)
+    let best = (long / (long_s * long_s)).max(50.0 / (short_s * short_s));
+    let rate = long / long_s + 50.0 / short_s;
+    (long + 50.0) * best / (rate * rate)
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn the_ratio_may_take_the_smallest_rtt() {
         shown(&both, 0) / both.probe(0, "cubic_window_segments")
     };
     let reno = ("vwindow", word("reno"));
-    assert_close(ratio(&[reno.clone()]), RATIO, 1e-3);
+    assert_close(ratio(std::slice::from_ref(&reno)), RATIO, 1e-3);
     assert_close(ratio(&[reno, ("ratio_rtt", word("minimum"))]), RATIO * 1.6818, 1e-3);
 }
 
