@@ -59,6 +59,9 @@ class Setup:
     @property
     def initial_window_bytes(self) -> int: ...
     @property
+    def initial_ssthresh_bytes(self) -> int | None:
+        """Where the first slow start ends; None for nowhere."""
+    @property
     def paced(self) -> bool:
         """Whether the transport is to pace its sending."""
     @property

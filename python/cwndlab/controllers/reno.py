@@ -13,7 +13,7 @@ class Reno:
 
     def __init__(self, setup: cwndlab.Setup) -> None:
         self.cwnd_bytes = self.initial_window_bytes = setup.initial_window_bytes
-        self.ssthresh_bytes: int | None = None
+        self.ssthresh_bytes = setup.initial_ssthresh_bytes
         self.credit_bytes = 0
         self.before_reduction: tuple[int, int | None] | None = None
 

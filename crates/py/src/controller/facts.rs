@@ -296,6 +296,9 @@ pub struct Setup {
     mss_bytes: u64,
     #[pyo3(get)]
     initial_window_bytes: u64,
+    /// `None` if there is none.
+    #[pyo3(get)]
+    initial_ssthresh_bytes: Option<u64>,
     #[pyo3(get)]
     paced: bool,
     #[pyo3(get)]
@@ -304,8 +307,14 @@ pub struct Setup {
 
 impl Setup {
     pub(super) fn of(setup: &cwndlab_cc::Setup, random: Py<Random>) -> Self {
-        let cwndlab_cc::Setup { mss, initial_window, paced } = *setup;
-        Self { mss_bytes: mss, initial_window_bytes: initial_window, paced, random }
+        let cwndlab_cc::Setup { mss, initial_window, initial_ssthresh, paced } = *setup;
+        Self {
+            mss_bytes: mss,
+            initial_window_bytes: initial_window,
+            initial_ssthresh_bytes: (initial_ssthresh < u64::MAX).then_some(initial_ssthresh),
+            paced,
+            random,
+        }
     }
 }
 
