@@ -70,7 +70,7 @@ mod tests {
     /// Without a network: a story of ACKs and losses.
     #[test]
     fn it_grows_by_a_segment_a_round_and_keeps_most_on_a_loss() {
-        let setup = Setup { mss: MSS, initial_window: 100 * MSS, paced: false };
+        let setup = Setup { mss: MSS, initial_window: 100 * MSS, initial_ssthresh: u64::MAX, paced: false };
         let mut sender = Sender::new((algorithm().build)(&setup, &[]), MSS, Span::from_millis(50));
         sender.lose();
         assert_eq!(sender.cwnd_segments() as u64, 80);
