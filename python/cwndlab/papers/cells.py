@@ -11,7 +11,7 @@ from cwndlab import catalogue
 from cwndlab.scenario import Scenario, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from cwndlab.papers.paper import Alternative, Experiment, Paper, Variant
 
@@ -50,8 +50,16 @@ class Cell:
         return f"{self.variant.label} ({', '.join(marks)})" if marks else self.variant.label
 
 
-def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool = False) -> dict[str, Cell]:
-    """Every cell of a paper by its key, under its defaults or an alternative.
+def cells(
+    paper: Paper,
+    alternative: Alternative | None = None,
+    *,
+    quick: bool = False,
+    only: Container[str] | None = None,
+) -> dict[str, Cell]:
+    """Every cell of a paper by its key, or `only` some, under its defaults or an alternative.
+
+    A cell that is left out may have settings that the alternative does not suit.
 
     Raises `ScenarioError` if a scenario of the paper has a mistake.
     """
@@ -59,6 +67,7 @@ def cells(paper: Paper, alternative: Alternative | None = None, *, quick: bool =
         _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
         for experiment in paper.experiments
         for variant in experiment.variants
+        if only is None or f"{experiment.id}/{variant.label}" in only
     )
     return {cell.key: cell for cell in made}
 

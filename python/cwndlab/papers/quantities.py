@@ -75,6 +75,11 @@ def fast_recoveries(run: SeedRun, flow: str | None = None) -> float:
     return _sum(run, flow, "fast_recoveries")
 
 
+def loss_events(run: SeedRun, flow: str, start: float = 0, end: float | None = None) -> float:
+    """Fast recoveries and timeouts of a flow that began in the window."""
+    return float(np.nansum(_series(run, flow).columns["loss_events"][_window(run, start, end)]))
+
+
 def rtt_samples(run: SeedRun, flow: str | None = None) -> float:
     """RTT samples of a flow or group, or of all."""
     return _sum(run, flow, "rtt_samples")
@@ -215,6 +220,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         retransmitted,
         timeouts,
         fast_recoveries,
+        loss_events,
         rtt_samples,
         rtt_peaks,
         timeouts_at_peak,

@@ -81,6 +81,4 @@ def part_cells(experiment: str, effect: str) -> list[str]:
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:
     if each.unavailable is not None:
         return World(paper, seeds, {}, point, each, each.unavailable)
-    needed = told_cells(paper)
-    made = {key: cell for key, cell in cells(paper, each).items() if key in needed}
-    return World(paper, seeds, made, point, each)
+    return World(paper, seeds, cells(paper, each, only=told_cells(paper)), point, each)
