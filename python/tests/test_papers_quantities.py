@@ -53,6 +53,7 @@ def test_whole_runs() -> None:
     assert quantity("goodput") == 25
     assert quantity("retransmitted", "a") == 7
     assert quantity("lost") == 6
+    assert quantity("lost_on", "bottleneck") == 2
     assert quantity("utilisation", "bottleneck") == 0.97
     assert quantity("queue_delay", "bottleneck") == 20.5
     assert quantity("rtt", "a") == 88.25

@@ -26,6 +26,7 @@ fn every_example_is_accepted_without_a_remark() {
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(problems.is_empty(), "{}", told.join("\n"));
         let scenario = scenario.expect("a scenario");
-        assert!(scenario.duration().as_secs_f64() <= 60.0, "{file} takes too long to be an example");
+        // A minute is measured; a warm-up may come before it.
+        assert!(scenario.duration().as_secs_f64() <= 80.0, "{file} takes too long to be an example");
     }
 }

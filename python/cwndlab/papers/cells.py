@@ -102,7 +102,8 @@ def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str],
 
 def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
     for key, value in overrides.items():
-        name = _algorithm(value) if key.split(".")[-1] == "cc" else None
+        # `uncoupled:cubic` runs `cubic`.
+        name = _algorithm(value).removeprefix(catalogue.UNCOUPLED) if key.split(".")[-1] == "cc" else None
         if name is not None and name not in _algorithms():
             yield f"needs the algorithm {name}, which is not there yet"
 

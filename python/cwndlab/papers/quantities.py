@@ -60,6 +60,11 @@ def lost(run: SeedRun) -> float:
     return float(sum(link["dropped_packets"] + link["lost_packets"] for link in run.outcome["links"]))
 
 
+def lost_on(run: SeedRun, link: str) -> float:
+    """Packets that a link lost itself: at random or while it was down, not dropped by its queue."""
+    return _measure(_link(run, link), "lost_packets")
+
+
 def retransmitted(run: SeedRun, flow: str) -> float:
     """Packets that a flow sent again."""
     return _measure(_flow(run, flow), "retransmitted_packets")
@@ -217,6 +222,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         jain,
         utilisation,
         lost,
+        lost_on,
         retransmitted,
         timeouts,
         fast_recoveries,
