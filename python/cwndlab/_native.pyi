@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, TypedDict
 
-from numpy import float64, uint32
+from numpy import bool_, float32, float64, uint32
 from numpy.typing import NDArray
 
 Column = NDArray[float64]
@@ -234,3 +234,71 @@ def run_seed(
 def catalogue() -> str: ...
 def bench_cases() -> list[str]: ...
 def bench(case: str, repeats: int, overrides: list[tuple[str, str]]) -> str: ...
+
+# What an agent sees and is told: observation, reward, terminated, truncated, info.
+Turn = tuple[NDArray[float32], float, bool, bool, dict[str, Any]]
+
+class EnvironmentCourse:
+    """What episodes are made from."""
+
+    def __init__(
+        self,
+        name: str,
+        scenario: tuple[bytes, str, list[str]] | None,
+        flows: int,
+        overrides: list[tuple[str, str]],
+    ) -> None: ...
+    @property
+    def agents(self) -> list[str]:
+        """Names of the flows that agents steer."""
+    @property
+    def spaces(self) -> tuple[int, int]:
+        """Length of the observation and number of actions."""
+    def drawn(self, seed: int) -> list[tuple[str, float]]:
+        """What the episode with this seed has drawn, by name."""
+    def with_algorithm(self, seed: int, algorithm: str) -> str:
+        """Measures of the episode with another algorithm in the place of the agents."""
+
+class Episodes:
+    """One environment, for one agent or several."""
+
+    def __init__(self, course: EnvironmentCourse) -> None: ...
+    def reset(self, seed: int | None) -> Turn: ...
+    def step(self, action: int) -> Turn: ...
+    def last(self, agent: int) -> Turn:
+        """What one of several agents sees at the end of the episode."""
+    @property
+    def turn(self) -> int:
+        """Whose turn it is, by the place among the agents."""
+    @property
+    def seed(self) -> int:
+        """The seed of the episode."""
+    def finish(self) -> str:
+        """End the episode and give its measures."""
+
+class EpisodeFleet:
+    """Many environments that step together."""
+
+    def __init__(self, course: EnvironmentCourse, count: int, threads: int | None) -> None: ...
+    def reset(self, seeds: list[int | None]) -> Turns: ...
+    def step(self, actions: NDArray[uint32]) -> Turns: ...
+
+Turns = tuple[NDArray[float32], NDArray[float64], NDArray[bool_], NDArray[bool_], dict[str, Any]]
+
+class Trainer:
+    """A DQN that learns in an environment."""
+
+    def __init__(self, course: EnvironmentCourse, seed: int, given: bytes | None) -> None: ...
+    def train(self, decisions: int) -> list[tuple[int, int, float]]:
+        """Make so many decisions; seed, decisions and mean reward of each episode that ended."""
+    def weights(self) -> bytes:
+        """What was learned so far, as a safetensors file."""
+
+class Policy:
+    """A network that plays: the action that it values most."""
+
+    def __init__(self, file: bytes) -> None: ...
+    @property
+    def inputs(self) -> str:
+        """What the network takes in."""
+    def __call__(self, observation: NDArray[float32]) -> int: ...

@@ -12,7 +12,12 @@ from cwndlab.errors import InputError
 Entry = dict[str, Any]
 
 # How the catalogue names its parts, and what one entry is called.
-PARTS = {"algorithms": "algorithm", "queues": "queue", "profiles": "profile"}
+PARTS = {
+    "algorithms": "algorithm",
+    "queues": "queue",
+    "profiles": "profile",
+    "environments": "environment",
+}
 
 # Before an algorithm's name: each subflow runs it as if it were alone.
 UNCOUPLED = "uncoupled:"

@@ -15,8 +15,10 @@ from cwndlab.commands.compare import compare
 from cwndlab.commands.listing import list_
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
+from cwndlab.commands.score import score
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
+from cwndlab.commands.train import train
 from cwndlab.errors import CwndlabError
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ app.command("reproduce")(reproduce)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)
+app.command("train")(train)
+app.command("score")(score)
 app.command("bench")(bench)
 
 

@@ -52,7 +52,7 @@ impl Registry {
     pub fn built_in() -> Self {
         use crate::algo::{
             always, balia, bbr1, bbr2, bbr3, constant, cubic, dbac, dqn_cubic, dqn_cubic_2022, dqn_newreno,
-            fbbr2, lia, newreno, olia, random, reno, timeout_patterns, vegas,
+            fbbr2, lia, newreno, olia, random, reno, steered, timeout_patterns, vegas,
         };
         Self {
             algorithms: vec![
@@ -77,6 +77,7 @@ impl Registry {
                 constant::algorithm(),
                 random::algorithm(),
                 always::algorithm(),
+                steered::algorithm(),
             ],
         }
     }

@@ -17,6 +17,7 @@ pub fn catalogue(registry: &Registry) -> Value {
         "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
         "tcp": params(&TcpOptions::specs()),
         "mptcp": params(&MptcpOptions::specs()),
+        "environments": crate::gym::catalogue(registry),
     })
 }
 

@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod catalogue;
+pub mod gym;
 pub mod measures;
 pub mod run;
 pub mod scenario;

@@ -2,6 +2,7 @@
 
 use crate::scenario::Scenario;
 use cwndlab_cc::{Breakdown, Time};
+use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::{Outcome, Sim, Stop};
 use std::any::Any;
 use std::fmt;
@@ -28,6 +29,8 @@ pub enum Failure {
     Interrupted,
     /// A controller broke the run off, for this reason.
     Controller(String),
+    /// The flow of this name waits for an agent outside, and there is none.
+    Waiting(String),
     /// The simulator has a fault; the seed finds it again.
     Fault {
         /// The seed.
@@ -42,6 +45,10 @@ impl fmt::Display for Failure {
         match self {
             Failure::Interrupted => f.write_str("the run was interrupted"),
             Failure::Controller(why) => f.write_str(why),
+            Failure::Waiting(flow) => write!(
+                f,
+                "flow `{flow}` waits for an agent outside; environments have one (cwndlab list environments), a run has not"
+            ),
             Failure::Fault { seed, message } => {
                 write!(f, "the simulator failed with seed {seed}, which is a fault of cwndlab: {message}")
             }
@@ -56,35 +63,43 @@ impl std::error::Error for Failure {}
 /// # Errors
 /// The run was cancelled, a controller broke it off, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, control: &Control) -> Result<Outcome, Failure> {
-    // Nothing of the simulation outlives a fault in it, so none of it is seen in a broken state.
-    let run = AssertUnwindSafe(|| run_in_slices(scenario, seed, record, control));
-    match catch_unwind(run) {
-        Ok(outcome) => outcome.ok_or(Failure::Interrupted),
-        Err(payload) => Err(match payload.downcast::<Breakdown>() {
-            // Who cancels a run may have torn its controller out of an endless loop.
-            Ok(_) if control.cancel.load(Ordering::Relaxed) => Failure::Interrupted,
-            Ok(breakdown) => Failure::Controller(breakdown.0),
-            Err(payload) => Failure::Fault { seed, message: panic_message(&*payload) },
-        }),
+    match guarded(seed, || run_in_slices(scenario, seed, record, control)) {
+        // Who cancels a run may have torn its controller out of an endless loop.
+        Err(Failure::Controller(_)) if control.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
+        result => result?,
     }
 }
 
-fn run_in_slices(scenario: &Scenario, seed: u64, record: bool, control: &Control) -> Option<Outcome> {
+/// Does this with a simulation that nobody keeps if it fails, so that nothing is seen in a broken state.
+pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Breakdown>() {
+        Ok(breakdown) => Failure::Controller(breakdown.0),
+        Err(payload) => Failure::Fault { seed, message: panic_message(&*payload) },
+    })
+}
+
+fn run_in_slices(
+    scenario: &Scenario,
+    seed: u64,
+    record: bool,
+    control: &Control,
+) -> Result<Outcome, Failure> {
     let mut sim = Sim::new(&scenario.spec(seed, record));
     for slice in 1..=SLICES {
-        let until = slice_end(scenario, slice);
-        loop {
-            if control.cancel.load(Ordering::Relaxed) {
-                return None;
-            }
-            // No flow has an agent outside: a decision, if there should be one, is the agent's own.
-            if !matches!(sim.run_until(until), Stop::Decision(_)) {
-                break;
-            }
+        if control.cancel.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        if let Stop::Decision(flow) = sim.run_until(slice_end(scenario, slice)) {
+            return Err(Failure::Waiting(name_of(scenario, seed, flow)));
         }
         control.progress.store(slice * PERMILLE / SLICES, Ordering::Relaxed);
     }
-    Some(sim.outcome())
+    Ok(sim.outcome())
+}
+
+fn name_of(scenario: &Scenario, seed: u64, flow: usize) -> String {
+    let flows = scenario.spec(seed, false).flows;
+    flows.iter().flat_map(FlowSpec::parts).nth(flow).map_or_else(String::new, |flow| flow.name)
 }
 
 fn slice_end(scenario: &Scenario, slice: u64) -> Time {

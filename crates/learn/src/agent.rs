@@ -13,6 +13,11 @@ pub trait Agent: Send {
     /// Fills `observation` (of [`Agent::observation_len`] values) and returns the reward since the last decision.
     fn observe(&mut self, observation: &mut [f32]) -> f32;
 
+    /// The same at the end of a run, where no decision is due.
+    fn observe_end(&mut self, observation: &mut [f32]) -> f32 {
+        self.observe(observation)
+    }
+
     /// Applies an action; one that is out of range is taken as the last one.
     fn act(&mut self, action: u32);
 }

@@ -2,6 +2,7 @@
 
 mod controller;
 mod convert;
+mod gym;
 mod registry;
 mod token;
 
@@ -65,7 +66,9 @@ fn run_seed<'py>(
         let scenario = accepted(text, file, &overrides)?;
         let outcome = run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
-            Failure::Controller(_) | Failure::Fault { .. } => PyRuntimeError::new_err(failure.to_string()),
+            Failure::Controller(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
+                PyRuntimeError::new_err(failure.to_string())
+            }
         })?;
         let over_time = OverTime::of(&scenario, &outcome);
         Ok::<_, PyErr>((outcome, over_time))
@@ -106,6 +109,7 @@ pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = A
     }
     module.add_class::<RunToken>()?;
     controller::add_classes(module)?;
+    gym::add_classes(module)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(run_seed, module)?)?;

@@ -23,5 +23,5 @@ mod topology;
 
 pub use outcome::Outcome;
 pub use schedule::Schedule;
-pub use sim::{Sim, Stop};
+pub use sim::{Glance, Sim, Stop};
 pub use spec::SimSpec;

@@ -31,6 +31,21 @@ pub enum Stop {
     Decision(usize),
 }
 
+/// What a flow has done up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// The latest RTT sample; zero before the first.
+    pub rtt: Span,
+    /// All that it had to send has been acknowledged.
+    pub finished: bool,
+}
+
 /// A simulation.
 pub struct Sim {
     now: Time,
@@ -141,6 +156,20 @@ impl Sim {
     /// The agent of a flow.
     pub fn agent(&mut self, flow: usize) -> Option<&mut dyn Agent> {
         self.flows.get_mut(flow)?.sender.agent()
+    }
+
+    /// What a flow has done so far.
+    #[must_use]
+    pub fn glance(&self, flow: usize) -> Option<Glance> {
+        let flow = self.flows.get(flow)?;
+        let counters = flow.sender.counters();
+        Some(Glance {
+            delivered_bytes: flow.delivered_bytes(),
+            sent_packets: counters.sent,
+            retransmitted_packets: counters.resent,
+            rtt: flow.sender.rtt().latest,
+            finished: flow.sender.is_finished(),
+        })
     }
 
     /// Gives the agent's decision; it takes effect after the flow's decision delay.

@@ -27,11 +27,6 @@ class Part(StrEnum):
 # Summaries go on in the next line.
 WIDTH = 80
 
-# Parts of the laboratory that are still to come: listed, so that nobody looks for them in vain.
-TO_COME = {
-    Part.ENVIRONMENTS: "none yet: Gymnasium environments come with part 8",
-}
-
 
 def list_(
     part: Annotated[Part | None, typer.Argument(help="Which; default: all.")] = None,
@@ -46,13 +41,13 @@ def list_(
     known = {**catalogue.read(), Part.PAPERS: _papers()}
     parts = list(Part) if part is None else [part]
     if as_json:
-        typer.echo(files.dump({"schema": 1, **{name: _brief(known.get(name, [])) for name in parts}}))
+        typer.echo(files.dump({"schema": 1, **{name: _brief(known[name]) for name in parts}}))
         return
     for index, name in enumerate(parts):
         if index:
             typer.echo()
         typer.echo(f"{name}:")
-        _print(name, known.get(name, []))
+        _print(known[name])
 
 
 def _papers() -> list[dict[str, Any]]:
@@ -70,10 +65,7 @@ def _brief(entries: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
     return [{"name": entry["name"], "summary": entry.get("summary") or ""} for entry in entries]
 
 
-def _print(part: Part, entries: list[dict[str, Any]]) -> None:
-    if part in TO_COME:
-        typer.echo(f"  {TO_COME[part]}")
-        return
+def _print(entries: list[dict[str, Any]]) -> None:
     width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in _brief(entries):
         first, *rest = textwrap.wrap(entry["summary"], WIDTH - width - 4) or [""]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def show(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, tcp or mptcp.")
+        str,
+        typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, an environment, tcp or mptcp."),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
@@ -45,6 +46,8 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
     console.print(f"{entry['name']} ({kind}): {entry['summary']}", markup=False)
     if entry.get("source"):
         console.print(f"source: {entry['source']}", markup=False)
+    if kind == "environment":
+        console.print(_environment(entry))
     if entry.get("params"):
         console.print()
         console.print(_table(entry["params"]))
@@ -52,6 +55,31 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
         if entry.get(title):
             console.print(f"{title}:")
             console.print(_items(entry[title]))
+
+
+def _environment(entry: dict[str, Any]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from cwndlab.numbers import plain
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    actions = (f"{number}: {action}" for number, action in enumerate(entry["actions"]))
+    rows = {
+        "algorithm": f"{entry['algorithm']} (`cwndlab show {entry['algorithm']}`)",
+        "observation": f"{entry['observation_len']} numbers: " + entry["observation"].replace(",", ", "),
+        "actions": f"{entry['actions_len']}: " + "; ".join(actions),
+        "decides": entry["decides"],
+        "reward": entry["reward"],
+        "episode": f"{entry['duration']}, then truncated; terminated when the flow has sent all it had",
+    } | {
+        each["name"]: f"{plain(each['low'])} to {plain(each['high'])}, uniform in the logarithm: "
+        f"{each['meaning']} ({each['source']})"
+        for each in entry["ranges"]
+    }
+    for name, told in rows.items():
+        grid.add_row(escape(name), escape(told))
+    return grid
 
 
 def _items(lines: Sequence[str]) -> Table:

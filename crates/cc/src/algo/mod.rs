@@ -17,5 +17,6 @@ pub mod newreno;
 pub mod olia;
 pub mod random;
 pub mod reno;
+pub mod steered;
 pub mod timeout_patterns;
 pub mod vegas;

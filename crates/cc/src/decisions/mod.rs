@@ -123,6 +123,11 @@ pub trait Policy: Send {
         0.0
     }
 
+    /// The same at the end of a run.
+    fn observe_end(&self, observation: &mut [f32]) -> f32 {
+        self.observe(observation)
+    }
+
     /// The network as it is now, for who wants to keep it.
     fn weights(&self) -> Option<Weights> {
         None
@@ -260,6 +265,10 @@ impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
 
     fn observe(&mut self, observation: &mut [f32]) -> f32 {
         self.policy.observe(observation)
+    }
+
+    fn observe_end(&mut self, observation: &mut [f32]) -> f32 {
+        self.policy.observe_end(observation)
     }
 
     fn act(&mut self, action: u32) {

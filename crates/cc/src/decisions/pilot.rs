@@ -171,6 +171,11 @@ impl Policy for Pilot {
         self.shown
     }
 
+    fn observe_end(&self, observation: &mut [f32]) -> f32 {
+        observation.copy_from_slice(&self.state);
+        if self.lost { LOSS } else { self.reward }
+    }
+
     fn weights(&self) -> Option<Weights> {
         let inputs = self.setup.params.state.inputs(self.setup.features)?;
         Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })

@@ -1,0 +1,223 @@
+//! What the episodes of an environment are made from: a link that is drawn anew for each, or a scenario that stands.
+
+use super::environments::{Environment, RANGES, draw};
+use crate::scenario::{Flow, Scenario, Source, read};
+use crate::trace::Directory;
+use cwndlab_cc::Registry;
+use cwndlab_cc::params::Value;
+use std::sync::Arc;
+
+/// Length of a drawn episode.
+pub const DURATION: &str = "10 s";
+
+/// Dotted keys and values that are set over a scenario.
+type Overrides = Vec<(String, String)>;
+
+/// Where the episodes play.
+#[derive(Clone)]
+pub enum World {
+    /// On a link drawn for each episode, with so many equal flows that agents steer.
+    Drawn {
+        /// How many.
+        flows: u64,
+    },
+    /// In a scenario; the named flows are steered, without names the first.
+    Scenario {
+        /// The scenario's text.
+        text: Vec<u8>,
+        /// Its file's name.
+        file: String,
+        /// The names.
+        flows: Vec<String>,
+    },
+}
+
+/// Makes the scenario of any episode.
+pub struct Course {
+    environment: &'static Environment,
+    registry: Registry,
+    text: Vec<u8>,
+    file: String,
+    /// What the user sets; it goes over what is drawn.
+    own: Overrides,
+    /// The entries of `[[flow]]` that agents steer, and whether their algorithm stands in the scenario.
+    steered: Vec<(usize, bool)>,
+    /// The scenario, if it is always the same one.
+    pinned: Option<Arc<Scenario>>,
+    agents: Vec<String>,
+}
+
+impl Course {
+    /// Of an environment in a world, with overrides over its scenario.
+    ///
+    /// # Errors
+    /// The scenario has mistakes, or there is no such flow in it.
+    pub fn new(
+        environment: &'static Environment,
+        world: World,
+        own: &[(String, String)],
+        registry: Registry,
+    ) -> Result<Self, String> {
+        let drawn = matches!(world, World::Drawn { .. });
+        let (text, file, wanted) = match world {
+            World::Drawn { flows } => (link(environment, flows), "<drawn>".to_owned(), Vec::new()),
+            World::Scenario { text, file, flows } => (text, file, flows),
+        };
+        let (own, steered, pinned, agents) = (own.to_vec(), Vec::new(), None, Vec::new());
+        let mut course = Self { environment, registry, text, file, own, steered, pinned, agents };
+        let before = course.read(if drawn { drawn_values(0) } else { Vec::new() })?;
+        course.steered = course.find(&before, &wanted)?;
+        if !drawn {
+            course.pinned = Some(Arc::new(course.read(course.steering())?));
+        }
+        course.agents = course.waiting(&*course.scenario(0)?);
+        Ok(course)
+    }
+
+    /// The environment.
+    #[must_use]
+    pub fn environment(&self) -> &'static Environment {
+        self.environment
+    }
+
+    /// Names of the flows that agents steer.
+    #[must_use]
+    pub fn agents(&self) -> &[String] {
+        &self.agents
+    }
+
+    /// Length of the observation and number of actions.
+    #[must_use]
+    pub fn spaces(&self) -> Option<(usize, u32)> {
+        self.environment.spaces(&self.registry)
+    }
+
+    /// The default of a parameter of the agents' algorithm.
+    pub(super) fn parameter(&self, name: &str) -> Option<Value> {
+        let algorithm = self.registry.get(self.environment.algorithm)?;
+        algorithm.params.iter().find(|param| param.name == name).map(|param| param.default.clone())
+    }
+
+    /// The values that the episode with this seed has, by the names of [`RANGES`]; none in a scenario that stands.
+    #[must_use]
+    pub fn drawn(&self, seed: u64) -> Vec<(&'static str, f64)> {
+        if self.pinned.is_some() {
+            return Vec::new();
+        }
+        RANGES.iter().map(|range| range.name).zip(draw(seed)).collect()
+    }
+
+    /// The scenario of the episode with this seed.
+    ///
+    /// # Errors
+    /// It has mistakes.
+    pub fn scenario(&self, seed: u64) -> Result<Arc<Scenario>, String> {
+        match &self.pinned {
+            Some(scenario) => Ok(scenario.clone()),
+            None => self.read([drawn_values(seed), self.steering()].concat()).map(Arc::new),
+        }
+    }
+
+    /// The same with another algorithm in the place of the agents: a name, or a table as a scenario has it.
+    ///
+    /// # Errors
+    /// There is no such algorithm.
+    pub fn with_algorithm(&self, seed: u64, algorithm: &str) -> Result<Scenario, String> {
+        let drawn = if self.pinned.is_some() { Vec::new() } else { drawn_values(seed) };
+        let replaced = self.steered.iter().map(|(n, _)| (format!("flow.{n}.cc"), algorithm.to_owned()));
+        // What the user sets of the agents' algorithm has no meaning for another.
+        let of_agents =
+            |key: &str| self.steered.iter().any(|(n, _)| key.starts_with(&format!("flow.{n}.cc")));
+        let own = self.own.iter().filter(|(key, _)| !of_agents(key)).cloned();
+        self.read_exactly(&[drawn, own.collect(), replaced.collect()].concat())
+    }
+
+    fn read(&self, overrides: Overrides) -> Result<Scenario, String> {
+        self.read_exactly(&[overrides, self.own.clone()].concat())
+    }
+
+    fn read_exactly(&self, overrides: &Overrides) -> Result<Scenario, String> {
+        let traces = Directory::of(&self.file);
+        let source = Source { file: &self.file, registry: &self.registry, traces: &traces };
+        let (scenario, problems) = read(&self.text, &source, overrides);
+        scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The entries of the named flows, or the first that lasts.
+    fn find(&self, scenario: &Scenario, wanted: &[String]) -> Result<Vec<(usize, bool)>, String> {
+        let lasting: Vec<(usize, &Flow)> = scenario
+            .flows
+            .iter()
+            .enumerate()
+            .filter(|(_, flow)| flow.enabled && flow.arrivals.is_none())
+            .collect();
+        let stands =
+            |(n, flow): &(usize, &Flow)| (*n, flow.template.algorithm.name == self.environment.algorithm);
+        if wanted.is_empty() {
+            let first = lasting.first().map(stands);
+            return first.map(|first| vec![first]).ok_or_else(|| format!("{}: no flow lasts", self.file));
+        }
+        let one = |name: &String| {
+            let found = lasting.iter().find(|(_, flow)| flow.names.contains(name)).map(stands);
+            found.ok_or_else(|| {
+                let known: Vec<&str> =
+                    lasting.iter().flat_map(|(_, flow)| &flow.names).map(String::as_str).collect();
+                format!(
+                    "{}: no flow that lasts is called `{name}`; there are {}",
+                    self.file,
+                    known.join(", ")
+                )
+            })
+        };
+        let mut found = wanted.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// What makes the flows wait for their agents.
+    fn steering(&self) -> Overrides {
+        let mut overrides = Vec::new();
+        for (n, stands) in &self.steered {
+            if !stands {
+                overrides.push((format!("flow.{n}.cc"), self.environment.algorithm.to_owned()));
+            }
+            for (key, value) in self.environment.outside {
+                overrides.push((format!("flow.{n}.cc.{key}"), (*value).to_owned()));
+            }
+        }
+        overrides
+    }
+
+    /// Names of the flows that wait, those of a connection's subflows in its place.
+    fn waiting(&self, scenario: &Scenario) -> Vec<String> {
+        let entries = self.steered.iter().map(|(n, _)| &scenario.flows[*n]);
+        entries
+            .flat_map(|flow| flow.names.iter().flat_map(|name| flow.parts(name)))
+            .map(|(name, _)| name)
+            .collect()
+    }
+}
+
+/// A link whose values are drawn, with flows of the environment's algorithm.
+fn link(environment: &Environment, flows: u64) -> Vec<u8> {
+    let count = if flows == 1 { String::new() } else { format!("count = {flows}\n") };
+    format!(
+        "duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\n\n[[flow]]\nname = \
+         \"agent\"\ncc = \"{}\"\npath = [\"bottleneck\"]\n{count}",
+        environment.algorithm
+    )
+    .into_bytes()
+}
+
+/// What an episode of this seed sets of the link; half of the RTT lies in each direction.
+fn drawn_values(seed: u64) -> Overrides {
+    let [rate_mbps, rtt_ms, buffer_bdp, loss] = draw(seed);
+    let set = |key: &str, value: String| (format!("link.bottleneck.{key}"), value);
+    vec![
+        set("rate", format!("{rate_mbps:.3} Mbit/s")),
+        set("delay", format!("{:.3} ms", rtt_ms / 2.0)),
+        set("queue", format!("{buffer_bdp:.3} bdp")),
+        set("loss", format!("{loss:.9}")),
+    ]
+}

@@ -1,0 +1,18 @@
+//! Environments for agents outside: which there are, what their episodes are drawn from, and how one is played, alone,
+//! many at a time, or by a DQN that learns.
+
+mod course;
+mod environments;
+mod episode;
+mod fleet;
+mod player;
+mod policy;
+mod trainer;
+
+pub use course::{Course, DURATION, World};
+pub use environments::{ENVIRONMENTS, Environment, RANGES, Range, catalogue, find};
+pub use episode::{End, Episode, Info, Step};
+pub use fleet::{Fleet, Told};
+pub use player::Player;
+pub use policy::Policy;
+pub use trainer::{EpisodeReward, Trainer};

@@ -1,0 +1,37 @@
+//! A network that plays: the action that it values most.
+
+use cwndlab_cc::decisions::Weights;
+use cwndlab_learn::net::{Evaluation, argmax};
+
+/// Plays weights, and explores nothing.
+pub struct Policy {
+    weights: Weights,
+    evaluation: Evaluation,
+}
+
+impl Policy {
+    /// Of these weights.
+    #[must_use]
+    pub fn new(weights: Weights) -> Self {
+        Self { evaluation: Evaluation::new(&weights.network), weights }
+    }
+
+    /// The weights.
+    #[must_use]
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The action for what is seen.
+    ///
+    /// # Errors
+    /// The network takes in another number of values.
+    pub fn choose(&mut self, observation: &[f32]) -> Result<u32, String> {
+        let network = &self.weights.network;
+        let (wanted, found) = (network.inputs(), observation.len());
+        if wanted != found {
+            return Err(format!("the network takes in {wanted} numbers, found {found}"));
+        }
+        Ok(argmax(self.evaluation.outputs(network, observation).iter().copied()) as u32)
+    }
+}

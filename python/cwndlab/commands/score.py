@@ -1,0 +1,70 @@
+"""`cwndlab score`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cwndlab.commands.options import AsJson, Overrides, Seeds
+
+if TYPE_CHECKING:
+    from cwndlab.environments.scores import Score
+
+# Heading, attribute and factor of each column.
+COLUMNS = (
+    ("goodput\n% of link", "goodput_share", 100),
+    ("RTT\nover least", "rtt_ratio", 1),
+    ("sent again\n%", "retransmitted_share", 100),
+    ("reward", "mean_reward", 1),
+)
+
+
+def score(
+    environment: Annotated[str, typer.Argument(metavar="ENV", help="An environment: see `cwndlab list`.")],
+    seeds: Seeds = "20",
+    weights: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A trained agent to play beside them (safetensors).")
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    as_json: AsJson = False,
+) -> None:
+    """Play the same episodes with algorithms, a random agent and a trained one.
+
+    Prints means over the seeds with their 95 % intervals.
+    """
+    from cwndlab import files
+    from cwndlab.commands.train import read_weights
+    from cwndlab.environments.scores import score as play
+    from cwndlab.progress import progress
+    from cwndlab.scenario import parse_override
+    from cwndlab.seeds import parse_seeds
+
+    changes = dict(parse_override(text) for text in overrides)
+    given = None if weights is None else read_weights(weights)
+    chosen = parse_seeds(seeds)
+    with progress("score") as watch:
+        scores = play(environment, chosen, given, changes, watch)
+    if as_json:
+        rows = [row.to_json() for row in scores]
+        typer.echo(files.dump({"schema": 1, "environment": environment, "seeds": chosen, "scores": rows}))
+    else:
+        _print(scores)
+
+
+def _print(scores: list[Score]) -> None:
+    from rich.table import Table
+
+    from cwndlab.numbers import with_interval
+    from cwndlab.terminal import output
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("controller", no_wrap=True)
+    for heading, *_ in COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in scores:
+        table.add_row(
+            row.name, *(with_interval(getattr(row, name).scaled(factor)) for _, name, factor in COLUMNS)
+        )
+    output().print(table)

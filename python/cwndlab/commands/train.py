@@ -1,0 +1,86 @@
+"""`cwndlab train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cwndlab.commands.options import AsJson, Out, Overrides
+
+if TYPE_CHECKING:
+    from cwndlab.environments.training import Training
+
+WEIGHTS = "weights.safetensors"
+DOCUMENT = "training.json"
+# Episodes whose mean tells what was reached.
+LAST = 10
+
+
+def train(
+    environment: Annotated[str, typer.Argument(metavar="ENV", help="An environment: see `cwndlab list`.")],
+    decisions: Annotated[int, typer.Option(min=1, metavar="N", help="How many are learned from.")] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, metavar="SEED", help="Of weights, actions and episodes.")] = 1,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Every episode is this scenario; default: drawn links."),
+    ] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The flow of the scenario that learns; default: the first."),
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    given: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Weights (safetensors) to go on from.")
+    ] = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a DQN in an environment, and keep its weights.
+
+    Ctrl-C keeps what was learned so far; --from goes on from there.
+    """
+    from cwndlab import files
+    from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.environments.training import train as learn
+    from cwndlab.progress import progress
+    from cwndlab.scenario import parse_override
+
+    changes = dict(parse_override(text) for text in overrides)
+    weights = None if given is None else read_weights(given)
+    folder = prepared(out, "train-" + environment.rpartition("/")[2])
+    with progress("train") as watch:
+        training = learn(environment, decisions, seed, scenario, flow, changes, weights, watch)
+    (folder / WEIGHTS).write_bytes(training.weights)
+    document = files.dump(training.to_json())
+    (folder / DOCUMENT).write_text(document + "\n")
+    typer.echo(document if as_json else _told(training))
+    typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
+    if training.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def read_weights(file: Path) -> bytes:
+    """Read a file of weights."""
+    from cwndlab.errors import InputError
+
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+def _told(training: Training) -> str:
+    rewards = [episode.mean_reward for episode in training.episodes]
+    told = f"{training.decisions} decisions, {len(rewards)} episodes"
+    if not rewards:
+        return told
+
+    def mean(values: list[float]) -> str:
+        return f"{sum(values) / len(values):.3f}"
+
+    first, last = rewards[:LAST], rewards[-LAST:]
+    return (
+        f"{told}; mean reward {mean(first)} in the first {len(first)}, {mean(last)} in the last {len(last)}"
+    )

@@ -1,0 +1,1 @@
+"""Environments for agents that learn; `cwndlab.gym` is the door to them."""
