@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import json
 import subprocess
 import sys
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
 from cwndlab.errors import CwndlabError, InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # One CUBIC flow; with Reno in Rust and in Python it tells what the way into Python and back costs.
 _BASE = "one-flow-100mbit"
 _PYTHON_CONTROLLER = "python-controller"
+# A step of an environment, beside the same decision made inside the simulation.
+_GYM_STEP = "gym-step"
+# Few packets between two decisions, so that the difference is not lost in the simulation's own time.
+_GYM_LINK = """
+duration = "200 s"
+
+[[link]]
+name  = "bottleneck"
+rate  = "10 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+name = "a"
+cc   = "dqn-newreno"
+path = ["bottleneck"]
+"""
+# The action that leaves the window as it is.
+_STAY = 3
 
 
 def chosen(case: str | None) -> list[str]:
     """All cases, or the one named."""
     known = [*_native.bench_cases(), _PYTHON_CONTROLLER]
+    if importlib.util.find_spec("gymnasium"):
+        known.append(_GYM_STEP)
     if case is None:
         return known
     if case not in known:
@@ -42,6 +67,8 @@ def measure(case: str, repeats: int) -> dict[str, Any]:
 def _measured(case: str, repeats: int) -> dict[str, Any]:
     if case == _PYTHON_CONTROLLER:
         return _python_controller(repeats)
+    if case == _GYM_STEP:
+        return _gym_step(repeats)
     measured: dict[str, Any] = json.loads(_native.bench(case, repeats, []))
     return measured
 
@@ -68,6 +95,34 @@ def _python_controller(repeats: int) -> dict[str, Any]:
     run("python-reno", 1)
     us_per_op = (python["cpu_s"] - rust["cpu_s"]) * 1e6 / acks
     return {**python, "name": _PYTHON_CONTROLLER, "us_per_op": us_per_op}
+
+
+def _gym_step(repeats: int) -> dict[str, Any]:
+    """Act from outside, and let the same agent act inside; a step costs what it takes beyond."""
+    from cwndlab.environments.single import FlowEnv
+
+    env = FlowEnv("cwndlab/DqnNewReno-v0", scenario=_GYM_LINK)
+    inside = f'{{ name = "always", actions = "newreno", action = {_STAY} }}'
+    steps = 0
+
+    def outside() -> None:
+        nonlocal steps
+        env.reset(seed=1)
+        steps, ended = 0, False
+        while not ended:
+            _, _, _, ended, _ = env.step(_STAY)
+            steps += 1
+
+    def best(work: Callable[[], object]) -> float:
+        def once() -> float:
+            begin = time.process_time()
+            work()
+            return time.process_time() - begin
+
+        return min(once() for _ in range(repeats))
+
+    beyond_s = best(outside) - best(lambda: env.course.with_algorithm(1, inside))
+    return {"name": _GYM_STEP, "us_per_op": beyond_s * 1e6 / steps}
 
 
 if __name__ == "__main__":

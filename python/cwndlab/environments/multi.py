@@ -29,8 +29,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     """Flows that decide in the order in which their ACKs come: PettingZoo's agent-environment cycle.
 
     `flows` equal flows share a link that each episode draws by its seed. With `scenario` (a path, text or
-    dictionary) `flows` are the names of those that are steered. What an agent is rewarded for is the time from
-    its own last decision to this one.
+    dictionary) `flows` are the names of those that are steered. An agent is rewarded for the time from its own
+    last decision to this one.
     """
 
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
@@ -101,6 +101,12 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         if terminated or truncated:
             self._end(turn, terminated=terminated, truncated=truncated)
         self._accumulate_rewards()
+
+    def render(self) -> None:
+        """There is nothing to see."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
 
     def _turn_of(self, agent: str, seen: NDArray[np.float32], info: dict[str, Any]) -> None:
         self.agent_selection = agent

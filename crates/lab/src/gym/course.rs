@@ -60,12 +60,24 @@ impl Course {
     ) -> Result<Self, String> {
         let drawn = matches!(world, World::Drawn { .. });
         let (text, file, wanted) = match world {
-            World::Drawn { flows } => (link(environment, flows), "<drawn>".to_owned(), Vec::new()),
+            World::Drawn { flows } => {
+                (link(environment, flows), "<drawn>".to_owned(), agents(flows).collect())
+            }
             World::Scenario { text, file, flows } => (text, file, flows),
         };
-        let (own, steered, pinned, agents) = (own.to_vec(), Vec::new(), None, Vec::new());
-        let mut course = Self { environment, registry, text, file, own, steered, pinned, agents };
-        let before = course.read(if drawn { drawn_values(0) } else { Vec::new() })?;
+        let mut course = Self {
+            environment,
+            registry,
+            text,
+            file,
+            own: own.to_vec(),
+            steered: Vec::new(),
+            pinned: None,
+            agents: Vec::new(),
+        };
+        // Settings of the agents' algorithm have no meaning before it is there.
+        let others = own.iter().filter(|(key, _)| !key.contains(".cc.")).cloned();
+        let before = course.read_exactly(&others.collect())?;
         course.steered = course.find(&before, &wanted)?;
         if !drawn {
             course.pinned = Some(Arc::new(course.read(course.steering())?));
@@ -199,15 +211,18 @@ impl Course {
     }
 }
 
-/// A link whose values are drawn, with flows of the environment's algorithm.
+/// A link whose values are drawn, with flows of the environment's algorithm; PettingZoo counts agents from 0.
 fn link(environment: &Environment, flows: u64) -> Vec<u8> {
-    let count = if flows == 1 { String::new() } else { format!("count = {flows}\n") };
-    format!(
-        "duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\n\n[[flow]]\nname = \
-         \"agent\"\ncc = \"{}\"\npath = [\"bottleneck\"]\n{count}",
-        environment.algorithm
-    )
-    .into_bytes()
+    let link = format!("duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\n");
+    let flow = |name: String| {
+        let cc = environment.algorithm;
+        format!("\n[[flow]]\nname = \"{name}\"\ncc = \"{cc}\"\npath = [\"bottleneck\"]\n")
+    };
+    std::iter::once(link).chain(agents(flows).map(flow)).collect::<String>().into_bytes()
+}
+
+fn agents(flows: u64) -> impl Iterator<Item = String> {
+    (0..flows).map(|n| format!("agent_{n}"))
 }
 
 /// What an episode of this seed sets of the link; half of the RTT lies in each direction.
