@@ -213,7 +213,9 @@ impl Course {
 
 /// A link whose values are drawn, with flows of the environment's algorithm; PettingZoo counts agents from 0.
 fn link(environment: &Environment, flows: u64) -> Vec<u8> {
-    let link = format!("duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\n");
+    let link = format!(
+        "duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n"
+    );
     let flow = |name: String| {
         let cc = environment.algorithm;
         format!("\n[[flow]]\nname = \"{name}\"\ncc = \"{cc}\"\npath = [\"bottleneck\"]\n")

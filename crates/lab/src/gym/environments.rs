@@ -134,7 +134,7 @@ impl Environment {
     /// Length of the observation and number of actions, as the agent itself tells them.
     #[must_use]
     pub fn spaces(&self, registry: &Registry) -> Option<(usize, u32)> {
-        let setup = Setup { mss: 1448, initial_window: 14_480, paced: false };
+        let setup = Setup { mss: 1448, initial_window: 14_480, initial_ssthresh: u64::MAX, paced: false };
         let mut controller = (registry.get(self.algorithm)?.build)(&setup, &[]);
         controller.agent().map(|agent: &mut dyn Agent| (agent.observation_len(), agent.actions()))
     }
