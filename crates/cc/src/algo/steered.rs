@@ -1,7 +1,7 @@
 //! A window that an agent outside steers, whatever the base algorithms do: no slow start, no cut at a loss. The agent
 //! sees what its last action brought, and answers for all of it.
 
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Step};
 use crate::params::Parameters;
 use crate::registry::{Algorithm, Setup};
 use crate::units::{Span, Time};
@@ -66,6 +66,8 @@ pub struct Steered {
     params: SteeredParams,
     mss: u64,
     cwnd: u64,
+    /// The window before what was the first loss since all was in order, to be taken back if it was none.
+    before_loss: Option<u64>,
     since: Since,
     /// When the next decision at a fixed time is due.
     next: Option<Time>,
@@ -84,6 +86,7 @@ impl Steered {
             params,
             mss: setup.mss,
             cwnd: setup.initial_window,
+            before_loss: None,
             since: Since::default(),
             next: None,
             largest_rate: 0.0,
@@ -140,14 +143,24 @@ impl Steered {
 }
 
 impl CongestionControl for Steered {
+    fn needs(&self) -> Needs {
+        Needs { lost_packets: true, ..Needs::default() }
+    }
+
     fn control(&self) -> Control {
         Control::window(self.cwnd)
     }
 
-    fn on_event(&mut self, _cx: &mut Context, event: Event) {
-        // RFC 5681 section 3.1: the loss window. From there it is the agent's to open it again.
-        if event == Event::Timeout {
-            self.cwnd = self.mss;
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        let first = matches!(cx.facts.phase, Phase::Open | Phase::Disorder);
+        if first && matches!(event, Event::LossRecovery | Event::Timeout) {
+            self.before_loss = Some(self.cwnd);
+        }
+        match event {
+            // RFC 5681 section 3.1: the loss window. From there it is the agent's to open it again.
+            Event::Timeout => self.cwnd = self.mss,
+            Event::Undo => self.cwnd = self.cwnd.max(self.before_loss.take().unwrap_or(0)),
+            _ => {}
         }
     }
 
