@@ -44,7 +44,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def episode(env: Any, choose: Any, seed: int | None = None) -> list[Any]:
     """All that is seen of one episode."""
     seen, info = env.reset(seed=seed)
-    told = [(seen.tolist(), info)]
+    told: list[Any] = [(seen.tolist(), info)]
     over = False
     while not over:
         seen, reward, terminated, truncated, info = env.step(choose(seen))
@@ -196,12 +196,14 @@ def test_a_vector_is_its_environments(threads: int) -> None:
     for place, env in enumerate(singles):
         assert (env.reset(seed=11 + place)[0] == seen[place]).all()
     over, resets = [False] * count, 0
+    own: Any
+    reward: Any
     for _ in range(200):
         actions = chance.integers(0, 5, count)
         seen, rewards, terminated, truncated, info = many.step(actions)
         for place, env in enumerate(singles):
             if over[place]:
-                (own, told), reward, ended = env.reset(), 0.0, False
+                (own, told), reward, ended = env.reset(), 0, False
                 resets += 1
             else:
                 own, reward, *ends, told = env.step(actions[place])

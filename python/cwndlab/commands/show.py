@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def show(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="An algorithm, a queue, a profile, an environment, tcp or mptcp."),
+        typer.Argument(
+            metavar="NAME", help="An algorithm, a queue, a profile, an environment, tcp or mptcp."
+        ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,

@@ -29,8 +29,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     """Flows that decide in the order in which their ACKs come: PettingZoo's agent-environment cycle.
 
     `flows` equal flows share a link that each episode draws by its seed. With `scenario` (a path, text or
-    dictionary) `flows` are the names of those that are steered. An agent is rewarded for the time from its own
-    last decision to this one.
+    dictionary) `flows` are the names of those that are steered. An agent is rewarded for the time since its
+    own last decision.
     """
 
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
