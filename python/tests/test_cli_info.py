@@ -31,7 +31,7 @@ def test_list(cwndlab: Command) -> None:
         "droptail",
         "linux",
         "papers:\n  seo2024",
-        "environments:\n  none yet",
+        "environments:\n  cwndlab/DqnNewReno-v0",
     ):
         assert word in answer.stdout
     assert "droptail" not in cwndlab("list", "algorithms").stdout
