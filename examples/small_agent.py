@@ -2,8 +2,8 @@
 
     python examples/small_agent.py [DECISIONS]
 
-It learns on links that are drawn at random, then plays links that it has not seen, beside an agent that acts at
-random.
+It learns on links that are drawn at random, then plays links that it has not seen, beside an agent that acts
+at random.
 """
 
 import sys
@@ -19,7 +19,7 @@ HELD_OUT = range(10_001, 10_011)
 
 
 def features(seen: np.ndarray) -> np.ndarray:
-    """What tells a full queue from an empty link: the RTT over its least, the rate over what the window asks for, loss."""
+    """What tells a full queue from an empty link: RTT over its least, rate over what the window asks for, loss."""
     cwnd, rtt, least, rate, lost = np.maximum(seen, 1e-6)
     asked = cwnd * 1000 * 1448 * 8 / (rtt * 0.1) / 1e8
     stretch = min(rtt / least - 1, 2.0)
