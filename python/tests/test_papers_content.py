@@ -190,3 +190,7 @@ def test_algorithms_that_are_missing_come_later() -> None:
         if cell.missing and cell.missing.startswith("needs the algorithm")
     }
     assert missing.isdisjoint(known)
+
+
+def test_algorithms_may_run_uncoupled() -> None:
+    assert cells(paper("han2024"))["E001-2/uncoupled cubic"].missing is None
