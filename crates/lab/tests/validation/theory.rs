@@ -53,6 +53,7 @@ fn path(rate_mbps: f64, rtt_ms: f64, flow: FlowSetup) -> Dumbbell {
     Dumbbell::new("linux", rate_mbps, rtt_ms, vec![flow]).but(|case| {
         case.tcp.quick_ack = false;
         case.tcp.loss_detection = LossDetection::Sack;
+        case.tcp.timer_restart = false; // RFC 6298 knows no restart when a segment is sent again
     })
 }
 
