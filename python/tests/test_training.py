@@ -114,3 +114,10 @@ def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "small_agent.py"))["main"](3000)
     means = dict(line.split() for line in capsys.readouterr().out.splitlines()[1:])
     assert float(means["learned"]) > float(means["random"]) + 0.1
+
+
+def test_what_an_episode_draws_cannot_be_set_for_scores() -> None:
+    answer = cli("score", WINDOW, "--seeds", "2", "--set", "link.bottleneck.rate=5 Mbit/s")
+    assert answer.exit_code == 2
+    assert "--set link.bottleneck.rate: each episode draws it by its seed" in str(answer.stderr)
+    assert cli("score", WINDOW, "--seeds", "2", "--set", "duration=2 s").exit_code == 0

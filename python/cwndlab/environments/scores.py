@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ALGORITHMS = ("constant", "cubic", "bbr3")
 RANDOM = "random"
 TRAINED = "trained"
+# What each episode draws of its link; scores are shares of these.
+DRAWN = ("rate", "delay", "queue", "loss")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ def score(
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
     """Play the drawn episodes of these seeds with algorithms, a random agent and a trained one if given."""
+    _refuse_drawn(overrides or {})
     course = courses.course(environment, None, [], overrides)
     players = {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(course)}
     if weights is not None:
@@ -67,6 +70,16 @@ def score(
         scores.append(Score(name, *(measure(column) for column in zip(*rows, strict=True))))
         watch((place + 1) / len(players))
     return scores
+
+
+def _refuse_drawn(overrides: Overrides) -> None:
+    """A share of a rate that is not in force would be a wrong figure."""
+    for key in overrides:
+        if key.startswith("link.") and key.rpartition(".")[2] in DRAWN:
+            raise InputError(
+                f"--set {key}: each episode draws it by its seed, so it cannot be set here; "
+                "to compare algorithms on a link of your own, use `cwndlab compare`"
+            )
 
 
 def _algorithm(course: _native.EnvironmentCourse, name: str) -> Callable[[int], _Played]:
