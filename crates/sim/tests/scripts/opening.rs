@@ -23,6 +23,23 @@ fn slow_start_doubles_each_round_trip_with_delayed_acks_too() {
 }
 
 #[test]
+fn slow_start_ends_at_the_initial_ssthresh() {
+    for algorithm in ["reno", "newreno"] {
+        let mut tcp = linux().cc(algorithm).with(|tcp| tcp.initial_ssthresh = 16).open();
+        tcp.expect_sent(0..10);
+        for n in 0..3 {
+            tcp.at(200).ack(2 * n + 2).expect_sent(10 + 4 * n..14 + 4 * n);
+        }
+        // Sixteen of sixteen: from here on one segment a round trip (RFC 5681 section 3.1).
+        tcp.expect_cwnd(16);
+        for n in 3..5 {
+            tcp.at(200).ack(2 * n + 2).expect_sent(16 + 2 * n..18 + 2 * n);
+        }
+        tcp.expect_cwnd(16);
+    }
+}
+
+#[test]
 fn counting_acks_with_delayed_acks_grows_by_half() {
     let mut tcp = ns3().cc("newreno").open();
     tcp.expect_sent(0..10);
