@@ -44,7 +44,7 @@ pub(super) fn params() -> Arc<[ParamSpec]> {
     params.concat().into()
 }
 
-/// What both papers' algorithms depart from them in.
+/// What the papers' algorithms depart from them in.
 pub(super) const NO_RENO: &str =
     "no Reno-friendly region, as in the papers' equations and in ns-3 before 3.41";
 pub(super) const ONCE_A_WINDOW: &str = "a decision comes after a window of acknowledged segments at the latest, where \

@@ -1,6 +1,7 @@
 //! DQN-based NewReno (Seo et al. 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
 //! a window of acknowledged segments, and learns from what comes of it.
 
+use super::dqn_cubic::NO_SPAN;
 use crate::decisions::{
     ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PilotSetup,
     PolicyParams, Punished, Reward, RewardParams, Weights, WeightsCheck, sizes, suit,
@@ -63,7 +64,7 @@ pub fn algorithm() -> Algorithm {
             "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \
              833 in 50 s, and 2000 are waited for",
-            "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance",
+            NO_SPAN,
         ],
         params: params.concat().into(),
         build: Arc::new(|setup, settings| {
