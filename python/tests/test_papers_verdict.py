@@ -214,6 +214,13 @@ def test_intervals_are_scipys() -> None:
     assert (known.low, known.high) == pytest.approx((expected.low, expected.high))
 
 
+def test_values_that_differ_by_rounding_only_are_known() -> None:
+    known = estimate([0.1 + 0.2, 0.3, 0.3])
+    assert known.is_constant
+    assert known.low == known.high == 0.1 + 0.2
+    assert (known.p_above(0.2), known.p_below(0.2)) == (0, 1)
+
+
 def test_the_bootstrap_is_repeatable_and_covers_skew() -> None:
     skewed = list(RNG.lognormal(size=40))
     one, other = estimate(skewed, "bootstrap"), estimate(skewed, "bootstrap")
