@@ -11,11 +11,10 @@ from cwndlab import catalogue
 from cwndlab.papers import library
 from cwndlab.papers.cells import cells
 from cwndlab.papers.expression import parse
-from cwndlab.papers.figure import TimeFigure
 from cwndlab.papers.paper import Claim, Paper, Target
 from cwndlab.papers.quantities import QUANTITIES
 from cwndlab.papers.setting import in_force
-from cwndlab.papers.worlds import part_cells, worlds
+from cwndlab.papers.worlds import figure_cells, part_cells, worlds
 
 # Of each paper: how many numbers it reports, and a hash of them. They were read in the papers; who corrects
 # one changes the hash, and says in the commit where the paper has it.
@@ -116,11 +115,7 @@ def test_every_expression_reads_cells_that_exist(name: str) -> None:
 def test_every_figure_reads_cells_that_exist(name: str) -> None:
     known = set(cells(paper(name)))
     for figure in paper(name).figures:
-        if isinstance(figure, TimeFigure):
-            assert {line.cell for line in figure.lines} <= known, figure.id
-        else:
-            effects = [line.effect_at(setting) for line in figure.lines for setting in figure.at]
-            assert {key for effect in effects for key in part_cells("", effect)} <= known, figure.id
+        assert set(figure_cells(figure)) <= known, figure.id
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -255,6 +255,7 @@ t-7,Table 1,E1,long,both,delay,5,ms,measured,"queue_delay(""long"", ""bottleneck
 def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
+    (papers / "claims.toml").write_text(CLAIMS.replace('goodput("long")', 'goodput("C = 1.2")'))
     [[world]] = plan([], [1], quick=True, full=False)
     assert world.cells["E1/long"].title == "long (cut to 60 s)"
     assert world.cells["E1/C = 1.2"].title == "C = 1.2 (control, cut to 60 s)"

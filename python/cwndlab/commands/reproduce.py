@@ -79,7 +79,7 @@ def _run(
     from cwndlab.papers.reproduction import reproduce as run_papers
     from cwndlab.progress import progress
 
-    count = sum(len(world.runnable) * len(world.seeds) for each in planned for world in each)
+    count = sum(world.run_count for each in planned for world in each)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
         reproduction = run_papers(

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from cwndlab.result import Result
 
 
-def cells_table(results: Sequence[tuple[str, Result]]) -> Table:
-    """What each flow got in each cell, with the command that repeats the cell."""
+def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
+    """What each flow got in each cell, with the command that repeats the cell.
+
+    Where a cell has fewer than `seeds`, their number stands beside what they give.
+    """
     rows = []
     for label, result in results:
         for index, flow in enumerate(result.summary.flows):
@@ -32,7 +35,6 @@ def cells_table(results: Sequence[tuple[str, Result]]) -> Table:
             }
             rows.append((Row((label, flow.name, flow.cc or ""), measures), result.command))
     columns = (*FLOW, Column("jain", "Jain"))
-    seeds = max(len(result.runs) for _, result in results)
     block = Block(("variant", "flow", "cc"), [row for row, _ in rows], columns, seeds).measured()
     return block_table(block, "Every variant", [command for _, command in rows])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab import catalogue
 from cwndlab.numbers import counted, plain
-from cwndlab.pages.cells import cells_table, goodput_over_seeds, windows
+from cwndlab.pages.experiments import experiment_section
 from cwndlab.pages.figures import figure_sections
 from cwndlab.pages.parts import machine_facts
 from cwndlab.papers.closeness import closeness
@@ -19,10 +19,8 @@ from cwndlab.tables.reproduction import claim_evidence, effect, tally
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cwndlab.papers.estimate import Estimate
     from cwndlab.papers.evaluation import JudgedClaim
-    from cwndlab.papers.evaluation import Row as Number
-    from cwndlab.papers.paper import Experiment, Part
+    from cwndlab.papers.paper import Part
     from cwndlab.papers.reproduction import PaperReproduction, Reproduction
     from cwndlab.report import Block
 
@@ -54,7 +52,10 @@ def _meanings() -> Table:
 def _marks(reproduction: Reproduction) -> str:
     marks = []
     if reproduction.quick:
-        marks.append("quick: few seeds, and runs cut to 60 s where they are longer, so not the papers' runs")
+        marks.append(
+            "quick: few seeds, runs cut to 60 s where they are longer, and no cells that nothing reads, so "
+            "not the papers' runs"
+        )
     if reproduction.interrupted:
         marks.append("interrupted: what was not run is unavailable")
     return "".join(f"; {mark}" for mark in marks)
@@ -160,7 +161,7 @@ def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
         yield _sensitivity(paper)
         yield from _closeness(paper)
     for experiment in told.experiments:
-        yield _experiment(paper, experiment)
+        yield experiment_section(paper, experiment)
     yield _open_points(paper)
 
 
@@ -273,73 +274,6 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
     )
     title = "Which answer explains the paper's numbers"
     yield Section(title, [Table(columns, rows)], f"{paper.paper.id}-closeness", intro, level=2)
-
-
-def _experiment(paper: PaperReproduction, experiment: Experiment) -> Section:
-    numbers = [row for row in paper.rows if row.target.experiment == experiment.id]
-    blocks: list[Block] = []
-    if numbers:
-        blocks.append(_numbers_table(numbers))
-    blocks += _cells(paper, experiment)
-    title = f"{experiment.id}: {experiment.title}"
-    return Section(title, blocks, f"{paper.paper.id}-{experiment.id}", experiment.paper, level=2)
-
-
-def _numbers_table(rows: Iterable[Number]) -> Table:
-    columns = [
-        Column("where"),
-        Column("variant"),
-        Column("flow"),
-        Column("quantity"),
-        Column("unit"),
-        Column("paper", numeric=True),
-        Column("ours, 95 % interval", numeric=True),
-        Column("over seeds", numeric=True),
-        Column("ours - paper; within our interval?", numeric=True),
-    ]
-    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers beside ours")
-
-
-def _number_row(row: Number) -> Row:
-    target, ours = row.target, row.ours
-    labels = (target.place, target.variant, target.flow, target.metric.replace("_", " "), target.unit)
-    known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
-    if ours is None:
-        return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell("")])
-    spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
-    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), _gap(ours, target.number)])
-
-
-def _gap(ours: Estimate, paper: float | None) -> Cell:
-    """Ours minus the paper's, and whether our interval holds the paper's number."""
-    if paper is None:
-        return Cell("")
-    gap = ours.value - paper
-    held = ours.low is not None and ours.high is not None and ours.low <= paper <= ours.high
-    return Cell(f"{'+' if gap > 0 else ''}{plain(gap)}{', within' if held else ''}", gap)
-
-
-def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
-    cells = [
-        paper.defaults.world.cells[f"{experiment.id}/{variant.label}"] for variant in experiment.variants
-    ]
-    missing = {cell.variant.label: cell.missing for cell in cells if cell.missing is not None}
-    if missing:
-        reasons = dict.fromkeys(missing.values())
-        told = [
-            f"{', '.join(label for label, each in missing.items() if each == reason)}: {reason}"
-            for reason in reasons
-        ]
-        yield Text([f"Not run. {'; '.join(told)}."])
-    results = [
-        (cell.title, paper.defaults.results[cell.key])
-        for cell in cells
-        if cell.key in paper.defaults.results and paper.defaults.results[cell.key].runs
-    ]
-    if results:
-        yield cells_table(results)
-        yield from goodput_over_seeds(results)
-        yield from windows(results)
 
 
 def _open_points(paper: PaperReproduction) -> Section:

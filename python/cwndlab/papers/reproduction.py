@@ -123,7 +123,10 @@ def reproduce(
     """Run every cell of every world, on all cores, and judge; finished runs are reused."""
     all_worlds = [world for each in planned for world in each]
     jobs: list[tuple[Scenario, Sequence[int]]] = [
-        (cell.scenario, world.seeds) for world in all_worlds for cell in world.runnable if cell.scenario
+        (cell.scenario, world.seeds_of(cell.key))
+        for world in all_worlds
+        for cell in world.runnable
+        if cell.scenario
     ]
     results = iter(execute_each(jobs, record=Record.NONE, threads=threads, fresh=fresh, watch=watch))
     papers = []

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from cwndlab.papers.cells import cells
 from cwndlab.papers.expression import in_full, parse
+from cwndlab.papers.figure import TimeFigure
 from cwndlab.papers.quantities import QUANTITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from cwndlab.papers.cells import Cell
-    from cwndlab.papers.paper import Alternative, OpenPoint, Paper
+    from cwndlab.papers.figure import PaperFigure
+    from cwndlab.papers.paper import Alternative, Claim, OpenPoint, Paper
 
-# Of the most telling alternatives that the default run shows beside.
+# Of what the default run shows beside: the alternatives of the most telling point, and the cells that nothing
+# reads. They are the first ones of all, so that whatever is compared has met the same chance.
 TELLING_SEEDS = 5
 
 
@@ -23,7 +26,8 @@ TELLING_SEEDS = 5
 class World:
     """The cells to run under one answer, and with which seeds; the defaults have no point.
 
-    `missing` is the reason why an alternative cannot be tried.
+    `unread` are the cells that nothing reads, which have few seeds. `missing` is the reason why an
+    alternative cannot be tried.
     """
 
     paper: Paper
@@ -32,6 +36,7 @@ class World:
     point: OpenPoint | None = None
     alternative: Alternative | None = None
     missing: str | None = None
+    unread: Collection[str] = ()
 
     @property
     def option(self) -> str:
@@ -48,12 +53,26 @@ class World:
         """The cells that can be run."""
         return [cell for cell in self.cells.values() if cell.scenario is not None]
 
+    @property
+    def run_count(self) -> int:
+        """How many runs all of them have."""
+        return sum(len(self.seeds_of(cell.key)) for cell in self.runnable)
+
+    def seeds_of(self, key: str) -> Sequence[int]:
+        """The seeds of one cell."""
+        return self.seeds[:TELLING_SEEDS] if key in self.unread else self.seeds
+
 
 def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[World]:
-    """The defaults, then the alternatives: of the most telling point with few seeds, or all if `full`."""
-    defaults = World(paper, seeds, cells(paper, quick=quick))
+    """The defaults, then alternatives: those of the most telling point with few seeds, or all if `full`.
+
+    Cells that nothing reads have few seeds under the defaults, too; all if `full`, and none if `quick`.
+    """
+    read = read_cells(paper)
     if quick:
-        return [defaults]
+        return [World(paper, seeds, cells(paper, quick=True, only=read))]
+    known = cells(paper)
+    defaults = World(paper, seeds, known, unread=() if full else known.keys() - read)
     shown = [point for point in paper.open_points if full or point.telling]
     fewer = seeds if full else seeds[:TELLING_SEEDS]
     return [
@@ -62,13 +81,25 @@ def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: boo
     ]
 
 
+def read_cells(paper: Paper) -> set[str]:
+    """The cells that anything needs: the paper's claims and numbers, our findings, or a figure."""
+    drawn = (key for figure in paper.figures for key in figure_cells(figure))
+    return {*told_cells(paper), *_cells_of(paper.findings), *drawn}
+
+
 def told_cells(paper: Paper) -> set[str]:
     """The cells that the paper's claims and numbers need."""
-    effects = {(part.experiment, part.effect) for claim in paper.claims for part in claim.parts}
-    effects |= {
-        (target.experiment, target.statistic) for target in paper.targets if target.kind == "measured"
-    }
-    return {key for effect in effects for key in part_cells(*effect)}
+    measured = (target for target in paper.targets if target.kind == "measured")
+    numbers = {key for each in measured for key in part_cells(each.experiment, each.statistic)}
+    return _cells_of(paper.claims) | numbers
+
+
+def figure_cells(figure: PaperFigure) -> list[str]:
+    """The keys of the cells that a figure shows."""
+    if isinstance(figure, TimeFigure):
+        return [line.cell for line in figure.lines]
+    effects = (line.effect_at(setting) for line in figure.lines for setting in figure.at)
+    return [key for effect in effects for key in part_cells("", effect)]
 
 
 def part_cells(experiment: str, effect: str) -> list[str]:
@@ -76,6 +107,11 @@ def part_cells(experiment: str, effect: str) -> list[str]:
     if not effect:
         return []
     return [in_full(cell, experiment) for cell in parse(effect, QUANTITIES).cells()]
+
+
+def _cells_of(statements: Sequence[Claim]) -> set[str]:
+    parts = (part for statement in statements for part in statement.parts)
+    return {key for part in parts for key in part_cells(part.experiment, part.effect)}
 
 
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:

@@ -35,7 +35,8 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     console.print(f"{counted(len(reproduction.seeds), 'seed')}; intervals are of 95 %, paired by seed.")
     if reproduction.quick:
         console.print(
-            "--quick: fewer seeds, and runs cut to 60 s where they are longer: not the papers' runs."
+            "--quick: fewer seeds, runs cut to 60 s where they are longer, and no cells that nothing reads: "
+            "not the papers' runs."
         )
 
 

@@ -1,0 +1,116 @@
+"""Which seeds the cells of a paper have: those that nothing reads have few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cwndlab.pages.experiments import experiment_section
+from cwndlab.papers import library
+from cwndlab.papers.expression import NoValueError
+from cwndlab.papers.reproduction import plan, reproduce
+from cwndlab.papers.worlds import World, read_cells, worlds
+from cwndlab.report import Table, Text
+from tests.conftest import Command
+from tests.test_papers_figures import FIGURES
+from tests.test_papers_reproduction import CLAIMS, papers
+
+__all__ = ["papers"]
+
+UNREAD = "E1/C = 1.2"
+
+
+def planned(*, quick: bool = False, full: bool = False) -> World:
+    """The defaults of the only paper."""
+    [[defaults, *_]] = plan([], range(1, 9), quick=quick, full=full)
+    return defaults
+
+
+def test_a_cell_that_nothing_reads_has_the_first_few_seeds(papers: Path) -> None:
+    assert papers.exists()
+    defaults = planned()
+    assert list(defaults.seeds_of(UNREAD)) == [1, 2, 3, 4, 5]
+    assert {key: len(defaults.seeds_of(key)) for key in ("E1/short", "E1/long")} == {
+        "E1/short": 8,
+        "E1/long": 8,
+    }
+    assert defaults.run_count == 5 + 2 * 8
+
+
+def test_full_has_all_seeds_and_quick_leaves_the_cell_out(papers: Path) -> None:
+    assert papers.exists()
+    assert len(planned(full=True).seeds_of(UNREAD)) == 8
+    assert set(planned(quick=True).cells) == {"E1/short", "E1/long", "E1/magic"}
+
+
+@pytest.mark.parametrize(
+    ("file", "more"),
+    [
+        ("claims.toml", CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding")),
+        ("targets.csv", 't-9,Table 1,E1,C,both,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n'),
+        ("paper.toml", FIGURES),
+    ],
+)
+def test_findings_numbers_and_figures_read_a_cell_as_claims_do(papers: Path, file: str, more: str) -> None:
+    assert UNREAD not in read_cells(library.read(papers.name))
+    read = more.replace('"long"', '"C = 1.2"').replace("E1/long", UNREAD)
+    with (papers / file).open("a") as written:
+        written.write(read)
+    assert UNREAD in read_cells(library.read(papers.name))
+    assert len(planned().seeds_of(UNREAD)) == 8
+
+
+def test_nothing_is_estimated_from_a_cell_with_few_seeds(papers: Path) -> None:
+    assert papers.exists()
+    seeds = range(1, 9)
+    [paper] = reproduce(plan([], seeds, quick=False, full=False), seeds).papers
+    assert len(paper.defaults.results[UNREAD].runs) == 5
+    for effect in ('goodput("C = 1.2")', 'goodput("long") - goodput("C = 1.2")'):
+        with pytest.raises(NoValueError, match=r"seed 6 of E1/C = 1\.2 is missing"):
+            paper.defaults.values("E1", effect)
+    assert len(paper.defaults.values("E1", 'goodput("long")')) == 8
+
+
+def test_the_report_tells_how_many_seeds_such_a_cell_has(papers: Path) -> None:
+    assert papers.exists()
+    seeds = range(1, 9)
+    [paper] = reproduce(plan([], seeds, quick=False, full=False), seeds).papers
+    blocks = experiment_section(paper, paper.paper.experiments[0]).blocks
+    [told] = [block for block in blocks if isinstance(block, Text)]
+    assert told.paragraphs[-1] == (
+        "Over 5 seeds only, as no statement, number or figure reads them: C = 1.2."
+    )
+    table = [block for block in blocks if isinstance(block, Table)][-1]
+    goodputs = {row.cells[0].text: row.cells[3].text for row in table.rows}
+    assert goodputs["C = 1.2 (control)"].endswith(" (5)")
+    assert not goodputs["long"].endswith(")")
+
+
+def test_the_report_of_a_look_tells_what_was_left_out(papers: Path) -> None:
+    assert papers.exists()
+    [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
+    told = [
+        each
+        for each in experiment_section(paper, paper.paper.experiments[0]).blocks
+        if isinstance(each, Text)
+    ]
+    assert told[0].paragraphs[-1] == (
+        "Left out by --quick, as no statement, number or figure reads them: C = 1.2."
+    )
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_whatever_is_read_has_all_seeds(name: str) -> None:
+    paper = library.read(name)
+    for world in worlds(paper, range(1, 21)):
+        assert {key for key in world.cells if len(world.seeds_of(key)) < len(world.seeds)}.isdisjoint(
+            read_cells(paper)
+        )
+
+
+def test_the_command_counts_them(papers: Path, cwndlab: Command) -> None:
+    assert papers.exists()
+    answer = cwndlab("reproduce", "tiny2026", "--seeds", "6")
+    # Two cells with six seeds, one with five; the claims need the two under the alternative, with five.
+    assert "27 runs made, 0 reused" in answer.stderr
