@@ -159,6 +159,13 @@ fn dqn_cubic() {
     check("dqn-cubic.txt", "dqn-cubic", &[("warmup", Value::Count(300))]);
 }
 
+/// It doubles and halves by chance for 30 decisions; then a network decides.
+#[test]
+fn steered() {
+    let learns = ("policy", word("learn"));
+    check("steered.txt", "steered", &[learns, ("warmup", Value::Count(30)), ("max_cwnd", Value::Count(200))]);
+}
+
 #[test]
 fn always_the_steeper_cubic() {
     check("always-cubic.txt", "always", &[("actions", word("cubic"))]);

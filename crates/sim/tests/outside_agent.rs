@@ -198,11 +198,11 @@ enum School {
     Play,
 }
 
-/// Tuples at each decision: what an agent outside sees, too.
 fn dqn(name: &str, policy: &'static str, weights: &GivenWeights) -> FlowSpec {
     let mut flow = flow("learner", name);
     flow.settings.extend([
         ("policy".to_owned(), Value::Word(policy)),
+        // What an agent outside sees, too; `steered` knows no other tuples.
         ("tuples".to_owned(), Value::Word("per-decision")),
         ("warmup".to_owned(), Value::Count(50)),
         ("epsilon".to_owned(), Value::Number(0.1)),
@@ -258,9 +258,11 @@ fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: School) -> Outcome {
 /// The whole outcome and, where it learns, the weights that it ends with.
 #[test]
 fn a_dqn_outside_is_the_dqn_inside_to_the_bit() {
-    for (name, sizes) in
-        [("dqn-newreno", &[3, 30, 30, 30, 7][..]), ("dqn-cubic", &[5, 50, 50, 50, 50, 50, 4])]
-    {
+    for (name, sizes) in [
+        ("dqn-newreno", &[3, 30, 30, 30, 7][..]),
+        ("dqn-cubic", &[5, 50, 50, 50, 50, 50, 4]),
+        ("steered", &[5, 30, 30, 30, 5]),
+    ] {
         let network = Mlp::random(sizes, &mut Rng::named(1, "weights"));
         let weights = Weights { network, inputs: String::new() };
         let file = WeightsFile { name: "file".to_owned(), hash: String::new(), weights };

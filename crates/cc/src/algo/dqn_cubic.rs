@@ -3,7 +3,8 @@
 
 use crate::decisions::{
     ActionSet, CubicActionParams, CubicActions, Decided, DecisionParams, DqnParams, GivenWeights, Pilot,
-    PilotSetup, PolicyParams, Punished, Reward, RewardParams, Weights, WeightsCheck, sizes, suit,
+    PilotSetup, PolicyParams, Punished, Reward, RewardParams, TupleParams, Weights, WeightsCheck, sizes,
+    suit,
 };
 use crate::params::{ParamSpec, Parameters, Value};
 use crate::registry::{Algorithm, Build};
@@ -28,7 +29,8 @@ fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
 }
 
 fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
-    suit(given, &network_sizes(settings), CubicActions::FEATURES, settings)
+    let inputs = TupleParams::with(settings).state.inputs(CubicActions::FEATURES);
+    suit(given, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
 }
 
 /// All parameters.
@@ -37,6 +39,7 @@ pub(super) fn params() -> Arc<[ParamSpec]> {
         PolicyParams::specs(),
         NetworkParams::specs(),
         RewardParams::specs(),
+        TupleParams::specs(),
         DqnParams::specs(),
         DecisionParams::specs(),
         CubicActionParams::specs(),
@@ -62,6 +65,7 @@ pub(super) fn build(punished: Punished) -> Build {
             sizes: network_sizes(settings),
             given: NetworkParams::with(settings).weights.0,
             features: CubicActions::FEATURES,
+            tuples: TupleParams::with(settings),
             params: DqnParams::with(settings),
             reward: Reward::new(RewardParams::with(settings)),
             punished,

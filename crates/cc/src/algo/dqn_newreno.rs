@@ -4,7 +4,7 @@
 use super::dqn_cubic::NO_SPAN;
 use crate::decisions::{
     ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PilotSetup,
-    PolicyParams, Punished, Reward, RewardParams, Weights, WeightsCheck, sizes, suit,
+    PolicyParams, Punished, Reward, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
 };
 use crate::params::{Parameters, Value};
 use crate::registry::Algorithm;
@@ -30,7 +30,8 @@ fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
 }
 
 fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
-    suit(given, &network_sizes(settings), NewRenoActions::FEATURES, settings)
+    let inputs = TupleParams::with(settings).state.inputs(NewRenoActions::FEATURES);
+    suit(given, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
 }
 
 fn pilot(settings: &[(String, Value)]) -> Pilot {
@@ -39,6 +40,7 @@ fn pilot(settings: &[(String, Value)]) -> Pilot {
         sizes: network_sizes(settings),
         given: NetworkParams::with(settings).weights.0,
         features: NewRenoActions::FEATURES,
+        tuples: TupleParams::with(settings),
         params: DqnParams::with(settings),
         reward: Reward::new(RewardParams::with(settings)),
         punished: Punished::Congestion,
@@ -52,6 +54,7 @@ pub fn algorithm() -> Algorithm {
         PolicyParams::specs(),
         NetworkParams::specs(),
         RewardParams::specs(),
+        TupleParams::specs(),
         DqnParams::specs(),
         DecisionParams::specs(),
     ];

@@ -2,10 +2,12 @@
 
 use super::state::Scaling;
 use super::tuples::{Blamed, TupleRule};
-use super::weights::Weights;
-use crate::params::{Parameter, Parameters, Value};
-use cwndlab_learn::DqnConfig;
+use super::weights::{Weights, WeightsFile};
+use crate::contract::Context;
+use crate::params::Parameter;
+use cwndlab_learn::dqn::{Dqn, DqnConfig};
 use cwndlab_learn::net::Loss;
+use cwndlab_learn::{Mlp, Rng};
 
 crate::words! {
     /// Who decides, and whether the network learns.
@@ -39,17 +41,8 @@ crate::parameters! {
 }
 
 crate::parameters! {
-    /// How it learns.
-    pub struct DqnParams {
-        epsilon: f64 = 0.015, "epsilon", Allowed::Number(0.0, 1.0), "",
-            "probability of a random action",
-            "Seo et al. 2024 equation (2), 2022 section II.A";
-        epsilon_decay: u64 = 0, "epsilon_decay", Allowed::Count(0, 1_000_000_000), "decisions",
-            "after the warm-up that probability falls from 1 to epsilon in so many decisions",
-            "Seo et al. 2024 equation (2) has a constant";
-        warmup: u64 = 2000, "warmup", Allowed::Count(0, 1_000_000_000), "tuples",
-            "until so many are stored nothing is learned, and a fresh network acts at random",
-            "Seo et al. 2024 section 3.1.1 (2000)";
+    /// What it learns from: the tuples, and the state in them.
+    pub struct TupleParams {
         tuples: TupleRule = TupleRule::SinceCongestion, "tuples", Allowed::Word(TupleRule::WORDS), "",
             "when a tuple is stored: at an ACK, if a minimum RTT has passed since the last congestion or the last tuple \
              or if the window has changed; at each decision; or once a minimum RTT",
@@ -61,6 +54,21 @@ crate::parameters! {
             "how the state is scaled: windows by 1000 segments, the RTT by 100 ms, T by 1000 ms; not at all; or to mean 0 \
              and variance 1",
             "decided: round values of the size that occurs; Seo et al. name no scale (raw)";
+    }
+}
+
+crate::parameters! {
+    /// How it learns.
+    pub struct DqnParams {
+        epsilon: f64 = 0.015, "epsilon", Allowed::Number(0.0, 1.0), "",
+            "probability of a random action",
+            "Seo et al. 2024 equation (2), 2022 section II.A";
+        epsilon_decay: u64 = 0, "epsilon_decay", Allowed::Count(0, 1_000_000_000), "decisions",
+            "after the warm-up that probability falls from 1 to epsilon in so many decisions",
+            "Seo et al. 2024 equation (2) has a constant";
+        warmup: u64 = 2000, "warmup", Allowed::Count(0, 1_000_000_000), "tuples",
+            "until so many are stored nothing is learned, and a fresh network acts at random",
+            "Seo et al. 2024 section 3.1.1 (2000)";
         discount: f64 = 0.9, "gamma", Allowed::Number(0.0, 1.0), "",
             "how much the value of the next state counts",
             "decided: Seo et al. give none; 0.8 in ns3-ai's TCP example, 0.99 in Mnih et al. 2015";
@@ -118,17 +126,28 @@ pub fn sizes(inputs: usize, layers: u64, nodes: u64, outputs: u32) -> Vec<usize>
     std::iter::once(inputs).chain(hidden).chain(std::iter::once(outputs as usize)).collect()
 }
 
-/// Whether given weights suit a network of these sizes with these settings.
+/// The learner or player of a flow, from its stream of random numbers.
+#[must_use]
+pub fn dqn_of_flow(
+    cx: &mut Context,
+    role: Role,
+    sizes: &[usize],
+    given: Option<&WeightsFile>,
+    params: &DqnParams,
+) -> Dqn {
+    // A stream of its own, so that an agent outside may have the same.
+    let mut rng = Rng::named(cx.rng.bits(), "agent");
+    let fresh = given.is_none() && role == Role::Learn;
+    let weights = given.map_or_else(|| Mlp::random(sizes, &mut rng), |file| file.weights.network.clone());
+    Dqn::new(params.config(), weights, fresh, rng)
+}
+
+/// Whether given weights suit a network of these sizes that takes in these inputs, `None` if they change all the time.
 ///
 /// # Errors
 /// Why they do not, as the end of a sentence.
-pub fn suit(
-    given: &Weights,
-    sizes: &[usize],
-    features: &[super::Feature],
-    settings: &[(String, Value)],
-) -> Result<(), String> {
-    if PolicyParams::with(settings).role == Role::Outside {
+pub fn suit(given: &Weights, role: Role, sizes: &[usize], inputs: Option<String>) -> Result<(), String> {
+    if role == Role::Outside {
         return Err(format!(
             "an agent outside has weights of its own (policy = {})",
             Role::Outside.to_value()
@@ -138,7 +157,7 @@ pub fn suit(
         let (found, needed) = (shown(given.network.sizes()), shown(sizes));
         return Err(format!("it holds a network of {found}; these settings need one of {needed}"));
     }
-    match DqnParams::with(settings).state.inputs(features) {
+    match inputs {
         Some(inputs) if given.inputs == inputs => Ok(()),
         Some(inputs) => Err(format!("it takes in `{}`; these settings give it `{inputs}`", given.inputs)),
         None => Err("a state that is scaled by what was seen suits no file; take another `state`".to_owned()),

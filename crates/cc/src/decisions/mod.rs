@@ -12,7 +12,7 @@ mod tuples;
 mod weights;
 
 pub use cubic::{CubicActionParams, CubicActions};
-pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, sizes, suit};
+pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, TupleParams, dqn_of_flow, sizes, suit};
 pub use newreno::NewRenoActions;
 pub use pilot::{Pilot, PilotSetup};
 pub use reward::{Punished, Reward, RewardParams};

@@ -1,6 +1,6 @@
 //! The policy of Seo et al. (2022, 2024): a DQN that sees the state and the reward, or an agent outside that sees them.
 
-use super::dqn::{DqnParams, Role};
+use super::dqn::{DqnParams, Role, TupleParams, dqn_of_flow};
 use super::reward::{LOSS, Punished, Reward};
 use super::state::{Feature, Scaler};
 use super::tuples::{Blamed, Chain};
@@ -8,7 +8,6 @@ use super::weights::{Weights, WeightsFile};
 use super::{Policy, View};
 use crate::contract::{Context, Event};
 use cwndlab_learn::dqn::{Dqn, Experience};
-use cwndlab_learn::{Mlp, Rng};
 use std::sync::Arc;
 
 /// What a pilot is made of.
@@ -22,6 +21,8 @@ pub struct PilotSetup {
     pub given: Option<Arc<WeightsFile>>,
     /// What the network is shown.
     pub features: &'static [Feature],
+    /// What it learns from.
+    pub tuples: TupleParams,
     /// How it learns.
     pub params: DqnParams,
     /// What it is to learn.
@@ -53,9 +54,9 @@ impl Pilot {
     #[must_use]
     pub fn new(setup: PilotSetup) -> Self {
         Self {
-            scaler: Scaler::new(setup.params.state, setup.features),
+            scaler: Scaler::new(setup.tuples.state, setup.features),
             dqn: None,
-            chain: Chain::new(setup.params.tuples),
+            chain: Chain::new(setup.tuples.tuples),
             state: vec![0.0; setup.features.len()],
             reward: f32::NAN,
             lost: false,
@@ -66,15 +67,8 @@ impl Pilot {
     }
 
     fn dqn(&mut self, cx: &mut Context) -> &mut Dqn {
-        let setup = &self.setup;
-        self.dqn.get_or_insert_with(|| {
-            // A stream of its own, so that an agent outside may have the same.
-            let mut rng = Rng::named(cx.rng.bits(), "agent");
-            let given = setup.given.as_ref().map(|file| file.weights.network.clone());
-            let fresh = given.is_none() && setup.role == Role::Learn;
-            let weights = given.unwrap_or_else(|| Mlp::random(&setup.sizes, &mut rng));
-            Dqn::new(setup.params.config(), weights, fresh, rng)
-        })
+        let PilotSetup { role, sizes, given, params, .. } = &self.setup;
+        self.dqn.get_or_insert_with(|| dqn_of_flow(cx, *role, sizes, given.as_deref(), params))
     }
 
     /// Ends the tuple that was begun, if there is one, and keeps it.
@@ -91,7 +85,7 @@ impl Pilot {
     }
 
     fn hold_against_last_rtt(&mut self, view: &View) {
-        if self.setup.params.blamed == Blamed::LostWindow {
+        if self.setup.tuples.blamed == Blamed::LostWindow {
             let tuples = self.chain.of_last_rtt(view.at);
             if let Some(dqn) = &mut self.dqn {
                 dqn.reward_again(tuples, LOSS);
@@ -177,7 +171,7 @@ impl Policy for Pilot {
     }
 
     fn weights(&self) -> Option<Weights> {
-        let inputs = self.setup.params.state.inputs(self.setup.features)?;
+        let inputs = self.setup.tuples.state.inputs(self.setup.features)?;
         Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })
     }
 

@@ -1,7 +1,7 @@
 //! The environments that there are, and the ranges that their episodes are drawn from.
 
 use cwndlab_cc::algo::steered;
-use cwndlab_cc::decisions::{ActionSet, CubicActions, DqnParams, NewRenoActions};
+use cwndlab_cc::decisions::{ActionSet, CubicActions, NewRenoActions, TupleParams};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Agent, Registry, Rng, Setup};
 use serde_json::{Value as Json, json};
@@ -39,7 +39,7 @@ pub const ENVIRONMENTS: &[Environment] = &[
         decides: "once a window of acknowledged segments, in congestion avoidance",
         actions: &["-10", "-3", "-1", "0", "+1", "+3", "+10 segments"],
         reward: SEO_REWARD,
-        inputs: |settings| DqnParams::with(settings).state.inputs(NewRenoActions::FEATURES),
+        inputs: |settings| TupleParams::with(settings).state.inputs(NewRenoActions::FEATURES),
     },
     Environment {
         name: "cwndlab/DqnCubic-v0",
@@ -49,12 +49,12 @@ pub const ENVIRONMENTS: &[Environment] = &[
         decides: "whenever CUBIC's count is reached, after a window at the latest, in congestion avoidance",
         actions: &["one segment less", "nothing", "on with C", "on with 3 C"],
         reward: SEO_REWARD,
-        inputs: |settings| DqnParams::with(settings).state.inputs(CubicActions::FEATURES),
+        inputs: |settings| TupleParams::with(settings).state.inputs(CubicActions::FEATURES),
     },
     Environment {
         name: "cwndlab/Window-v0",
         algorithm: "steered",
-        outside: &[],
+        outside: OUTSIDE,
         summary: "the whole window of a flow, from its first RTT sample on",
         decides: "at each ACK, each round trip or a fixed interval: flow.0.cc.decide",
         actions: &["stay", "half", "-10 segments", "+10 segments", "double"],

@@ -1,7 +1,6 @@
 //! A DQN that learns in an environment, over as many episodes as it takes; its ring of experiences outlives them.
 
 use super::Player;
-use crate::scenario::Scenario;
 use cwndlab_cc::decisions::{DqnParams, Weights, sizes};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
@@ -36,10 +35,6 @@ pub struct Trainer {
     /// An episode is under way.
     playing: bool,
 }
-
-/// Networks of algorithms that have none of their own: those of `dqn-newreno`, the smaller of the papers'.
-const LAYERS: u64 = 3;
-const NODES: u64 = 30;
 
 impl Trainer {
     /// A learner with random weights, or with given ones.
@@ -112,29 +107,23 @@ impl Trainer {
 
 /// The network that the scenario's settings ask for.
 fn shape(player: &Player) -> Result<Shape, String> {
-    let environment = player.course().environment();
-    let scenario = player.course().scenario(player.seed())?;
-    let settings = settings_of(&scenario, &player.course().agents()[0]);
-    let count = |name: &str, default: u64| {
+    let course = player.course();
+    let settings = course.settings(player.seed())?;
+    let count = |name: &str| {
         let set = settings.iter().find(|(key, _)| key == name);
-        let declared = player.course().parameter(name);
+        let declared = course.parameter(name);
         match set.map(|(_, value)| value).or(declared.as_ref()) {
             Some(Value::Count(count)) => *count,
-            _ => default,
+            _ => 0,
         }
     };
-    let (observation, actions) = player.course().spaces().unwrap_or_default();
-    let inputs = (environment.inputs)(&settings).ok_or_else(|| {
+    let (observation, actions) = course.spaces().unwrap_or_default();
+    let inputs = course.inputs()?.ok_or_else(|| {
         "a state that is scaled by what was seen can be kept in no file; take another `state`".to_owned()
     })?;
     Ok(Shape {
-        sizes: sizes(observation, count("layers", LAYERS), count("nodes", NODES), actions),
+        sizes: sizes(observation, count("layers"), count("nodes"), actions),
         params: DqnParams::with(&settings),
         inputs,
     })
-}
-
-fn settings_of(scenario: &Scenario, agent: &str) -> Vec<(String, Value)> {
-    let flow = scenario.flows.iter().find(|flow| flow.names.iter().any(|name| name == agent));
-    flow.map(|flow| flow.template.settings.clone()).unwrap_or_default()
 }

@@ -1,11 +1,19 @@
-//! A window that an agent outside steers, whatever the base algorithms do: no slow start, no cut at a loss. The agent
-//! sees what its last action brought, and answers for all of it.
+//! A window that an agent steers, whatever the base algorithms do: no slow start, no cut at a loss. The agent sees what
+//! its last action brought, and answers for all of it. It is outside, or a deep Q-network.
+
+mod pilot;
+mod sight;
+
+pub use sight::inputs;
 
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Step};
-use crate::params::Parameters;
+use crate::decisions::{DqnParams, GivenWeights, Role, Weights, WeightsCheck, sizes, suit};
+use crate::params::{Parameters, Value};
 use crate::registry::{Algorithm, Setup};
 use crate::units::{Span, Time};
 use cwndlab_learn::Agent;
+use pilot::Pilot;
+use sight::{STATE, Sight};
 use std::sync::Arc;
 
 crate::words! {
@@ -23,6 +31,9 @@ crate::words! {
 crate::parameters! {
     /// What can be set.
     pub struct SteeredParams {
+        role: Role = Role::Outside, "policy", Allowed::Word(Role::WORDS), "",
+            "an agent outside, a network that plays what it was given, or one that learns",
+            "decided: it is what cwndlab/Window-v0 plays";
         decide: Decide = Decide::RoundTrip, "decide", Allowed::Word(Decide::WORDS), "",
             "when the agent decides: at each ACK, once a round trip or at fixed times",
             "decided: an action shows its effect after a round trip";
@@ -36,6 +47,13 @@ crate::parameters! {
         max_cwnd: u64 = 10_000, "max_cwnd", Allowed::Count(2, 10_000_000), "segments",
             "no action leaves more of the window",
             "decided: above BDP and buffer of any world that cwndlab/Window-v0 draws, so that a runaway agent ends there";
+        layers: u64 = 3, "layers", Allowed::Count(0, 16), "",
+            "hidden layers of the network", "decided: those of dqn-newreno";
+        nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
+            "nodes of each hidden layer", "decided: those of dqn-newreno";
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "decided: none has been trained before";
     }
 }
 
@@ -43,22 +61,15 @@ crate::parameters! {
 /// the actions of its published code).
 const ACTIONS: [fn(u64) -> u64; 5] = [|w| w, |w| w / 2, |w| w.saturating_sub(10), |w| w + 10, |w| 2 * w];
 
-/// The numbers of the state, with their scales: round values of the size that occurs.
-const STATE: [&str; 5] =
-    ["cwnd_segments/1000", "rtt_ms/100", "min_rtt_ms/100", "delivery_rate_mbps/100", "lost_share"];
-
-/// What a network takes in, in words that a file of weights carries.
-#[must_use]
-pub fn inputs() -> String {
-    STATE.join(",")
+fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+    let params = SteeredParams::with(settings);
+    suit(given, params.role, &params.network_sizes(), Some(inputs()))
 }
 
-/// What happened since the last decision.
-#[derive(Clone, Copy, Debug, Default)]
-struct Since {
-    at: Time,
-    delivered: u64,
-    lost: u64,
+impl SteeredParams {
+    fn network_sizes(&self) -> Vec<usize> {
+        sizes(STATE.len(), self.layers, self.nodes, ACTIONS.len() as u32)
+    }
 }
 
 /// The controller.
@@ -68,74 +79,45 @@ pub struct Steered {
     cwnd: u64,
     /// The window before what was the first loss since all was in order, to be taken back if it was none.
     before_loss: Option<u64>,
-    since: Since,
+    sight: Sight,
+    pilot: Pilot,
     /// When the next decision at a fixed time is due.
     next: Option<Time>,
-    /// Bytes a second, the most of any time between two decisions.
-    largest_rate: f64,
-    state: [f32; STATE.len()],
-    reward: f32,
     action: Option<u32>,
 }
 
 impl Steered {
     /// A controller at its initial window.
     #[must_use]
-    pub fn new(setup: &Setup, params: SteeredParams) -> Self {
+    pub fn new(setup: &Setup, params: SteeredParams, dqn: DqnParams) -> Self {
         Self {
-            params,
             mss: setup.mss,
             cwnd: setup.initial_window,
             before_loss: None,
-            since: Since::default(),
+            sight: Sight::new(params.loss_weight),
+            pilot: Pilot::new(&params, dqn),
             next: None,
-            largest_rate: 0.0,
-            state: [0.0; STATE.len()],
-            reward: 0.0,
             action: None,
+            params,
         }
     }
 
-    /// Takes state and reward, and counts anew.
-    fn ask(&mut self, cx: &Context) -> Step {
-        self.look(cx);
-        self.since = Since { at: cx.facts.now, ..Since::default() };
+    fn decide(&mut self, cx: &mut Context) -> Step {
+        self.sight.look(cx, self.cwnd);
         self.next = Some(cx.facts.now + self.params.interval);
-        Step::Decide
-    }
-
-    /// The reward is delivery rate less loss over the RTT, as a share of what the largest rate at the smallest RTT would
-    /// be: Kleinrock's power, with losses, as Abbasloo et al. (Orca, SIGCOMM 2020) reward it.
-    fn look(&mut self, cx: &Context) {
-        let Since { at, delivered, lost } = self.since;
-        let rtt = cx.facts.rtt;
-        let seconds = cx.facts.now.since(at).max(Span(1)).as_secs_f64();
-        let rate = delivered as f64 / seconds;
-        // A burst of ACKs at one moment is no rate.
-        if cx.facts.now.since(at) >= rtt.minimum {
-            self.largest_rate = self.largest_rate.max(rate);
+        match self.pilot.choose(cx, &self.sight) {
+            Some(action) => {
+                self.act(action);
+                Step::Continue
+            }
+            None => Step::Decide,
         }
-        let lost_share = if lost == 0 { 0.0 } else { lost as f64 / (lost + delivered) as f64 };
-        let worth = rate - self.params.loss_weight * lost as f64 / seconds;
-        let stretch = rtt.latest.max(Span(1)).as_secs_f64() / rtt.minimum.max(Span(1)).as_secs_f64();
-        let share = if self.largest_rate > 0.0 { worth / self.largest_rate } else { 0.0 };
-        self.reward = (share.clamp(-1.0, 1.0) / stretch) as f32;
-        let windows = self.cwnd as f64 / self.mss as f64;
-        let mbps = rate * 8.0 / 1e6;
-        self.state = [
-            windows / 1000.0,
-            rtt.latest.as_millis_f64() / 100.0,
-            rtt.minimum.as_millis_f64() / 100.0,
-            mbps / 100.0,
-            lost_share,
-        ]
-        .map(|value| value as f32);
     }
 
     fn is_due(&self, cx: &Context) -> bool {
         match self.params.decide {
             Decide::Ack => true,
-            Decide::RoundTrip => cx.facts.now.since(self.since.at) >= cx.facts.rtt.smoothed,
+            Decide::RoundTrip => cx.facts.now.since(self.sight.last()) >= cx.facts.rtt.smoothed,
             // The first ACK sets the clock.
             Decide::Interval => self.next.is_none(),
         }
@@ -165,13 +147,13 @@ impl CongestionControl for Steered {
     }
 
     fn on_lost(&mut self, _cx: &mut Context, lost: &Lost) {
-        self.since.lost += lost.bytes;
+        self.sight.lost(lost.bytes);
     }
 
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
-        self.since.delivered += ack.acked;
+        self.sight.delivered(ack.acked);
         let measured = cx.facts.rtt.latest > Span::ZERO;
-        if measured && self.is_due(cx) { self.ask(cx) } else { Step::Continue }
+        if measured && self.is_due(cx) { self.decide(cx) } else { Step::Continue }
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -179,11 +161,15 @@ impl CongestionControl for Steered {
     }
 
     fn on_timer(&mut self, cx: &mut Context) -> Step {
-        self.ask(cx)
+        self.decide(cx)
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {
         Some(self)
+    }
+
+    fn weights(&self) -> Option<Weights> {
+        self.pilot.weights()
     }
 
     fn probes(&self) -> &'static [&'static str] {
@@ -192,7 +178,7 @@ impl CongestionControl for Steered {
 
     fn probe(&self, out: &mut [f64]) {
         out[0] = self.action.map_or(f64::NAN, f64::from);
-        out[1] = f64::from(self.reward);
+        out[1] = f64::from(self.sight.reward());
     }
 }
 
@@ -206,8 +192,8 @@ impl Agent for Steered {
     }
 
     fn observe(&mut self, observation: &mut [f32]) -> f32 {
-        observation.copy_from_slice(&self.state);
-        self.reward
+        observation.copy_from_slice(self.sight.state());
+        self.sight.reward()
     }
 
     fn act(&mut self, action: u32) {
@@ -223,14 +209,18 @@ impl Agent for Steered {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "steered",
-        summary: "a window that an agent outside steers: see cwndlab/Window-v0",
+        summary: "a window that an agent steers, outside (cwndlab/Window-v0) or a deep Q-network",
         source: "a control of this laboratory; actions of Sivakumar et al., \"MVFST-RL\", 2019, reward after Abbasloo et \
                  al., \"Orca\", SIGCOMM 2020",
         departures: &[
             "a timeout leaves one segment (RFC 5681 section 3.1), where MVFST-RL's agent alone moves the window",
+            "an action may open the window in recovery, and where it was not the limit: RFC 5681 section 3.2 and RFC 7661 have \
+             it grow in neither",
             "the reward's RTT is the latest and has no tolerance, where Orca forgives a quarter of the smallest RTT",
         ],
-        params: SteeredParams::specs().into(),
-        build: Arc::new(|setup, settings| Box::new(Steered::new(setup, SteeredParams::with(settings)))),
+        params: [SteeredParams::specs(), DqnParams::specs()].concat().into(),
+        build: Arc::new(|setup, settings| {
+            Box::new(Steered::new(setup, SteeredParams::with(settings), DqnParams::with(settings)))
+        }),
     }
 }

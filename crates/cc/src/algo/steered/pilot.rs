@@ -1,0 +1,62 @@
+//! Who steers: an agent outside, or a deep Q-network that remembers each decision and what it brought.
+
+use super::SteeredParams;
+use super::sight::{STATE, Sight, inputs};
+use crate::contract::Context;
+use crate::decisions::{DqnParams, Role, Weights, WeightsFile, dqn_of_flow};
+use cwndlab_learn::dqn::{Dqn, Experience};
+use std::sync::Arc;
+
+/// A decision: what was seen, and what was done.
+type Decision = ([f32; STATE.len()], u32);
+
+/// Decides, or leaves it to an agent outside.
+pub(super) struct Pilot {
+    role: Role,
+    sizes: Vec<usize>,
+    given: Option<Arc<WeightsFile>>,
+    params: DqnParams,
+    /// Made at the first decision, from the flow's stream of random numbers.
+    dqn: Option<Dqn>,
+    last: Option<Decision>,
+}
+
+impl Pilot {
+    pub(super) fn new(params: &SteeredParams, dqn: DqnParams) -> Self {
+        Self {
+            role: params.role,
+            sizes: params.network_sizes(),
+            given: params.weights.0.clone(),
+            params: dqn,
+            dqn: None,
+            last: None,
+        }
+    }
+
+    /// The action for what is seen; `None` leaves it to an agent outside.
+    pub(super) fn choose(&mut self, cx: &mut Context, sight: &Sight) -> Option<u32> {
+        if self.role == Role::Outside {
+            return None;
+        }
+        let learns = self.role == Role::Learn;
+        let dqn = self.dqn.get_or_insert_with(|| {
+            dqn_of_flow(cx, self.role, &self.sizes, self.given.as_deref(), &self.params)
+        });
+        let state = sight.state();
+        if let (true, Some((before, action))) = (learns, self.last) {
+            let reward = sight.reward();
+            dqn.remember(&Experience { state: &before, action, reward, next_state: state });
+        }
+        let action = dqn.choose(state);
+        if learns {
+            dqn.learn();
+        }
+        self.last = Some((*state, action));
+        Some(action)
+    }
+
+    /// The network as it is now.
+    pub(super) fn weights(&self) -> Option<Weights> {
+        Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs: inputs() })
+    }
+}
