@@ -254,6 +254,9 @@ class EnvironmentCourse:
     @property
     def spaces(self) -> tuple[int, int]:
         """Length of the observation and number of actions."""
+    @property
+    def inputs(self) -> str | None:
+        """What an agent sees, as a file of weights has it; None where it changes all the time."""
     def drawn(self, seed: int) -> list[tuple[str, float]]:
         """What the episode with this seed has drawn, by name."""
     def with_algorithm(self, seed: int, algorithm: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import resource
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,18 @@ def test_gymnasium_finds_no_fault(name: str, monkeypatch: pytest.MonkeyPatch) ->
     check_env(gymnasium.make(name).unwrapped)
 
 
+def test_gymnasium_imports_what_stands_before_the_colon() -> None:
+    """In a process that has not imported it: Gymnasium 1 knows no plugins of packages that are installed."""
+    code = """
+import gymnasium
+env = gymnasium.make("cwndlab.gym:cwndlab/DqnCubic-v0")
+envs = gymnasium.make_vec("cwndlab.gym:cwndlab/Window-v0", num_envs=2)
+print(env.reset(seed=1)[0].shape, envs.reset(seed=1)[0].shape)
+"""
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert answer.stdout == "(5,) (2, 5)\n", answer.stderr
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_seed_gives_the_same_episodes(name: str) -> None:
     def two(seed: int) -> list[Any]:
@@ -92,19 +106,42 @@ def test_links_are_drawn_from_their_ranges() -> None:
         assert abs(values.mean() - (low + high) / 2) < 5 * (high - low) / np.sqrt(12 * 500)
 
 
-@pytest.mark.parametrize("name", [NEWRENO, CUBIC])
-def test_an_agent_outside_is_the_agent_inside_to_the_bit(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        (NEWRENO, {}),
+        (CUBIC, {}),
+        (WINDOW, {}),
+        (WINDOW, {"decide": "ack"}),
+        (WINDOW, {"decide": "interval", "interval": "30 ms"}),
+    ],
+)
+def test_an_agent_outside_is_the_agent_inside_to_the_bit(
+    name: str, settings: dict[str, str], tmp_path: Path
+) -> None:
     learned = train(name, 3000).weights
     (tmp_path / "policy.safetensors").write_bytes(learned)
+    overrides = {f"flow.a.cc.{key}": value for key, value in settings.items()}
     algorithm = catalogue.find(name)[1]["algorithm"]
     policy = f'policy = "play", epsilon = 0, weights = "{tmp_path}/policy.safetensors"'
     inside = cl.run(
-        LINK, seeds=[3], overrides={"flow.a.cc": f'{{ name = "{algorithm}", {policy} }}'}, record="none"
+        LINK,
+        seeds=[3],
+        overrides={"flow.a.cc": f'{{ name = "{algorithm}", {policy} }}'} | overrides,
+        record="none",
     )
-    env = FlowEnv(name, scenario=LINK, flow="a")
+    env = FlowEnv(name, scenario=LINK, flow="a", overrides=overrides)
     told = episode(env, Policy(learned), 3)
     assert env.outcome() == inside.runs[0].outcome
     assert len({step[0][1] for step in told}) > 3, "it has used its actions"
+
+
+def test_what_is_seen_is_named_as_it_is_scaled() -> None:
+    def inputs(scaling: str) -> str | None:
+        return FlowEnv(NEWRENO, scenario=LINK, overrides={"flow.0.cc.state": scaling}).inputs
+
+    assert inputs("raw") == "ssthresh_segments,cwnd_segments,rtt_ms"
+    assert inputs("running") is None
 
 
 def test_settings_of_the_scenario_hold() -> None:
@@ -297,6 +334,7 @@ def test_what_is_shown_of_an_environment_is_what_it_is() -> None:
         env = FlowEnv(entry["name"])
         assert env.observation_space.shape == (entry["observation_len"],)
         assert len(entry["observation"].split(",")) == entry["observation_len"]
+        assert env.inputs == entry["observation"]
         assert len(entry["actions"]) == entry["actions_len"]
         assert env.action_space == gymnasium.spaces.Discrete(entry["actions_len"])
         assert json.loads(json.dumps(entry)) == entry

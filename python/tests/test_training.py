@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import json
 import runpy
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import cwndlab as cl
 from cwndlab.cli import app
 from cwndlab.environments import scores, training
 from cwndlab.environments.course import course
 from cwndlab.environments.training import Training, train
+from cwndlab.gym import FlowEnv
 from tests.documents import ROOT
 
 NEWRENO = "cwndlab/DqnNewReno-v0"
 WINDOW = "cwndlab/Window-v0"
+LINK = """
+duration = "5 s"
+[[link]]
+name  = "bottleneck"
+rate  = "10 Mbit/s"
+delay = "10 ms"
+queue = "20 packets"
+[[flow]]
+cc   = {cc}
+path = ["bottleneck"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
 
 
 def cli(*arguments: str) -> Any:
@@ -32,14 +52,19 @@ def test_training_repeats_itself() -> None:
 
 
 def test_what_is_learned_is_better_than_chance() -> None:
-    learned = train(WINDOW, 8000).weights
-    rows = {row.name: row for row in scores.score(WINDOW, range(901, 911), learned)}
-    assert list(rows) == ["constant", "cubic", "bbr3", "random", "trained"]
-    trained, random = rows["trained"].mean_reward.mean, rows["random"].mean_reward.mean
-    assert trained is not None
-    assert random is not None
-    assert trained > random + 0.05
+    settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 50_000}
+    overrides = {f"flow.0.cc.{key}": value for key, value in settings.items()}
+    learned = train(WINDOW, 100_000, overrides=overrides).weights
+    rows = {row.name: row for row in scores.score(WINDOW, range(901, 931), learned)}
+    # Who always stays where it began is hard to beat.
+    assert list(rows) == ["constant", "cubic", "bbr3", "random", "always 0", "trained"]
     assert all(row.mean_reward.mean is None for name, row in rows.items() if name in scores.ALGORITHMS)
+    trained, always, random = (rows[name].mean_reward.interval for name in ("trained", "always 0", "random"))
+    assert trained is not None
+    assert always is not None
+    assert random is not None
+    assert trained[0] > always[1]
+    assert always[0] > random[1]
 
 
 def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
@@ -114,6 +139,65 @@ def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "small_agent.py"))["main"](3000)
     means = dict(line.split() for line in capsys.readouterr().out.splitlines()[1:])
     assert float(means["learned"]) > float(means["random"]) + 0.1
+
+
+def safetensors(tensors: dict[str, Any], inputs: str) -> bytes:
+    """A file as the library of that name writes it: length of the header, header, values."""
+    header: dict[str, Any] = {"__metadata__": {"inputs": inputs}}
+    data = b""
+    for name, tensor in tensors.items():
+        offsets = [len(data), len(data) + tensor.nbytes]
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": offsets}
+        data += tensor.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+@pytest.mark.parametrize("prefix", ["q_net.", "q_net.q_net."])
+def test_weights_as_stable_baselines_names_them_play_as_they_do_outside(prefix: str, tmp_path: Path) -> None:
+    """The names of `model.q_net.state_dict()`, and of that part in the state of the whole policy."""
+    chance = np.random.default_rng(1)
+    sizes, tensors = [5, 30, 30, 30, 5], {}
+    for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
+        tensors[f"{prefix}{2 * layer}.weight"] = chance.normal(0, 0.3, (outputs, inputs)).astype(np.float32)
+        tensors[f"{prefix}{2 * layer}.bias"] = chance.normal(0, 0.03, outputs).astype(np.float32)
+
+    def choose(seen: Any) -> int:
+        values = seen
+        for layer in range(4):
+            weight, bias = (tensors[f"{prefix}{2 * layer}.{kind}"] for kind in ("weight", "bias"))
+            values = weight @ values + bias
+            values = np.maximum(values, 0) if layer < 3 else values
+        return int(np.argmax(values))
+
+    env = FlowEnv(WINDOW, scenario=LINK.format(cc='"steered"'))
+    assert env.inputs is not None
+    (seen, _), over, actions = env.reset(seed=1), False, set()
+    while not over:
+        actions.add(choose(seen))
+        seen, _, terminated, truncated, _ = env.step(choose(seen))
+        over = terminated or truncated
+    assert len(actions) > 2
+    file = tmp_path / "sb3.safetensors"
+    file.write_bytes(safetensors(tensors, env.inputs))
+    cc = f'{{ name = "steered", policy = "play", weights = "{file}", epsilon = 0 }}'
+    inside = cl.run(LINK.format(cc=cc), seeds=1, record="none").runs[0].outcome
+    assert env.outcome() == inside
+    with_target = tensors | {f"q_net_target.{name}": tensor for name, tensor in tensors.items()}
+    file.write_bytes(safetensors(with_target, env.inputs))
+    with pytest.raises(cl.ScenarioError, match="it holds two networks, `q_net"):
+        cl.run(LINK.format(cc=cc), seeds=1)
+
+
+def test_the_example_with_stable_baselines_gives_the_same_run_inside(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("stable_baselines3", reason="pip install 'cwndlab[sb3]'")
+    monkeypatch.chdir(tmp_path)
+    example = runpy.run_path(str(ROOT / "examples" / "sb3_dqn.py"))
+    for environment in example["ALGORITHMS"]:
+        example["main"](environment, 2500)
+        assert capsys.readouterr().out.endswith("the same run to the bit\n")
 
 
 def test_what_an_episode_draws_cannot_be_set_for_scores() -> None:

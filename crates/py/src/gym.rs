@@ -67,6 +67,12 @@ impl EnvironmentCourse {
         self.0.spaces().unwrap_or_default()
     }
 
+    /// What an agent sees, as a file of weights has it; `None` where it changes all the time.
+    #[getter]
+    fn inputs(&self) -> PyResult<Option<String>> {
+        self.0.inputs().map_err(value_error)
+    }
+
     /// What the episode with this seed has drawn, by name.
     fn drawn(&self, seed: u64) -> Vec<(&'static str, f64)> {
         self.0.drawn(seed)

@@ -30,7 +30,7 @@ def score(
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """Play the same episodes with algorithms, a random agent and a trained one.
+    """Play the same episodes with algorithms, a random agent, one that knows one action, and a trained one.
 
     Prints means over the seeds with their 95 % intervals.
     """

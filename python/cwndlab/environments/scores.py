@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 # Controls and algorithms that take the place of the agent.
 ALGORITHMS = ("constant", "cubic", "bbr3")
 RANDOM = "random"
+# Agents that know one action; the one with the largest reward is told.
+ALWAYS = "always"
 TRAINED = "trained"
 # What each episode draws of its link; scores are shares of these.
 DRAWN = ("rate", "delay", "queue", "loss")
@@ -55,21 +58,24 @@ def score(
     overrides: Overrides | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
-    """Play the drawn episodes of these seeds with algorithms, a random agent and a trained one if given."""
+    """Play the drawn episodes of these seeds: algorithms, agents that know nothing, a trained one."""
     _refuse_drawn(overrides or {})
     course = courses.course(environment, None, [], overrides)
-    players = {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(course)}
+    _, actions = course.spaces
+    stubborn = {f"{ALWAYS} {action}": _agent(course, partial(_same, action)) for action in range(actions)}
+    players = {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(course)} | stubborn
     if weights is not None:
         try:
             players[TRAINED] = _agent(course, _native.Policy(weights))
         except ValueError as error:
             raise InputError(f"the weights: {error}") from None
-    scores = []
+    scores = {}
     for place, (name, play) in enumerate(players.items()):
         rows = [_row(course, seed, play(seed)) for seed in seeds]
-        scores.append(Score(name, *(measure(column) for column in zip(*rows, strict=True))))
+        scores[name] = Score(name, *(measure(column) for column in zip(*rows, strict=True)))
         watch((place + 1) / len(players))
-    return scores
+    best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
+    return [score for name, score in scores.items() if name not in stubborn or name == best]
 
 
 def _refuse_drawn(overrides: Overrides) -> None:
@@ -84,6 +90,10 @@ def _refuse_drawn(overrides: Overrides) -> None:
 
 def _algorithm(course: _native.EnvironmentCourse, name: str) -> Callable[[int], _Played]:
     return lambda seed: _Played(json.loads(course.with_algorithm(seed, name)))
+
+
+def _same(action: int, _: Any) -> int:
+    return action
 
 
 def _random(course: _native.EnvironmentCourse) -> Callable[[int], _Played]:

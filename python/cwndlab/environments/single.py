@@ -71,6 +71,11 @@ class FlowEnv(gymnasium.Env[Any, Any]):
             raise InputError(f"action {action!r}: expected a whole number from 0 to {len(self._actions) - 1}")
         return self._episodes.step(int(action))
 
+    @property
+    def inputs(self) -> str | None:
+        """What is seen and how it is scaled, as weights that are to play in a scenario name it."""
+        return self.course.inputs
+
     def outcome(self) -> dict[str, Any]:
         """End the episode and give what was measured, as `cwndlab run --json` has it of one seed."""
         import json

@@ -104,6 +104,21 @@ impl Course {
         self.environment.spaces(&self.registry)
     }
 
+    /// What the first agent sees, in words that a file of weights carries; `None` where it changes all the time.
+    ///
+    /// # Errors
+    /// The scenario has mistakes.
+    pub fn inputs(&self) -> Result<Option<String>, String> {
+        Ok((self.environment.inputs)(&self.settings(0)?))
+    }
+
+    /// What is set of the first agent's algorithm in the episode with this seed.
+    pub(super) fn settings(&self, seed: u64) -> Result<Vec<(String, Value)>, String> {
+        let scenario = self.scenario(seed)?;
+        let first = self.steered.first().map(|(n, _)| &scenario.flows[*n].template);
+        Ok(first.map(|template| template.settings.clone()).unwrap_or_default())
+    }
+
     /// The default of a parameter of the agents' algorithm.
     pub(super) fn parameter(&self, name: &str) -> Option<Value> {
         let algorithm = self.registry.get(self.environment.algorithm)?;
