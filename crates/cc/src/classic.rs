@@ -62,9 +62,12 @@ impl Window {
             self.cwnd += self.mss;
         }
         self.credit += acked;
-        let steps = self.credit / per;
-        self.credit -= steps * per;
-        self.cwnd += steps * self.mss;
+        // Most ACKs bring no segment, and a division takes long.
+        if self.credit >= per {
+            let steps = self.credit / per;
+            self.credit -= steps * per;
+            self.cwnd += steps * self.mss;
+        }
     }
 
     /// Counts acknowledged bytes up to `per` and answers whether that was reached; what is beyond it counts on.

@@ -6,114 +6,86 @@
 
 use cwndlab_cc::Time;
 
-/// Children of a node: a 4-ary heap is shallower than a binary one and its children share a cache line.
-const ARITY: usize = 4;
-
 /// Names a component.
 pub type Component = u32;
 
-/// A time and a component in one number, so that slots compare in two instructions and without branches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Slot(u128);
+/// Times that are compared at once: few enough for the processor to do so side by side, without a branch.
+const WIDTH: usize = 8;
 
-impl Slot {
-    #[inline]
-    fn new(time: Time, component: Component) -> Self {
-        Self(u128::from(time.0) << 32 | u128::from(component))
-    }
+type Block = [Time; WIDTH];
 
-    #[inline]
-    fn time(self) -> Time {
-        Time((self.0 >> 32) as u64)
-    }
-
-    #[inline]
-    fn component(self) -> Component {
-        self.0 as Component
-    }
+/// The earliest time of a block, and its place there; of equal ones the first.
+#[inline]
+fn earliest(block: &Block) -> (Time, usize) {
+    let earlier = |a: (Time, usize), b: (Time, usize)| if b.0 < a.0 { b } else { a };
+    let pair = |at: usize| earlier((block[at], at), (block[at + 1], at + 1));
+    earlier(earlier(pair(0), pair(2)), earlier(pair(4), pair(6)))
 }
 
-/// An indexed heap with one slot per component.
+/// The time of every component, and above them the earliest of each block, of each block of those, and so on.
+///
+/// A small topology has one block: its times are set without a comparison, and compared once an event.
 #[derive(Clone, Debug, Default)]
 pub struct EventQueue {
-    heap: Vec<Slot>,
-    /// Where each component's slot stands in the heap.
-    position: Vec<u32>,
+    times: Vec<Block>,
+    /// From the one above the times up to the one that has a single block.
+    levels: Vec<Vec<Block>>,
+    components: Component,
 }
 
 impl EventQueue {
     /// Adds a component with nothing to do yet; components are numbered from 0.
     pub fn add(&mut self) -> Component {
-        let component = self.position.len() as Component;
-        self.position.push(self.heap.len() as u32);
-        // Later than or equal to every other slot, and behind them in the tie order: it belongs at the end.
-        self.heap.push(Slot::new(Time::NEVER, component));
+        let component = self.components;
+        self.components += 1;
+        if self.components as usize > self.times.len() * WIDTH {
+            self.times.push([Time::NEVER; WIDTH]);
+            self.build_levels();
+        }
         component
+    }
+
+    fn build_levels(&mut self) {
+        self.levels.clear();
+        let mut below = &self.times;
+        while below.len() > 1 {
+            let least: Vec<Time> = below.iter().map(|block| earliest(block).0).collect();
+            let filled_up =
+                |some: &[Time]| std::array::from_fn(|n| some.get(n).copied().unwrap_or(Time::NEVER));
+            self.levels.push(least.chunks(WIDTH).map(filled_up).collect());
+            below = self.levels.last().expect("one was just pushed");
+        }
     }
 
     /// The next event.
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<(Time, Component)> {
-        self.heap.first().map(|slot| (slot.time(), slot.component()))
+        let mut at = 0;
+        for level in self.levels.iter().rev() {
+            at = at * WIDTH + earliest(&level[at]).1;
+        }
+        let (time, place) = earliest(self.times.get(at)?);
+        Some((time, (at * WIDTH + place) as Component))
     }
 
     /// Moves a component's slot; [`Time::NEVER`] when it has nothing to do.
     #[inline]
     pub fn set(&mut self, component: Component, time: Time) {
-        let at = self.position[component as usize] as usize;
-        let old = self.heap[at];
-        let slot = Slot::new(time, component);
-        if slot < old {
-            self.sift_up(at, slot);
-        } else if slot > old {
-            self.sift_down(at, slot);
-        }
-    }
-
-    #[inline]
-    fn place(&mut self, at: usize, slot: Slot) {
-        self.heap[at] = slot;
-        self.position[slot.component() as usize] = at as u32;
-    }
-
-    fn sift_up(&mut self, mut at: usize, slot: Slot) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] <= slot {
-                break;
+        let mut at = component as usize / WIDTH;
+        let mut block = &mut self.times[at];
+        block[component as usize % WIDTH] = time;
+        for level in &mut self.levels {
+            let least = earliest(block).0;
+            let (above, place) = (at / WIDTH, at % WIDTH);
+            block = &mut level[above];
+            if block[place] == least {
+                return;
             }
-            self.place(at, self.heap[parent]);
-            at = parent;
+            block[place] = least;
+            at = above;
         }
-        self.place(at, slot);
     }
-
-    fn sift_down(&mut self, mut at: usize, slot: Slot) {
-        loop {
-            let first = at * ARITY + 1;
-            let children = &self.heap[first.min(self.heap.len())..];
-            // A full family is compared in pairs, which the processor does side by side.
-            let (offset, least) = if let [a, b, c, d, ..] = *children {
-                least_of(least_of((0, a), (1, b)), least_of((2, c), (3, d)))
-            } else {
-                let pairs = children.iter().copied().enumerate();
-                let Some(least) = pairs.reduce(least_of) else { break };
-                least
-            };
-            if least >= slot {
-                break;
-            }
-            self.place(at, least);
-            at = first + offset;
-        }
-        self.place(at, slot);
-    }
-}
-
-#[inline]
-fn least_of(a: (usize, Slot), b: (usize, Slot)) -> (usize, Slot) {
-    if b.1 < a.1 { b } else { a }
 }
 
 #[cfg(test)]
@@ -135,18 +107,24 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious implementation: a list of times.
+        /// Against the obvious implementation: a list of times, which becomes longer under way. 600 components need three
+        /// levels above them.
         #[test]
-        fn agrees_with_a_list(moves in prop::collection::vec((0u32..20, 0u64..50), 1..200)) {
+        fn agrees_with_a_list(
+            moves in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50), 1..200),
+            (few, more) in (1u32..600, 0u32..600),
+        ) {
             let mut queue = EventQueue::default();
-            let mut list = [Time::NEVER; 20];
-            for _ in 0..20 {
-                queue.add();
-            }
-            for (component, time) in moves {
+            let mut list = Vec::new();
+            for (n, (component, time)) in moves.into_iter().enumerate() {
+                for _ in 0..[few, more].get(n).copied().unwrap_or(0) {
+                    queue.add();
+                    list.push(Time::NEVER);
+                }
+                let component = component.index(list.len()) as u32;
                 queue.set(component, Time(time));
                 list[component as usize] = Time(time);
-                let earliest = (0..20u32).map(|c| (list[c as usize], c)).min();
+                let earliest = (0u32..).zip(&list).map(|(c, at)| (*at, c)).min();
                 prop_assert_eq!(queue.next(), earliest);
             }
         }

@@ -145,6 +145,8 @@ pub struct Flow {
     pub decision_delay: Span,
     inbox: VecDeque<(Time, Answer)>,
     last_arrival: Time,
+    /// When the sender has something to do.
+    sender_due: Time,
     processing: Span,
     processing_rng: Rng,
     completed: Option<Time>,
@@ -208,6 +210,7 @@ impl Flow {
             decision_delay: spec.decision_delay,
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
+            sender_due: start,
             processing,
             processing_rng: stream("processing"),
             completed: None,
@@ -220,12 +223,25 @@ impl Flow {
         }
     }
 
-    /// When the sender has something to do.
+    /// When the sender has something to do: known from its last event, or an answer that came since.
     #[inline]
     #[must_use]
-    pub fn next_sender_event(&self) -> Time {
+    pub fn sender_due(&self) -> Time {
+        self.sender_due
+    }
+
+    /// The sender has acted, or is to start: when it has something to do next.
+    #[inline]
+    pub fn look_ahead(&mut self) {
         let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
-        self.start.min(self.stop).min(answer).min(self.sender.next_timer())
+        self.sender_due = self.start.min(self.stop).min(answer).min(self.sender.next_timer());
+    }
+
+    /// When the flow has something to do.
+    #[inline]
+    #[must_use]
+    pub fn next_event(&self) -> Time {
+        self.sender_due.min(self.receiver.next_timer())
     }
 
     /// What the sender has to do now.
@@ -257,6 +273,7 @@ impl Flow {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.ways.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
+        self.sender_due = self.sender_due.min(arrival);
         self.inbox.push_back((arrival, answer));
     }
 
@@ -377,12 +394,14 @@ impl Flow {
     pub fn become_subflow(&mut self, place: Place, start: Time, uncoupled: bool) {
         self.place = Some(place);
         (self.start, self.started) = (start, start);
+        self.look_ahead();
         self.sender.become_subflow(uncoupled);
     }
 
     /// The connection that it is a subflow of is established: it joins.
     pub fn join(&mut self, now: Time) {
         (self.start, self.started) = (now, now);
+        self.look_ahead();
     }
 
     /// It was the first subflow to deliver so much payload.

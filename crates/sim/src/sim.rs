@@ -304,7 +304,7 @@ impl Sim {
             self.start_arrival(index - self.links.len());
         } else {
             let flow = (component - self.first_flow) as usize;
-            if self.flows[flow].next_sender_event() <= self.now {
+            if self.flows[flow].sender_due() <= self.now {
                 return self.handle_sender(flow);
             }
             self.handle_receiver_timer(flow);
@@ -455,6 +455,7 @@ impl Sim {
                 flow.sender.wait_for_host(until);
             }
         }
+        flow.look_ahead();
         if let Some(recorder) = &mut self.recorder {
             recorder.note(self.now, index, flow);
         }
@@ -519,9 +520,7 @@ impl Sim {
 
     #[inline]
     fn schedule_flow(&mut self, index: usize) {
-        let flow = &self.flows[index];
-        let next = flow.next_sender_event().min(flow.receiver.next_timer());
-        self.events.set(self.first_flow + index as Component, next);
+        self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
     }
 }
 

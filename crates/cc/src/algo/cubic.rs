@@ -63,6 +63,8 @@ pub struct Cubic {
     w_max: f64,
     /// The window before the last congestion event, in segments.
     cwnd_prior: f64,
+    /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
+    alpha: f64,
     /// Fractions of a byte that the RFC's form has not yet added.
     fraction: f64,
     /// The smallest delay seen, as this form sees delays.
@@ -78,11 +80,12 @@ impl Cubic {
         let thresholds = if params.form == Form::Ns3 { &hystart::NS3 } else { &hystart::LINUX };
         let hystart = params.hystart.then(|| HyStart::new(thresholds, setup.paced));
         Self {
-            params,
             hystart,
             epoch: None,
             w_max: 0.0,
             cwnd_prior: 0.0,
+            alpha: 3.0 * (1.0 - params.beta) / (1.0 + params.beta),
+            params,
             fraction: 0.0,
             delay_min: None,
             saved: None,
@@ -124,11 +127,6 @@ impl Cubic {
         Epoch { curve: CubicCurve::begin(cx.facts.now, cwnd, self.w_max, self.params.c), reno: cwnd }
     }
 
-    /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
-    fn alpha(&self) -> f64 {
-        3.0 * (1.0 - self.params.beta) / (1.0 + self.params.beta)
-    }
-
     /// RFC 9438 sections 4.2 to 4.5.
     fn grow_rfc9438(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.segments();
@@ -137,7 +135,7 @@ impl Cubic {
         let acked_segments = acked as f64 / window.mss as f64;
 
         // Section 4.3: W_est grows like Reno once it has reached the window before the event.
-        let alpha = if epoch.reno >= self.cwnd_prior { 1.0 } else { self.alpha() };
+        let alpha = if epoch.reno >= self.cwnd_prior { 1.0 } else { self.alpha };
         epoch.reno += alpha * acked_segments / cwnd;
         self.epoch = Some(epoch);
 
@@ -163,7 +161,7 @@ impl Cubic {
         let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
         if self.params.reno_friendly {
             // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
-            epoch.reno += self.alpha() * acked_segments / cwnd as f64;
+            epoch.reno += self.alpha * acked_segments / cwnd as f64;
             let lead = (epoch.reno as u64).saturating_sub(cwnd);
             count = cwnd.checked_div(lead).map_or(count, |friendly| count.min(friendly));
         }

@@ -1,15 +1,14 @@
 //! A set of segments that fills up from below, as what has arrived of a stream does.
 
-use std::collections::VecDeque;
-
 const WORD_BITS: u32 = u64::BITS;
 
 /// All segments below [`Segments::next`], and some above it.
 #[derive(Clone, Debug, Default)]
 pub struct Segments {
     next: u32,
-    /// One bit a segment, from the last multiple of 64 up to `next` on; those below `next` say nothing.
-    words: VecDeque<u64>,
+    /// One bit a segment from `next` on, in a ring: word n of the stream is at n modulo the length, a power of two.
+    /// Bits of segments that are not in the ring yet are clear.
+    words: Vec<u64>,
 }
 
 impl Segments {
@@ -23,41 +22,66 @@ impl Segments {
     /// Whether it is there.
     #[must_use]
     pub fn contains(&self, segment: u32) -> bool {
-        segment < self.next || self.words.get(self.word(segment)).is_some_and(|word| word & bit(segment) != 0)
+        let above = || self.reaches(segment) && self.words[self.at(segment)] & bit(segment) != 0;
+        segment < self.next || above()
     }
 
     /// Adds one; says whether it was missing.
+    #[inline]
     pub fn insert(&mut self, segment: u32) -> bool {
         if segment < self.next {
             return false;
         }
-        let at = self.word(segment);
-        if at >= self.words.len() {
-            self.words.resize(at + 1, 0);
+        if !self.reaches(segment) {
+            self.grow(segment);
         }
-        let missing = self.words[at] & bit(segment) == 0;
-        self.words[at] |= bit(segment);
+        let at = self.at(segment);
+        let word = &mut self.words[at];
+        let missing = *word & bit(segment) == 0;
+        *word |= bit(segment);
         if segment == self.next {
             self.advance();
         }
         missing
     }
 
-    /// Where a segment's bit is; it is not below `next`.
+    /// Whether the ring has a place for this segment.
     #[inline]
-    fn word(&self, segment: u32) -> usize {
-        (segment / WORD_BITS - self.next / WORD_BITS) as usize
+    fn reaches(&self, segment: u32) -> bool {
+        ((segment / WORD_BITS - self.next / WORD_BITS) as usize) < self.words.len()
     }
 
+    /// Where a segment's word is; the ring reaches it.
+    #[inline]
+    fn at(&self, segment: u32) -> usize {
+        (segment / WORD_BITS) as usize & (self.words.len() - 1)
+    }
+
+    #[cold]
+    fn grow(&mut self, segment: u32) {
+        let first = self.next / WORD_BITS;
+        let needed = (segment / WORD_BITS - first + 1) as usize;
+        let mut words = vec![0; needed.next_power_of_two()];
+        let mask = words.len() - 1;
+        for word in (first as usize..).take(self.words.len()) {
+            words[word & mask] = self.words[word & (self.words.len() - 1)];
+        }
+        self.words = words;
+    }
+
+    /// The first missing one is there now.
+    #[inline]
     fn advance(&mut self) {
-        while let Some(word) = self.words.front() {
+        loop {
             let place = self.next % WORD_BITS;
-            let run = (word >> place).trailing_ones();
+            let at = self.at(self.next);
+            let run = (self.words[at] >> place).trailing_ones();
             self.next += run;
             if place + run < WORD_BITS {
+                // What is below `next` is not asked for again: cleared once the word is full.
                 break;
             }
-            self.words.pop_front();
+            self.words[at] = 0;
         }
     }
 }

@@ -11,8 +11,9 @@ const INITIAL_WINDOW: u64 = 65_536;
 pub struct ReceiveWindow {
     mss: u64,
     most: u64,
-    /// What is advertised, in bytes.
+    /// What is advertised, in bytes, and in whole segments.
     window: u64,
+    segments: u32,
     /// What it may grow to.
     space: u64,
     round_start: Time,
@@ -30,6 +31,7 @@ impl ReceiveWindow {
             mss: options.mss,
             most: options.receive_buffer,
             window,
+            segments: in_segments(window, options.mss),
             space: window,
             round_start: Time::ZERO,
             round_bytes: 0,
@@ -44,7 +46,10 @@ impl ReceiveWindow {
             self.end_round(now);
         }
         let grow = (2 * self.mss).min(self.space.saturating_sub(self.window));
-        self.window += grow;
+        if grow > 0 {
+            self.window += grow;
+            self.segments = in_segments(self.window, self.mss);
+        }
         grow > 0
     }
 
@@ -64,6 +69,10 @@ impl ReceiveWindow {
     /// What is advertised, in segments.
     #[must_use]
     pub fn segments(&self) -> u32 {
-        (self.window / self.mss).min(u64::from(u32::MAX) / 2) as u32
+        self.segments
     }
+}
+
+fn in_segments(window: u64, mss: u64) -> u32 {
+    (window / mss).min(u64::from(u32::MAX) / 2) as u32
 }

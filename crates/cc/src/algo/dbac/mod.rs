@@ -54,7 +54,7 @@ impl Dbac {
         let window = self.inner.window();
         let shown = match self.params.vwindow {
             VirtualWindow::None => cwnd,
-            VirtualWindow::Reno => (window.cwnd as f64 * self.factors.ratio) as u64,
+            VirtualWindow::Reno => (window.cwnd as f64 * self.factors.ratio()) as u64,
             VirtualWindow::Lia => self.virtual_lia(),
         };
         shown.max(window.mss)
@@ -63,7 +63,7 @@ impl Dbac {
     /// Equation (5) times sqrt(alpha1). With `scaled = state` CUBIC's window has that factor already.
     fn virtual_lia(&self) -> u64 {
         let share = if self.params.scaled == Scaled::State { 1.0 } else { self.factors.share };
-        (self.inner.window().cwnd as f64 * self.factors.ratio * share) as u64
+        (self.inner.window().cwnd as f64 * self.factors.ratio() * share) as u64
     }
 
     /// A subflow that becomes high keeps its window; one that becomes low goes on with its virtual LIA window.
@@ -89,7 +89,7 @@ impl Dbac {
         if !self.is_high() {
             return;
         }
-        self.factors = Factors::of(cx, &self.params, self.inner.window().cwnd);
+        self.factors.update(cx, &self.params, self.inner.window().cwnd);
         let applies = self.params.scale_in_slow_start || !self.inner.window().in_slow_start();
         let share = if applies { self.factors.share } else { 1.0 };
         match self.params.scaled {

@@ -22,11 +22,29 @@ fn ratio(p: f64, rtt_s: f64) -> f64 {
     (average_reno(p) / average_cubic(p, rtt_s)).min(1.0)
 }
 
+/// The paper's table over whole milliseconds of RTT, of which the last entry used is kept: the roots take longer than the rest of
+/// an ACK.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    p: f64,
+    rtt_s: f64,
+    ratio: f64,
+}
+
+impl Entry {
+    fn of(p: f64, rtt_s: f64) -> Self {
+        Self { p, rtt_s, ratio: ratio(p, rtt_s) }
+    }
+
+    fn at(self, p: f64, rtt_s: f64) -> Self {
+        if (p, rtt_s) == (self.p, self.rtt_s) { self } else { Self::of(p, rtt_s) }
+    }
+}
+
 /// The factors of a high subflow's window.
 #[derive(Clone, Copy, Debug)]
 pub struct Factors {
-    /// Equation (5): Reno's window over CUBIC's.
-    pub ratio: f64,
+    entry: Entry,
     /// With the virtual Reno window for the own one.
     pub alpha1: f64,
     /// Equation (6): what is left is sqrt(alpha1), because its last factor undoes equation (5).
@@ -35,18 +53,22 @@ pub struct Factors {
 
 impl Factors {
     /// Before anything is known: CUBIC's own window.
-    pub const ONE: Self = Self { ratio: 1.0, alpha1: 1.0, share: 1.0 };
+    pub const ONE: Self = Self { entry: Entry { p: 0.0, rtt_s: 0.0, ratio: 1.0 }, alpha1: 1.0, share: 1.0 };
+
+    /// Equation (5): Reno's window over CUBIC's.
+    pub fn ratio(&self) -> f64 {
+        self.entry.ratio
+    }
 
     /// With CUBIC's window of so many bytes.
-    pub fn of(cx: &Context, params: &DbacParams, cubic: u64) -> Self {
+    pub fn update(&mut self, cx: &Context, params: &DbacParams, cubic: u64) {
         let rtt = match params.ratio_rtt {
             RatioRtt::Smoothed => cx.facts.rtt.smoothed,
             RatioRtt::Minimum => cx.facts.rtt.minimum,
         };
-        let ratio = ratio(loss_rate(cx, params), table_step_s(rtt));
-        let alpha1 = Coupling::of(cx, cubic as f64 * ratio).map_or(1.0, |coupling| coupling.alpha);
-        let share = if params.cap_alpha1 { alpha1.min(1.0).sqrt() } else { alpha1.sqrt() };
-        Self { ratio, alpha1, share }
+        self.entry = self.entry.at(loss_rate(cx, params), table_step_s(rtt));
+        self.alpha1 = Coupling::of(cx, cubic as f64 * self.ratio()).map_or(1.0, |coupling| coupling.alpha);
+        self.share = if params.cap_alpha1 { self.alpha1.min(1.0).sqrt() } else { self.alpha1.sqrt() };
     }
 }
 
@@ -91,6 +113,15 @@ mod tests {
         // It goes with the fourth root of p.
         assert_close(ratio(1e-5, 0.1) / ratio(1e-6, 0.1), 1.7783, 1e-4);
         assert_eq!(ratio(1e-6, 0.01), 1.0);
+    }
+
+    #[test]
+    fn an_entry_that_is_kept_follows_both_loss_rate_and_rtt() {
+        let mut entry = Factors::ONE.entry;
+        for (p, rtt_s) in [(1e-6, 0.1), (1e-6, 0.1), (1e-6, 0.2), (1e-5, 0.2)] {
+            entry = entry.at(p, rtt_s);
+            assert_eq!(entry.ratio, ratio(p, rtt_s));
+        }
     }
 
     #[test]
