@@ -50,10 +50,10 @@ line = [{ label = "together", effect = 'goodput("E1/{at}")' }]
 """
 
 
-def run(papers: Path, seeds: int = 3) -> Reproduction:
+def run(papers: Path, seeds: int = 3, *, quick: bool = True) -> Reproduction:
     (papers / "paper.toml").write_text(PAPER + FIGURES)
     chosen = range(1, seeds + 1)
-    return reproduce(plan([], chosen, quick=True, full=False), chosen, quick=True)
+    return reproduce(plan([], chosen, quick=quick, full=False), chosen, quick=quick)
 
 
 def over_time(made: Reproduction) -> DrawnTime:
@@ -115,8 +115,8 @@ def test_the_first_seed_alone(papers: Path) -> None:
 
 
 def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
-    made = run(papers)
-    lines, values = figure_sections(made.papers[0])
+    made = run(papers, quick=False)
+    lines, values = figure_sections(made.papers[0], has_files=True)
     group, how, missing = lines.blocks
     assert isinstance(group, ChartGroup)
     assert [len(chart.series) for chart in group.charts] == [2, 1, 0]
@@ -138,6 +138,27 @@ def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
         for kind in ("png", "svg", "pdf")
     }
     assert set(picture.files) <= names
+
+
+def test_a_quick_look_has_no_files_and_its_report_names_none(papers: Path, tmp_path: Path) -> None:
+    made = run(papers, seeds=1)
+    (tmp_path / plots.FOLDER).mkdir()
+    (tmp_path / plots.FOLDER / "gone-fig1.png").touch()
+    files.write_figures(made, tmp_path)
+    assert list((tmp_path / plots.FOLDER).iterdir()) == []
+    files.write_report(made, tmp_path)
+    assert f"{plots.FOLDER}/" not in (tmp_path / files.REPORT).read_text()
+
+
+def test_processes_draw_the_same(papers: Path, tmp_path: Path) -> None:
+    _, by_queue = run(papers, seeds=1).papers[0].figures
+    drawn = {f"{number}": by_queue for number in range(2 * plots.LEAST_PER_PROCESS)}
+    for processes in (1, 2):
+        (tmp_path / f"{processes}").mkdir()
+        plots.save_all(drawn, tmp_path / f"{processes}", processes)
+    made = {path.name: path.read_bytes() for path in (tmp_path / "1").iterdir()}
+    assert len(made) == len(plots.KINDS) * len(drawn)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "2").iterdir()} == made
 
 
 def test_runs_that_were_cut_are_told(papers: Path) -> None:

@@ -58,8 +58,8 @@ def reproduce(
     reproduction = _run(planned, chosen, threads, quick=quick, full=full, fresh=fresh)
     files.write_tables(reproduction, folder)
     _print(reproduction, as_json=as_json)
-    typer.echo("writing figures and the report ...", err=True)
-    files.write_figures(reproduction, folder)
+    typer.echo("writing the report ..." if quick else "writing figures and the report ...", err=True)
+    files.write_figures(reproduction, folder, threads)
     files.write_report(reproduction, folder)
     typer.echo(f"report in {folder / files.REPORT}", err=as_json)
     if reproduction.interrupted:

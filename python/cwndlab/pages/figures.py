@@ -9,7 +9,7 @@ from cwndlab.numbers import plain
 from cwndlab.pages.cells import padded
 from cwndlab.pages.charts import seed_line
 from cwndlab.papers import plots
-from cwndlab.papers.drawn import DrawnTime, drawn_figures
+from cwndlab.papers.drawn import DrawnTime
 from cwndlab.papers.figure import JAIN
 from cwndlab.report import Cell, ChartGroup, Column, Picture, Row, Section, Series, Table, Text, TimeChart
 from cwndlab.tables.reproduction import effect
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from cwndlab.report import Block
 
 
-def figure_sections(paper: PaperReproduction) -> Iterator[Section]:
-    """One section a figure."""
-    for drawn in drawn_figures(paper.defaults):
+def figure_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
+    """One section a figure, which names its files if it has some."""
+    for drawn in paper.figures:
         anchor = f"{paper.paper.id}-figure-{drawn.figure.id}"
-        blocks = list(_blocks(paper.paper.id, drawn))
+        files = plots.file_names(paper.paper.id, drawn) if has_files else []
+        blocks = list(_blocks(drawn, files))
         yield Section(drawn.figure.title, blocks, anchor, drawn.figure.paper, level=2)
 
 
-def _blocks(paper: str, drawn: Drawn) -> Iterator[Block]:
-    files = plots.file_names(paper, drawn)
+def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
     if isinstance(drawn, DrawnTime):
         yield ChartGroup(_charts(drawn))
-        yield Text([f"{_how(drawn)} Files: {', '.join(files)}."])
+        yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
     else:
         yield Picture(svg(plots.plot(drawn)), f"{drawn.title}; a cross is the paper's number", files)
         yield _values(drawn)

@@ -35,7 +35,11 @@ def reproduction_page(reproduction: Reproduction) -> Report:
     """The one-minute page, then every paper."""
     sections = [
         *_first_page(reproduction),
-        *(section for paper in reproduction.papers for section in _paper_sections(paper)),
+        *(
+            section
+            for paper in reproduction.papers
+            for section in _paper_sections(paper, has_files=not reproduction.quick)
+        ),
         Section("How verdicts are reached", [Text([METHOD]), _meanings(), Text([WHOLE])], "rules"),
     ]
     names = ", ".join(paper.paper.id for paper in reproduction.papers)
@@ -152,11 +156,11 @@ def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
             yield entry["name"], entry["departures"]
 
 
-def _paper_sections(paper: PaperReproduction) -> Iterator[Section]:
+def _paper_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
     told = paper.paper
     about = [f"{told.authors}. {told.venue}, {told.year}.", told.summary]
     yield Section(f"{told.id}: {told.title}", [Text(about), _evidence_table(paper)], told.id)
-    yield from figure_sections(paper)
+    yield from figure_sections(paper, has_files=has_files)
     if paper.sensitivity:
         yield _sensitivity(paper)
         yield from _closeness(paper)

@@ -39,20 +39,20 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
     runs.write_parquet(folder / "runs.parquet")
 
 
-def write_figures(reproduction: Reproduction, folder: Path) -> None:
-    """Draw the papers' figures, each as PNG, SVG and PDF; earlier ones go."""
-    from cwndlab.figures.style import save
+def write_figures(reproduction: Reproduction, folder: Path, threads: int | None = None) -> None:
+    """Draw the papers' figures, each as PNG, SVG and PDF; earlier ones go. A quick look has none."""
     from cwndlab.papers import plots
-    from cwndlab.papers.drawn import drawn_figures
 
     place = folder / plots.FOLDER
     place.mkdir(exist_ok=True)
     for kind in plots.KINDS:
         for old in place.glob(f"*.{kind}"):
             old.unlink()
-    for paper in reproduction.papers:
-        for drawn in drawn_figures(paper.defaults):
-            save(plots.plot(drawn), place, plots.stem(paper.paper.id, drawn))
+    if not reproduction.quick:
+        drawn = {
+            plots.stem(paper.paper.id, each): each for paper in reproduction.papers for each in paper.figures
+        }
+        plots.save_all(drawn, place, threads)
 
 
 def write_report(reproduction: Reproduction, folder: Path) -> None:

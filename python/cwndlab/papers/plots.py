@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from cwndlab.figures.bands import SeedLine
 from cwndlab.figures.panels import LinePanel, draw_panels
 from cwndlab.figures.settings import SettingLine, SettingPoint, draw_settings
-from cwndlab.figures.style import METADATA
+from cwndlab.figures.style import METADATA, save
 from cwndlab.papers.drawn import DrawnTime
+from cwndlab.runner import available_cores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
     from cwndlab.papers.drawn import Drawn, DrawnPanel, DrawnSettings
 
 FOLDER = "figures"
 KINDS = tuple(METADATA)
+
+# A process takes as long to start as it does to draw two or three figures.
+LEAST_PER_PROCESS = 4
 
 
 def stem(paper: str, drawn: Drawn) -> str:
@@ -36,9 +47,34 @@ def plot(drawn: Drawn) -> Figure:
     return _settings(drawn)
 
 
+def save_all(drawn: Mapping[str, Drawn], folder: Path, processes: int | None = None) -> None:
+    """Draw figures into files by their stems; many are drawn by processes, as many as there are cores."""
+    count = min(processes or available_cores(), len(drawn) // LEAST_PER_PROCESS)
+    if count < 2:
+        for each in drawn.items():
+            _save(folder, each)
+        return
+    # A copy of this process would have its threads' locks, but not its threads.
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _leave_interrupts)
+    try:
+        list(pool.map(partial(_save, folder), drawn.items()))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def axis(quantity: str, unit: str) -> str:
     """What stands beside an axis."""
     return f"{quantity} ({unit})" if unit else quantity
+
+
+def _save(folder: Path, named: tuple[str, Drawn]) -> None:
+    name, drawn = named
+    save(plot(drawn), folder, name)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is for the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _panel(drawn: DrawnPanel, mean_s: float) -> LinePanel:

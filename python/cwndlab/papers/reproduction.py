@@ -18,6 +18,7 @@ from cwndlab.seeds import shown_seeds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cwndlab.papers.drawn import Drawn
     from cwndlab.papers.estimate import Estimate
     from cwndlab.papers.paper import Paper
     from cwndlab.papers.verdict import Judged
@@ -61,6 +62,13 @@ class PaperReproduction:
     def rows(self) -> list[Row]:
         """The paper's numbers beside ours, under the defaults."""
         return self.defaults.rows()
+
+    @cached_property
+    def figures(self) -> list[Drawn]:
+        """What the paper's figures show, under the defaults."""
+        from cwndlab.papers.drawn import drawn_figures
+
+        return drawn_figures(self.defaults)
 
     @cached_property
     def sensitivity(self) -> list[Sensitivity]:
