@@ -176,11 +176,12 @@ impl Distributor {
     pub fn on_ack(&mut self, una: u32, edge: u32) {
         self.edge = self.edge.max(edge);
         let lane = &mut self.lanes[self.me];
-        let count = una.saturating_sub(lane.first) as usize;
-        for segment in lane.carried.drain(..count) {
+        while lane.first < una
+            && let Some(segment) = lane.carried.pop_front()
+        {
             self.acknowledged.insert(segment);
+            lane.first += 1;
         }
-        lane.first = lane.first.max(una);
         let acknowledged = &self.acknowledged;
         if !self.stranded.is_empty() {
             self.stranded.retain(|(segment, _)| !acknowledged.contains(*segment));
@@ -206,10 +207,10 @@ impl Distributor {
     }
 
     /// The data that a subflow's segments carry; none of them has been acknowledged.
+    #[inline]
     pub fn carried(&self, subflow: usize, segments: std::ops::Range<u32>) -> impl Iterator<Item = u32> {
         let lane = &self.lanes[subflow];
-        let within = (segments.start - lane.first) as usize..(segments.end - lane.first) as usize;
-        lane.carried.range(within).copied()
+        segments.map(|segment| lane.carried[(segment - lane.first) as usize])
     }
 
     /// Payload of one of the holder's segments, to be sent again.
