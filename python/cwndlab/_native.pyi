@@ -292,10 +292,18 @@ class Trainer:
     """A DQN that learns in an environment."""
 
     def __init__(self, course: EnvironmentCourse, seed: int, given: bytes | None) -> None: ...
+    @staticmethod
+    def resumed(course: EnvironmentCourse, seed: int, checkpoint: bytes) -> Trainer:
+        """A trainer that goes on from a checkpoint."""
+    @property
+    def decisions(self) -> int:
+        """Decisions that were learned from, before the checkpoint and since."""
     def train(self, decisions: int) -> list[tuple[int, int, float]]:
         """Make so many decisions; seed, decisions and mean reward of each episode that ended."""
     def weights(self) -> bytes:
         """What was learned so far, as a safetensors file."""
+    def checkpoint(self) -> bytes:
+        """What another trainer can go on from, as a safetensors file."""
 
 class Policy:
     """A network that plays: the action that it values most."""

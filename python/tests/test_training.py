@@ -52,9 +52,9 @@ def test_training_repeats_itself() -> None:
 
 
 def test_what_is_learned_is_better_than_chance() -> None:
-    settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 50_000}
+    settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 25_000}
     overrides = {f"flow.0.cc.{key}": value for key, value in settings.items()}
-    learned = train(WINDOW, 100_000, overrides=overrides).weights
+    learned = train(WINDOW, 50_000, overrides=overrides).weights
     rows = {row.name: row for row in scores.score(WINDOW, range(901, 931), learned)}
     # Who always stays where it began is hard to beat.
     assert list(rows) == ["constant", "cubic", "bbr3", "random", "always 0", "trained"]
@@ -101,6 +101,41 @@ def test_ctrl_c_keeps_what_was_learned(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert told["interrupted"]
     assert told["decisions"] == 2000
     assert (tmp_path / "weights.safetensors").read_bytes() == train(NEWRENO, 2000).weights
+
+
+@pytest.mark.parametrize("name", [NEWRENO, WINDOW])
+def test_a_training_that_was_cut_off_goes_on_to_the_bit(name: str) -> None:
+    """Cut off in its warm-up, and in the midst of an episode when the ring is full."""
+    settings: dict[str, Any] = {
+        "overrides": {"flow.0.cc.replay": 3000, "flow.0.cc.epsilon_decay": 2000, "flow.0.cc.double": True}
+    }
+    for before, after in [(700, 2800), (5000, 5000)]:
+        whole = train(name, before + after, seed=3, **settings)
+        first = train(name, before, seed=3, **settings)
+        second = train(name, after, seed=3, checkpoint=first.checkpoint, **settings)
+        assert second.checkpoint == whole.checkpoint
+        assert second.weights == whole.weights != first.weights
+        assert first.episodes + second.episodes == whole.episodes
+        assert (second.decisions_before, second.decisions) == (before, after)
+
+
+def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
+    def trained(decisions: int, *more: str) -> Any:
+        return cli("train", NEWRENO, "--decisions", str(decisions), *more)
+
+    assert trained(2500, "--out", str(tmp_path)).exit_code == 0
+    answer = trained(500, "--resume", str(tmp_path))
+    assert answer.stdout.startswith("500 decisions after 2500, ")
+    assert (tmp_path / "weights.safetensors").read_bytes() == train(NEWRENO, 3000).weights
+    other = "it is of another training: environment, scenario, flow, settings and seed are to be the same"
+    for more in (["--seed", "2"], ["--set", "flow.0.cc.gamma=0.5"]):
+        answer = trained(500, "--resume", str(tmp_path), *more)
+        assert answer.exit_code == 2
+        assert other in answer.stderr
+    (tmp_path / "checkpoint.safetensors").write_bytes((tmp_path / "weights.safetensors").read_bytes())
+    assert "it has no tensor `counters`" in trained(500, "--resume", str(tmp_path)).stderr
+    given = ["--from", str(tmp_path / "weights.safetensors"), "--resume", str(tmp_path)]
+    assert "a training begins from one of the two" in trained(500, *given).stderr
 
 
 def test_training_goes_on_from_its_weights(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod gym;
 pub mod measures;
 pub mod run;
+mod safetensors;
 pub mod scenario;
 pub mod trace;
 pub mod weights;

@@ -1,50 +1,39 @@
-//! Weights of a network as a safetensors file: the length of a header, the header in JSON, the values.
+//! Weights of a network as a safetensors file.
 //!
 //! The layout is PyTorch's: `<n>.weight` is [outputs, inputs], `<n>.bias` is [outputs], in float32, with the numbers
 //! that the layers have in an `nn.Sequential` of linear layers and ReLUs. What the network takes in stands in the
 //! metadata as `inputs`.
 
+use crate::safetensors::{METADATA, Writer, numbers, split};
 use cwndlab_cc::decisions::Weights;
 use cwndlab_learn::Mlp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// More than any network here has; a longer file is not read.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// What the length of the header takes.
-const LENGTH: usize = 8;
-const METADATA: &str = "__metadata__";
 const INPUTS: &str = "inputs";
 
 /// The file of these weights.
 #[must_use]
 pub fn encode(weights: &Weights) -> Vec<u8> {
     let network = &weights.network;
-    let mut header = Map::new();
     let sizes: Vec<String> = network.sizes().iter().map(ToString::to_string).collect();
-    let metadata = json!({
-        "format": "pt", INPUTS: weights.inputs, "sizes": sizes.join("-"), "activation": "relu",
-    });
-    header.insert(METADATA.to_owned(), metadata);
-    let mut data: Vec<u8> = Vec::new();
-    let mut tensor = |name: String, shape: &[usize], values: &[f32]| {
-        let begin = data.len();
-        data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-        header.insert(name, json!({ "dtype": "F32", "shape": shape, "data_offsets": [begin, data.len()] }));
-    };
+    let mut file = Writer::new(&[
+        ("format", "pt"),
+        (INPUTS, &weights.inputs),
+        ("sizes", &sizes.join("-")),
+        ("activation", "relu"),
+    ]);
     for layer in 0..network.layers() {
         let (values, biases) = network.weights(layer);
         let [inputs, outputs] = [network.sizes()[layer], network.sizes()[layer + 1]];
         // Linear layers take every other place, ReLUs those between.
-        tensor(format!("{}.weight", 2 * layer), &[outputs, inputs], &values);
-        tensor(format!("{}.bias", 2 * layer), &[outputs], &biases);
+        file.add(&format!("{}.weight", 2 * layer), &[outputs, inputs], &values);
+        file.add(&format!("{}.bias", 2 * layer), &[outputs], &biases);
     }
-    let mut header = Value::Object(header).to_string().into_bytes();
-    // The values begin at a multiple of their alignment.
-    header.resize(header.len().next_multiple_of(LENGTH), b' ');
-    let length = (header.len() as u64).to_le_bytes();
-    [&length[..], &header, &data].concat()
+    file.finish()
 }
 
 /// A hash of a file's content.
@@ -67,17 +56,6 @@ pub fn decode(file: &[u8]) -> Result<Weights, String> {
     })?;
     let layers = layers(&header, data)?;
     Ok(Weights { network: network(&layers)?, inputs: inputs.to_owned() })
-}
-
-fn split(file: &[u8]) -> Result<(Map<String, Value>, &[u8]), String> {
-    let no_safetensors = || "it is no safetensors file".to_owned();
-    let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(no_safetensors)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| no_safetensors())?;
-    let (header, data) = rest.split_at_checked(length).ok_or_else(no_safetensors)?;
-    match serde_json::from_slice(header) {
-        Ok(Value::Object(header)) => Ok((header, data)),
-        _ => Err(no_safetensors()),
-    }
 }
 
 /// What is known of one layer.
@@ -119,23 +97,7 @@ fn parts(name: &str) -> Option<(&str, u64, &str)> {
 }
 
 fn tensor(about: &Value, data: &[u8]) -> Result<Tensor, String> {
-    let wrong = || "is not described as safetensors has it".to_owned();
-    let dtype = about.get("dtype").and_then(Value::as_str).ok_or_else(wrong)?;
-    if dtype != "F32" {
-        return Err(format!("is of type {dtype}; F32 is needed"));
-    }
-    let numbers = |key: &str| -> Option<Vec<usize>> {
-        let list = about.get(key)?.as_array()?;
-        list.iter().map(|value| usize::try_from(value.as_u64()?).ok()).collect()
-    };
-    let (shape, offsets) = (numbers("shape").ok_or_else(wrong)?, numbers("data_offsets").ok_or_else(wrong)?);
-    let [begin, end] = offsets[..] else { return Err(wrong()) };
-    let bytes = data.get(begin..end).ok_or("lies beyond the end of the file")?;
-    let count = shape.iter().try_fold(1usize, |all, &length| all.checked_mul(length));
-    if count.and_then(|count| count.checked_mul(4)) != Some(bytes.len()) {
-        return Err(format!("has {} bytes for a shape of {shape:?}", bytes.len()));
-    }
-    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let (shape, values) = numbers::<f32, 4>(about, data)?;
     match values.iter().find(|value| !value.is_finite()) {
         Some(value) => Err(format!("holds {value}; finite numbers are needed")),
         None => Ok(Tensor { shape, values }),

@@ -8,7 +8,10 @@ use rand_pcg::Pcg64;
 
 /// A component's own stream of random numbers.
 #[derive(Clone, Debug)]
-pub struct Rng(Pcg64);
+pub struct Rng {
+    stream: Pcg64,
+    drawn: u64,
+}
 
 impl Rng {
     /// The stream of the component called `name` in the run with this seed.
@@ -18,17 +21,32 @@ impl Rng {
         // The stream number is the name's, the state mixes both: equal names at two seeds, and two names
         // at one seed, start far apart.
         let state = spread(u128::from(seed) ^ name.rotate_left(64));
-        Self(Pcg64::new(state, name))
+        Self { stream: Pcg64::new(state, name), drawn: 0 }
+    }
+
+    /// How many numbers were drawn; each function here but `named` draws one.
+    #[must_use]
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// The same stream after so many more numbers.
+    #[must_use]
+    pub fn after(mut self, numbers: u64) -> Self {
+        self.stream.advance(u128::from(numbers));
+        self.drawn += numbers;
+        self
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        self.drawn += 1;
+        self.stream.next_u64()
     }
 
     /// Uniform in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// True with the given probability.
@@ -38,7 +56,7 @@ impl Rng {
 
     /// Uniform in 0..n (0 when `n` is 0), by multiply-and-shift; its bias is below n / 2^64.
     pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
     /// Exponentially distributed with mean 1.
@@ -73,6 +91,14 @@ mod tests {
         assert_eq!(draw(1, "link a").to_bits(), draw(1, "link a").to_bits());
         assert_ne!(draw(1, "link a").to_bits(), draw(1, "link b").to_bits());
         assert_ne!(draw(1, "link a").to_bits(), draw(2, "link a").to_bits());
+    }
+
+    #[test]
+    fn a_stream_goes_on_from_what_was_drawn() {
+        let mut rng = Rng::named(3, "a");
+        let _drawn = (rng.bits(), rng.uniform(), rng.chance(0.5), rng.below(7), rng.exponential());
+        assert_eq!(rng.drawn(), 5);
+        assert_eq!(Rng::named(3, "a").after(5).bits(), rng.bits());
     }
 
     #[test]

@@ -274,6 +274,21 @@ impl Trainer {
         .map_err(value_error)
     }
 
+    /// That goes on from a checkpoint.
+    #[staticmethod]
+    fn resumed(py: Python<'_>, course: &EnvironmentCourse, seed: u64, checkpoint: &[u8]) -> PyResult<Self> {
+        let player = Player::new(course.0.clone(), course.spaces().0);
+        py.detach(|| gym::Trainer::resumed(player, seed, gym::Checkpoint::decode(checkpoint)?))
+            .map(|trainer| Self(Mutex::new(trainer)))
+            .map_err(value_error)
+    }
+
+    /// Decisions that were learned from, before the checkpoint and since.
+    #[getter]
+    fn decisions(&self) -> PyResult<u64> {
+        Ok(alone(&self.0)?.decisions())
+    }
+
     /// Makes so many decisions; seed, decisions and mean reward of each episode that ended.
     fn train(&self, py: Python<'_>, decisions: u64) -> PyResult<Vec<(u64, u64, f64)>> {
         let mut trainer = alone(&self.0)?;
@@ -285,6 +300,11 @@ impl Trainer {
     /// What was learned so far, as a safetensors file.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &weights::encode(&alone(&self.0)?.weights())))
+    }
+
+    /// What another trainer can go on from, as a safetensors file.
+    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &alone(&self.0)?.checkpoint().encode()))
     }
 }
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cwndlab.environments.training import Training
 
 WEIGHTS = "weights.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
 DOCUMENT = "training.json"
 # Episodes whose mean tells what was reached.
 LAST = 10
@@ -32,14 +33,20 @@ def train(
     ] = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     given: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Weights (safetensors) to go on from.")
+        Path | None, typer.Option("--from", metavar="FILE", help="Weights (safetensors) to begin with.")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Go on with the training in this folder; the same settings are needed."
+        ),
     ] = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a DQN in an environment, and keep its weights.
 
-    Ctrl-C keeps what was learned so far; --from goes on from there.
+    Ctrl-C keeps what was learned so far; --resume goes on from there as if nothing had been.
     """
     from cwndlab import files
     from cwndlab.commands.deliver import INTERRUPTED, prepared
@@ -49,10 +56,13 @@ def train(
 
     changes = dict(parse_override(text) for text in overrides)
     weights = None if given is None else read_weights(given)
-    folder = prepared(out, "train-" + environment.rpartition("/")[2])
+    checkpoint = None if resume is None else read_weights(resume / CHECKPOINT)
+    place = str(resume) if out is None and resume is not None else out
+    folder = prepared(place, "train-" + environment.rpartition("/")[2])
     with progress("train") as watch:
-        training = learn(environment, decisions, seed, scenario, flow, changes, weights, watch)
+        training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
     (folder / WEIGHTS).write_bytes(training.weights)
+    (folder / CHECKPOINT).write_bytes(training.checkpoint)
     document = files.dump(training.to_json())
     (folder / DOCUMENT).write_text(document + "\n")
     typer.echo(document if as_json else _told(training))
@@ -62,7 +72,7 @@ def train(
 
 
 def read_weights(file: Path) -> bytes:
-    """Read a file of weights."""
+    """Read a file of weights, or a checkpoint."""
     from cwndlab.errors import InputError
 
     try:
@@ -73,7 +83,8 @@ def read_weights(file: Path) -> bytes:
 
 def _told(training: Training) -> str:
     rewards = [episode.mean_reward for episode in training.episodes]
-    told = f"{training.decisions} decisions, {len(rewards)} episodes"
+    before = f" after {training.decisions_before}" if training.decisions_before else ""
+    told = f"{training.decisions} decisions{before}, {len(rewards)} episodes"
     if not rewards:
         return told
 

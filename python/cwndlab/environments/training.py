@@ -36,11 +36,14 @@ class Training:
     decisions: int = 0
     interrupted: bool = False
     episodes: list[Episode] = field(default_factory=list)
-    # A safetensors file.
+    # Decisions before this training, if it went on from a checkpoint.
+    decisions_before: int = 0
+    # Safetensors files: what was learned, and what another training can go on from.
     weights: bytes = b""
+    checkpoint: bytes = b""
 
     def to_json(self) -> dict[str, Any]:
-        """All but the weights."""
+        """All but the files."""
         from dataclasses import asdict
 
         from cwndlab.manifest import builder
@@ -50,6 +53,7 @@ class Training:
             "environment": self.environment,
             "seed": self.seed,
             "decisions": self.decisions,
+            "decisions_before": self.decisions_before,
             "interrupted": self.interrupted,
             "episodes": [asdict(episode) for episode in self.episodes],
             "manifest": builder([self.seed]),
@@ -64,22 +68,29 @@ def train(
     flow: str | None = None,
     overrides: Overrides | None = None,
     weights: bytes | None = None,
+    checkpoint: bytes | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Training:
     """Learn from so many decisions, over as many episodes as they make; Ctrl-C ends it with what was learned.
 
     The learner has the parameters of the environment's algorithm, `overrides` such as `flow.0.cc.gamma` over
-    them. It begins with random weights, or with `weights` (a safetensors file); what else an earlier training
-    had, its ring of experiences and Adam's moments, begins anew.
+    them. It begins with random weights, or with `weights` (a safetensors file); or it goes on from the
+    `checkpoint` of an earlier training with the same settings, as if that had not ended.
     """
+    if weights is not None and checkpoint is not None:
+        raise InputError("weights and checkpoint: a training begins from one of the two")
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
     course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+    courses.checked_seed(seed)
     try:
-        trainer = _native.Trainer(course, courses.checked_seed(seed), weights)
+        if checkpoint is None:
+            trainer = _native.Trainer(course, seed, weights)
+        else:
+            trainer = _native.Trainer.resumed(course, seed, checkpoint)
     except ValueError as error:
         raise InputError(f"{environment}: {error}") from None
-    training = Training(environment, seed)
+    training = Training(environment, seed, decisions_before=trainer.decisions)
     try:
         while training.decisions < decisions:
             count = min(SLICE, decisions - training.decisions)
@@ -91,4 +102,5 @@ def train(
     except RuntimeError as error:
         raise CwndlabError(str(error)) from None
     training.weights = trainer.weights()
+    training.checkpoint = trainer.checkpoint()
     return training

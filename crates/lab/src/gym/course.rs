@@ -3,6 +3,7 @@
 use super::environments::{Environment, RANGES, draw};
 use crate::scenario::{Flow, Scenario, Source, read};
 use crate::trace::Directory;
+use crate::weights;
 use cwndlab_cc::Registry;
 use cwndlab_cc::params::Value;
 use std::sync::Arc;
@@ -102,6 +103,15 @@ impl Course {
     #[must_use]
     pub fn spaces(&self) -> Option<(usize, u32)> {
         self.environment.spaces(&self.registry)
+    }
+
+    /// A hash of all that the episodes are made from.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let mut own = self.own.clone();
+        own.sort();
+        let text = String::from_utf8_lossy(&self.text);
+        weights::hash(format!("{:?}", (self.environment.name, text, own, &self.agents)).as_bytes())
     }
 
     /// What the first agent sees, in words that a file of weights carries; `None` where it changes all the time.

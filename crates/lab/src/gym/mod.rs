@@ -1,6 +1,7 @@
 //! Environments for agents outside: which there are, what their episodes are drawn from, and how one is played, alone,
 //! many at a time, or by a DQN that learns.
 
+mod checkpoint;
 mod course;
 mod environments;
 mod episode;
@@ -9,6 +10,7 @@ mod player;
 mod policy;
 mod trainer;
 
+pub use checkpoint::Checkpoint;
 pub use course::{Course, DURATION, World};
 pub use environments::{ENVIRONMENTS, Environment, RANGES, Range, catalogue, find};
 pub use episode::{End, Episode, Info, Step};

@@ -4,6 +4,9 @@ use super::{Course, Episode, Info, Step};
 use cwndlab_cc::Rng;
 use std::sync::Arc;
 
+/// The random numbers that seeds of episodes are.
+const STREAM: &str = "episodes";
+
 /// Plays the episodes of a course, for one agent or several.
 pub struct Player {
     course: Arc<Course>,
@@ -20,7 +23,7 @@ impl Player {
     /// A player whose first episode is still to come.
     #[must_use]
     pub fn new(course: Arc<Course>, observation_len: usize) -> Self {
-        let seeds = Rng::named(0, "episodes");
+        let seeds = Rng::named(0, STREAM);
         Self { course, seeds, seed: 0, episode: None, observation: vec![0.0; observation_len], over: false }
     }
 
@@ -48,7 +51,7 @@ impl Player {
     /// Its scenario has mistakes, or the run failed.
     pub fn reset(&mut self, seed: Option<u64>) -> Result<Step, String> {
         if let Some(seed) = seed {
-            self.seeds = Rng::named(seed, "episodes");
+            self.seeds = Rng::named(seed, STREAM);
         }
         self.seed = seed.unwrap_or_else(|| self.seeds.bits());
         self.observation.fill(0.0);
@@ -59,6 +62,17 @@ impl Player {
         let step = episode.observe(&mut self.observation);
         self.episode = Some(episode);
         Ok(step)
+    }
+
+    /// How many seeds were drawn for episodes that were reset without one.
+    #[must_use]
+    pub fn seeds_drawn(&self) -> u64 {
+        self.seeds.drawn()
+    }
+
+    /// Lets the episodes to come have the seeds of another player: one that began with `first`, and has drawn so many.
+    pub fn follow(&mut self, first: u64, drawn: u64) {
+        self.seeds = Rng::named(first, STREAM).after(drawn);
     }
 
     /// Lets the agent whose turn it is act, and runs to the next decision.

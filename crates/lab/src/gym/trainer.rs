@@ -1,6 +1,6 @@
 //! A DQN that learns in an environment, over as many episodes as it takes; its ring of experiences outlives them.
 
-use super::Player;
+use super::{Checkpoint, Player, Step};
 use cwndlab_cc::decisions::{DqnParams, Weights, sizes};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
@@ -30,11 +30,16 @@ pub struct Trainer {
     dqn: Dqn,
     inputs: String,
     state: Vec<f32>,
-    decisions: u64,
+    seed: u64,
+    /// What was done in the episode, and the sum of its rewards.
+    actions: Vec<u32>,
     rewards: f64,
     /// An episode is under way.
     playing: bool,
 }
+
+/// The random numbers of a learner.
+const STREAM: &str = "train";
 
 impl Trainer {
     /// A learner with random weights, or with given ones.
@@ -44,7 +49,7 @@ impl Trainer {
     pub fn new(mut player: Player, seed: u64, given: Option<Weights>) -> Result<Self, String> {
         player.reset(Some(seed))?;
         let Shape { sizes, params, inputs } = shape(&player)?;
-        let mut rng = Rng::named(seed, "train");
+        let mut rng = Rng::named(seed, STREAM);
         let fresh = given.is_none();
         let network = match given {
             None => Mlp::random(&sizes, &mut rng),
@@ -61,7 +66,45 @@ impl Trainer {
         };
         let dqn = Dqn::new(params.config(), network, fresh, rng);
         let state = player.observation().to_vec();
-        Ok(Self { player, dqn, inputs, state, decisions: 0, rewards: 0.0, playing: true })
+        Ok(Self { player, dqn, inputs, state, seed, actions: Vec::new(), rewards: 0.0, playing: true })
+    }
+
+    /// A learner that goes on from a checkpoint, as if it had never been put down.
+    ///
+    /// # Errors
+    /// The checkpoint is of another training.
+    pub fn resumed(player: Player, seed: u64, checkpoint: Checkpoint) -> Result<Self, String> {
+        let mut trainer = Self::new(player, seed, None)?;
+        let other =
+            "it is of another training: environment, scenario, flow, settings and seed are to be the same";
+        if checkpoint.training != trainer.identity() {
+            return Err(other.to_owned());
+        }
+        let restored = trainer.dqn.restored(checkpoint.dqn, Rng::named(seed, STREAM));
+        trainer.dqn = restored.ok_or(other)?;
+        trainer.player.reset(Some(checkpoint.episode))?;
+        for action in checkpoint.actions {
+            trainer.act(action)?;
+        }
+        trainer.state.copy_from_slice(trainer.player.observation());
+        trainer.player.follow(seed, checkpoint.seeds);
+        Ok(trainer)
+    }
+
+    /// What another learner can go on from.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            training: self.identity(),
+            dqn: self.dqn.state(),
+            episode: self.player.seed(),
+            actions: self.actions.clone(),
+            seeds: self.player.seeds_drawn(),
+        }
+    }
+
+    fn identity(&self) -> String {
+        format!("{} seed {}", self.player.course().identity(), self.seed)
     }
 
     /// Makes so many decisions, and learns from each; the episodes that ended.
@@ -74,28 +117,37 @@ impl Trainer {
             if !self.playing {
                 self.player.reset(None)?;
                 self.state.copy_from_slice(self.player.observation());
+                self.actions.clear();
+                self.rewards = 0.0;
                 self.playing = true;
             }
             let action = self.dqn.choose(&self.state);
-            let step = self.player.step(action)?;
+            let step = self.act(action)?;
             let next_state = self.player.observation();
             self.dqn.remember(&Experience { state: &self.state, action, reward: step.reward, next_state });
             self.dqn.learn();
             self.state.copy_from_slice(next_state);
-            self.decisions += 1;
-            self.rewards += f64::from(step.reward);
             if step.end.is_some() {
-                ended.push(self.end_episode());
+                let decisions = self.actions.len() as u64;
+                let mean_reward = self.rewards / decisions as f64;
+                ended.push(EpisodeReward { seed: self.player.seed(), decisions, mean_reward });
             }
         }
         Ok(ended)
     }
 
-    fn end_episode(&mut self) -> EpisodeReward {
-        self.playing = false;
-        let decisions = std::mem::take(&mut self.decisions);
-        let mean_reward = std::mem::take(&mut self.rewards) / decisions as f64;
-        EpisodeReward { seed: self.player.seed(), decisions, mean_reward }
+    fn act(&mut self, action: u32) -> Result<Step, String> {
+        let step = self.player.step(action)?;
+        self.actions.push(action);
+        self.rewards += f64::from(step.reward);
+        self.playing = step.end.is_none();
+        Ok(step)
+    }
+
+    /// Decisions that were learned from, before it was put down and since.
+    #[must_use]
+    pub fn decisions(&self) -> u64 {
+        self.dqn.replay().made()
     }
 
     /// What was learned so far.

@@ -1,6 +1,7 @@
 use super::*;
 use cwndlab_learn::Rng;
 use proptest::prelude::*;
+use serde_json::json;
 
 fn weights() -> Weights {
     Weights { network: Mlp::random(&[3, 5, 2], &mut Rng::named(1, "weights")), inputs: "a,b,c".to_owned() }

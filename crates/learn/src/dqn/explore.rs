@@ -7,9 +7,9 @@ use crate::Rng;
 pub(super) struct Explorer {
     epsilon: f64,
     decay: u64,
-    warmup: u64,
+    pub(super) warmup: u64,
     /// Decisions since the warm-up.
-    decided: u64,
+    pub(super) decided: u64,
 }
 
 impl Explorer {

@@ -3,8 +3,10 @@
 
 mod explore;
 mod replay;
+mod state;
 
 pub use replay::{Experience, Replay};
+pub use state::DqnState;
 
 use crate::Rng;
 use crate::net::{Adam, AdamConfig, Batch, Evaluation, Loss, Mlp, argmax};

@@ -16,14 +16,14 @@ pub struct Experience<'a> {
 /// The last so many experiences; the next one takes the place of the oldest.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    state_len: usize,
-    capacity: usize,
+    pub(super) state_len: usize,
+    pub(super) capacity: usize,
     /// All experiences ever made.
-    made: u64,
+    pub(super) made: u64,
     /// For each experience its state and the state that followed.
-    states: Vec<f32>,
-    actions: Vec<u32>,
-    rewards: Vec<f32>,
+    pub(super) states: Vec<f32>,
+    pub(super) actions: Vec<u32>,
+    pub(super) rewards: Vec<f32>,
 }
 
 impl Replay {

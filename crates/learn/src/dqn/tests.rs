@@ -142,3 +142,22 @@ fn the_same_seed_learns_the_same() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
+
+/// Put down in the warm-up, while the ring fills, and when it turns; what was set is set again.
+#[test]
+fn a_learner_taken_up_again_goes_on_as_if_nothing_had_been() {
+    let config = DqnConfig { dropout: 0.1, epsilon_decay: 300, ..config() };
+    for walked in [10, 200, 700] {
+        let mut whole = learner(config.clone(), 1);
+        walk(&mut whole, walked);
+        let state = whole.state();
+        let mut again = learner(config.clone(), 2).restored(state.clone(), Rng::named(1, "learner")).unwrap();
+        assert_eq!(again.state(), state);
+        walk(&mut whole, 200);
+        walk(&mut again, 200);
+        assert_eq!(again.state(), whole.state(), "after {walked}");
+    }
+    let state = learner(config.clone(), 1).state();
+    let other = Dqn::new(config, Mlp::zero(&[1, 30, 3]), true, Rng::named(1, "x"));
+    assert!(other.restored(state, Rng::named(1, "learner")).is_none(), "another network");
+}

@@ -69,6 +69,22 @@ impl Adam {
         Self { config, kernels, moments, powers: (1.0, 1.0) }
     }
 
+    /// Running means of the gradients and of their squares, and the decays to the power of the steps taken.
+    #[must_use]
+    pub fn state(&self) -> (&[f32], &[f32], [f64; 2]) {
+        (&self.moments.first, &self.moments.second, [self.powers.0, self.powers.1])
+    }
+
+    /// Goes on from what [`Adam::state`] gave.
+    ///
+    /// # Panics
+    /// It was of another network.
+    pub fn restore(&mut self, first: &[f32], second: &[f32], powers: [f64; 2]) {
+        self.moments.first.copy_from_slice(first);
+        self.moments.second.copy_from_slice(second);
+        self.powers = (powers[0], powers[1]);
+    }
+
     /// Moves the network's parameters against this gradient.
     pub(super) fn step(&mut self, mlp: &mut Mlp, gradient: &[f32]) {
         let AdamConfig { learning_rate, beta1, beta2, epsilon } = self.config;

@@ -145,6 +145,20 @@ impl Mlp {
         }
     }
 
+    /// All parameters as they lie, the zeros between them included.
+    #[must_use]
+    pub fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    /// Sets them.
+    ///
+    /// # Panics
+    /// They are of another network.
+    pub fn set_parameters(&mut self, parameters: &[f32]) {
+        self.parameters.copy_from_slice(parameters);
+    }
+
     /// Takes over the weights of a network of the same shape.
     pub fn copy_from(&mut self, other: &Self) {
         self.parameters.copy_from_slice(&other.parameters);
