@@ -9,6 +9,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::{Mutex, PoisonError};
 
+/// Getters of a class: name, type and value of each, in terms of what the class holds.
+macro_rules! getters {
+    ($class:ident($held:ident): $($name:ident: $type:ty = $value:expr,)+) => {
+        #[pymethods]
+        impl $class {
+            $(
+                #[getter]
+                fn $name(&self) -> $type {
+                    let $held = &self.0;
+                    $value
+                }
+            )+
+        }
+    };
+}
+
 /// What holds at a callback.
 #[pyclass(frozen, subclass, module = "cwndlab")]
 pub struct Facts(pub(super) contract::Facts);
@@ -95,104 +111,32 @@ impl Ack {
     }
 }
 
-#[pymethods]
-impl Ack {
-    #[getter]
-    fn acked_bytes(&self) -> u64 {
-        self.0.acked
-    }
-
-    #[getter]
-    fn advanced_bytes(&self) -> u64 {
-        self.0.advanced
-    }
-
-    #[getter]
-    fn lost_bytes(&self) -> u64 {
-        self.0.lost
-    }
-
-    #[getter]
-    fn ce_bytes(&self) -> u64 {
-        self.0.ce
-    }
-
-    #[getter]
-    fn prior_in_flight_bytes(&self) -> u64 {
-        self.0.prior_in_flight
-    }
-
-    #[getter]
-    fn delivered_bytes(&self) -> u64 {
-        self.0.delivered
-    }
-
-    #[getter]
-    fn rtt_s(&self) -> Option<f64> {
-        self.0.rtt.map(Span::as_secs_f64)
-    }
-
-    #[getter]
-    fn delayed(&self) -> bool {
-        self.0.delayed
-    }
-
-    #[getter]
-    fn tail_probe(&self) -> bool {
-        self.0.tail_probe
-    }
-
-    #[getter]
-    fn sample(&self) -> Option<RateSample> {
-        self.0.sample.map(RateSample)
-    }
+getters! { Ack(ack):
+    acked_bytes: u64 = ack.acked,
+    advanced_bytes: u64 = ack.advanced,
+    lost_bytes: u64 = ack.lost,
+    ce_bytes: u64 = ack.ce,
+    prior_in_flight_bytes: u64 = ack.prior_in_flight,
+    delivered_bytes: u64 = ack.delivered,
+    rtt_s: Option<f64> = ack.rtt.map(Span::as_secs_f64),
+    delayed: bool = ack.delayed,
+    tail_probe: bool = ack.tail_probe,
+    sample: Option<RateSample> = ack.sample.map(RateSample),
 }
 
 /// A delivery-rate sample.
 #[pyclass(frozen, module = "cwndlab")]
 pub struct RateSample(contract::RateSample);
 
-#[pymethods]
-impl RateSample {
-    #[getter]
-    fn rate_bps(&self) -> u64 {
-        self.0.rate().0
-    }
-
-    #[getter]
-    fn delivered_bytes(&self) -> u64 {
-        self.0.delivered
-    }
-
-    #[getter]
-    fn interval_s(&self) -> f64 {
-        self.0.interval.as_secs_f64()
-    }
-
-    #[getter]
-    fn prior_delivered_bytes(&self) -> u64 {
-        self.0.prior_delivered
-    }
-
-    #[getter]
-    fn lost_bytes(&self) -> u64 {
-        self.0.lost
-    }
-
-    #[getter]
-    fn ce_bytes(&self) -> u64 {
-        self.0.ce
-    }
-
-    #[getter]
-    fn in_flight_at_send_bytes(&self) -> u64 {
-        self.0.in_flight_at_send
-    }
-
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.0.app_limited
-    }
+getters! { RateSample(sample):
+    rate_bps: u64 = sample.rate().0,
+    delivered_bytes: u64 = sample.delivered,
+    interval_s: f64 = sample.interval.as_secs_f64(),
+    prior_delivered_bytes: u64 = sample.prior_delivered,
+    lost_bytes: u64 = sample.lost,
+    ce_bytes: u64 = sample.ce,
+    in_flight_at_send_bytes: u64 = sample.in_flight_at_send,
+    app_limited: bool = sample.app_limited,
 }
 
 /// Something that happens at most once a round trip.
@@ -256,37 +200,13 @@ impl Lost {
     }
 }
 
-#[pymethods]
-impl Lost {
-    #[getter]
-    fn lost_bytes(&self) -> u64 {
-        self.0.bytes
-    }
-
-    #[getter]
-    fn in_flight_at_send_bytes(&self) -> u64 {
-        self.0.in_flight_at_send
-    }
-
-    #[getter]
-    fn prior_delivered_bytes(&self) -> u64 {
-        self.0.prior_delivered
-    }
-
-    #[getter]
-    fn prior_lost_bytes(&self) -> u64 {
-        self.0.prior_lost
-    }
-
-    #[getter]
-    fn lost_total_bytes(&self) -> u64 {
-        self.0.lost_total
-    }
-
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.0.app_limited
-    }
+getters! { Lost(lost):
+    lost_bytes: u64 = lost.bytes,
+    in_flight_at_send_bytes: u64 = lost.in_flight_at_send,
+    prior_delivered_bytes: u64 = lost.prior_delivered,
+    prior_lost_bytes: u64 = lost.prior_lost,
+    lost_total_bytes: u64 = lost.lost_total,
+    app_limited: bool = lost.app_limited,
 }
 
 /// What a controller is told when it is made.
