@@ -313,6 +313,20 @@ fn oddities_of_the_whole() {
 }
 
 #[test]
+fn a_delay_of_decisions_that_no_agent_outside_makes_is_odd() {
+    let told = |cc: &str| {
+        let flow = format!("[[flow]]\ncc = {cc}\ndecision_delay = \"5 ms\"\npath = [\"b\"]\n");
+        let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"9 ms\"\n";
+        problems(format!("duration = \"1 s\"\n{link}{flow}").as_bytes())
+    };
+    let inside = "x.toml:6:1: warning: flow[0]: its `decision_delay` is for an agent outside; a network inside decides at once";
+    assert_eq!(told("\"dqn-cubic\""), [inside]);
+    assert_eq!(told("{ name = \"steered\", policy = \"learn\" }"), [inside]);
+    assert!(told("\"steered\"").is_empty());
+    assert!(told("{ name = \"dqn-cubic\", policy = \"outside\" }").is_empty());
+}
+
+#[test]
 fn files_that_are_no_scenarios() {
     assert_eq!(problems(b""), ["x.toml:1:1: error: the file is empty"]);
     assert_eq!(problems(b" \n\n"), ["x.toml:1:1: error: the file is empty"]);

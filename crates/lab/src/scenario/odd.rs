@@ -6,7 +6,12 @@ use super::problem::Problems;
 use super::quantity::show_rate;
 use super::settle::base_rtt;
 use cwndlab_cc::Span;
+use cwndlab_cc::decisions::Role;
+use cwndlab_cc::params::Parameter;
 use std::collections::BTreeSet;
+
+/// The parameter that says who decides.
+const POLICY: &str = "policy";
 
 /// Tells what a reader of the scenario would stumble over.
 pub(crate) fn tell(
@@ -22,6 +27,7 @@ pub(crate) fn tell(
             slow_access(flow, path, links, problems);
         }
         late_start(flow, duration, problems);
+        delay_of_nobody(flow, problems);
     }
 }
 
@@ -66,6 +72,18 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
     let latest = flow.template.start + flow.template.start_jitter;
     if duration.is_some_and(|duration| latest.0 >= duration.0) {
         let message = format!("with its jitter it may start at {latest}, after the end of the run");
+        problems.warn(&flow.origin.at, &flow.origin.key, message);
+    }
+}
+
+/// An algorithm that does not say who decides may have an agent of its own.
+fn delay_of_nobody(flow: &Flow, problems: &Problems) {
+    let template = &flow.template;
+    let set = template.settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value);
+    let declared = template.algorithm.params.iter().find(|param| param.name == POLICY);
+    let decides = set.or(declared.map(|param| &param.default));
+    if template.decision_delay > Span::ZERO && decides.is_some_and(|role| *role != Role::Outside.to_value()) {
+        let message = "its `decision_delay` is for an agent outside; a network inside decides at once";
         problems.warn(&flow.origin.at, &flow.origin.key, message);
     }
 }
