@@ -18,7 +18,7 @@ test: lint $(BUILT)
 	@echo "== cargo test"
 	@cargo test --quiet --workspace
 	@echo "== pytest"
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
 reproduce: $(BUILT)
 	@$(BIN)/cwndlab reproduce
