@@ -36,8 +36,8 @@ class Detail:
     `end_s` are the ends of the intervals in seconds; the tables are of flows and subflows (`goodput_mbps`,
     `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval) and of groups
     (`goodput_mbps`), NaN where the component did not run.
-    `jain_end_s` are the ends of the windows of `jain`. `weights` has, for each flow that learns, what it had
-    learned at the end, as a safetensors file.
+    `jain_end_s` are the ends of the windows of `jain`. `weights` has, for each flow or subflow that learns,
+    what it had learned at the end, as a safetensors file.
     """
 
     end_s: Column

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Saved: TypeAlias = Result | Comparison | Sweep
 
 DOCUMENT = "result.json"
-# What learning flows of a run had learned, a file a flow and seed.
+# What learning flows and subflows of a run had learned, a file each and seed.
 WEIGHTS = "weights"
 REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")

@@ -99,7 +99,7 @@ class Result:
 
     @property
     def weights(self) -> dict[tuple[str, int], bytes]:
-        """What learning flows had learned at the end, by flow and seed: safetensors files."""
+        """What learning flows had learned at the end, by flow or subflow, and seed: safetensors files."""
         return {(flow, run.seed): file for run in self.runs for flow, file in run.detail.weights.items()}
 
     def series(self, column: str) -> pl.DataFrame:

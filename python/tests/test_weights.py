@@ -27,6 +27,23 @@ name = "other"
 cc   = "cubic"
 path = ["bottleneck"]
 """
+TWO_PATHS = """
+duration = "4 s"
+[[link]]
+name  = "one"
+rate  = "20 Mbit/s"
+delay = "10 ms"
+queue = "20 packets"
+[[link]]
+name  = "two"
+rate  = "20 Mbit/s"
+delay = "10 ms"
+queue = "20 packets"
+[[flow]]
+name  = "m"
+cc    = { name = "uncoupled:dqn-newreno", warmup = 100 }
+paths = [["one"], ["two"]]
+"""
 FILE = "weights/a%2Fb-seed-2.safetensors"
 
 
@@ -51,6 +68,14 @@ def test_it_is_left_in_the_folder_and_plays(tmp_path: Path) -> None:
     # A result of another kind leaves no file of this one.
     cl.run(LINK, [2], {"flow.0.cc": "cubic"}).save(tmp_path, figures=False)
     assert not file.exists()
+
+
+def test_each_subflow_has_learned_for_itself(tmp_path: Path) -> None:
+    learned = cl.run(TWO_PATHS, 1)
+    assert set(learned.weights) == {("m/1", 1), ("m/2", 1)}
+    assert learned.weights["m/1", 1] != learned.weights["m/2", 1]
+    learned.save(tmp_path, figures=False)
+    assert (tmp_path / "weights/m%2F1-seed-1.safetensors").read_bytes() == learned.weights["m/1", 1]
 
 
 def test_weights_that_do_not_suit_are_refused(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ pub(crate) fn detail<'py>(
         (kind, name, measure, middle.into_pyarray(py), counts.into_pyarray(py))
     });
     dict.set_item("distributions", distributions.collect::<Vec<_>>())?;
-    let learned = outcome.flows.iter().filter_map(|flow| Some((&flow.name, encode(flow.weights.as_ref()?))));
+    let senders = outcome.flows.iter().flat_map(|flow| std::iter::once(flow).chain(flow.subflows()));
+    let learned = senders.filter_map(|sender| Some((&sender.name, encode(sender.weights.as_ref()?))));
     let weights = learned.map(|(name, file)| (name, PyBytes::new(py, &file)));
     dict.set_item("weights", weights.collect::<Vec<_>>())?;
     Ok(dict)
