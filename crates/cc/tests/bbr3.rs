@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::modes::*;
 use common::{MSS, check_golden, sender};
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
@@ -14,14 +15,6 @@ const RTT: Span = Span::from_millis(100);
 const RATE: Rate = Rate::from_mbit(10);
 /// What fills the path: the RTT holds the service of a segment, 0.8 ms.
 const BDP: u64 = 126 * MSS;
-
-const STARTUP: f64 = 0.0;
-const DRAIN: f64 = 1.0;
-const DOWN: f64 = 2.0;
-const CRUISE: f64 = 3.0;
-const REFILL: f64 = 4.0;
-const UP: f64 = 5.0;
-const PROBE_RTT: f64 = 6.0;
 
 /// A segment under way, with what draft section 4.1.2.2 notes of it.
 struct Packet {

@@ -3,8 +3,7 @@
 
 use crate::decisions::{
     ActionSet, CubicActionParams, CubicActions, Decided, DecisionParams, DqnParams, GivenWeights, Pilot,
-    PilotSetup, PolicyParams, Punished, Reward, RewardParams, TupleParams, Weights, WeightsCheck, sizes,
-    suit,
+    PolicyParams, Punished, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
 };
 use crate::params::{ParamSpec, Parameters, Value};
 use crate::registry::{Algorithm, Build};
@@ -60,16 +59,8 @@ pub(super) fn build(punished: Punished) -> Build {
     Arc::new(move |setup, settings| {
         let shared = DecisionParams::with(settings);
         let actions = CubicActions::new(setup, CubicActionParams::with(settings), shared.beta);
-        let pilot = Pilot::new(PilotSetup {
-            role: PolicyParams::with(settings).role,
-            sizes: network_sizes(settings),
-            given: NetworkParams::with(settings).weights.0,
-            features: CubicActions::FEATURES,
-            tuples: TupleParams::with(settings),
-            params: DqnParams::with(settings),
-            reward: Reward::new(RewardParams::with(settings)),
-            punished,
-        });
+        let given = NetworkParams::with(settings).weights;
+        let pilot = Pilot::new::<CubicActions>(network_sizes(settings), given, punished, settings);
         Box::new(Decided::new(setup, shared, actions, pilot))
     })
 }

@@ -3,8 +3,8 @@
 
 use super::dqn_cubic::NO_SPAN;
 use crate::decisions::{
-    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PilotSetup,
-    PolicyParams, Punished, Reward, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
+    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PolicyParams,
+    Punished, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
 };
 use crate::params::{Parameters, Value};
 use crate::registry::Algorithm;
@@ -35,16 +35,8 @@ fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
 }
 
 fn pilot(settings: &[(String, Value)]) -> Pilot {
-    Pilot::new(PilotSetup {
-        role: PolicyParams::with(settings).role,
-        sizes: network_sizes(settings),
-        given: NetworkParams::with(settings).weights.0,
-        features: NewRenoActions::FEATURES,
-        tuples: TupleParams::with(settings),
-        params: DqnParams::with(settings),
-        reward: Reward::new(RewardParams::with(settings)),
-        punished: Punished::Congestion,
-    })
+    let given = NetworkParams::with(settings).weights;
+    Pilot::new::<NewRenoActions>(network_sizes(settings), given, Punished::Congestion, settings)
 }
 
 /// How the registry knows it.

@@ -14,7 +14,7 @@ mod weights;
 pub use cubic::{CubicActionParams, CubicActions};
 pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, TupleParams, dqn_of_flow, sizes, suit};
 pub use newreno::NewRenoActions;
-pub use pilot::{Pilot, PilotSetup};
+pub use pilot::Pilot;
 pub use reward::{Punished, Reward, RewardParams};
 pub use state::{Feature, Scaling};
 pub use tuples::{Blamed, TupleRule};

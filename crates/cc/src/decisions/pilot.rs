@@ -1,34 +1,34 @@
 //! The policy of Seo et al. (2022, 2024): a DQN that sees the state and the reward, or an agent outside that sees them.
 
-use super::dqn::{DqnParams, Role, TupleParams, dqn_of_flow};
-use super::reward::{LOSS, Punished, Reward};
+use super::dqn::{DqnParams, PolicyParams, Role, TupleParams, dqn_of_flow};
+use super::reward::{LOSS, Punished, Reward, RewardParams};
 use super::state::{Feature, Scaler};
 use super::tuples::{Blamed, Chain};
-use super::weights::{Weights, WeightsFile};
-use super::{Policy, View};
+use super::weights::{GivenWeights, Weights, WeightsFile};
+use super::{ActionSet, Policy, View};
 use crate::contract::{Context, Event};
+use crate::params::{Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
 use std::sync::Arc;
 
 /// What a pilot is made of.
-#[derive(Clone, Debug)]
-pub struct PilotSetup {
+struct PilotSetup {
     /// Who decides.
-    pub role: Role,
+    role: Role,
     /// Layer sizes of the network.
-    pub sizes: Vec<usize>,
+    sizes: Vec<usize>,
     /// Weights to begin with.
-    pub given: Option<Arc<WeightsFile>>,
+    given: Option<Arc<WeightsFile>>,
     /// What the network is shown.
-    pub features: &'static [Feature],
+    features: &'static [Feature],
     /// What it learns from.
-    pub tuples: TupleParams,
+    tuples: TupleParams,
     /// How it learns.
-    pub params: DqnParams,
+    params: DqnParams,
     /// What it is to learn.
-    pub reward: Reward,
+    reward: Reward,
     /// Which events cost it a reward.
-    pub punished: Punished,
+    punished: Punished,
 }
 
 /// Observes, and decides by a network or leaves it to an agent outside.
@@ -50,9 +50,25 @@ pub struct Pilot {
 }
 
 impl Pilot {
-    /// A pilot of a flow that has not begun.
+    /// A pilot of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of these
+    /// sizes.
     #[must_use]
-    pub fn new(setup: PilotSetup) -> Self {
+    pub fn new<A: ActionSet>(
+        sizes: Vec<usize>,
+        given: GivenWeights,
+        punished: Punished,
+        settings: &[(String, Value)],
+    ) -> Self {
+        let setup = PilotSetup {
+            role: PolicyParams::with(settings).role,
+            sizes,
+            given: given.0,
+            features: A::FEATURES,
+            tuples: TupleParams::with(settings),
+            params: DqnParams::with(settings),
+            reward: Reward::new(RewardParams::with(settings)),
+            punished,
+        };
         Self {
             scaler: Scaler::new(setup.tuples.state, setup.features),
             dqn: None,

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod connection;
+pub mod modes;
 
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
