@@ -28,6 +28,7 @@ def test_list(cwndlab: Command) -> None:
     for word in (
         "algorithms:",
         "cubic",
+        "uncoupled:NAME runs one on each subflow of a connection",
         "droptail",
         "linux",
         "papers:\n  seo2024",

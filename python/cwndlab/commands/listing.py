@@ -48,6 +48,10 @@ def list_(
             typer.echo()
         typer.echo(f"{name}:")
         _print(known[name])
+        if name == Part.ALGORITHMS:
+            typer.echo()
+            how = "runs one on each subflow of a connection as if it were alone"
+            typer.echo(f"{catalogue.UNCOUPLED}NAME {how}.")
 
 
 def _papers() -> list[dict[str, Any]]:
