@@ -11,7 +11,7 @@ from cwndlab.papers import library
 from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.reproduction import plan, reproduce
 from cwndlab.papers.worlds import World, read_cells, worlds
-from cwndlab.report import Table, Text
+from cwndlab.report import Picture, Table, Text
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
 from tests.test_papers_reproduction import CLAIMS, papers
@@ -98,6 +98,19 @@ def test_the_report_of_a_look_tells_what_was_left_out(papers: Path) -> None:
     assert told[0].paragraphs[-1] == (
         "Left out by --quick, as no statement, number or figure reads them: C = 1.2."
     )
+
+
+def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_controls(papers: Path) -> None:
+    assert papers.exists()
+    seeds = range(1, 7)
+    [paper] = reproduce(plan([], seeds, quick=False, full=False), seeds).papers
+    blocks = experiment_section(paper, paper.paper.experiments[0]).blocks
+    own, controls = [block for block in blocks if isinstance(block, Picture)]
+    assert "variants of the paper, one point a seed" in own.caption
+    assert "n = 6" in own.svg
+    assert "control" not in own.svg
+    assert "C = 1.2" in controls.svg
+    assert "n = 5" in controls.svg
 
 
 @pytest.mark.parametrize("name", library.names())

@@ -39,11 +39,12 @@ def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
     return block_table(block, "Every variant", [command for _, command in rows])
 
 
-def goodput_over_seeds(results: Sequence[tuple[str, Result]]) -> Iterator[Picture]:
+def goodput_over_seeds(results: Sequence[tuple[str, Result]], whose: str) -> Iterator[Picture]:
     """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
-    if max(len(result.runs) for _, result in results) < FEWEST_SEEDS:
+    if max((len(result.runs) for _, result in results), default=0) < FEWEST_SEEDS:
         return
-    yield Picture(svg(box(results, "goodput_mbps")), "Goodput of each flow, one point a seed")
+    caption = f"Goodput of each flow in the variants {whose}, one point a seed"
+    yield Picture(svg(box(results, "goodput_mbps")), caption)
 
 
 def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:

@@ -74,10 +74,14 @@ def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
     if told:
         yield Text(told)
     found = paper.defaults.results
-    results = [(cell.title, found[cell.key]) for cell in cells if cell.key in found and found[cell.key].runs]
+    ran = [cell for cell in cells if cell.key in found and found[cell.key].runs]
+    results = [(cell.title, found[cell.key]) for cell in ran]
     if results:
         yield cells_table(results, len(world.seeds))
-        yield from goodput_over_seeds(results)
+        # Apart, as there are many controls, and some are far from all others.
+        for whose, is_control in (("of the paper", False), ("that are controls", True)):
+            shown = [(cell.title, found[cell.key]) for cell in ran if cell.variant.control is is_control]
+            yield from goodput_over_seeds(shown, whose)
         yield from windows(results)
 
 
