@@ -11,6 +11,7 @@ from cwndlab.errors import InputError
 from cwndlab.papers import library
 from cwndlab.papers.closeness import closeness
 from cwndlab.papers.reproduction import Reproduction, plan, reproduce
+from cwndlab.papers.sensitivity import page
 from cwndlab.papers.verdict import Verdict
 from cwndlab.scenario import ScenarioError
 from tests.conftest import SCENARIO, Command
@@ -331,6 +332,20 @@ def test_command(papers: Path, cwndlab: Command) -> None:
         "A slip.",
     ):
         assert text in page
+
+
+def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> None:
+    assert papers.exists()
+    document = run().to_json()
+    other = {**document, "seeds": [1, 2], "manifest": {**document["manifest"], "commit": "another"}}
+    text = page([document, other])
+    assert text.count("## tiny2026") == 2
+    first, second = text.split("## tiny2026")[1:]
+    assert first.lstrip().startswith("4 seeds, version ")
+    assert second.lstrip().startswith("2 seeds, version ")
+    assert "commit another" in second
+    assert "| O1 | none |" in first
+    assert "1 alternative could not be tried." in first
 
 
 def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> None:

@@ -1,6 +1,6 @@
-"""Every verdict under every alternative, as a page: `python -m cwndlab.papers.sensitivity FILE`.
+"""Every verdict under every alternative, as a page: `python -m cwndlab.papers.sensitivity FILE...`.
 
-FILE is the `reproduction.json` of `cwndlab reproduce --full`.
+Each FILE is a `reproduction.json` of `cwndlab reproduce --full`, of all papers or of some.
 """
 
 from __future__ import annotations
@@ -10,31 +10,32 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.numbers import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
-def page(document: Mapping[str, Any]) -> str:
+def page(documents: Iterable[Mapping[str, Any]]) -> str:
     """The page: a table a paper, a row an alternative, a column a claim."""
-    manifest = document["manifest"]
     head = [
         "# What the verdicts depend on",
         "",
         "Each claim of each paper under every alternative to what the paper leaves open, one at a time.",
         "Made by `make sensitivity` (`cwndlab reproduce --full`); the papers' folders say what they are.",
+        "Under each paper stands what made its table; whatever came after that commit is not in it.",
         "",
-        f"Version {manifest['version']}, commit {manifest['commit']},",
-        f"extension {manifest['extension_sha256'][:12]}, {len(document['seeds'])} seeds.",
-        "",
-        "Alternatives of which nothing could be run then are counted, not shown. Whatever came after that",
-        "commit is not in it.",
+        "Alternatives of which nothing could be run then are counted, not shown.",
     ]
-    return "\n".join([*head, *(line for paper in document["papers"] for line in _paper(paper))]) + "\n"
+    papers = [
+        line for document in documents for paper in document["papers"] for line in _paper(document, paper)
+    ]
+    return "\n".join([*head, *papers]) + "\n"
 
 
-def _paper(paper: Mapping[str, Any]) -> Iterator[str]:
+def _paper(document: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", f"## {paper['id']}", "", _made_by(document), "")
     claims = paper["claims"]
-    yield from ("", f"## {paper['id']}", "")
     judged = [claim for claim in claims if _was_judged(claim)]
     if not judged:
         yield "No claim can be judged yet."
@@ -50,7 +51,15 @@ def _paper(paper: Mapping[str, Any]) -> Iterator[str]:
         else:
             yield f"| {option['option']} | {option['value']} | {' | '.join(verdicts)} |"
     if hidden:
-        yield from ("", f"{hidden} alternatives cannot be tried yet.")
+        yield from ("", f"{counted(hidden, 'alternative')} could not be tried.")
+
+
+def _made_by(document: Mapping[str, Any]) -> str:
+    manifest = document["manifest"]
+    return (
+        f"{len(document['seeds'])} seeds, version {manifest['version']}, commit {manifest['commit']}, "
+        f"extension {manifest['extension_sha256'][:12]}."
+    )
 
 
 def _was_judged(claim: Mapping[str, Any]) -> bool:
@@ -59,4 +68,4 @@ def _was_judged(claim: Mapping[str, Any]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(json.loads(Path(sys.argv[1]).read_text())))
+    sys.stdout.write(page(json.loads(Path(file).read_text()) for file in sys.argv[1:]))
