@@ -221,6 +221,13 @@ def test_values_that_differ_by_rounding_only_are_known() -> None:
     assert (known.p_above(0.2), known.p_below(0.2)) == (0, 1)
 
 
+def test_the_bootstrap_of_few_seeds_is_no_surer_than_their_number_allows() -> None:
+    few = estimate([1.0, 1.1, 1.2, 1.3, 1.4], "bootstrap")
+    assert few.p_above(0) == few.p_below(2) == 1 / 32
+    many = estimate([1 + n / 20 for n in range(20)], "bootstrap")
+    assert many.p_above(0) == 1 / 10_000
+
+
 def test_the_bootstrap_is_repeatable_and_covers_skew() -> None:
     skewed = list(RNG.lognormal(size=40))
     one, other = estimate(skewed, "bootstrap"), estimate(skewed, "bootstrap")
