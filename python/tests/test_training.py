@@ -21,6 +21,7 @@ from cwndlab.gym import FlowEnv
 from tests.documents import ROOT
 
 NEWRENO = "cwndlab/DqnNewReno-v0"
+CUBIC = "cwndlab/DqnCubic-v0"
 WINDOW = "cwndlab/Window-v0"
 LINK = """
 duration = "5 s"
@@ -168,6 +169,20 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     )
     raw = ("train", WINDOW, "--set", "flow.0.cc.colour=1", "--out", str(tmp_path))
     assert "unknown key `colour`" in told(*raw)
+
+
+@pytest.mark.parametrize("name", [NEWRENO, CUBIC])
+def test_tuples_that_a_training_does_not_have_are_refused(name: str, tmp_path: Path) -> None:
+    def told(setting: str) -> str:
+        sets = ("--set", f"flow.0.cc.{setting}", "--decisions", "10", "--out", str(tmp_path))
+        return str(cli("train", name, *sets).stderr)
+
+    why = "does nothing here, for a training learns from each decision and its reward; allowed is"
+    for set_to in ("since-tuple", "since-congestion"):
+        assert f"`tuples`: {set_to} {why} per-decision" in told(f"tuples={set_to}")
+    assert f"`blamed`: lost-window {why} last-action" in told("blamed=lost-window")
+    assert not told("tuples=per-decision")
+    assert not told("blamed=last-action")
 
 
 def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,8 @@
 //! A DQN that learns in an environment, over as many episodes as it takes; its ring of experiences outlives them.
 
 use super::{Checkpoint, Player, Step};
-use cwndlab_cc::decisions::{DqnParams, Weights, sizes};
-use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::decisions::{Blamed, DqnParams, TupleRule, Weights, sizes};
+use cwndlab_cc::params::{Parameter, Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Mlp, Rng};
 
@@ -157,10 +157,27 @@ impl Trainer {
     }
 }
 
+/// A training sees the flow at its decisions alone: it has no tuples of the ACKs between, and blames its last action.
+fn refuse_other_tuples(settings: &[(String, Value)]) -> Result<(), String> {
+    for (name, done) in
+        [("tuples", TupleRule::PerDecision.to_value()), ("blamed", Blamed::LastAction.to_value())]
+    {
+        let set = settings.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        if let Some(found) = set.filter(|found| **found != done) {
+            return Err(format!(
+                "`{name}`: {found} does nothing here, for a training learns from each decision and its reward; \
+                 allowed is {done}, which need not be set"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The network that the scenario's settings ask for.
 fn shape(player: &Player) -> Result<Shape, String> {
     let course = player.course();
     let settings = course.settings(player.seed())?;
+    refuse_other_tuples(&settings)?;
     let count = |name: &str| {
         let set = settings.iter().find(|(key, _)| key == name);
         let declared = course.parameter(name);
