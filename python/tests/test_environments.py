@@ -107,21 +107,26 @@ def test_links_are_drawn_from_their_ranges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "delay"),
     [
-        (NEWRENO, {}),
-        (CUBIC, {}),
-        (WINDOW, {}),
-        (WINDOW, {"decide": "ack"}),
-        (WINDOW, {"decide": "interval", "interval": "30 ms"}),
+        (NEWRENO, {}, "0 s"),
+        (NEWRENO, {}, "7 ms"),
+        (CUBIC, {}, "0 s"),
+        (CUBIC, {}, "7 ms"),
+        (WINDOW, {}, "0 s"),
+        (WINDOW, {}, "7 ms"),
+        (WINDOW, {"decide": "ack"}, "7 ms"),
+        (WINDOW, {"decide": "interval", "interval": "30 ms"}, "0 s"),
+        (WINDOW, {"decide": "interval", "interval": "30 ms"}, "70 ms"),
     ],
 )
 def test_an_agent_outside_is_the_agent_inside_to_the_bit(
-    name: str, settings: dict[str, str], tmp_path: Path
+    name: str, settings: dict[str, str], delay: str, tmp_path: Path
 ) -> None:
     learned = train(name, 3000).weights
     (tmp_path / "policy.safetensors").write_bytes(learned)
     overrides = {f"flow.a.cc.{key}": value for key, value in settings.items()}
+    overrides["flow.a.decision_delay"] = delay
     algorithm = catalogue.find(name)[1]["algorithm"]
     policy = f'policy = "play", epsilon = 0, weights = "{tmp_path}/policy.safetensors"'
     inside = cl.run(

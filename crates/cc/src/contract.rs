@@ -8,7 +8,9 @@
 //!    `on_lost`*, `on_event`*, then `control`. [`Event::Undo`] comes before [`Event::Recovered`]. `control` is read
 //!    after every group of callbacks and never kept across one.
 //! 2. [`Step::Decide`] suspends the run **between `on_ack` and the reading of `control`**: the agent's action is
-//!    applied, then `control` is read and data are sent. An agent outside sees and does what one inside does.
+//!    applied, then `control` is read and data are sent. [`Step::Act`] comes from a policy inside; the transport applies it
+//!    by the same [`agent`](CongestionControl::agent), at the same place and after the same delay. An agent outside sees
+//!    and does what one inside does.
 //! 3. After [`Event::LossRecovery`] and [`Event::EcnReduction`] the transport takes `control().cwnd` as its ssthresh
 //!    for PRR. PRR governs only what may be sent and never writes the controller's window. After
 //!    [`Event::Timeout`] `control` shows the loss window, one segment (RFC 5681 section 3.1).
@@ -56,7 +58,8 @@ pub trait CongestionControl: Send {
         Step::Continue
     }
 
-    /// The side of a learning algorithm that an agent sees.
+    /// The side of an algorithm that decides by actions: what an agent sees and does. Who returns [`Step::Decide`] or
+    /// [`Step::Act`] has one.
     fn agent(&mut self) -> Option<&mut dyn Agent> {
         None
     }
@@ -298,11 +301,13 @@ pub enum Event {
     IdleRestart(Span),
 }
 
-/// Go on, or stop at this ACK because an agent must decide.
+/// Whether there is a decision at this ACK, and who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Go on.
     Continue,
     /// Suspend the run here until the agent has acted.
     Decide,
+    /// The policy inside has chosen this action; it is in force at once, or after the flow's decision delay.
+    Act(u32),
 }

@@ -47,7 +47,7 @@ impl Sender {
         self
     }
 
-    /// One ACK for so many segments, the window being full.
+    /// One ACK for so many segments, the window being full; an action of a policy inside is in force at once.
     pub fn ack(&mut self, segments: u64) -> Step {
         let bytes = segments * self.facts.mss;
         self.delivered += bytes;
@@ -62,7 +62,11 @@ impl Sender {
             rtt: Some(self.facts.rtt.latest),
             ..Ack::default()
         };
-        self.call(|cc, cx| cc.on_ack(cx, &ack))
+        let step = self.call(|cc, cx| cc.on_ack(cx, &ack));
+        if let (Step::Act(action), Some(agent)) = (step, self.cc.agent()) {
+            agent.act(action);
+        }
+        step
     }
 
     /// One round trip: a window's worth of ACKs, each for `segments_per_ack`, spread evenly over the RTT.

@@ -221,8 +221,9 @@ fn an_agent_outside_is_asked() {
 }
 
 #[test]
-fn who_has_nothing_to_see_has_no_agent() {
-    assert!(sender("random", &[], 10, RTT).cc.agent().is_none());
+fn who_decides_has_an_agent_whether_or_not_there_is_something_to_see() {
+    let seen = |name| sender(name, &[], 10, RTT).cc.agent().map(|agent| agent.observation_len());
+    assert_eq!(["dqn-cubic", "random", "always", "cubic"].map(seen), [Some(5), Some(0), Some(0), None]);
 }
 
 fn told(name: &str, given: &Weights, settings: &[(&str, Value)]) -> Result<(), String> {

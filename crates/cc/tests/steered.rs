@@ -144,7 +144,7 @@ fn a_network_steers_by_what_it_sees() {
     let network = by_the_rtt();
     let mut sender = sender("steered", &played(&network), 100, RTT);
     assert!(sender.cc.weights().is_none(), "none before the first decision");
-    assert_eq!(sender.wait(RTT).ack(1), Step::Continue, "nobody outside is asked");
+    assert_eq!(sender.wait(RTT).ack(1), Step::Act(3), "nobody outside is asked");
     assert_eq!((sender.cwnd_segments(), sender.probe("action")), (110.0, 3.0));
     sender.facts.rtt.latest = Span::from_millis(250);
     sender.wait(RTT).ack(1);

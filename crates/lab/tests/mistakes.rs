@@ -313,17 +313,22 @@ fn oddities_of_the_whole() {
 }
 
 #[test]
-fn a_delay_of_decisions_that_no_agent_outside_makes_is_odd() {
+fn a_delay_of_decisions_that_nobody_makes_is_odd() {
     let told = |cc: &str| {
         let flow = format!("[[flow]]\ncc = {cc}\ndecision_delay = \"5 ms\"\npath = [\"b\"]\n");
         let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"9 ms\"\n";
         problems(format!("duration = \"1 s\"\n{link}{flow}").as_bytes())
     };
-    let inside = "x.toml:6:1: warning: flow[0]: its `decision_delay` is for an agent outside; a network inside decides at once";
-    assert_eq!(told("\"dqn-cubic\""), [inside]);
-    assert_eq!(told("{ name = \"steered\", policy = \"learn\" }"), [inside]);
-    assert!(told("\"steered\"").is_empty());
-    assert!(told("{ name = \"dqn-cubic\", policy = \"outside\" }").is_empty());
+    let warning = "x.toml:6:1: warning: flow[0]: its `decision_delay` does nothing";
+    for cc in ["cubic", "bbr3", "constant"] {
+        let told = told(&format!("\"{cc}\""));
+        assert_eq!(told, [format!("{warning}: `{cc}` does not decide by actions")]);
+    }
+    for cc in
+        ["\"dqn-cubic\"", "{ name = \"dqn-newreno\", policy = \"outside\" }", "\"steered\"", "\"random\""]
+    {
+        assert!(told(cc).is_empty(), "{cc}");
+    }
 }
 
 #[test]

@@ -141,8 +141,6 @@ pub struct Flow {
     stopped: Option<Time>,
     /// It has a given size.
     sized: bool,
-    /// Time from an agent's decision to its taking effect.
-    pub decision_delay: Span,
     inbox: VecDeque<(Time, Answer)>,
     last_arrival: Time,
     /// When the sender has something to do.
@@ -187,7 +185,8 @@ impl Flow {
         let Shared { options, processing } = shared;
         let stream = |what: &str| Rng::named(seed, &format!("flow {} {what}", spec.name));
         let build = |setup: &_| (spec.algorithm.build)(setup, &spec.settings);
-        let sender = Sender::new(options.clone(), build, spec.bytes, stream("cc"));
+        let mut sender = Sender::new(options.clone(), build, spec.bytes, stream("cc"));
+        sender.delay_decisions(spec.decision_delay);
         let ecn = match sender.ecn() {
             None => EcnField::NotEct,
             Some(Ecn::Ect1) => EcnField::Ect1,
@@ -207,7 +206,6 @@ impl Flow {
             stop: spec.stop.unwrap_or(Time::NEVER),
             stopped: None,
             sized: spec.bytes.is_some(),
-            decision_delay: spec.decision_delay,
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
             sender_due: start,

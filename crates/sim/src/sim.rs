@@ -175,8 +175,7 @@ impl Sim {
     /// Gives the agent's decision; it takes effect after the flow's decision delay.
     pub fn act(&mut self, flow: usize, action: u32) {
         if let Some(flow) = self.flows.get_mut(flow) {
-            let due = self.now + flow.decision_delay;
-            flow.sender.act(action, due);
+            flow.sender.act(self.now, action);
         }
     }
 

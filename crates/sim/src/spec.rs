@@ -167,7 +167,7 @@ pub struct FlowSpec {
     pub bytes: Option<u64>,
     /// Its TCP.
     pub tcp: TcpOptions,
-    /// Time from an agent's decision to its taking effect.
+    /// Time from a decision to its taking effect, be it an agent's or of a policy inside.
     pub decision_delay: Span,
 }
 

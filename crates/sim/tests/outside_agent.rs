@@ -58,9 +58,15 @@ fn fly(spec: &SimSpec) -> (Outcome, Vec<u64>) {
 
 #[test]
 fn outside_and_inside_are_the_same_to_the_bit() {
-    for competitor in [None, Some(flow("other", "cubic"))] {
+    let worlds = [
+        (None, Span::ZERO),
+        (Some(flow("other", "cubic")), Span::ZERO),
+        (Some(flow("other", "cubic")), Span(7_654_321)),
+    ];
+    for (competitor, delay) in worlds {
         let with = |pilot| {
-            let (steered, log) = steered("steered", pilot);
+            let (mut steered, log) = steered("steered", pilot);
+            steered.decision_delay = delay;
             let flows = std::iter::once(steered).chain(competitor.clone()).collect();
             (scenario(flows), log)
         };
@@ -258,6 +264,12 @@ fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: School) -> Outcome {
 /// The whole outcome and, where it learns, the weights that it ends with.
 #[test]
 fn a_dqn_outside_is_the_dqn_inside_to_the_bit() {
+    for delay in [Span::ZERO, ms(7)] {
+        compare_dqns(delay);
+    }
+}
+
+fn compare_dqns(delay: Span) {
     for (name, sizes) in [
         ("dqn-newreno", &[3, 30, 30, 30, 7][..]),
         ("dqn-cubic", &[5, 50, 50, 50, 50, 50, 4]),
@@ -268,7 +280,8 @@ fn a_dqn_outside_is_the_dqn_inside_to_the_bit() {
         let file = WeightsFile { name: "file".to_owned(), hash: String::new(), weights };
         let weights = GivenWeights(Some(Arc::new(file)));
         for (school, policy) in [(School::Play, "play"), (School::Learn, "learn")] {
-            let with = |policy| scenario(vec![dqn(name, policy, &weights), flow("other", "cubic")]);
+            let late = |policy| FlowSpec { decision_delay: delay, ..dqn(name, policy, &weights) };
+            let with = |policy| scenario(vec![late(policy), flow("other", "cubic")]);
             let (mut inside, decisions) = fly(&with(policy));
             assert!(decisions.iter().all(|n| *n == 0), "a network inside never suspends the run");
             let mut learner = learner(&with("outside"), &weights);
@@ -282,7 +295,7 @@ fn a_dqn_outside_is_the_dqn_inside_to_the_bit() {
                 outcome.intervals.flows.iter_mut().for_each(|flow| flow.probes.clear());
                 outcome
             };
-            assert_eq!(unprobed(outside), unprobed(inside), "{name}, {policy}");
+            assert_eq!(unprobed(outside), unprobed(inside), "{name}, {policy}, {delay}");
         }
     }
 }

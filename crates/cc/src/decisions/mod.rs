@@ -142,6 +142,7 @@ pub trait Policy: Send {
 pub struct Turn {
     due: bool,
     cnt_segments: Option<f64>,
+    /// The action in force.
     action: Option<u32>,
 }
 
@@ -174,26 +175,6 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
     pub fn new(setup: &Setup, params: DecisionParams, actions: A, policy: P) -> Self {
         let features = vec![0.0; A::FEATURES.len()];
         Self { classic: Classic::new(setup, actions), policy, params, congested: None, features }
-    }
-
-    fn decide(&mut self, cx: &mut Context) -> Step {
-        match self.policy.choose(cx, A::ACTIONS) {
-            Some(action) => {
-                self.apply(action);
-                Step::Continue
-            }
-            None => Step::Decide,
-        }
-    }
-
-    fn apply(&mut self, action: u32) {
-        let (actions, window) = self.classic.parts();
-        actions.turn().action = Some(action);
-        actions.act(window, action);
-        window.cwnd = window.cwnd.max(self.params.min_cwnd * window.mss);
-        if self.params.below_ssthresh == BelowSsthresh::Avoidance {
-            window.ssthresh = window.ssthresh.min(window.cwnd).max(2 * window.mss);
-        }
     }
 
     /// Shows the policy the flow as it is.
@@ -231,11 +212,11 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         if avoiding && cx.facts.rtt.latest > Span::ZERO {
             self.show(cx, |policy, cx, view| policy.watch(cx, view));
         }
-        if due { self.decide(cx) } else { Step::Continue }
+        if due { self.policy.choose(cx, A::ACTIONS).map_or(Step::Decide, Step::Act) } else { Step::Continue }
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {
-        (self.policy.observation_len() > 0).then_some(self as &mut dyn Agent)
+        Some(self)
     }
 
     fn weights(&self) -> Option<Weights> {
@@ -272,6 +253,12 @@ impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
     }
 
     fn act(&mut self, action: u32) {
-        self.apply(action);
+        let (actions, window) = self.classic.parts();
+        actions.turn().action = Some(action);
+        actions.act(window, action);
+        window.cwnd = window.cwnd.max(self.params.min_cwnd * window.mss);
+        if self.params.below_ssthresh == BelowSsthresh::Avoidance {
+            window.ssthresh = window.ssthresh.min(window.cwnd).max(2 * window.mss);
+        }
     }
 }

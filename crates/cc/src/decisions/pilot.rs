@@ -45,7 +45,7 @@ pub struct Pilot {
     lost: bool,
     /// The reward as the last decision saw it.
     shown: f32,
-    /// The action in force.
+    /// The action decided last, in force or, after a delay, to be.
     action: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! When an experience is kept: a state, the action in force, what it led to.
+//! When an experience is kept: a state, the action decided last, what it led to.
 
 use super::{Moment, View};
 use crate::units::{Span, Time};

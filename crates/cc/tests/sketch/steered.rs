@@ -1,5 +1,5 @@
 //! A window that an agent steers: it decides once per window of acknowledged data, outside (the run is suspended) or
-//! inside (`on_ack` asks the same policy itself).
+//! inside (`on_ack` asks the same policy itself and returns its action).
 
 use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Event, Setup, Step, Time};
 use std::sync::{Arc, Mutex};
@@ -88,8 +88,7 @@ impl CongestionControl for Steered {
             Pilot::Inside => {
                 let mut observation = [0.0; 3];
                 self.observe(&mut observation);
-                self.act(policy(&observation));
-                Step::Continue
+                Step::Act(policy(&observation))
             }
         }
     }

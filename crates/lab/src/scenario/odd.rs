@@ -6,12 +6,9 @@ use super::problem::Problems;
 use super::quantity::show_rate;
 use super::settle::base_rtt;
 use cwndlab_cc::Span;
-use cwndlab_cc::decisions::Role;
-use cwndlab_cc::params::Parameter;
+use cwndlab_sim::spec::FlowSpec;
 use std::collections::BTreeSet;
-
-/// The parameter that says who decides.
-const POLICY: &str = "policy";
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Tells what a reader of the scenario would stumble over.
 pub(crate) fn tell(
@@ -76,14 +73,16 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
     }
 }
 
-/// An algorithm that does not say who decides may have an agent of its own.
 fn delay_of_nobody(flow: &Flow, problems: &Problems) {
-    let template = &flow.template;
-    let set = template.settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value);
-    let declared = template.algorithm.params.iter().find(|param| param.name == POLICY);
-    let decides = set.or(declared.map(|param| &param.default));
-    if template.decision_delay > Span::ZERO && decides.is_some_and(|role| *role != Role::Outside.to_value()) {
-        let message = "its `decision_delay` is for an agent outside; a network inside decides at once";
+    let FlowSpec { algorithm, settings, tcp, decision_delay, .. } = &flow.template;
+    if *decision_delay == Span::ZERO {
+        return;
+    }
+    let decides = || (algorithm.build)(&tcp.setup(), settings).agent().is_some();
+    // A controller that cannot be made breaks its run off, which tells more than this.
+    if !catch_unwind(AssertUnwindSafe(decides)).unwrap_or(true) {
+        let message =
+            format!("its `decision_delay` does nothing: `{}` does not decide by actions", algorithm.name);
         problems.warn(&flow.origin.at, &flow.origin.key, message);
     }
 }

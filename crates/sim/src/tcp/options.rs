@@ -1,7 +1,7 @@
 //! The options of a TCP endpoint, each declared once, and the stack profiles: named sets of them.
 
-use cwndlab_cc::Span;
 use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::{Setup, Span};
 
 cwndlab_cc::words! {
     /// How recovery sends.
@@ -96,6 +96,19 @@ cwndlab_cc::parameters! {
             "grain of RTT samples, which each connection has a phase of; 0 s is exact", "exact; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
         clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
             "what a sample of no tick of a coarse clock counts as", "Linux, ns-3: 1 us; Linux 2.2: a tick";
+    }
+}
+
+impl TcpOptions {
+    /// What a controller is told of them when it is made.
+    #[must_use]
+    pub fn setup(&self) -> Setup {
+        Setup {
+            mss: self.mss,
+            initial_window: self.initial_window * self.mss,
+            initial_ssthresh: self.initial_ssthresh.saturating_mul(self.mss),
+            paced: self.pacing,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod script;
 
 mod any_path;
 mod callbacks;
+mod decisions;
 mod ecn;
 mod fast_recovery;
 mod limits;

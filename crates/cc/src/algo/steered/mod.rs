@@ -105,13 +105,7 @@ impl Steered {
     fn decide(&mut self, cx: &mut Context) -> Step {
         self.sight.look(cx, self.cwnd);
         self.next = Some(cx.facts.now + self.params.interval);
-        match self.pilot.choose(cx, &self.sight) {
-            Some(action) => {
-                self.act(action);
-                Step::Continue
-            }
-            None => Step::Decide,
-        }
+        self.pilot.choose(cx, &self.sight).map_or(Step::Decide, Step::Act)
     }
 
     fn is_due(&self, cx: &Context) -> bool {

@@ -23,6 +23,7 @@ use cwndlab_cc::{
     SubflowView, Time,
 };
 use recovery::Undo;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -159,8 +160,10 @@ pub struct Sender {
     window: u32,
     window_since: Time,
     window_nanos: u128,
-    /// An agent's decisions that wait for their times.
-    delayed_actions: Vec<(Time, u32)>,
+    /// Time from a decision to its taking effect.
+    decision_delay: Span,
+    /// Decisions that wait for their times.
+    delayed_actions: VecDeque<(Time, u32)>,
     /// New segments sent since something arrived out of order (RFC 3042).
     limited_transmit: u32,
 }
@@ -175,13 +178,7 @@ impl Sender {
         mut rng: Rng,
     ) -> Self {
         let mss = options.mss;
-        let setup = Setup {
-            mss,
-            initial_window: options.initial_window * mss,
-            initial_ssthresh: options.initial_ssthresh.saturating_mul(mss),
-            paced: options.pacing,
-        };
-        let cc = build(&setup);
+        let cc = build(&options.setup());
         // RFC 8985 section 3: RACK needs SACK.
         let detector = match options.loss_detection {
             LossDetection::Rack if options.sack => Detector::Time(Rack::default()),
@@ -219,7 +216,8 @@ impl Sender {
             window: 0,
             window_since: Time::ZERO,
             window_nanos: 0,
-            delayed_actions: Vec::new(),
+            decision_delay: Span::ZERO,
+            delayed_actions: VecDeque::new(),
             limited_transmit: 0,
             options,
         }
@@ -268,6 +266,11 @@ impl Sender {
     pub fn become_subflow(&mut self, uncoupled: bool) {
         self.view[0].usable = false;
         self.uncoupled = uncoupled;
+    }
+
+    /// From now on a decision, be it an agent's or of a policy inside, takes effect so much later.
+    pub fn delay_decisions(&mut self, delay: Span) {
+        self.decision_delay = delay;
     }
 
     /// Takes the distributor of its connection, or gives it back with what siblings may know.
@@ -404,14 +407,14 @@ impl Sender {
         }
     }
 
-    /// An agent's decision: at once, or when `due` comes.
-    pub fn act(&mut self, action: u32, due: Time) {
-        if due <= self.facts.now {
-            self.apply(action);
-        } else {
-            self.delayed_actions.push((due, action));
-            self.timers.decision = self.delayed_actions[0].0;
+    /// A decision: in force at once, or when its delay is over.
+    pub fn act(&mut self, now: Time, action: u32) {
+        if self.decision_delay == Span::ZERO {
+            return self.apply(action);
         }
+        let due = now + self.decision_delay;
+        self.delayed_actions.push_back((due, action));
+        self.timers.decision = self.timers.decision.min(due);
     }
 
     fn apply(&mut self, action: u32) {
@@ -470,11 +473,16 @@ impl Sender {
         self.send(now, room, outbox);
     }
 
-    /// Whether the last callback asked for an agent.
+    /// Goes on after a callback; if it asked for an agent outside, that is to act first.
+    #[inline]
     fn step(&mut self, step: Step, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
-        if step == Step::Continue {
-            self.send(now, room, outbox);
+        if step == Step::Decide {
+            return step;
         }
-        step
+        if let Step::Act(action) = step {
+            self.act(now, action);
+        }
+        self.send(now, room, outbox);
+        Step::Continue
     }
 }

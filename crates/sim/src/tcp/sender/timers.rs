@@ -1,4 +1,4 @@
-//! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, an agent's decision.
+//! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, a decision that was delayed.
 
 use super::{Connection, Outgoing, Sender};
 use cwndlab_cc::{Phase, Span, Step, Time};
@@ -61,17 +61,17 @@ impl Sender {
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             step = self.call(|cc, cx| cc.on_timer(cx));
         }
-        if self.connection == Connection::Open { self.step(step, now, room, outbox) } else { step }
+        self.step(step, now, room, outbox)
     }
 
     fn take_decisions(&mut self, now: Time) {
-        while let Some(&(due, action)) = self.delayed_actions.first()
+        while let Some(&(due, action)) = self.delayed_actions.front()
             && due <= now
         {
-            self.delayed_actions.remove(0);
+            self.delayed_actions.pop_front();
             self.apply(action);
         }
-        self.timers.decision = self.delayed_actions.first().map_or(Time::NEVER, |(due, _)| *due);
+        self.timers.decision = self.delayed_actions.front().map_or(Time::NEVER, |(due, _)| *due);
     }
 
     fn on_retransmit_timer(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
