@@ -62,6 +62,14 @@ class Detail:
         ]
         return cls(detail["end_s"], tables, jain_end_s, jain, distributions, dict(detail["weights"]))
 
+    @classmethod
+    def forgotten(cls) -> Detail:
+        """Of a run of which no more than its measures is needed."""
+        import numpy as np
+
+        none = np.zeros(0)
+        return cls(none, [], none, none, [])
+
     @property
     def has_fairness(self) -> bool:
         """Whether there was a window in which two flows ran all along."""

@@ -30,7 +30,9 @@ def execute(
     The scenarios have been checked. After Ctrl-C the results hold what was finished, and say so.
     """
     jobs = [(scenario, seeds) for scenario in scenarios]
-    return execute_each(jobs, record=record, threads=threads, fresh=fresh, watch=watch)
+    results = execute_each(jobs, record=record, threads=threads, fresh=fresh, watch=watch)
+    prune(default_folder())
+    return results
 
 
 def execute_each(
@@ -41,7 +43,7 @@ def execute_each(
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
-    """Run scenarios with seeds of their own, as `execute` does."""
+    """Run scenarios with seeds of their own, as `execute` does; nothing old is deleted after it."""
     folder, build = default_folder(), extension_hash()
     works = [
         Work(
@@ -49,16 +51,20 @@ def execute_each(
             seeds,
             Store(folder, _meaning(scenario), build, fresh=fresh),
             record,
-            max(1.0, scenario.packets_expected),
+            weight(scenario),
         )
         for scenario, seeds in jobs
     ]
     batches = run_works(works, threads=threads, watch=watch)
-    prune(folder)
     return [
         Result(scenario, batch.runs, batch.interrupted)
         for (scenario, _), batch in zip(jobs, batches, strict=True)
     ]
+
+
+def weight(scenario: Scenario) -> float:
+    """How long a run takes, beside those of other scenarios."""
+    return max(1.0, scenario.packets_expected)
 
 
 def _meaning(scenario: Scenario) -> str:

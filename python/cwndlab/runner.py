@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -41,6 +41,10 @@ class SeedRun:
     detail: Detail
     recording: Recording | None
     reused: bool
+
+    def measures_only(self) -> SeedRun:
+        """The same without what takes most of its memory: intervals, distributions and series."""
+        return replace(self, detail=Detail.forgotten(), recording=None)
 
 
 @dataclass(frozen=True)

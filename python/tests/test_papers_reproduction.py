@@ -154,11 +154,26 @@ def test_sensitivity(papers: Path) -> None:
     assert changed == 0
 
 
+def test_an_alternative_is_judged_by_whole_runs_then_forgets_them(papers: Path) -> None:
+    windows = CLAIMS.replace("queue_delay(", "cwnd(").replace('"bottleneck"', '"a", start=1')
+    (papers / "claims.toml").write_text(windows)
+    [paper] = run().papers
+    details = [result.runs[0].detail for result in paper.alternatives[0].results.values()]
+    assert all(len(detail.end_s) == 0 for detail in details)
+    assert len(paper.defaults.results["E1/long"].runs[0].detail.end_s) > 0
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(scenario.read_text().replace("loss = 1e-3", "loss = 0"))
+    [without_loss] = run().papers
+    evidence = paper.sensitivity[0].claims[0].parts[0]
+    assert evidence.estimate is not None
+    assert evidence == without_loss.claims[0].parts[0]
+
+
 def test_a_missing_seed_makes_a_claim_unavailable(papers: Path) -> None:
     assert papers.exists()
     [paper] = run().papers
     paper.defaults.results["E1/long"].runs.pop(2)
-    judged = paper.defaults.claims()
+    judged = paper.defaults.claims
     assert judged[0].verdict is Verdict.UNAVAILABLE
     assert judged[0].parts[0].reason == "seed 3 of E1/long is missing"
 

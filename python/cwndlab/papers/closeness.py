@@ -32,9 +32,7 @@ class Closeness:
 
 def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
     """The closeness of each world in which anything was measured, over the rows that all of them have."""
-    measured = [
-        (each.world, {row.target.id: row for row in each.rows() if _counts(row)}) for each in evaluated
-    ]
+    measured = [(each.world, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated]
     known = [(world, rows) for world, rows in measured if rows]
     if not known:
         return []

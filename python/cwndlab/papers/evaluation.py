@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.estimate import Estimate, estimate
@@ -48,12 +48,21 @@ class Evaluated:
     """A world with its results, by the keys of their cells."""
 
     world: World
-    results: Mapping[str, Result]
+    results: dict[str, Result]
 
+    def condense(self) -> None:
+        """Judge, then forget of the runs what is not needed any more: thousands of them fill the memory."""
+        _ = self.claims, self.rows
+        for key, result in self.results.items():
+            runs = [run.measures_only() for run in result.runs]
+            self.results[key] = replace(result, runs=runs)
+
+    @cached_property
     def claims(self) -> list[JudgedClaim]:
         """Every claim of the paper with its verdict; those of one paper are corrected together."""
         return self._judged(self.world.paper.claims)
 
+    @cached_property
     def findings(self) -> list[JudgedClaim]:
         """Our statements about the paper with their verdicts, corrected together."""
         return self._judged(self.world.paper.findings)
@@ -63,6 +72,7 @@ class Evaluated:
         judged = iter(judge([self._test(part) for part in parts]))
         return [JudgedClaim(claim, [next(judged) for _ in claim.parts]) for claim in claims]
 
+    @cached_property
     def rows(self) -> list[Row]:
         """Every measured number of the paper beside ours."""
         return [self._row(target) for target in self.world.paper.targets if target.kind == "measured"]

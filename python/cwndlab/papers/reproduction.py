@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.execution import execute_each
+from cwndlab.execution import execute_each, weight
 from cwndlab.manifest import builder
 from cwndlab.papers import library
 from cwndlab.papers.evaluation import Evaluated, JudgedClaim, Row
 from cwndlab.papers.worlds import World, worlds
 from cwndlab.recording import Record
+from cwndlab.result import Result
 from cwndlab.seeds import shown_seeds
+from cwndlab.store import default_folder, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from cwndlab.papers.estimate import Estimate
     from cwndlab.papers.paper import Paper
     from cwndlab.papers.verdict import Judged
-    from cwndlab.result import Result
-    from cwndlab.scenario import Scenario
 
 SCHEMA = 1
 
@@ -48,20 +48,20 @@ class PaperReproduction:
         """The paper."""
         return self.defaults.world.paper
 
-    @cached_property
+    @property
     def claims(self) -> list[JudgedClaim]:
         """The claims under the defaults."""
-        return self.defaults.claims()
+        return self.defaults.claims
 
-    @cached_property
+    @property
     def findings(self) -> list[JudgedClaim]:
         """Our statements about the paper, under the defaults."""
-        return self.defaults.findings()
+        return self.defaults.findings
 
-    @cached_property
+    @property
     def rows(self) -> list[Row]:
         """The paper's numbers beside ours, under the defaults."""
-        return self.defaults.rows()
+        return self.defaults.rows
 
     @cached_property
     def figures(self) -> list[Drawn]:
@@ -73,7 +73,7 @@ class PaperReproduction:
     @cached_property
     def sensitivity(self) -> list[Sensitivity]:
         """The claims under each alternative that was tried."""
-        return [Sensitivity(each.world, each.claims()) for each in self.alternatives]
+        return [Sensitivity(each.world, each.claims) for each in self.alternatives]
 
 
 @dataclass(frozen=True)
@@ -129,25 +129,54 @@ def reproduce(
     watch: Callable[[float], None] = lambda _: None,
 ) -> Reproduction:
     """Run every cell of every world, on all cores, and judge; finished runs are reused."""
-    all_worlds = [world for each in planned for world in each]
-    jobs: list[tuple[Scenario, Sequence[int]]] = [
-        (cell.scenario, world.seeds_of(cell.key))
-        for world in all_worlds
-        for cell in world.runnable
-        if cell.scenario
-    ]
-    results = iter(execute_each(jobs, record=Record.NONE, threads=threads, fresh=fresh, watch=watch))
+    course = _Course([world for each in planned for world in each], threads, fresh, watch)
     papers = []
     for each in planned:
-        defaults, *alternatives = [_evaluated(world, results) for world in each]
+        defaults, *alternatives = (course.run(world) for world in each)
         papers.append(PaperReproduction(defaults, alternatives))
-    made = Reproduction(papers, seeds, interrupted=False, quick=quick, full=full)
-    return replace(made, interrupted=any(result.interrupted for result in made.results))
+    prune(default_folder())
+    return Reproduction(papers, seeds, course.interrupted, quick=quick, full=full)
 
 
-def _evaluated(world: World, results: Any) -> Evaluated:
-    found: dict[str, Result] = {cell.key: next(results) for cell in world.runnable}
-    return Evaluated(world, found)
+class _Course:
+    """Runs one world after the other; of alternatives only what is told of them is kept."""
+
+    def __init__(
+        self, all_worlds: Sequence[World], threads: int | None, fresh: bool, watch: Callable[[float], None]
+    ) -> None:
+        self.interrupted = False
+        self._threads, self._fresh, self._watch = threads, fresh, watch
+        self._whole = sum(map(_weight, all_worlds))
+        self._done = 0.0
+
+    def run(self, world: World) -> Evaluated:
+        """Its results, judged if it is an alternative; none after Ctrl-C."""
+        if self.interrupted or not world.jobs:
+            results = [Result(scenario, [], interrupted=True) for scenario, _ in world.jobs]
+        else:
+            results = self._execute(world)
+        keys = [cell.key for cell in world.runnable]
+        evaluated = Evaluated(world, dict(zip(keys, results, strict=True)))
+        if world.alternative is not None:
+            evaluated.condense()
+        return evaluated
+
+    def _execute(self, world: World) -> list[Result]:
+        share, before = _weight(world) / self._whole, self._done / self._whole
+        results = execute_each(
+            world.jobs,
+            record=Record.NONE,
+            threads=self._threads,
+            fresh=self._fresh,
+            watch=lambda done: self._watch(min(1, before + share * done)),
+        )
+        self._done += _weight(world)
+        self.interrupted = any(result.interrupted for result in results)
+        return results
+
+
+def _weight(world: World) -> float:
+    return sum(weight(scenario) * len(seeds) for scenario, seeds in world.jobs)
 
 
 def _paper_json(paper: PaperReproduction) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.cells import Cell
     from cwndlab.papers.figure import PaperFigure
     from cwndlab.papers.paper import Alternative, Claim, OpenPoint, Paper
+    from cwndlab.scenario import Scenario
 
 # Of what the default run shows beside: the alternatives of the most telling point, and the cells that nothing
 # reads. They are the first ones of all, so that whatever is compared has met the same chance.
@@ -54,9 +55,14 @@ class World:
         return [cell for cell in self.cells.values() if cell.scenario is not None]
 
     @property
+    def jobs(self) -> list[tuple[Scenario, Sequence[int]]]:
+        """Their scenarios, with the seeds of each."""
+        return [(cell.scenario, self.seeds_of(cell.key)) for cell in self.runnable if cell.scenario]
+
+    @property
     def run_count(self) -> int:
         """How many runs all of them have."""
-        return sum(len(self.seeds_of(cell.key)) for cell in self.runnable)
+        return sum(len(seeds) for _, seeds in self.jobs)
 
     def seeds_of(self, key: str) -> Sequence[int]:
         """The seeds of one cell."""
