@@ -39,7 +39,9 @@ impl EventQueue {
         let component = self.components;
         self.components += 1;
         if self.components as usize > self.times.len() * WIDTH {
-            self.times.push([Time::NEVER; WIDTH]);
+            // Twice as many, so that adding many does not build the levels as often.
+            let blocks = (2 * self.times.len()).max(1);
+            self.times.resize(blocks, [Time::NEVER; WIDTH]);
             self.build_levels();
         }
         component

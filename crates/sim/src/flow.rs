@@ -208,7 +208,7 @@ impl Flow {
             sized: spec.bytes.is_some(),
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
-            sender_due: start,
+            sender_due: start.min(spec.stop.unwrap_or(Time::NEVER)),
             processing,
             processing_rng: stream("processing"),
             completed: None,
