@@ -75,7 +75,8 @@ impl Arrivals {
             Comes::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),
             Comes::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
         };
-        let ended = self.spec.template.stop.is_some_and(|stop| next > stop);
+        // A flow that would start at its stop sends nothing.
+        let ended = self.spec.template.stop.is_some_and(|stop| next >= stop);
         self.next = if ended { Time::NEVER } else { next };
     }
 
@@ -126,9 +127,10 @@ impl Arrivals {
         &self.measure.completion
     }
 
-    /// A flow has ended; only the completion times of those that started in the measured time count.
-    pub fn note_end(&mut self, now: Time, started: Time, completion: Span, sender: &Sender) {
-        if started >= self.measure.since {
+    /// A flow has ended. Its completion time counts if it started in the measured time and delivered all that it was
+    /// to send.
+    pub fn note_end(&mut self, now: Time, started: Time, completion: Option<Span>, sender: &Sender) {
+        if let Some(completion) = completion.filter(|_| started >= self.measure.since) {
             self.measure.completion.record(completion);
         }
         self.measure.counters.add(&sender.counters());

@@ -78,24 +78,15 @@ impl Route {
     }
 }
 
-/// The sender is held back before its access link's queue.
-#[derive(Clone, Copy, Debug)]
-pub struct HoldBack {
-    /// The link by index.
-    pub link: u32,
-    /// Packets that may stand in its queue.
-    pub packets: u64,
-}
-
-/// The ways of one flow, and what holds its sender back.
+/// The ways of one flow, and the host that holds its sender back.
 #[derive(Clone, Debug, Default)]
 pub struct Ways {
     /// Links and delays of its data.
     pub data: Route,
     /// Links and delays of its ACKs.
     pub acks: Route,
-    /// What holds its sender back.
-    pub hold_back: Option<HoldBack>,
+    /// The host by index, whose queue holds its sender back.
+    pub host: Option<u32>,
 }
 
 /// What is the same for many flows.
@@ -139,8 +130,8 @@ pub struct Flow {
     pub start: Time,
     stop: Time,
     stopped: Option<Time>,
-    /// It has a given size.
-    sized: bool,
+    /// How much it is to send, if that is given.
+    bytes: Option<u64>,
     inbox: VecDeque<(Time, Answer)>,
     last_arrival: Time,
     /// When the sender has something to do.
@@ -153,6 +144,8 @@ pub struct Flow {
     mss: u64,
     ecn: EcnField,
     retired: bool,
+    /// It waits for a slot of its host's queue.
+    pub waits_for_host: bool,
     gauge: Gauge,
 }
 
@@ -205,7 +198,7 @@ impl Flow {
             start,
             stop: spec.stop.unwrap_or(Time::NEVER),
             stopped: None,
-            sized: spec.bytes.is_some(),
+            bytes: spec.bytes,
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
             sender_due: start.min(spec.stop.unwrap_or(Time::NEVER)),
@@ -217,6 +210,7 @@ impl Flow {
             mss: options.mss,
             ecn,
             retired: false,
+            waits_for_host: false,
             gauge: Gauge::default(),
         }
     }
@@ -366,10 +360,17 @@ impl Flow {
         &self.cc
     }
 
-    /// Time from the start to the arrival of the last byte, for a flow of a given size.
+    /// Time from the start to the arrival of the last byte, for a flow of a given size; `None` if its stop cut it short.
     #[must_use]
     pub fn completion(&self) -> Option<Span> {
-        self.completed.filter(|_| self.sized).map(|at| at.since(self.started))
+        self.completion_with(self.delivered_bytes())
+    }
+
+    /// The same for a flow whose connection has delivered this much.
+    #[must_use]
+    pub fn completion_with(&self, delivered_bytes: u64) -> Option<Span> {
+        let whole = self.bytes.is_some_and(|bytes| delivered_bytes >= bytes);
+        self.completed.filter(|_| whole).map(|at| at.since(self.started))
     }
 
     /// Until when it is measured: its last byte's arrival, its stop if all had arrived before, or now.

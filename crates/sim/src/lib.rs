@@ -8,6 +8,7 @@ mod arrivals;
 pub mod event;
 pub mod flow;
 pub mod histogram;
+mod host;
 pub mod link;
 mod meter;
 pub mod mptcp;

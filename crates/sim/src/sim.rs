@@ -3,11 +3,13 @@
 //! Component numbers give the order of simultaneous events: links first, then arrival processes, then flows (the
 //! sender before the receiver).
 
+mod hosts;
 mod multipath;
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Place, Shared};
+use crate::host::Host;
 use crate::link::Link;
 use crate::meter::Meter;
 use crate::mptcp::Connection;
@@ -54,6 +56,7 @@ pub struct Sim {
     events: EventQueue,
     handled: u64,
     links: Vec<Link>,
+    hosts: Vec<Host>,
     arrivals: Vec<Arrivals>,
     /// The flows of the scenario, a multipath connection's subflows in its place; behind them those that arrive.
     flows: Vec<Flow>,
@@ -67,7 +70,6 @@ pub struct Sim {
     outbox: Vec<Outgoing>,
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
-    bottleneck_data_before: u64,
     seed: u64,
 }
 
@@ -78,7 +80,7 @@ impl Sim {
         let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
         let (flows, connections) = maker.flows();
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
-        let links = maker.topology.links;
+        let Topology { links, hosts, .. } = maker.topology;
         let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &connections, &links));
         let meter = Meter::new(spec.duration, &flows, connections.len(), arrivals.len());
         let mut events = EventQueue::default();
@@ -93,6 +95,7 @@ impl Sim {
             events,
             handled: 0,
             links,
+            hosts,
             arrivals,
             flows,
             connections,
@@ -102,7 +105,6 @@ impl Sim {
             next_look: Time::ZERO,
             outbox: Vec::new(),
             suspended: None,
-            bottleneck_data_before: 0,
             seed: spec.seed,
         };
         for link in 0..sim.links.len() {
@@ -195,7 +197,7 @@ impl Sim {
             intervals: self.meter.finish(now, &self.flows, &self.connections, &self.arrivals),
             distributions,
             work: Work {
-                data_packets: self.bottleneck_data_before + self.links.first().map_or(0, Link::served_data),
+                data_packets: self.links.first_mut().map_or(0, |link| link.served_data(now)),
                 events: self.handled,
             },
             links,
@@ -282,7 +284,6 @@ impl Sim {
 
     fn end_warmup(&mut self) {
         let Some(at) = self.warmup.take() else { return };
-        self.bottleneck_data_before = self.links.first().map_or(0, Link::served_data);
         self.links.iter_mut().for_each(|link| link.restart_gauge(at));
         self.flows.iter_mut().for_each(|flow| flow.restart_gauge(at));
         self.connections.iter_mut().for_each(|connection| connection.restart_gauge(at));
@@ -413,18 +414,6 @@ impl Sim {
         self.after_sender(index);
     }
 
-    /// Packets that the host's queue still takes from this sender.
-    #[inline]
-    fn room(&mut self, index: usize) -> u32 {
-        match self.flows[index].ways.hold_back {
-            None => u32::MAX,
-            Some(hold) => {
-                let waiting = self.links[hold.link as usize].backlog(self.now).packets;
-                hold.packets.saturating_sub(waiting) as u32
-            }
-        }
-    }
-
     /// A sender has acted: what it left in the outbox leaves, and what follows from that is done.
     #[inline]
     fn after_sender(&mut self, index: usize) {
@@ -437,6 +426,10 @@ impl Sim {
     /// Sends what the sender left in the outbox, and sets its slot.
     #[inline]
     fn send_outbox(&mut self, index: usize) {
+        let host = self.flows[index].ways.host;
+        if let Some(host) = host {
+            self.end_turn(index, host);
+        }
         let flow = &mut self.flows[index];
         if let Some(first) = flow.ways.data.first().filter(|_| !self.outbox.is_empty()) {
             let first = first as usize;
@@ -446,15 +439,11 @@ impl Sim {
             }
             self.events.set(first as Component, self.links[first].next_event());
         }
-        if let Some(hold) = flow.ways.hold_back
-            && flow.sender.wants_to_send()
-        {
-            let until = self.links[hold.link as usize].time_below(self.now, hold.packets - 1);
-            if until > self.now {
-                flow.sender.wait_for_host(until);
-            }
-        }
         flow.look_ahead();
+        if let Some(host) = host {
+            self.wait_for_turn(index, host);
+        }
+        let flow = &mut self.flows[index];
         if let Some(recorder) = &mut self.recorder {
             recorder.note(self.now, index, flow);
         }
@@ -496,6 +485,7 @@ impl Sim {
             self.events.add();
         }
         self.schedule_flow(index);
+        self.pass_on_turn(index);
         self.events.set((self.links.len() + group) as Component, next);
     }
 
@@ -503,9 +493,7 @@ impl Sim {
         let flow = &mut self.flows[index];
         let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
         let arrivals = &mut self.arrivals[group];
-        if let Some(completion) = flow.completion() {
-            arrivals.note_end(self.now, flow.started(), completion, &flow.sender);
-        }
+        arrivals.note_end(self.now, flow.started(), flow.completion(), &flow.sender);
         arrivals.free.push(index);
         flow.retire();
         let next = arrivals.next;

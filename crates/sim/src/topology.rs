@@ -1,9 +1,10 @@
 //! From a specification to links and ways: which directions are links, and which are mere delays.
 
-use crate::flow::{HoldBack, Route, Ways};
+use crate::flow::{Route, Ways};
+use crate::host::Host;
 use crate::link::{Link, capacity_bits};
 use crate::queue::{Limit, QueueSpec};
-use crate::spec::{Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use crate::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
 use cwndlab_cc::{Span, Time};
 
 /// Packets that may stand in the host's queue before the sender is held back: two, as TCP small queues allow at
@@ -16,6 +17,8 @@ const HELD_BACK_TIME: Span = Span::from_millis(1);
 pub struct Topology {
     /// All links: those of the scenario, then return directions, then access links.
     pub links: Vec<Link>,
+    /// The hosts whose queues hold senders back.
+    pub hosts: Vec<Host>,
     backs: Vec<Option<u32>>,
 }
 
@@ -23,7 +26,7 @@ impl Topology {
     /// The links of the scenario and their return directions.
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
-        let mut topology = Self { links: Vec::new(), backs: Vec::new() };
+        let mut topology = Self { links: Vec::new(), hosts: Vec::new(), backs: Vec::new() };
         for link in &spec.links {
             topology.add(link, spec.seed);
         }
@@ -59,7 +62,7 @@ impl Topology {
         }
         // Data always travel on links; only ACKs have mere delays.
         let (mut data, mut acks) = if flow.reverse { (backward, forward) } else { (forward, backward) };
-        let mut hold_back = None;
+        let mut host = None;
         if let Some(access) = &flow.access {
             let link = self.add(&access.link, spec.seed);
             data.insert(0, link);
@@ -68,19 +71,23 @@ impl Topology {
                 None if access.link.fails() => acks.push(self.add(&plain_back(&access.link), spec.seed)),
                 None => delays.push(access.link.delay.clone()),
             }
-            if access.hold_back {
-                hold_back = Some(HoldBack { link, packets: held_back_packets(&access.link, flow) });
+            if let Some(packets) = held_back_packets(access, flow) {
+                host = Some(self.hosts.len() as u32);
+                self.hosts.push(Host::new(link, packets));
             }
         }
-        Ways { data: Route::new(data, Vec::new()), acks: Route::new(acks, delays), hold_back }
+        Ways { data: Route::new(data, Vec::new()), acks: Route::new(acks, delays), host }
     }
 }
 
-fn held_back_packets(access: &LinkSpec, flow: &FlowSpec) -> u64 {
+/// Packets that the host's queue takes, if there is such a queue: nothing ever waits before a link without a rate.
+fn held_back_packets(access: &AccessSpec, flow: &FlowSpec) -> Option<u64> {
     let packet = flow.tcp.mss + flow.tcp.header;
-    match &access.capacity {
-        Capacity::Rate(rates) => HELD_BACK_PACKETS.max(rates.first().bytes_in(HELD_BACK_TIME) / packet),
-        Capacity::Unlimited | Capacity::Trace(_) => HELD_BACK_PACKETS,
+    match &access.link.capacity {
+        _ if !access.hold_back => None,
+        Capacity::Unlimited => None,
+        Capacity::Rate(rates) => Some(HELD_BACK_PACKETS.max(rates.first().bytes_in(HELD_BACK_TIME) / packet)),
+        Capacity::Trace(_) => Some(HELD_BACK_PACKETS),
     }
 }
 

@@ -16,6 +16,8 @@ fn traces() -> Memory {
     add("negative", "-1\n");
     add("dead.csv", "0,0\n1,0\n");
     add("semicolons.csv", "seconds;Mbit/s\n0;10\n");
+    add("each-ms", &(1..200).map(|n| format!("{n}\n")).collect::<String>());
+    add("outages.csv", "0,8\n0.3,0\n0.5,3\n0.8,8\n");
     add("steps.csv", "seconds,Mbit/s\n0,10\n5,30\n");
     traces
 }

@@ -5,7 +5,7 @@
 
 use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
-use super::{Gauge, is_data, share};
+use super::{Gauge, bytes_out, is_data};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit, Tally};
 use crate::schedule::Schedule;
@@ -169,11 +169,12 @@ impl Fifo {
 
     /// Bytes of the packet in service that are out already.
     pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
-        let Some(flight) = pipe.ring().get(self.gone).filter(|flight| flight.departed != Time::NEVER) else {
-            return 0.0;
-        };
-        let started = self.last_gone.max(flight.arrived);
-        share(started, now, flight.departed) * f64::from(flight.bytes)
+        match (pipe.ring().get(self.gone), &self.server) {
+            (Some(flight), Some(server)) => {
+                bytes_out(flight.bytes, server.left_bits(now, flight.departed, self.left_bits))
+            }
+            _ => 0.0,
+        }
     }
 
     pub fn backlog(&mut self, now: Time, pipe: &Pipe, gauge: &mut Gauge) -> Backlog {
@@ -181,14 +182,12 @@ impl Fifo {
         self.backlog
     }
 
+    /// A step of the rate re-times what waits: asked again at the next one.
     pub fn time_below(&mut self, now: Time, packets: u64, pipe: &Pipe, gauge: &mut Gauge) -> Time {
         self.settle(now, pipe, gauge);
-        match self.backlog.packets.checked_sub(packets + 1) {
-            Some(surplus) => {
-                pipe.ring().get(self.gone + surplus as usize).map_or(now, |flight| flight.departed)
-            }
-            None => now,
-        }
+        let surplus = self.backlog.packets.checked_sub(packets + 1);
+        let last = surplus.and_then(|surplus| pipe.ring().get(self.gone + surplus as usize));
+        last.map_or(now, |flight| flight.departed.min(self.next_step))
     }
 
     /// The stay of what is still here, in byte nanoseconds.

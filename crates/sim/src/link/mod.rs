@@ -16,7 +16,7 @@ use crate::packet::{Body, Packet};
 use crate::queue::{Backlog, QueueSpec, Tally};
 use crate::schedule::Schedule;
 use crate::spec::{Capacity, LinkSpec};
-use cwndlab_cc::{Rng, Time};
+use cwndlab_cc::{Rng, Span, Time};
 use fifo::Fifo;
 use loss::LossProcess;
 use pipe::Pipe;
@@ -78,8 +78,9 @@ pub struct Link {
     tally: Tally,
     lost: u64,
     gauge: Gauge,
-    /// What was served before the gauge was restarted.
+    /// Bytes and data packets served before the gauge was restarted.
     served_before: u64,
+    served_data_before: u64,
     tally_before: Tally,
     lost_before: u64,
 }
@@ -113,6 +114,7 @@ impl Link {
             lost: 0,
             gauge: Gauge::default(),
             served_before: 0,
+            served_data_before: 0,
             tally_before: Tally::default(),
             lost_before: 0,
         }
@@ -187,7 +189,8 @@ impl Link {
         }
     }
 
-    /// When no more than so many packets will wait or be in service; now, if that is so already.
+    /// When at most `packets` will wait or be in service: now, if that is so already; or the next event of the link
+    /// that can change the answer, if that comes first.
     pub fn time_below(&mut self, now: Time, packets: u64) -> Time {
         match &mut self.discipline {
             Discipline::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe, &mut self.gauge),
@@ -199,6 +202,7 @@ impl Link {
     pub fn restart_gauge(&mut self, now: Time) {
         self.backlog(now);
         self.served_before += self.gauge.served_bytes;
+        self.served_data_before += self.gauge.served_data;
         self.gauge = Gauge { since: now, before_bytes: self.partly_served(now), ..Gauge::default() };
         self.tally_before = self.tally;
         self.lost_before = self.lost;
@@ -210,6 +214,16 @@ impl Link {
             Discipline::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
             Discipline::Served(served) => served.partly_served(now),
         }
+    }
+
+    /// Bits that could have been served since the start of the gauge.
+    fn possible_bits(&self, now: Time) -> Option<f64> {
+        let until = match self.capacity {
+            // What happens now has happened: an opportunity of this very nanosecond was used.
+            Capacity::Trace(_) => now + Span(1),
+            Capacity::Unlimited | Capacity::Rate(_) => now,
+        };
+        capacity_bits(&self.capacity, self.gauge.since, until)
     }
 
     /// Its name.
@@ -224,10 +238,10 @@ impl Link {
         &self.gauge.queue_delay
     }
 
-    /// Data packets served since the start of the gauge.
-    #[must_use]
-    pub fn served_data(&self) -> u64 {
-        self.gauge.served_data
+    /// Data packets served since the start of the run.
+    pub fn served_data(&mut self, now: Time) -> u64 {
+        self.backlog(now);
+        self.served_data_before + self.gauge.served_data
     }
 
     /// Bytes served, packets dropped and packets lost since the start of the run, for the recorder.
@@ -246,7 +260,7 @@ impl Link {
         let carried = self.gauge.served_bytes as f64 - self.gauge.before_bytes + self.partly_served(now);
         let gauge = &self.gauge;
         let seconds = now.since(gauge.since).as_secs_f64();
-        let possible = capacity_bits(&self.capacity, gauge.since, now).filter(|bits| *bits > 0.0);
+        let possible = self.possible_bits(now).filter(|bits| *bits > 0.0);
         LinkOutcome {
             name: self.name.clone(),
             utilisation: possible.map(|bits| carried * 8.0 / bits),
@@ -265,10 +279,10 @@ impl Link {
     }
 }
 
-/// How far `now` is on the way from `start` to `end`, from 0 to 1.
-fn share(start: Time, now: Time, end: Time) -> f64 {
-    let whole = end.since(start).as_secs_f64();
-    if whole > 0.0 { (now.since(start).as_secs_f64() / whole).min(1.0) } else { 0.0 }
+/// Bytes of a packet that are out when `left_bits` of it are not. Its end is a whole nanosecond, which can be a
+/// fraction of one later than its last bit.
+fn bytes_out(bytes: u32, left_bits: f64) -> f64 {
+    (f64::from(bytes) - left_bits / 8.0).max(0.0)
 }
 
 fn is_data(packet: &Packet) -> bool {

@@ -2,7 +2,7 @@
 
 use super::pipe::{Flight, Pipe};
 use super::server::{Serializer, TraceClock};
-use super::{Gauge, is_data, share};
+use super::{Gauge, bytes_out, is_data};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Discipline, Tally, Waiting};
 use crate::schedule::Schedule;
@@ -181,11 +181,13 @@ impl Served {
     /// Bytes of the packet in service that are out already.
     pub fn partly_served(&self, now: Time) -> f64 {
         let Some(served) = &self.in_service else { return 0.0 };
-        let bytes = f64::from(served.waiting.bytes);
+        let bytes = served.waiting.bytes;
         match &self.clock {
-            Clock::Trace { .. } => bytes - served.left_bytes as f64,
-            _ if served.finish == Time::NEVER => 0.0,
-            _ => share(served.started, now, served.finish) * bytes,
+            Clock::Unlimited => 0.0,
+            Clock::Trace { .. } => bytes_out(bytes, served.left_bytes as f64 * 8.0),
+            Clock::Rate { server, .. } => {
+                bytes_out(bytes, server.left_bits(now, served.finish, served.left_bits))
+            }
         }
     }
 

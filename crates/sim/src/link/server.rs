@@ -53,15 +53,20 @@ impl Serializer {
         Time(start.0.saturating_add(nanos))
     }
 
+    /// Bits that a packet which ends at `finish` still has to send; `stopped` were left when an outage stopped it.
+    #[must_use]
+    pub fn left_bits(&self, now: Time, finish: Time, stopped: f64) -> f64 {
+        if self.rate.0 == 0 || finish == Time::NEVER {
+            return stopped;
+        }
+        finish.since(now).as_secs_f64() * self.rate.0 as f64
+    }
+
     /// Bits that a packet still has to send when `left` nanoseconds of its service remain, at the old rate; and when
     /// it ends at the new one.
     #[must_use]
     pub fn retime(&self, now: Time, finish: Time, left_bits: f64, new: Rate) -> (Time, f64) {
-        let bits = if self.rate.0 == 0 || finish == Time::NEVER {
-            left_bits
-        } else {
-            finish.since(now).as_secs_f64() * self.rate.0 as f64
-        };
+        let bits = self.left_bits(now, finish, left_bits);
         if new.0 == 0 {
             return (Time::NEVER, bits);
         }

@@ -138,7 +138,7 @@ impl Connection {
             undos: sum(|flow| flow.undos),
             ecn_reductions: sum(|flow| flow.ecn_reductions),
             patterns: self.patterns(flows).outcome(),
-            completion_s: first.completion().map(Span::as_secs_f64),
+            completion_s: first.completion_with(self.delivered_bytes()).map(Span::as_secs_f64),
             // Each subflow has its own.
             weights: None,
             degraded: subflows.iter().any(|flow| flow.degraded),

@@ -4,6 +4,7 @@
 //! steady state nothing is allocated. A queue comes into being with its first packet.
 
 use super::codel::{Controller, Dialect, Law, Source};
+use super::largest::Largest;
 use super::{About, Backlog, Discipline, Tally, Waiting};
 use crate::packet::{Body, Packet};
 use cwndlab_cc::params::Parameters;
@@ -154,6 +155,36 @@ pub struct FqCodel {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     backlog: Backlog,
+    fattest: Fattest,
+}
+
+/// Finds the queue with the most bytes. Overflows come in rows: an index of all queues is made at the first and kept
+/// until none has come for as many changes as there are queues, so that a queue which never overflows pays nothing.
+#[derive(Debug, Default)]
+struct Fattest {
+    bytes: Option<Largest>,
+    changes: usize,
+}
+
+impl Fattest {
+    /// The queue with the most bytes; of equal ones the first.
+    fn find(&mut self, queues: &[Queue]) -> usize {
+        self.changes = 0;
+        self.bytes.get_or_insert_with(|| Largest::of(queues.iter().map(|queue| queue.list.bytes))).index()
+    }
+
+    /// A queue has grown or shrunk.
+    #[inline]
+    fn note(&mut self, queue: usize, queues: &[Queue]) {
+        if let Some(bytes) = &mut self.bytes {
+            self.changes += 1;
+            if self.changes > queues.len() {
+                self.bytes = None;
+            } else {
+                bytes.set(queue, queues[queue].list.bytes);
+            }
+        }
+    }
 }
 
 impl FqCodel {
@@ -178,6 +209,7 @@ impl FqCodel {
             new: VecDeque::new(),
             old: VecDeque::new(),
             backlog: Backlog::default(),
+            fattest: Fattest::default(),
         }
     }
 
@@ -227,13 +259,9 @@ impl FqCodel {
     #[cold]
     fn drop_from_fattest(&mut self, tally: &mut Tally) {
         let dialect = self.law.dialect();
-        let Some(fattest) =
-            self.queues.iter_mut().reduce(|a, b| if b.list.bytes > a.list.bytes { b } else { a })
-        else {
-            return;
-        };
-        let Self { pool, backlog, .. } = self;
-        let mut head = Head { list: &mut fattest.list, pool, backlog, dialect };
+        let fattest = self.fattest.find(&self.queues);
+        let Self { queues, pool, backlog, .. } = self;
+        let mut head = Head { list: &mut queues[fattest].list, pool, backlog, dialect };
         let (packets, bytes) = (head.list.packets, head.list.bytes);
         for dropped in 1..=BATCH {
             if head.pop().is_none() {
@@ -248,6 +276,7 @@ impl FqCodel {
                 break;
             }
         }
+        self.fattest.note(fattest, &self.queues);
     }
 }
 
@@ -272,6 +301,7 @@ impl Discipline for FqCodel {
             queue.deficit = self.quantum;
             self.new.push_back(index);
         }
+        self.fattest.note(index as usize, &self.queues);
         if self.backlog.packets > self.limit {
             self.drop_from_fattest(tally);
         }
@@ -294,9 +324,13 @@ impl Discipline for FqCodel {
             let dialect = self.law.dialect();
             let mut head =
                 Head { list: &mut queue.list, pool: &mut self.pool, backlog: &mut self.backlog, dialect };
-            if let Some(waiting) = queue.controller.dequeue(&self.law, now, &mut head, tally) {
-                queue.deficit -= i64::from(length(dialect, &waiting));
-                return Some(waiting);
+            let served = queue.controller.dequeue(&self.law, now, &mut head, tally);
+            if let Some(waiting) = &served {
+                queue.deficit -= i64::from(length(dialect, waiting));
+            }
+            self.fattest.note(index as usize, &self.queues);
+            if served.is_some() {
+                return served;
             }
             // An empty new queue takes its place among the old ones, so that a flow cannot stay new by sending a packet
             // whenever its queue runs empty.
@@ -304,7 +338,7 @@ impl Discipline for FqCodel {
             if is_new {
                 self.old.push_back(index);
             } else {
-                queue.listed = false;
+                self.queues[index as usize].listed = false;
             }
         }
     }
@@ -364,6 +398,29 @@ mod tests {
             }
         }
         assert_eq!((fq.queues.len(), fq.pool.nodes.len()), (3, 3));
+    }
+
+    /// The search through all queues is done once for a row of overflows, not at each of them.
+    #[test]
+    fn overflows_in_a_row_share_one_index_of_the_queues() {
+        let params = FqCodelParams { limit: 1000, perfect_hash: true, ..FqCodelParams::default() };
+        let mut fq = FqCodel::new(&params, 1, "link");
+        let mut tally = Tally::default();
+        let mut come = |fq: &mut FqCodel, packet: u32| {
+            let waiting = Waiting { packet: data(packet % 1100, 0), bytes: 1500, since: Time::ZERO };
+            fq.enqueue(Time::ZERO, waiting, &mut tally);
+        };
+        (0..1000).for_each(|packet| come(&mut fq, packet));
+        assert!(fq.fattest.bytes.is_none(), "no overflow, no index");
+        for packet in 1000..5000 {
+            come(&mut fq, packet);
+            assert!(fq.fattest.bytes.is_some() && fq.fattest.changes <= 1);
+        }
+        let mut others = Tally::default();
+        while fq.dequeue(Time::ZERO, &mut others).is_some() {}
+        (0..500).for_each(|packet| come(&mut fq, packet));
+        assert!(fq.fattest.bytes.is_none(), "no overflow for long, no index");
+        assert_eq!(tally.dropped, 4000);
     }
 
     /// Bursts that build up a delay, and idle times between them in which packets come one by one.

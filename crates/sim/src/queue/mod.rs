@@ -6,6 +6,7 @@
 pub mod codel;
 pub mod droptail;
 pub mod fq_codel;
+mod largest;
 pub mod ns3_default;
 
 use crate::packet::Packet;

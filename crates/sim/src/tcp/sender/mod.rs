@@ -154,6 +154,8 @@ pub struct Sender {
     paced_until: Time,
     /// The next segment tells the receiver that the window was reduced (CWR).
     announce_reduction: bool,
+    /// The last attempt to send ended because the host's queue was full.
+    held_by_host: bool,
     /// The RTT sample of the last ACK.
     sample: Option<Span>,
     /// The window in segments, since when, and its integral until then.
@@ -212,6 +214,7 @@ impl Sender {
             last_sent: Time::ZERO,
             paced_until: Time::ZERO,
             announce_reduction: false,
+            held_by_host: false,
             sample: None,
             window: 0,
             window_since: Time::ZERO,

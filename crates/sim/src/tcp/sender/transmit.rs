@@ -18,12 +18,13 @@ impl Sender {
         let sent_before = outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
+        self.held_by_host = false;
         let limit = loop {
             if self.board.pipe() + held >= window && !at_once {
                 break Limit::Window;
             }
             if outbox.len() - sent_before >= room as usize {
-                // The host holds the sender back; it is woken when there is room.
+                self.held_by_host = true;
                 break Limit::Window;
             }
             if let Some(wait) = self.paced_out(now, &control) {
@@ -126,16 +127,17 @@ impl Sender {
         (allowed > now).then_some(allowed)
     }
 
-    /// The host queue is full until then.
+    /// The sender's turn at the host's queue comes then.
     pub fn wait_for_host(&mut self, until: Time) {
         self.timers.host = until;
     }
 
-    /// Whether there is something that could leave if the host queue had room.
+    /// Whether there is something that could leave if the host's queue had room.
     #[must_use]
-    pub fn wants_to_send(&mut self) -> bool {
+    pub fn is_held_by_host(&mut self) -> bool {
         let control = self.cc.control();
-        self.connection == Connection::Open
+        self.held_by_host
+            && self.connection == Connection::Open
             && self.board.pipe() + self.held_back() < self.window_segments(&control)
             && self.next_segment().is_ok()
     }

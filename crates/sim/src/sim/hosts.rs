@@ -1,0 +1,54 @@
+//! Senders that share a host's queue, and their turns.
+
+use super::Sim;
+
+impl Sim {
+    /// Packets that the host's queue still takes from this sender.
+    #[inline]
+    pub(super) fn room(&mut self, index: usize) -> u32 {
+        let Some(host) = self.flows[index].ways.host else { return u32::MAX };
+        let host = &self.hosts[host as usize];
+        host.room(index as u32, self.links[host.link as usize].backlog(self.now).packets)
+    }
+
+    /// A sender has acted; what it sent is not in the queue yet.
+    #[inline]
+    pub(super) fn end_turn(&mut self, index: usize, host: u32) {
+        let host = &mut self.hosts[host as usize];
+        let backlog = self.links[host.link as usize].backlog(self.now).packets;
+        if host.end_turn(index as u32, backlog) {
+            self.flows[index].waits_for_host = false;
+        }
+    }
+
+    /// A new flow has the place of one that may have been the first in line.
+    pub(super) fn pass_on_turn(&mut self, index: usize) {
+        if let Some(host) = self.flows[index].ways.host {
+            self.hosts[host as usize].look_again();
+            self.wake_first(host);
+        }
+    }
+
+    /// A sender that could send more stands in line; the first in line is woken when there is room.
+    #[inline]
+    pub(super) fn wait_for_turn(&mut self, index: usize, host: u32) {
+        let flow = &mut self.flows[index];
+        if !flow.waits_for_host && flow.sender.is_held_by_host() {
+            flow.waits_for_host = true;
+            self.hosts[host as usize].wait(index as u32, flow.generation);
+        }
+        self.wake_first(host);
+    }
+
+    /// The first in line is woken when the queue has room. Only a change of the link's rate can alter that time.
+    fn wake_first(&mut self, host: u32) {
+        let Self { hosts, flows, links, .. } = self;
+        let host = &mut hosts[host as usize];
+        let until = links[host.link as usize].time_below(self.now, host.packets - 1);
+        let Some(first) = host.wake_first(until, |flow| flows[flow as usize].generation) else { return };
+        let flow = &mut flows[first as usize];
+        flow.sender.wait_for_host(until);
+        flow.look_ahead();
+        self.schedule_flow(first as usize);
+    }
+}
