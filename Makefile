@@ -2,14 +2,14 @@
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
 # Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there),
-# sensitivity (every alternative to what the papers leave open: long), clean.
+# sensitivity (every alternative to what the papers leave open: long), notices (licences of others), clean.
 
 PYTHON ?= python3
 BIN := .venv/bin
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity clean
+.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity notices clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -49,6 +49,17 @@ docs: $(BUILT)
 sensitivity: $(BUILT)
 	@$(BIN)/cwndlab reproduce --full --out out/full
 	@$(BIN)/python -m cwndlab.papers.sensitivity out/full/reproduction.json > docs/sensitivity.md
+
+# $(call need,PROGRAM,COMMAND): stop if the program is missing, and say which command installs it.
+need = command -v $(1) >/dev/null || { echo "$(1) is missing: $(2)"; exit 1; }
+
+# Offline, so that the same crates give the same file; hence they are fetched first.
+notices:
+	@$(call need,cargo-about,cargo install --locked --features cli cargo-about)
+	@cargo fetch --quiet --locked
+	@cargo about generate --offline --locked --fail --manifest-path crates/native/Cargo.toml --features extension-module \
+		--output-file THIRD-PARTY-NOTICES.txt crates/native/notices.hbs
+	@cat python/cwndlab/report/assets/uplot/LICENSE >> THIRD-PARTY-NOTICES.txt
 
 clean:
 	rm -rf .venv target out .cwndlab .mypy_cache .ruff_cache .pytest_cache .hypothesis
