@@ -2,21 +2,24 @@
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
 # Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there),
-# sensitivity (every alternative to what the papers leave open: long), notices (licences of others), clean.
+# sensitivity (every alternative to what the papers leave open: long), clean; and with tools that docs/supply-chain.md
+# names: lock (what is installed), notices (licences of others), audit (known advisories).
 
 PYTHON ?= python3
 BIN := .venv/bin
+LOCK := requirements/dev.lock
+LOCKED := .venv/locked
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity notices clean
+.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity lock notices audit audit-rust audit-python clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
 
 test: lint $(BUILT)
 	@echo "== cargo test"
-	@cargo test --quiet --workspace
+	@cargo test --quiet --locked --workspace
 	@echo "== pytest"
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
@@ -31,7 +34,7 @@ lint-rust:
 	@echo "== cargo fmt"
 	@cargo fmt --all --check
 	@echo "== cargo clippy"
-	@cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 
 lint-python: $(BUILT)
 	@echo "== ruff"
@@ -53,6 +56,16 @@ sensitivity: $(BUILT)
 # $(call need,PROGRAM,COMMAND): stop if the program is missing, and say which command installs it.
 need = command -v $(1) >/dev/null || { echo "$(1) is missing: $(2)"; exit 1; }
 
+# One version of each package for every Python that we support, and wheels only: to build a source would fetch what no hash pins.
+# Pins stay as they are where they still fit; `make lock UPGRADE=--upgrade` takes the newest.
+RESOLVE = uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	--only-binary :all: --emit-build-options --custom-compile-command "make lock" $(UPGRADE)
+
+lock:
+	@$(call need,uv,pip install uv)
+	@$(RESOLVE) --extra dev --output-file $(LOCK) pyproject.toml
+	@$(RESOLVE) --extra sb3 --constraints $(LOCK) --output-file requirements/sb3.lock pyproject.toml
+
 # Offline, so that the same crates give the same file; hence they are fetched first.
 notices:
 	@$(call need,cargo-about,cargo install --locked --features cli cargo-about)
@@ -61,17 +74,35 @@ notices:
 		--output-file THIRD-PARTY-NOTICES.txt crates/native/notices.hbs
 	@cat python/cwndlab/report/assets/uplot/LICENSE >> THIRD-PARTY-NOTICES.txt
 
+audit: audit-rust audit-python
+
+audit-rust:
+	@$(call need,cargo-audit,cargo install --locked cargo-audit)
+	@echo "== cargo audit"
+	@cargo audit $(CARGO_AUDIT)
+
+# Strict, for pip-audit skips a package of which it gets no answer, and then finds nothing.
+audit-python:
+	@$(call need,pip-audit,pip install pip-audit)
+	@for lock in requirements/*.lock; do echo "== pip-audit $$lock"; \
+		pip-audit --strict --require-hashes --disable-pip --progress-spinner off --requirement $$lock $(PIP_AUDIT) || exit 1; done
+
 clean:
 	rm -rf .venv target out .cwndlab .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# The stamp is touched last: a set-up that was cut off is done again.
-$(BUILT): pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
+# The stamps are touched last: a set-up that was cut off is done again. A new lock makes a new environment, so that nothing of the old
+# one stays.
+$(LOCKED): $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or later is needed; name it with: make PYTHON=python3.12"; exit 1; }
 	@command -v cargo >/dev/null || { echo "cargo is needed: install Rust 1.88 or later with rustup"; exit 1; }
 	@echo "== set up .venv"
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.8,<2'
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	@touch $@
+
+# No index: what the module needs is there already, or missing in the lock.
+$(BUILT): $(LOCKED) pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
 	@echo "== build the extension module (two minutes the first time)"
-	@VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
+	@VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
 	@touch $@

@@ -1,6 +1,6 @@
 """Stable-Baselines3's DQN learns in an environment; what it has learned plays in a scenario file.
 
-    pip install 'cwndlab[sb3]'
+    .venv/bin/pip install --require-hashes -r requirements/sb3.lock
     python examples/sb3_dqn.py [ENVIRONMENT] [DECISIONS]
 
 It leaves its network as sb3.safetensors. On a link of ours the network is played twice: by Stable-Baselines3 from

@@ -242,7 +242,7 @@ def test_weights_as_stable_baselines_names_them_play_as_they_do_outside(prefix: 
 def test_the_example_with_stable_baselines_gives_the_same_run_inside(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    pytest.importorskip("stable_baselines3", reason="pip install 'cwndlab[sb3]'")
+    pytest.importorskip("stable_baselines3", reason="pip install --require-hashes -r requirements/sb3.lock")
     monkeypatch.chdir(tmp_path)
     example = runpy.run_path(str(ROOT / "examples" / "sb3_dqn.py"))
     for environment in example["ALGORITHMS"]:
