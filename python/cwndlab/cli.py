@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,10 +20,11 @@ from cwndlab.commands.score import score
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.train import train
-from cwndlab.errors import CwndlabError
+from cwndlab.errors import CacheWarning, CwndlabError
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
+    from typing import TextIO
 
 INTERRUPTED = 130
 
@@ -90,12 +92,31 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ± gets a question mark, not a traceback.
         _as_text(stream).reconfigure(errors="replace")
+    warnings.showwarning = _show_warning
     app()
 
 
 def _as_text(stream: Any) -> TextIOWrapper:
     text: TextIOWrapper = stream
     return text
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning of ours is for whoever calls the command: where it stands in the code is of no use."""
+    from cwndlab.commands.problems import print_message
+
+    if issubclass(category, CacheWarning):
+        print_message("warning", str(message))
+    else:
+        told = warnings.formatwarning(str(message), category, filename, lineno, line)
+        typer.echo(told, file=file, err=True, nl=False)
 
 
 def _tell(error: CwndlabError) -> None:

@@ -15,6 +15,10 @@ class InputError(CwndlabError):
     exit_status = 2
 
 
+class CacheWarning(UserWarning):
+    """Finished runs cannot be kept: nothing is lost but the time to make them again."""
+
+
 class RunFailedError(CwndlabError):
     """A simulation broke off; `setting` tells it from other runs of the same file and seed."""
 

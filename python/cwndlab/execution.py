@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
+from cwndlab.errors import CacheWarning
 from cwndlab.manifest import extension_hash
 from cwndlab.recording import Record
 from cwndlab.result import Result
@@ -12,6 +14,7 @@ from cwndlab.store import Store, default_folder, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from cwndlab.scenario import Scenario
 
@@ -56,10 +59,18 @@ def execute_each(
         for scenario, seeds in jobs
     ]
     batches = run_works(works, threads=threads, watch=watch)
+    _warn_of(folder, [work.store for work in works])
     return [
         Result(scenario, batch.runs, batch.interrupted)
         for (scenario, _), batch in zip(jobs, batches, strict=True)
     ]
+
+
+def _warn_of(folder: Path, stores: Sequence[Store]) -> None:
+    failure = next((store.failure for store in stores if store.failure), None)
+    if failure is not None:
+        told = f"{folder}: finished runs cannot be kept ({failure}); they will be made again"
+        warnings.warn(told, CacheWarning, stacklevel=1)
 
 
 def weight(scenario: Scenario) -> float:
