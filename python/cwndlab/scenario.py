@@ -97,13 +97,19 @@ class Scenario:
     @cached_property
     def controllers(self) -> list[Origin]:
         """The algorithms that it names and that do not ship with this build."""
-        from cwndlab.controllers.origins import known
+        from cwndlab.controllers.origins import known, origin
 
         if not known():
             return []
         # `uncoupled:my-aimd` runs `my-aimd`.
         names = dict.fromkeys(flow["cc"]["name"].rpartition(":")[2] for flow in self.resolved["flow"])
-        return [known()[name] for name in names if name in known()]
+        return [origin(name) for name in names if name in known()]
+
+    def has_code_as_before(self) -> bool:
+        """Whether the code of its controllers is still what it was when they were looked at first."""
+        from cwndlab.controllers.origins import origin
+
+        return all(origin(each.name) == each for each in self.controllers)
 
     def overridden(self, *overrides: Override) -> Scenario:
         """The same scenario with more overrides, after those that it has."""

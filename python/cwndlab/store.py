@@ -24,7 +24,7 @@ from cwndlab.reading import read_regular
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cwndlab.recording import Column
 
@@ -52,8 +52,18 @@ def default_folder() -> Path:
 class Store:
     """The runs of one scenario, simulated by one build of the extension module."""
 
-    def __init__(self, folder: Path, canonical: str, extension: str, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        canonical: str,
+        extension: str,
+        *,
+        fresh: bool = False,
+        holds: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._folder = folder
+        # Whether `canonical` is still all that decides a run: a controller may import more while it runs.
+        self._holds = holds
         self._base = hashlib.sha256(f"{FORMAT}\n{extension}\n{canonical}".encode())
         self._fresh = fresh
         # Why a finished run could not be kept, of the first one.
@@ -69,6 +79,8 @@ class Store:
 
     def save(self, seed: int, stored: Stored) -> None:
         """Keep a finished run. A disk that is full or read-only costs the reuse, not the result."""
+        if not self._holds():
+            return
         try:
             _write(self._path(seed, record=stored.recording is not None), stored)
         except OSError as error:
