@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.detail import Detail, Distribution
-from cwndlab.reading import read_regular
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
+from cwndlab.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
