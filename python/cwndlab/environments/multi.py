@@ -12,6 +12,7 @@ try:
     import numpy as np
     from pettingzoo import AECEnv
 
+    from cwndlab.environments.actions import checked
     from cwndlab.environments.spaces import action_space, observation_space
 except ModuleNotFoundError:
     raise CwndlabError(courses.PETTINGZOO) from None
@@ -49,6 +50,7 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.possible_agents = self.course.agents
         self._observation_space = observation_space(self.course)
         self._action_space = action_space(self.course)
+        self._actions = int(self._action_space.n)
         self._episodes = _native.Episodes(self.course)
         self._generator: np.random.Generator | None = None
 
@@ -91,10 +93,10 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        chosen = checked(action, self._actions, f" of {agent}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        assert action is not None, f"{agent} is to act"
-        seen, reward, terminated, truncated, info = self._episodes.step(int(action))
+        seen, reward, terminated, truncated, info = self._episodes.step(chosen)
         turn = self.possible_agents[self._episodes.turn]
         self.rewards[turn] = reward
         self._turn_of(turn, seen, info)
