@@ -97,7 +97,7 @@ def test_episodes_without_a_seed_differ() -> None:
 def test_links_are_drawn_from_their_ranges() -> None:
     env = FlowEnv(WINDOW)
     ranges = {each["name"]: each for each in catalogue.find(WINDOW)[1]["ranges"]}
-    drawn = [dict(env.course.drawn(seed)) for seed in range(500)]
+    drawn = [dict(env.course.link(seed)) for seed in range(500)]
     for name, each in ranges.items():
         values = np.log([link[name] for link in drawn])
         low, high = np.log(each["low"]), np.log(each["high"])

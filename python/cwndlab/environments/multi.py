@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -52,7 +53,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self._action_space = action_space(self.course)
         self._actions = int(self._action_space.n)
         self._episodes = _native.Episodes(self.course)
-        self._generator: np.random.Generator | None = None
+        # Of the first episode, and by it of those that follow, where no seed is given.
+        self._seed: int | None = secrets.randbits(63)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """All agents see the same quantities."""
@@ -68,10 +70,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         """Begin an episode; its seed decides all that is random, and the episodes after it."""
         # PettingZoo's own tests give options that no environment has.
         del options
-        if self._generator is None and seed is None:
-            seed = int(np.random.default_rng().integers(2**63))
-        if seed is not None:
-            self._generator = np.random.default_rng(courses.checked_seed(seed))
+        seed = self._seed if seed is None else courses.checked_seed(seed)
+        self._seed = None
         seen, _, _, _, info = self._episodes.reset(seed)
         self.agents = list(self.possible_agents)
         nothing = np.zeros_like(seen)

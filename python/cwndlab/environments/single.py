@@ -83,6 +83,10 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         return measured
 
     def _described(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Add the seed of the episode, and what it has drawn."""
-        seed = self._episodes.seed
-        return {**info, "seed": seed, **dict(self.course.drawn(seed))}
+        """Add the seed of the episode, and the link that it has."""
+        return {**info, "seed": self._episodes.seed, **dict(self._episodes.link)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same one."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__

@@ -91,6 +91,11 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
         return [courses.checked_seed(seed + place) for place in range(self.num_envs)]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same ones."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__
+
 
 def _masked(info: dict[str, Any]) -> dict[str, Any]:
     """Beside each value, which environments have it, as Gymnasium has it."""

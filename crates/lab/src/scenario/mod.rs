@@ -29,10 +29,13 @@ use flow::Path;
 pub(crate) use flow::Flow;
 pub(crate) use link::Link;
 pub use problem::{Place, Problem, Severity};
-pub(crate) use quantity::show_time;
+pub(crate) use quantity::{QueueSize, show_time};
 pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
+pub(crate) use settle::PACKET_BITS;
 
 use crate::trace::TraceFiles;
+use cwndlab_cc::decisions::GivenWeights;
+use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, MultipathSpec, PathSpec, RecordSpec};
@@ -139,6 +142,21 @@ impl Scenario {
             send_jitter: self.send_jitter,
             record: record.then(|| self.record_spec()),
         }
+    }
+
+    /// The files that it names, traces and weights, each with the hash of what it held when the scenario was read.
+    pub(crate) fn files(&self) -> Vec<(String, String)> {
+        let access = self.flows.iter().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
+        let links = self.links.iter().chain(access);
+        let ways = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
+        let traces = ways.filter_map(|way| way.trace.as_ref());
+        let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
+        let settings = self.flows.iter().flat_map(|flow| &flow.template.settings);
+        let weights = settings.filter_map(|(_, value)| match value {
+            Value::Weights(GivenWeights(Some(file))) => Some((file.name.clone(), file.hash.clone())),
+            _ => None,
+        });
+        traces.chain(weights).collect()
     }
 
     /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.
