@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,17 +50,24 @@ def prepare(folder: Path) -> None:
         raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
-def save(result: Saved, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
+def save(
+    result: Saved,
+    folder: str | os.PathLike[str],
+    *,
+    figures: bool = True,
+    style: bool = True,
+    every_flow: bool = False,
+) -> None:
     """Write all files of a result: document, tables, figures and report."""
     path = Path(folder)
     prepare(path)
-    write_tables(result, path)
+    write_tables(result, path, every_flow=every_flow)
     if figures:
         write_figures(result, path, style=style)
     write_report(result, path)
 
 
-def write_tables(result: Saved, folder: Path) -> None:
+def write_tables(result: Saved, folder: Path, *, every_flow: bool = False) -> None:
     """Write the document and the tables.
 
     Earlier files go first, the figures too: a stale figure beside new numbers would lie.
@@ -68,7 +76,7 @@ def write_tables(result: Saved, folder: Path) -> None:
 
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
-    (folder / DOCUMENT).write_text(dump(result.to_json()) + "\n")
+    (folder / DOCUMENT).write_text(dump(result.to_json(every_flow=every_flow)) + "\n")
     saved.write(result, folder)
     _write_weights(result, folder / WEIGHTS)
 
@@ -105,7 +113,10 @@ def write_report(result: Saved, folder: Path) -> None:
 
 def dump(document: dict[str, Any]) -> str:
     """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # `json.dumps` keeps every number and comma as a text of its own until the end: ten times the memory.
+    text = io.StringIO()
+    json.dump(document, text, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.getvalue()
 
 
 def _figures(result: Saved, *, style: bool) -> dict[str, Callable[[], Figure]]:
