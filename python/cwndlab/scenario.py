@@ -67,6 +67,21 @@ class Scenario:
         """About how many data packets a run has: what it costs."""
         return float(self._checked["packets_expected"])
 
+    @property
+    def packets_held(self) -> float:
+        """About how many packets are in memory at once, at most: sent and not yet acknowledged."""
+        return float(self._checked["packets_held"])
+
+    @property
+    def senders(self) -> float:
+        """About how many senders there are at once: flows, subflows, and transfers that come and go."""
+        return float(self._checked["senders"])
+
+    @property
+    def directions(self) -> int:
+        """How many directions of links there are, access links included."""
+        return int(self._checked["directions"])
+
     @cached_property
     def _checked(self) -> dict[str, Any]:
         from cwndlab import _native

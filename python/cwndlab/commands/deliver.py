@@ -77,9 +77,12 @@ def run_all(
     scenarios: Sequence[Scenario], seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
 ) -> list[Result]:
     """Run every scenario with every seed; progress and what was reused are told on standard error."""
+    from cwndlab.commands.problems import print_memory
     from cwndlab.execution import execute
     from cwndlab.numbers import counted
     from cwndlab.progress import progress
+
+    print_memory(scenarios, len(seeds), record, threads)
 
     count = len(scenarios) * len(seeds)
     began = time.perf_counter()

@@ -24,6 +24,7 @@ mod tree;
 mod weights;
 mod words;
 
+use cost::Work;
 use flow::Path;
 
 pub(crate) use flow::Flow;
@@ -62,7 +63,7 @@ pub struct Scenario {
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) packets_expected: f64,
+    pub(crate) work: Work,
 }
 
 /// Cells that a recording may have: 128 MB of numbers.
@@ -119,7 +120,31 @@ impl Scenario {
     /// Links without a rate and windows without a limit by them are left out.
     #[must_use]
     pub fn packets_expected(&self) -> f64 {
-        self.packets_expected
+        self.work.packets
+    }
+
+    /// About how many data packets are in the simulator's memory at once, at most: sent and not yet acknowledged.
+    #[must_use]
+    pub fn packets_held(&self) -> f64 {
+        self.work.held
+    }
+
+    /// About how many senders there are at once: flows, subflows, connections, and transfers of arrival processes.
+    #[must_use]
+    pub fn senders(&self) -> f64 {
+        let lasting = self.running().filter(|flow| flow.arrivals.is_none());
+        lasting.map(recorded_tables).sum::<usize>() as f64 + self.work.transfers
+    }
+
+    /// How many directions of links there are, access links included.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        let ways = |link: &Link| 1 + usize::from(link.back.is_some());
+        let own = |flow: &Flow| {
+            flow.names.len()
+                * flow.paths.iter().filter_map(|path| path.access.as_ref()).map(ways).sum::<usize>()
+        };
+        self.links.iter().map(ways).sum::<usize>() + self.running().map(own).sum::<usize>()
     }
 
     /// The flows that run.

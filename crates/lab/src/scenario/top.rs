@@ -1,6 +1,7 @@
 //! The top level of a scenario file.
 
 use super::context::Context;
+use super::cost::Work;
 use super::flow::{self, Flow, LinkNumbers};
 use super::link::{Link, Role, link};
 use super::problem::{Checked, Problems};
@@ -40,7 +41,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     if let Ok(Some(options)) = &tcp {
         cx.tcp = options.clone();
     }
-    let (links, flows, packets_expected) = network(&mut section, &cx);
+    let (links, flows, work) = network(&mut section, &cx);
     section.finish()?;
 
     Ok(Scenario {
@@ -53,12 +54,12 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
         tcp: tcp?.unwrap_or_else(|| in_force.options()),
         links: links.into_iter().flatten().collect(),
         flows: flows.into_iter().flatten().collect(),
-        packets_expected,
+        work,
     })
 }
 
-/// Links and flows, and the data packets that they may carry; what could not be read is `None`, and has been reported.
-fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, f64) {
+/// Links and flows, and what they may come to; what could not be read is `None`, and has been reported.
+fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, Work) {
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
     let (link_names, mut links) = read_links(named, cx);
@@ -71,9 +72,9 @@ fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Optio
     }
     settle::settle(&mut links, &mut flows, cx.problems);
     none_enabled(&flows, cx.problems);
-    let packets = limits::check(&links, &flows, cx.duration, cx.problems);
+    let work = limits::check(&links, &flows, cx.duration, cx.problems);
     odd::tell(&links, &flows, cx.duration, cx.problems);
-    (links, flows, packets)
+    (links, flows, work)
 }
 
 /// Refuses a scenario in which nothing would run.
