@@ -80,7 +80,10 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
         raise InputError(f"compare {','.join(algorithms)}: expected two or more algorithms, none twice")
     named = scenario.overridden(*names_by_place(scenario))
     chosen = _chosen(named, flows)
-    variants = tuple(named.overridden(*((f"flow.{index}.cc", cc) for index in chosen)) for cc in algorithms)
+    variants = tuple(
+        named.overridden(*((f"flow.{index}.cc", cc) for index in chosen), option=f"--cc {cc}")
+        for cc in algorithms
+    )
     for variant in variants:
         variant.validate()
     others = len(named.resolved["flow"]) - len(chosen)

@@ -161,7 +161,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         return str(answer.stderr)
 
     assert "no environment is called `dqn`" in told("train", "dqn", "--out", str(tmp_path))
-    assert "none.safetensors: cannot be read" in told("train", NEWRENO, "--from", "none.safetensors")
+    assert "none.safetensors: no such file" in told("train", NEWRENO, "--from", "none.safetensors")
     (tmp_path / "w").write_bytes(train(WINDOW, 1).weights)
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
     assert "it holds a network of 5-30-30-30-5; the environment needs one of 3-30-30-30-7" in told(

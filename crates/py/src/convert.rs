@@ -20,6 +20,7 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
             "severity": problem.severity.word(),
             "line": problem.line(),
             "column": problem.column(),
+            "override": problem.override_key(),
             "key": problem.key,
             "message": problem.message,
             "text": problem.to_string(),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 DOCUMENT = "training.json"
+# Its replay memory is most of it: ten million tuples at most.
+CHECKPOINT_BYTES = 8 * 2**30
 # Episodes whose mean tells what was reached.
 LAST = 10
 
@@ -52,11 +54,12 @@ def train(
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.environments.training import train as learn
     from cwndlab.progress import progress
+    from cwndlab.reading import read
     from cwndlab.scenario import parse_override
 
     changes = dict(parse_override(text) for text in overrides)
     weights = None if given is None else read_weights(given)
-    checkpoint = None if resume is None else read_weights(resume / CHECKPOINT)
+    checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     place = str(resume) if out is None and resume is not None else out
     folder = prepared(place, "train-" + environment.rpartition("/")[2])
     with progress("train") as watch:
@@ -72,13 +75,11 @@ def train(
 
 
 def read_weights(file: Path) -> bytes:
-    """Read a file of weights, or a checkpoint."""
-    from cwndlab.errors import InputError
+    """Read a file of weights."""
+    from cwndlab import _native
+    from cwndlab.reading import read
 
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    return read(file, _native.WEIGHTS_BYTES, "a file of weights (safetensors)")
 
 
 def _told(training: Training) -> str:

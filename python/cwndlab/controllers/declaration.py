@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from cwndlab import _native, catalogue
 from cwndlab.controllers import code, faults, origins, sources
 from cwndlab.controllers.parameters import Parameter, declared_by
 from cwndlab.errors import InputError
+from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,6 @@ def _callbacks(cls: type, name: str) -> list[str]:
     found = [each for each in dir(cls) if each.startswith("on_") and callable(getattr(cls, each))]
     for each in found:
         if each not in CALLBACKS:
-            near = difflib.get_close_matches(each, CALLBACKS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"callbacks are {', '.join(CALLBACKS)}"
+            hint = did_you_mean(each, CALLBACKS, f"callbacks are {', '.join(CALLBACKS)}")
             raise InputError(f"controller {name!r}: nothing calls {each}; {hint}")
     return found

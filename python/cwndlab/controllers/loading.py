@@ -14,9 +14,13 @@ from cwndlab.controllers.code import shown
 from cwndlab.controllers.faults import told_of_module
 from cwndlab.controllers.origins import known
 from cwndlab.errors import InputError
+from cwndlab.reading import MIB, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+# Far above any code written by hand.
+MAX_BYTES = 16 * MIB
 
 
 def load(names: Iterable[str]) -> None:
@@ -51,8 +55,11 @@ def _load_package(name: str) -> None:
 
 
 def _load_file(file: Path) -> None:
-    if not file.is_file():
-        raise InputError(f"--with {file}: no such file; expected a Python file (.py)")
+    try:
+        # Before Python reads it: a pipe would have it wait, a device would fill the memory.
+        read(file, MAX_BYTES, "a Python file (.py)")
+    except InputError as error:
+        raise InputError(f"--with {error}") from None
     path = str(file.resolve())
     loader = sources.of_file(path)
     spec = importlib.util.spec_from_loader(loader.name, loader)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import difflib
+import io
 import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cwndlab import reading
 from cwndlab.errors import InputError
 from cwndlab.papers.expression import parse
 from cwndlab.papers.figure import (
@@ -35,9 +36,13 @@ from cwndlab.papers.paper import (
     Variant,
 )
 from cwndlab.papers.quantities import QUANTITIES
+from cwndlab.suggestions import did_you_mean
 
 Made = TypeVar("Made")
 Content = Mapping[str, Any]
+
+# Far above any file of a paper.
+MAX_BYTES = 16 * reading.MIB
 
 
 def folder() -> Path:
@@ -61,8 +66,7 @@ def read(name: str) -> Paper:
     """Read one paper; raises `InputError` if there is none of this name, or if its folder has a mistake."""
     known = names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
         raise InputError(f"no paper is called {name!r}; {hint}")
     return _paper(folder() / name)
 
@@ -194,11 +198,8 @@ def _check_effect(effect: str, where: str) -> None:
 
 
 def _targets(path: Path) -> tuple[Target, ...]:
-    try:
-        with path.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    text = _text(path, "a table of numbers (CSV)")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
     return tuple(_target(row, f"{path}: row {index}") for index, row in enumerate(rows, start=2))
 
 
@@ -211,11 +212,16 @@ def _target(row: Content, where: str) -> Target:
 
 def _toml(path: Path) -> Content:
     try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        return tomllib.loads(_text(path, "a file of a paper (TOML)"))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _text(path: Path, expected: str) -> str:
+    try:
+        return reading.read(path, MAX_BYTES, expected).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start + 1} is not UTF-8; expected {expected}") from None
 
 
 def _entries(
@@ -234,8 +240,7 @@ def _make(kind: Callable[..., Made], content: Content, where: str) -> Made:
     fields = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
     unknown = [key for key in content if key not in fields]
     if unknown:
-        near = difflib.get_close_matches(str(unknown[0]), fields, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(fields)}"
+        hint = did_you_mean(str(unknown[0]), fields, f"allowed: {', '.join(fields)}")
         raise InputError(f"{where}: unknown key {unknown[0]!r}; {hint}")
     required = [
         name

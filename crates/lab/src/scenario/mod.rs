@@ -21,6 +21,7 @@ mod settle;
 mod steps;
 mod top;
 mod tree;
+mod visible;
 mod weights;
 mod words;
 
@@ -33,8 +34,9 @@ pub use problem::{Place, Problem, Severity};
 pub(crate) use quantity::{QueueSize, show_time};
 pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
 pub(crate) use settle::PACKET_BITS;
+pub use words::nearest;
 
-use crate::trace::TraceFiles;
+use crate::trace::{self, TraceFiles};
 use cwndlab_cc::decisions::GivenWeights;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
@@ -83,6 +85,9 @@ pub fn read(
     let (root, problems) = match decode(text) {
         Ok(text) => {
             let (root, syntax) = tree::parse(text);
+            if !syntax.is_empty() && trace::is_like_trace(text) {
+                return (None, vec![a_trace(source.file)]);
+            }
             (root, problem::Problems::new(source.file, syntax))
         }
         Err(message) => {
@@ -95,6 +100,16 @@ pub fn read(
     let scenario = top::scenario(&root, source, &problems);
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())
+}
+
+/// Told alone: every line of a trace is a mistake in a scenario.
+fn a_trace(file: &str) -> Problem {
+    let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let message = format!(
+        "this is a trace, not a scenario; a scenario names it in a [[link]]: trace = \"{}\"",
+        tree::shortened(&name)
+    );
+    Problem { file: file.into(), severity: Severity::Error, place: Place::Whole, key: String::new(), message }
 }
 
 fn decode(text: &[u8]) -> Result<&str, String> {

@@ -10,7 +10,8 @@ use super::section::{Item, Section};
 use super::tree::{Kind, Node};
 use super::{Scenario, Source, limits, names, odd, settle};
 use cwndlab_cc::Span;
-use cwndlab_sim::tcp::{PROFILES, Profile};
+use cwndlab_cc::params::Parameters;
+use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use std::collections::BTreeSet;
 
 /// Longer runs are legal, but hardly meant.
@@ -30,6 +31,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     // Where the profile is wrong, the rest is checked with the default one.
     let in_force = profile.unwrap_or(&PROFILES[0]);
     let tcp = section.get("tcp", |item| flow::options(item, &in_force.options()));
+    problems.note_keys("tcp", TcpOptions::specs().iter().map(|spec| spec.name));
     let mut cx = Context {
         registry: source.registry,
         traces: source.traces,
