@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import InputError
+from cwndlab import writing
+from cwndlab.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +49,9 @@ def prepare(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
+        # Another folder on a full disk would be no better.
+        kind = OutputError if error.errno in (errno.ENOSPC, errno.EDQUOT) else InputError
+        raise kind(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
 def save(
@@ -75,8 +79,8 @@ def write_tables(result: Saved, folder: Path, *, every_flow: bool = False) -> No
     from cwndlab import saved
 
     for name in NAMES:
-        (folder / name).unlink(missing_ok=True)
-    (folder / DOCUMENT).write_text(dump(result.to_json(every_flow=every_flow)) + "\n")
+        writing.remove(folder / name)
+    writing.write_text(folder / DOCUMENT, dump(result.to_json(every_flow=every_flow)) + "\n")
     saved.write(result, folder)
     _write_weights(result, folder / WEIGHTS)
 
@@ -87,12 +91,12 @@ def _write_weights(result: Saved, folder: Path) -> None:
     from cwndlab.result import Result
 
     for stale in folder.glob("*.safetensors"):
-        stale.unlink()
+        writing.remove(stale)
     learned = result.weights if isinstance(result, Result) else {}
     for (flow, seed), file in learned.items():
-        folder.mkdir(exist_ok=True)
+        writing.make_folder(folder)
         # A flow may be called what no file may.
-        (folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors").write_bytes(file)
+        writing.write_bytes(folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors", file)
 
 
 def write_figures(result: Saved, folder: Path, *, style: bool = True) -> None:

@@ -34,6 +34,8 @@ from cwndlab.result import Result
 from cwndlab.runner import SeedRun
 from cwndlab.scenario import Scenario
 from cwndlab.swept import Sweep
+from cwndlab.table_files import write_csv, write_parquet
+from cwndlab.writing import write_text
 
 if TYPE_CHECKING:
     import os
@@ -68,19 +70,19 @@ def write(result: Saved, folder: Path) -> None:
     """
     variants = list(_variants(result))
     runs = joined((settings, runs_frame(one.runs)) for settings, one in variants)
-    runs.write_parquet(folder / "runs.parquet")
-    runs.write_csv(folder / "runs.csv")
+    write_parquet(runs, folder / "runs.parquet")
+    write_csv(runs, folder / "runs.csv")
     hashes = {}
     for name, frame in (FRAMES if not isinstance(result, Sweep) else {}).items():
         table = joined((settings, frame(one.runs)) for settings, one in variants)
         if table.height:
             path = folder / f"{name}.parquet"
-            table.write_parquet(path)
+            write_parquet(table, path)
             hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     described = [_described(*variant) for variant in variants]
     document = {"schema": SCHEMA, **_head(result), "results": described, HASHES: hashes}
     sealed = document | {SEAL: _seal(document)}
-    (folder / FILE).write_text(json.dumps(sealed, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(folder / FILE, json.dumps(sealed, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def load(folder: str | os.PathLike[str]) -> Saved:

@@ -14,14 +14,15 @@ import io
 import itertools
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.detail import Detail, Distribution
+from cwndlab.errors import OutputError
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
 from cwndlab.regular import read_regular
+from cwndlab.writing import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -85,6 +86,8 @@ class Store:
             _write(self._path(seed, record=stored.recording is not None), stored)
         except OSError as error:
             self.failure = self.failure or error.strerror or str(error)
+        except OutputError as error:
+            self.failure = self.failure or str(error)
 
     def _path(self, seed: int, *, record: bool) -> Path:
         digest = self._base.copy()
@@ -256,12 +259,7 @@ def _write_archive(path: Path, arrays: Arrays) -> None:
     np.savez_compressed(archive, **arrays)
     content = archive.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.write(_seal(path, content))
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink()
-        raise
+    # One that is damaged by a power cut is made anew.
+    with whole(path, durable=False) as file:
+        file.write(content)
+        file.write(_seal(path, content))

@@ -80,10 +80,11 @@ def run_all(
     from cwndlab.commands.problems import print_memory
     from cwndlab.execution import execute
     from cwndlab.numbers import counted
+    from cwndlab.out_of_memory import require_least
     from cwndlab.progress import progress
 
     print_memory(scenarios, len(seeds), record, threads)
-
+    require_least()
     count = len(scenarios) * len(seeds)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:

@@ -50,7 +50,7 @@ def train(
 
     Ctrl-C keeps what was learned so far; --resume goes on from there as if nothing had been.
     """
-    from cwndlab import files
+    from cwndlab import files, writing
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.environments.training import train as learn
     from cwndlab.progress import progress
@@ -64,10 +64,10 @@ def train(
     folder = prepared(place, "train-" + environment.rpartition("/")[2])
     with progress("train") as watch:
         training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
-    (folder / WEIGHTS).write_bytes(training.weights)
-    (folder / CHECKPOINT).write_bytes(training.checkpoint)
+    writing.write_bytes(folder / WEIGHTS, training.weights)
+    writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
-    (folder / DOCUMENT).write_text(document + "\n")
+    writing.write_text(folder / DOCUMENT, document + "\n")
     typer.echo(document if as_json else _told(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:

@@ -10,7 +10,7 @@ import copyreg
 from typing import TYPE_CHECKING, TypeVar
 
 from cwndlab import _native
-from cwndlab.controllers.origins import known
+from cwndlab.controllers.origins import known, origin
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ S = TypeVar("S")
 
 def made(arguments: CourseArguments) -> _native.EnvironmentCourse:
     """Make a course with the controllers of this process."""
-    controllers = [(origin.name, origin.code_sha256) for origin in known().values()]
+    controllers = [(one.name, one.code_sha256) for one in map(origin, known())]
     try:
         return _native.EnvironmentCourse(arguments, controllers)
     except ValueError as error:
