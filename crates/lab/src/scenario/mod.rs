@@ -62,6 +62,7 @@ pub struct Scenario {
     pub(crate) warmup: Span,
     pub(crate) send_jitter: Option<Span>,
     pub(crate) record_interval: Span,
+    pub(crate) timeout_patterns: bool,
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
@@ -181,6 +182,7 @@ impl Scenario {
             arrivals: arriving.into_iter().flat_map(arrival_specs).collect(),
             send_jitter: self.send_jitter,
             record: record.then(|| self.record_spec()),
+            timeout_patterns: self.timeout_patterns,
         }
     }
 

@@ -28,6 +28,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     let warmup = section.get("warmup", |item| warmup(item, duration));
     let send_jitter = section.get("send_jitter", quantity::time);
     let record_interval = section.get("record", record_interval);
+    let timeout_patterns = section.get("timeout_patterns", |item| item.flag());
     // Where the profile is wrong, the rest is checked with the default one.
     let in_force = profile.unwrap_or(&PROFILES[0]);
     let tcp = section.get("tcp", |item| flow::options(item, &in_force.options()));
@@ -53,6 +54,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
         warmup: warmup?.unwrap_or(Span::ZERO),
         send_jitter: send_jitter?,
         record_interval: record_interval?.unwrap_or(RECORD_INTERVAL),
+        timeout_patterns: timeout_patterns?.unwrap_or(false),
         tcp: tcp?.unwrap_or_else(|| in_force.options()),
         links: links.into_iter().flatten().collect(),
         flows: flows.into_iter().flatten().collect(),
