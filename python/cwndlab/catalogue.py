@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from cwndlab import _native
@@ -31,6 +32,13 @@ def read() -> dict[str, Any]:
     """Everything, as the extension module tells it."""
     catalogue: dict[str, Any] = json.loads(_native.catalogue())
     return catalogue
+
+
+@cache
+def measures() -> dict[str, dict[str, Entry]]:
+    """What is declared of each measure, by the kind of its component and by its name."""
+    declared: dict[str, list[Entry]] = read()["measures"]
+    return {kind: {each["name"]: each for each in entries} for kind, entries in declared.items()}
 
 
 def find(name: str) -> tuple[str, Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cwndlab import catalogue
 from cwndlab.errors import InputError
 from cwndlab.pareto import Point
 from cwndlab.summary import Component, measure
@@ -22,18 +23,17 @@ LINK_MEASURES = ("utilisation", "queue_delay_ms", "queue_delay_p95_ms")
 def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
     """The totals of one seed; the queue is that of `link`.
 
-    Goodput, retransmissions and timeouts are sums over flows and groups; the RTT is the mean of the flows'
-    means, and a completion time the mean of the groups' percentiles.
+    Flows and groups make up the whole as the declaration of each measure says: as a sum, or as a mean.
     """
     senders = [*outcome["flows"], *(outcome.get("groups") or [])]
     watched: Outcome = next((each for each in outcome["links"] if each["name"] == link), {})
     return {
-        "goodput_mbps": _sum(senders, "goodput_mbps"),
-        "rtt_ms": _mean(outcome["flows"], "rtt_ms"),
+        "goodput_mbps": _together("flow", senders, "goodput_mbps"),
+        "rtt_ms": _together("flow", outcome["flows"], "rtt_ms"),
         **{key: watched.get(key) for key in LINK_MEASURES},
-        "retransmitted_packets": _sum(senders, "retransmitted_packets"),
-        "timeouts": _sum(senders, "timeouts"),
-        "completion_p95_ms": _mean(outcome.get("groups") or [], "completion_p95_ms"),
+        "retransmitted_packets": _together("flow", senders, "retransmitted_packets"),
+        "timeouts": _together("flow", senders, "timeouts"),
+        "completion_p95_ms": _together("group", outcome.get("groups") or [], "completion_p95_ms"),
         "jain": outcome.get("jain"),
     }
 
@@ -81,10 +81,9 @@ def _values(components: Iterable[Outcome], key: str) -> list[float]:
     return [component[key] for component in components if component.get(key) is not None]
 
 
-def _sum(components: Iterable[Outcome], key: str) -> float:
-    return sum(_values(components, key))
-
-
-def _mean(components: Iterable[Outcome], key: str) -> float | None:
+def _together(kind: str, components: Iterable[Outcome], key: str) -> float | None:
+    """One value of all components that have one."""
     values = _values(components, key)
+    if catalogue.measures()[kind][key]["together"] == "sum":
+        return sum(values)
     return sum(values) / len(values) if values else None

@@ -18,6 +18,7 @@ pub fn catalogue(registry: &Registry) -> Value {
         "tcp": params(&TcpOptions::specs()),
         "mptcp": params(&MptcpOptions::specs()),
         "environments": crate::gym::catalogue(registry),
+        "measures": crate::measures::catalogue(),
     })
 }
 

@@ -1,8 +1,10 @@
-"""The measures that tables show: which, under which heading, in which unit."""
+"""The measures that tables show. Headings and units are declared once, with the measures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from cwndlab import catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,53 +25,63 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-FLOW = (
-    Column("goodput_mbps", "goodput", "Mbit/s"),
-    Column("rtt_ms", "RTT", "ms"),
-    Column("rtt_p95_ms", "RTT p95", "ms"),
-    Column("retransmitted_packets", "retrans.", "packets"),
-    Column("timeouts", "timeouts"),
-    Column("fast_recoveries", "fast rec."),
-    Column("completion_s", "done in", "s"),
+def _columns(kind: str, *keys: str | Column) -> tuple[Column, ...]:
+    """The columns of these measures; a column in place of a key shows another unit than was measured."""
+    return tuple(key if isinstance(key, Column) else _column(kind, key) for key in keys)
+
+
+def _column(kind: str, key: str, unit: str | None = None, scale: float = 1) -> Column:
+    declared = catalogue.measures()[kind][key]
+    return Column(key, declared["heading"], declared["unit"] if unit is None else unit, scale)
+
+
+FLOW = _columns(
+    "flow",
+    "goodput_mbps",
+    "rtt_ms",
+    "rtt_p95_ms",
+    "retransmitted_packets",
+    "timeouts",
+    "fast_recoveries",
+    "completion_s",
 )
 # What a multipath connection has beside them.
-CONNECTION = (
-    Column("reassembly_delay_ms", "reassembly", "ms"),
-    Column("reassembly_max_bytes", "waits at most", "kB", scale=1e-3),
-    Column("receive_limited", "held back", "%", scale=100),
-    Column("reinjected_packets", "reinjected", "packets"),
+CONNECTION = _columns(
+    "connection",
+    "reassembly_delay_ms",
+    _column("connection", "reassembly_max_bytes", "kB", 1e-3),
+    _column("connection", "receive_limited", "%", 100),
+    "reinjected_packets",
 )
 # What a page has room for beside them.
-FLOW_MORE = (
-    Column("rtt_min_ms", "RTT min", "ms"),
-    Column("cwnd_mean_segments", "cwnd", "segments"),
-    Column("convergence_s", "stable after", "s"),
+FLOW_MORE = _columns("flow", "rtt_min_ms", "cwnd_mean_segments", "convergence_s")
+GROUP = _columns(
+    "group",
+    "arrived",
+    "completed",
+    "completion_ms",
+    "completion_p50_ms",
+    "completion_p95_ms",
+    "completion_p99_ms",
+    "goodput_mbps",
+    "retransmitted_packets",
+    "timeouts",
 )
-GROUP = (
-    Column("arrived", "arrived", "flows"),
-    Column("completed", "ended", "flows"),
-    Column("completion_ms", "mean", "ms"),
-    Column("completion_p50_ms", "p50", "ms"),
-    Column("completion_p95_ms", "p95", "ms"),
-    Column("completion_p99_ms", "p99", "ms"),
-    Column("goodput_mbps", "goodput", "Mbit/s"),
-    Column("retransmitted_packets", "retrans.", "packets"),
-    Column("timeouts", "timeouts"),
+LINK = _columns(
+    "link",
+    _column("link", "utilisation", "%", 100),
+    "dropped_packets",
+    "lost_packets",
+    "queue_delay_ms",
+    "queue_delay_p95_ms",
 )
-LINK = (
-    Column("utilisation", "used", "%", scale=100),
-    Column("dropped_packets", "dropped", "packets"),
-    Column("lost_packets", "lost", "packets"),
-    Column("queue_delay_ms", "queue delay", "ms"),
-    Column("queue_delay_p95_ms", "delay p95", "ms"),
-)
-CHANGE = (Column("recovery_s", "recovered after", "s"),)
+CHANGE = _columns("change", "recovery_s")
 # All flows and groups together, and the queue of one link.
 TOTAL = (
-    Column("goodput_mbps", "goodput", "Mbit/s"),
-    Column("queue_delay_ms", "queue delay", "ms"),
-    Column("queue_delay_p95_ms", "delay p95", "ms"),
-    Column("retransmitted_packets", "retrans.", "packets"),
+    _column("flow", "goodput_mbps"),
+    _column("link", "queue_delay_ms"),
+    _column("link", "queue_delay_p95_ms"),
+    _column("flow", "retransmitted_packets"),
     Column("completion_p95_ms", "done p95", "ms"),
     Column("jain", "Jain"),
 )
@@ -94,9 +106,16 @@ _ALL = {
 
 
 def titled(key: str) -> Column:
-    """The column of this measure; one that no table has takes its words and its unit from its name."""
+    """The column of this measure.
+
+    What no table shows has the heading of its declaration. A recorded series, or a metric of the user's,
+    takes its words and its unit from its name.
+    """
     if key in _ALL:
         return _ALL[key]
+    kind = next((kind for kind, measures in catalogue.measures().items() if key in measures), None)
+    if kind is not None:
+        return _column(kind, key)
     words, _, unit = key.rpartition("_")
     if unit not in _UNITS:
         return Column(key, key.replace("_", " "))

@@ -3,17 +3,17 @@
 
 mod changes;
 mod convergence;
+mod declared;
 mod fairness;
 mod seconds;
 
 pub use changes::Change;
+pub use declared::{Measure, Together, catalogue};
 pub use fairness::JainSeconds;
 
 use crate::scenario::Scenario;
 use cwndlab_sim::Outcome;
-use cwndlab_sim::outcome::{
-    FlowIntervals, FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome,
-};
+use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, LinkOutcome, PatternsOutcome};
 use seconds::Seconds;
 use serde_json::{Map, Value, json};
 
@@ -80,107 +80,50 @@ pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
 }
 
 fn flow(flow: &FlowOutcome, convergence: &Convergence) -> Value {
-    let own = json!({
-        "name": flow.name,
-        "cc": flow.cc,
-        "start_s": number(flow.start_s),
-        "goodput_mbps": number(flow.goodput_mbps),
-        "throughput_mbps": number(flow.throughput_mbps),
-        "rtt_ms": flow.rtt_ms.map(number),
-        "rtt_p95_ms": flow.rtt_p95_ms.map(number),
-        "rtt_min_ms": flow.rtt_min_ms.map(number),
-        "cwnd_mean_segments": number(flow.cwnd_mean_segments),
-        "sent_packets": flow.sent_packets,
-        "retransmitted_packets": flow.retransmitted_packets,
-        "timeouts": flow.timeouts,
-        "fast_recoveries": flow.fast_recoveries,
-        "tail_loss_probes": flow.tail_loss_probes,
-        "undos": flow.undos,
-        "ecn_reductions": flow.ecn_reductions,
-        "completion_s": flow.completion_s.map(number),
-        "convergence_s": convergence.own_s.map(number),
-        "degraded": flow.degraded,
-    });
-    let mut object = with_patterns(own, flow.patterns.as_ref());
-    if let (Value::Object(object), Some(multipath)) = (&mut object, &flow.multipath) {
-        object.extend(connection(multipath, &convergence.subflows_s));
+    let mut object = declared::values(declared::FLOW, flow);
+    object.extend(declared::values(declared::OVER_TIME, convergence));
+    object.extend(named(&flow.name, Some(&flow.cc)));
+    object.insert("degraded".to_owned(), json!(flow.degraded));
+    object.extend(patterns(flow.patterns.as_ref()));
+    if let Some(multipath) = &flow.multipath {
+        object.extend(declared::values(declared::CONNECTION, multipath));
+        let times = convergence.subflows_s.iter().copied().chain(std::iter::repeat(None));
+        let times = times.map(|own_s| Convergence { own_s, ..Convergence::default() });
+        let subflows = multipath.subflows.iter().zip(times).map(|(subflow, own)| self::flow(subflow, &own));
+        object.insert("subflows".to_owned(), subflows.collect());
     }
-    object
+    Value::Object(object)
 }
 
-/// What a multipath connection has beside, its subflows last.
-fn connection(multipath: &MultipathOutcome, convergence_s: &[Option<f64>]) -> Map<String, Value> {
-    let times = convergence_s.iter().copied().chain(std::iter::repeat(None));
-    let times = times.map(|own_s| Convergence { own_s, ..Convergence::default() });
-    let subflows = multipath.subflows.iter().zip(times).map(|(subflow, own)| flow(subflow, &own));
-    let subflows: Vec<_> = subflows.collect();
-    let entries = [
-        ("reassembly_delay_ms", json!(multipath.reassembly_delay_ms.map(number))),
-        ("reassembly_mean_bytes", number(multipath.reassembly_mean_bytes)),
-        ("reassembly_max_bytes", json!(multipath.reassembly_max_bytes)),
-        ("receive_limited", number(multipath.receive_limited)),
-        ("reinjected_packets", json!(multipath.reinjected_packets)),
-        ("subflows", json!(subflows)),
-    ];
-    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-/// A component's measures, followed by those of its timeout patterns where they were counted.
-fn with_patterns(mut own: Value, patterns: Option<&PatternsOutcome>) -> Value {
-    if let (Some(fields), Some(patterns)) = (own.as_object_mut(), patterns) {
-        for (name, value) in [
-            ("rtt_samples", json!(patterns.rtt_samples)),
-            ("rtt_peaks", json!(patterns.rtt_peaks)),
-            ("timeouts_at_peak", json!(patterns.timeouts_at_peak)),
-            ("fast_recoveries_at_peak", json!(patterns.fast_recoveries_at_peak)),
-            ("regained_segments", json!(patterns.regained_segments.map(number))),
-            ("regained_after_peak_segments", json!(patterns.regained_after_peak_segments.map(number))),
-        ] {
-            fields.insert(name.to_owned(), value);
-        }
-    }
-    own
+/// The measures of timeout patterns, where they were counted.
+fn patterns(patterns: Option<&PatternsOutcome>) -> Map<String, Value> {
+    patterns.map_or_else(Map::new, |patterns| declared::values(declared::PATTERNS, patterns))
 }
 
 fn group(group: &GroupOutcome) -> Value {
-    let own = json!({
-        "name": group.name,
-        "cc": group.cc,
-        "arrived": group.arrived,
-        "completed": group.completed,
-        "goodput_mbps": number(group.goodput_mbps),
-        "completion_ms": group.completion_ms.map(number),
-        "completion_p50_ms": group.completion_p50_ms.map(number),
-        "completion_p95_ms": group.completion_p95_ms.map(number),
-        "completion_p99_ms": group.completion_p99_ms.map(number),
-        "retransmitted_packets": group.retransmitted_packets,
-        "timeouts": group.timeouts,
-        "fast_recoveries": group.fast_recoveries,
-    });
-    with_patterns(own, group.patterns.as_ref())
+    let mut object = declared::values(declared::GROUP, group);
+    object.extend(named(&group.name, Some(&group.cc)));
+    object.extend(patterns(group.patterns.as_ref()));
+    Value::Object(object)
 }
 
 fn link(link: &LinkOutcome) -> Value {
-    json!({
-        "name": link.name,
-        "utilisation": link.utilisation.map(number),
-        "served_packets": link.served_packets,
-        "dropped_packets": link.dropped_packets,
-        "lost_packets": link.lost_packets,
-        "marked_packets": link.marked_packets,
-        "queue_delay_ms": link.queue_delay_ms.map(number),
-        "queue_delay_p95_ms": link.queue_delay_p95_ms.map(number),
-        "queue_mean_bytes": number(link.queue_mean_bytes),
-    })
+    let mut object = declared::values(declared::LINK, link);
+    object.extend(named(&link.name, None));
+    Value::Object(object)
 }
 
 fn change(change: &Change) -> Value {
-    json!({
-        "name": change.name(),
-        "link": change.link,
-        "at_s": number(change.at.as_secs_f64()),
-        "recovery_s": change.recovery_s.map(number),
-    })
+    let mut object = declared::values(declared::CHANGE, change);
+    object.extend(named(&change.name(), None));
+    object.insert("link".to_owned(), json!(change.link));
+    Value::Object(object)
+}
+
+/// Who a component is.
+fn named(name: &str, cc: Option<&str>) -> impl Iterator<Item = (String, Value)> {
+    let name = ("name".to_owned(), json!(name));
+    std::iter::once(name).chain(cc.map(|cc| ("cc".to_owned(), json!(cc))))
 }
 
 /// JSON has no NaN and no infinity: `null` stands for them.

@@ -1,0 +1,200 @@
+//! Every measure, declared once: its name, heading, unit and meaning, how those of several components make up one of a whole
+//! run, and where its value is. The JSON of a run, the headings of tables and the tables of docs/results.md are made from it.
+
+use super::{Change, Convergence, number};
+use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome};
+use serde_json::{Map, Value, json};
+
+/// How the values of several components make up that of a whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// They add up.
+    Sum,
+    /// Their mean, each component counted once.
+    Mean,
+    /// They say nothing together: each stands for itself.
+    Apart,
+}
+
+impl Together {
+    fn name(self) -> &'static str {
+        match self {
+            Together::Sum => "sum",
+            Together::Mean => "mean",
+            Together::Apart => "apart",
+        }
+    }
+}
+
+/// A measure of components that are seen as `T`.
+pub struct Measure<T: 'static> {
+    /// Its name, with the unit at its end where it has one.
+    pub name: &'static str,
+    /// What tables call it.
+    pub heading: &'static str,
+    /// Its unit; empty for a count of events.
+    pub unit: &'static str,
+    /// What it means, in a line of docs/results.md.
+    pub meaning: &'static str,
+    /// How it adds up.
+    pub together: Together,
+    value: fn(&T) -> Value,
+}
+
+/// `name, heading, unit, together, meaning, value;` for each measure.
+macro_rules! measures {
+    ($(#[$about:meta])* $table:ident of $view:ty: $($name:literal, $heading:literal, $unit:literal, $together:ident, $meaning:literal, $value:expr;)*) => {
+        $(#[$about])*
+        pub const $table: &[Measure<$view>] = &[$(Measure {
+            name: $name, heading: $heading, unit: $unit, meaning: $meaning, together: Together::$together, value: $value,
+        }),*];
+    };
+}
+
+fn optional(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, number)
+}
+
+measures! {
+    /// Of a flow.
+    FLOW of FlowOutcome:
+    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order, each byte once", |f| number(f.goodput_mbps);
+    "throughput_mbps", "throughput", "Mbit/s", Sum, "bytes put on its first link, with headers and retransmissions", |f| number(f.throughput_mbps);
+    "rtt_ms", "RTT", "ms", Mean, "mean of the RTT samples", |f| optional(f.rtt_ms);
+    "rtt_p95_ms", "RTT p95", "ms", Apart, "95th percentile of the RTT samples", |f| optional(f.rtt_p95_ms);
+    "rtt_min_ms", "RTT min", "ms", Apart, "smallest RTT sample of the whole run, warm-up included", |f| optional(f.rtt_min_ms);
+    "cwnd_mean_segments", "cwnd", "segments", Sum, "mean window over time", |f| number(f.cwnd_mean_segments);
+    "sent_packets", "sent", "packets", Sum, "data packets sent, retransmissions included", |f| json!(f.sent_packets);
+    "retransmitted_packets", "retrans.", "packets", Sum, "data packets sent again", |f| json!(f.retransmitted_packets);
+    "timeouts", "timeouts", "", Sum, "retransmission timeouts", |f| json!(f.timeouts);
+    "fast_recoveries", "fast rec.", "", Sum, "entries into fast recovery", |f| json!(f.fast_recoveries);
+    "tail_loss_probes", "probes", "", Sum, "probes after silence (RFC 8985)", |f| json!(f.tail_loss_probes);
+    "undos", "undone", "", Sum, "reductions undone after a spurious loss", |f| json!(f.undos);
+    "ecn_reductions", "ECN red.", "", Sum, "reductions because of ECN marks", |f| json!(f.ecn_reductions);
+    "start_s", "start", "s", Apart, "when it started, jitter included", |f| number(f.start_s);
+    "completion_s", "done in", "s", Apart, "from start to the arrival of the last byte; only for flows with `bytes` that delivered them all", |f| optional(f.completion_s);
+}
+
+measures! {
+    /// Of a flow over time.
+    OVER_TIME of Convergence:
+    "convergence_s", "stable after", "s", Apart, "from start to the earliest time from which the goodput is steady for five seconds: the mean of every second in them within 25 % of the mean of all five (after Dong et al., NSDI 2015); no value if that never happens", |c| optional(c.own_s);
+}
+
+measures! {
+    /// Of a multipath connection, in addition.
+    CONNECTION of MultipathOutcome:
+    "reassembly_delay_ms", "reassembly", "ms", Mean, "mean time that data wait at the receiver for data on another path", |c| optional(c.reassembly_delay_ms);
+    "reassembly_mean_bytes", "waits", "bytes", Sum, "how much waits there: mean over time", |c| number(c.reassembly_mean_bytes);
+    "reassembly_max_bytes", "waits at most", "bytes", Apart, "the most that waited there at once", |c| json!(c.reassembly_max_bytes);
+    "receive_limited", "held back", "0 to 1", Mean, "share of the time in which the receive window held back a subflow that had room in its own window", |c| number(c.receive_limited);
+    "reinjected_packets", "reinjected", "packets", Sum, "data packets sent on another subflow because theirs had failed", |c| json!(c.reinjected_packets);
+}
+
+measures! {
+    /// Of the timeout patterns of a flow or a group, where a scenario asks for them.
+    PATTERNS of PatternsOutcome:
+    "rtt_samples", "RTT samples", "", Sum, "RTT samples", |p| json!(p.rtt_samples);
+    "rtt_peaks", "RTT peaks", "", Sum, "peaks among the RTT samples", |p| json!(p.rtt_peaks);
+    "timeouts_at_peak", "timeouts at peak", "", Sum, "timeouts whose last RTT sample was a peak", |p| json!(p.timeouts_at_peak);
+    "fast_recoveries_at_peak", "fast rec. at peak", "", Sum, "entries into fast recovery whose last RTT sample was a peak", |p| json!(p.fast_recoveries_at_peak);
+    "regained_segments", "regained", "segments", Mean, "mean growth of the window from a loss without a peak to the next loss; no value if there was none", |p| optional(p.regained_segments);
+    "regained_after_peak_segments", "regained after peak", "segments", Mean, "the same from a loss with a peak", |p| optional(p.regained_after_peak_segments);
+}
+
+measures! {
+    /// Of all flows of an arrival process together.
+    GROUP of GroupOutcome:
+    "arrived", "arrived", "flows", Sum, "flows that began in the measured time", |g| json!(g.arrived);
+    "completed", "ended", "flows", Sum, "those of them that delivered all of their bytes", |g| json!(g.completed);
+    "completion_ms", "mean", "ms", Mean, "mean completion time of those", |g| optional(g.completion_ms);
+    "completion_p50_ms", "p50", "ms", Mean, "median of their completion times", |g| optional(g.completion_p50_ms);
+    "completion_p95_ms", "p95", "ms", Mean, "95th percentile of their completion times", |g| optional(g.completion_p95_ms);
+    "completion_p99_ms", "p99", "ms", Mean, "99th percentile of their completion times", |g| optional(g.completion_p99_ms);
+    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order by all flows of the group, each byte once", |g| number(g.goodput_mbps);
+    "retransmitted_packets", "retrans.", "packets", Sum, "data packets that all flows of the group sent again", |g| json!(g.retransmitted_packets);
+    "timeouts", "timeouts", "", Sum, "retransmission timeouts of all flows of the group", |g| json!(g.timeouts);
+    "fast_recoveries", "fast rec.", "", Sum, "entries into fast recovery of all flows of the group", |g| json!(g.fast_recoveries);
+}
+
+measures! {
+    /// Of one direction of a link.
+    LINK of LinkOutcome:
+    "utilisation", "used", "0 to 1", Apart, "bits served over bits that could have been served; no value without a rate", |l| optional(l.utilisation);
+    "served_packets", "served", "packets", Apart, "packets served, ACKs included", |l| json!(l.served_packets);
+    "dropped_packets", "dropped", "packets", Sum, "packets dropped by the queue", |l| json!(l.dropped_packets);
+    "lost_packets", "lost", "packets", Sum, "packets lost by the link", |l| json!(l.lost_packets);
+    "marked_packets", "marked", "packets", Sum, "packets marked by ECN", |l| json!(l.marked_packets);
+    "queue_delay_ms", "queue delay", "ms", Apart, "mean time from arrival to the start of service", |l| optional(l.queue_delay_ms);
+    "queue_delay_p95_ms", "delay p95", "ms", Apart, "95th percentile of the time from arrival to the start of service", |l| optional(l.queue_delay_p95_ms);
+    "queue_mean_bytes", "queue", "bytes", Apart, "mean over time of the bytes that wait or are in service", |l| number(l.queue_mean_bytes);
+}
+
+measures! {
+    /// Of a change of a link.
+    CHANGE of Change:
+    "at_s", "at", "s", Apart, "when it is; the same with every seed", |c| number(c.at.as_secs_f64());
+    "recovery_s", "recovered after", "s", Apart, "from the change to the beginning of the first five seconds in which the mean of every second of the goodput of all that goes over the link is 90 % of the level at least; the level is the mean in the second half of the time to the link's next change, or to the end. No value if that never happens, or if that time is shorter than ten seconds", |c| optional(c.recovery_s);
+}
+
+/// The values of one component by their names.
+pub(super) fn values<T>(measures: &[Measure<T>], component: &T) -> Map<String, Value> {
+    measures.iter().map(|measure| (measure.name.to_owned(), (measure.value)(component))).collect()
+}
+
+/// All declarations, by the kind of component.
+#[must_use]
+pub fn catalogue() -> Value {
+    let flow = [described(FLOW), described(OVER_TIME)].concat();
+    json!({
+        "flow": flow,
+        "connection": described(CONNECTION),
+        "patterns": described(PATTERNS),
+        "group": described(GROUP),
+        "link": described(LINK),
+        "change": described(CHANGE),
+    })
+}
+
+fn described<T>(measures: &[Measure<T>]) -> Vec<Value> {
+    let one = |measure: &Measure<T>| {
+        json!({
+            "name": measure.name,
+            "heading": measure.heading,
+            "unit": measure.unit,
+            "meaning": measure.meaning,
+            "together": measure.together.name(),
+        })
+    };
+    measures.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_end_with_their_units() {
+        let tables = catalogue();
+        for (kind, measures) in tables.as_object().unwrap() {
+            let mut names = BTreeSet::new();
+            for measure in measures.as_array().unwrap() {
+                let text = |key: &str| measure[key].as_str().unwrap();
+                assert!(names.insert(text("name")), "{kind} has {} twice", text("name"));
+                assert!(!text("heading").is_empty() && text("meaning").len() > 10, "{measure}");
+                let ending = match text("unit") {
+                    "Mbit/s" => "_mbps",
+                    "ms" => "_ms",
+                    "s" => "_s",
+                    "segments" => "_segments",
+                    "packets" => "_packets",
+                    "bytes" => "_bytes",
+                    "" | "0 to 1" | "flows" => "",
+                    other => panic!("{kind}: no measure has the unit {other}"),
+                };
+                assert!(text("name").ends_with(ending), "{measure}");
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+"""The measures are declared once; the documentation has the same names, units and meanings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cwndlab import _native, catalogue
+from cwndlab.tables.columns import titled
+from tests.conftest import SCENARIO
+from tests.documents import ROOT
+
+MEASURES: dict[str, list[dict[str, Any]]] = catalogue.read()["measures"]
+PAGE = (ROOT / "docs" / "results.md").read_text()
+
+
+@pytest.mark.parametrize("kind", MEASURES)
+def test_the_page_has_the_declared_table(kind: str) -> None:
+    rows = [f"| `{each['name']}` | {each['unit']} | {each['meaning']} |" for each in MEASURES[kind]]
+    head = [f"<!-- measures: {kind} -->", "| measure | unit | meaning |", "|---|---|---|"]
+    table = "\n".join([*head, *(row.replace("|  |", "| |") for row in rows)])
+    assert f"{table}\n\n" in PAGE, f"docs/results.md should have:\n{table}"
+
+
+def test_a_run_reports_what_is_declared_and_nothing_else() -> None:
+    text = SCENARIO.encode().replace(b"[[link]]", b"timeout_patterns = true\n[[link]]", 1)
+    answer = _native.run_seed(text, "x.toml", [], 1, False, _native.RunToken())
+    outcome = json.loads(answer[0])
+    names = {kind: {each["name"] for each in measures} for kind, measures in MEASURES.items()}
+    flow = set(outcome["flows"][0]) - {"name", "cc", "degraded"}
+    assert flow == names["flow"] | names["patterns"]
+    assert set(outcome["links"][0]) - {"name"} == names["link"]
+
+
+def test_headings_come_from_the_declarations() -> None:
+    for key in ("sent_packets", "start_s", "rtt_peaks", "marked_packets"):
+        declared = next(measures[key] for measures in catalogue.measures().values() if key in measures)
+        assert (titled(key).title, titled(key).unit) == (declared["heading"], declared["unit"])
