@@ -56,7 +56,8 @@ impl Gauge {
     }
 }
 
-enum Discipline {
+/// How packets get from the queue to the far end.
+enum Serving {
     Fifo(Fifo),
     Served(Served),
 }
@@ -73,7 +74,7 @@ pub struct Link {
     /// Packets may be lost as they come, and as they leave.
     loses_at_entry: bool,
     loses_at_exit: bool,
-    discipline: Discipline,
+    serving: Serving,
     pipe: Pipe,
     tally: Tally,
     lost: u64,
@@ -90,13 +91,13 @@ impl Link {
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         let stream = |what: &str| Rng::named(seed, &format!("link {} {what}", spec.name));
-        let discipline = match (&spec.queue, &spec.capacity) {
+        let serving = match (&spec.queue, &spec.capacity) {
             (QueueSpec::DropTail(limit), Capacity::Unlimited | Capacity::Rate(_))
                 if spec.reorder.is_none() =>
             {
-                Discipline::Fifo(Fifo::new(*limit, &spec.capacity))
+                Serving::Fifo(Fifo::new(*limit, &spec.capacity))
             }
-            _ => Discipline::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
+            _ => Serving::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
         };
         let loss = LossProcess::new(&spec.loss.kind, stream("loss"));
         Self {
@@ -108,7 +109,7 @@ impl Link {
             loss,
             loss_before: spec.loss.before_queue,
             up: spec.fails().then(|| spec.up.clone()),
-            discipline,
+            serving,
             pipe: Pipe::new(spec, stream("jitter")),
             tally: Tally::default(),
             lost: 0,
@@ -128,11 +129,11 @@ impl Link {
             return;
         }
         let bytes = packet.size + self.overhead;
-        match &mut self.discipline {
-            Discipline::Fifo(fifo) => {
+        match &mut self.serving {
+            Serving::Fifo(fifo) => {
                 fifo.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
             }
-            Discipline::Served(served) => {
+            Serving::Served(served) => {
                 served.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
             }
         }
@@ -142,9 +143,9 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Time {
-        let own = match &self.discipline {
-            Discipline::Fifo(fifo) => fifo.next_event(),
-            Discipline::Served(served) => served.next_event(),
+        let own = match &self.serving {
+            Serving::Fifo(fifo) => fifo.next_event(),
+            Serving::Served(served) => served.next_event(),
         };
         own.min(self.pipe.next_arrival())
     }
@@ -152,19 +153,17 @@ impl Link {
     /// Does what is due now; returns a packet that arrives at the far end.
     #[inline(always)]
     pub fn advance(&mut self, now: Time) -> Option<Packet> {
-        match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),
-            Discipline::Served(served) => {
-                served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge)
-            }
+        match &mut self.serving {
+            Serving::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),
+            Serving::Served(served) => served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge),
         }
         if self.pipe.next_arrival() > now {
             return None;
         }
-        let (packet, departed) = match &mut self.discipline {
+        let (packet, departed) = match &mut self.serving {
             // The queue is a part of the pipe's ring: what left it must be accounted for first.
-            Discipline::Fifo(fifo) => fifo.deliver(now, &mut self.pipe, &mut self.gauge),
-            Discipline::Served(_) => self.pipe.pop(),
+            Serving::Fifo(fifo) => fifo.deliver(now, &mut self.pipe, &mut self.gauge),
+            Serving::Served(_) => self.pipe.pop(),
         }?;
         if self.loses_at_exit && self.is_lost(now, departed, &packet, false) {
             self.lost += 1;
@@ -183,18 +182,18 @@ impl Link {
 
     /// What waits or is in service.
     pub fn backlog(&mut self, now: Time) -> Backlog {
-        match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.backlog(now, &self.pipe, &mut self.gauge),
-            Discipline::Served(served) => served.count_backlog(now, &mut self.gauge),
+        match &mut self.serving {
+            Serving::Fifo(fifo) => fifo.backlog(now, &self.pipe, &mut self.gauge),
+            Serving::Served(served) => served.count_backlog(now, &mut self.gauge),
         }
     }
 
     /// When at most `packets` will wait or be in service: now, if that is so already; or the next event of the link
     /// that can change the answer, if that comes first.
     pub fn time_below(&mut self, now: Time, packets: u64) -> Time {
-        match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe, &mut self.gauge),
-            Discipline::Served(served) => served.time_below(now, packets),
+        match &mut self.serving {
+            Serving::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe, &mut self.gauge),
+            Serving::Served(served) => served.time_below(now, packets),
         }
     }
 
@@ -210,9 +209,9 @@ impl Link {
 
     /// Bytes of the packet in service that are out already.
     fn partly_served(&self, now: Time) -> f64 {
-        match &self.discipline {
-            Discipline::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
-            Discipline::Served(served) => served.partly_served(now),
+        match &self.serving {
+            Serving::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
+            Serving::Served(served) => served.partly_served(now),
         }
     }
 
@@ -253,9 +252,9 @@ impl Link {
     /// What was measured up to now.
     pub fn outcome(&mut self, now: Time) -> LinkOutcome {
         self.backlog(now);
-        let still_here = match &self.discipline {
-            Discipline::Fifo(fifo) => fifo.byte_nanos(now, self.gauge.since, &self.pipe),
-            Discipline::Served(_) => 0,
+        let still_here = match &self.serving {
+            Serving::Fifo(fifo) => fifo.byte_nanos(now, self.gauge.since, &self.pipe),
+            Serving::Served(_) => 0,
         };
         let carried = self.gauge.served_bytes as f64 - self.gauge.before_bytes + self.partly_served(now);
         let gauge = &self.gauge;
