@@ -63,6 +63,11 @@ def find(name: str) -> tuple[str, Entry]:
     return entries[name]
 
 
+def queue(kind: str) -> Entry:
+    """Give the entry of a kind of queue that there is."""
+    return next(entry for entry in read()["queues"] if entry["name"] == kind)
+
+
 def described(kind: str, entry: Entry) -> Entry:
     """Give the entry in the form of an algorithm's, with what each profile makes of its parameters.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cwndlab import catalogue
 from cwndlab.numbers import counted
 
 if TYPE_CHECKING:
@@ -86,17 +87,17 @@ def _random_parts(resolved: Resolved) -> Iterator[str]:
         yield "random loss"
     if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
         yield "delay jitter"
-    if any(_hashes(link["queue"]) for link in links):
-        yield "hashes of FQ-CoDel"
+    yield from dict.fromkeys(chance for link in links for chance in _chances(link["queue"]))
     if _groups(resolved):
         yield "arrivals"
 
 
-def _hashes(queue: Any) -> bool:
-    """Whether flows are hashed to queues, and may collide."""
-    if not isinstance(queue, dict):
-        return False
-    return queue["kind"] == "ns3-default" or (queue["kind"] == "fq-codel" and not queue["perfect_hash"])
+def _chances(queue: Any) -> Iterator[str]:
+    """What a queue draws by chance, as its kind declares it."""
+    if isinstance(queue, dict):
+        chance = catalogue.queue(queue["kind"])["chance"]
+        if chance and not queue.get(chance["unless"]):
+            yield chance["what"]
 
 
 def _all_links(resolved: Resolved) -> Iterator[Resolved]:

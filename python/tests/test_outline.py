@@ -36,6 +36,10 @@ def test_what_differs_between_seeds() -> None:
     still["link"][0]["queue"] = {"kind": "fq-codel", "limit": 1, "perfect_hash": False}
     assert varying(still) == "hashes of FQ-CoDel"
     assert outline(still)[1].endswith("queue fq-codel 1 packet")
+    still["link"][0]["queue"] = {"kind": "ns3-default"}
+    assert varying(still) == "hashes of FQ-CoDel"
+    still["link"][0]["queue"] = {"kind": "fq-codel", "limit": 1, "perfect_hash": True}
+    assert varying(still) == "random choices of the algorithms"
 
 
 def test_an_access_links_return_direction_counts() -> None:

@@ -8,6 +8,7 @@ use crate::trace::{Memory, Synthetic, synthetic};
 use cpu_time::ThreadTime;
 use cwndlab_cc::Registry;
 use cwndlab_sim::outcome::Work;
+use cwndlab_sim::queue::Queues;
 use serde_json::{Value, json};
 
 /// Name and scenario of each case.
@@ -36,6 +37,7 @@ pub fn bench(
     case: &str,
     repeats: u32,
     registry: &Registry,
+    queues: &Queues,
     overrides: &[(String, String)],
 ) -> Result<Value, String> {
     if let Some(report) = dqn::bench(case, repeats) {
@@ -45,7 +47,7 @@ pub fn bench(
             Err(format!("`{case}` is no scenario: nothing can be set"))
         };
     }
-    let scenario = scenario(case, registry, overrides)?;
+    let scenario = scenario(case, registry, queues, overrides)?;
     let mut best: Option<(f64, Work)> = None;
     for _ in 0..repeats.max(1) {
         let timed = time_once(&scenario)?;
@@ -57,13 +59,18 @@ pub fn bench(
     Ok(report(case, &scenario, cpu_s, work))
 }
 
-fn scenario(case: &str, registry: &Registry, overrides: &[(String, String)]) -> Result<Scenario, String> {
+fn scenario(
+    case: &str,
+    registry: &Registry,
+    queues: &Queues,
+    overrides: &[(String, String)],
+) -> Result<Scenario, String> {
     let found = CASES.iter().find(|(name, _)| *name == case);
     let (name, text) =
         found.ok_or_else(|| format!("unknown case `{case}`; allowed: {}", cases().join(", ")))?;
     let mut traces = Memory::default();
     traces.0.insert("synthetic-lte.down".to_owned(), synthetic(&Synthetic::LTE_DOWN));
-    let source = Source { file: name, registry, traces: &traces };
+    let source = Source { file: name, registry, queues, traces: &traces };
     let (scenario, problems) = read(text.as_bytes(), &source, overrides);
     scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }
@@ -103,10 +110,10 @@ mod tests {
 
     #[test]
     fn every_case_is_a_sound_scenario() {
-        let registry = Registry::built_in();
+        let (registry, queues) = (Registry::built_in(), Queues::built_in());
         for (case, _) in CASES {
-            assert_eq!(scenario(case, &registry, &[]).err(), None, "{case}");
+            assert_eq!(scenario(case, &registry, &queues, &[]).err(), None, "{case}");
         }
-        assert!(bench("flows-7", 1, &registry, &[]).unwrap_err().contains("flows-1000"));
+        assert!(bench("flows-7", 1, &registry, &queues, &[]).unwrap_err().contains("flows-1000"));
     }
 }

@@ -4,16 +4,16 @@ use crate::scenario::resolve_setting as setting;
 use cwndlab_cc::params::{ParamSpec, Parameters};
 use cwndlab_cc::registry::{Algorithm, Registry};
 use cwndlab_sim::mptcp::MptcpOptions;
-use cwndlab_sim::queue::{About, DISCIPLINES, droptail};
+use cwndlab_sim::queue::{LIMIT, QueueKind, Queues, Sizing};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use serde_json::{Map, Value, json};
 
 /// Everything as JSON.
 #[must_use]
-pub fn catalogue(registry: &Registry) -> Value {
+pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
     json!({
         "algorithms": registry.iter().map(algorithm).collect::<Vec<_>>(),
-        "queues": DISCIPLINES.iter().map(queue).collect::<Vec<_>>(),
+        "queues": queues.iter().map(queue).collect::<Vec<_>>(),
         "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
         "tcp": params(&TcpOptions::specs()),
         "mptcp": params(&MptcpOptions::specs()),
@@ -47,19 +47,25 @@ fn param(spec: &ParamSpec) -> Value {
     })
 }
 
-fn queue(about: &About) -> Value {
-    let declared = params(&(about.params)());
+fn queue(kind: &QueueKind) -> Value {
+    let size = (kind.sizing == Sizing::Any).then(size);
+    let own = (kind.params)();
+    let own = own.iter().map(|spec| match (spec.name, kind.sizing) {
+        (LIMIT, Sizing::Limit) => limit(spec),
+        _ => param(spec),
+    });
     json!({
-        "name": about.name,
-        "summary": about.summary,
-        "source": about.source,
-        "departures": about.departures,
-        "params": if about.name == droptail::ABOUT.name { json!([droptail_size()]) } else { declared },
+        "name": kind.name,
+        "summary": kind.summary,
+        "source": kind.source,
+        "departures": kind.departures,
+        "params": size.into_iter().chain(own).collect::<Vec<_>>(),
+        "chance": kind.chance.map(|chance| json!({ "what": chance.what, "unless": chance.unless })),
     })
 }
 
-/// Drop-tail's only parameter is no declared one: it depends on the link and its flows.
-fn droptail_size() -> Value {
+/// A size is no declared parameter: it depends on the link and its flows.
+fn size() -> Value {
     json!({
         "name": "size",
         "default": "1 bdp",
@@ -68,6 +74,13 @@ fn droptail_size() -> Value {
         "meaning": "how much waits at most, the packet in service not counted; bdp counts packets of 1500 bytes",
         "source": "Van Jacobson's rule: one bandwidth-delay product",
     })
+}
+
+/// A limit that `size` gives as well.
+fn limit(spec: &ParamSpec) -> Value {
+    let mut shown = param(spec);
+    shown["meaning"] = json!(format!("{}; `size` is another name of it, in packets or in bdp", spec.meaning));
+    shown
 }
 
 fn profile(profile: &Profile) -> Value {
@@ -89,18 +102,18 @@ fn profile(profile: &Profile) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::queue::KINDS;
 
     #[test]
     fn it_names_all_there_is() {
         let registry = Registry::built_in();
-        let catalogue = catalogue(&registry);
+        let queues = Queues::built_in();
+        let catalogue = catalogue(&registry, &queues);
         let names = |kind: &str| -> Vec<String> {
             let items = catalogue[kind].as_array().unwrap().iter();
             items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
         };
         assert_eq!(names("algorithms"), registry.iter().map(|a| a.name).collect::<Vec<_>>());
-        assert_eq!(names("queues"), KINDS);
+        assert_eq!(names("queues"), queues.names());
         assert_eq!(names("profiles"), PROFILES.iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("tcp").len(), TcpOptions::specs().len());
         assert_eq!(names("mptcp"), ["scheduler"]);
@@ -108,7 +121,7 @@ mod tests {
 
     #[test]
     fn everything_tells_its_source_and_its_departures() {
-        let catalogue = catalogue(&Registry::built_in());
+        let catalogue = catalogue(&Registry::built_in(), &Queues::built_in());
         for (kind, least) in [("algorithms", 0), ("queues", 1), ("profiles", 1)] {
             for item in catalogue[kind].as_array().unwrap() {
                 let sentence = |value: &Value| value.as_str().is_some_and(|text| text.len() > 20);
@@ -121,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_profile_shows_its_options_and_dialects() {
-        let catalogue = catalogue(&Registry::built_in());
+        let catalogue = catalogue(&Registry::built_in(), &Queues::built_in());
         let ns3 = catalogue["profiles"].as_array().unwrap().iter().find(|p| p["name"] == "ns3").unwrap();
         assert_eq!(ns3["tcp"]["overhead"], json!(2));
         assert_eq!(ns3["dialects"]["cubic"]["form"], json!("ns3"));

@@ -11,4 +11,5 @@ pub mod scenario;
 pub mod trace;
 pub mod weights;
 
+pub use cwndlab_sim::queue::Queues;
 pub use scenario::{Problem, Scenario, Severity, Source};

@@ -6,6 +6,7 @@ use cwndlab_cc::{
 use cwndlab_lab::run::{Control, Failure, run_seed};
 use cwndlab_lab::scenario::{Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
+use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +42,8 @@ fn scenario(control: &Arc<Control>, cancelled: bool) -> Scenario {
         link = [{ name = "wan", rate = "10 Mbit/s", delay = "10 ms" }]
         flow = [{ cc = "failing", path = ["wan"] }]
     "#;
-    let source = Source { file: "test.toml", registry: &registry, traces: &Memory::default() };
+    let (queues, traces) = (Queues::built_in(), Memory::default());
+    let source = Source { file: "test.toml", registry: &registry, queues: &queues, traces: &traces };
     let (scenario, problems) = read(text.as_bytes(), &source, &[]);
     scenario.unwrap_or_else(|| panic!("{problems:?}"))
 }

@@ -10,7 +10,7 @@ use cwndlab_cc::{Span, Time};
 use cwndlab_lab::run::{Control, run_seed};
 use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome};
-use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::queue::Limit;
 use cwndlab_sim::spec::{Capacity, FlowSpec, LinkSpec, SimSpec};
 use generated::{Generated, config, scenario};
 use proptest::prelude::*;
@@ -77,11 +77,14 @@ impl Check<'_> {
 
     /// A drop-tail queue in front of a rate: what waits is at most its size and the packet in service.
     fn queue(&mut self, spec: &LinkSpec, link: &LinkOutcome) {
+        if !spec.queue.kind.plain_fifo {
+            return;
+        }
         let packet = self.longest_packet() + spec.overhead;
-        let most = match spec.queue {
-            QueueSpec::DropTail(Limit::Packets(packets)) => packets * packet + packet,
-            QueueSpec::DropTail(Limit::Bytes(bytes)) => bytes + packet,
-            _ => return,
+        let most = match spec.queue.limit {
+            Limit::Packets(packets) => packets * packet + packet,
+            Limit::Bytes(bytes) => bytes + packet,
+            Limit::Unlimited => return,
         };
         let slack = 1.0 + EPSILON;
         self.expect(link.queue_mean_bytes <= most as f64 * slack, || format!("more than {most} B: {link:?}"));

@@ -3,6 +3,7 @@
 use cwndlab_cc::Registry;
 use cwndlab_lab::scenario::{Source, read};
 use cwndlab_lab::trace::Directory;
+use cwndlab_sim::queue::Queues;
 use std::path::{Path, PathBuf};
 
 fn scenarios() -> Vec<PathBuf> {
@@ -21,7 +22,8 @@ fn every_example_is_accepted_without_a_remark() {
     for path in scenarios() {
         let file = path.to_string_lossy().into_owned();
         let text = std::fs::read(&path).expect("a readable file");
-        let source = Source { file: &file, registry: &Registry::built_in(), traces: &Directory::of(&file) };
+        let (registry, queues, traces) = (Registry::built_in(), Queues::built_in(), Directory::of(&file));
+        let source = Source { file: &file, registry: &registry, queues: &queues, traces: &traces };
         let (scenario, problems) = read(&text, &source, &[]);
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(problems.is_empty(), "{}", told.join("\n"));

@@ -3,8 +3,9 @@
 mod common;
 
 use common::accepted;
-use cwndlab_cc::params::Value;
+use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Rate, Span, Time};
+use cwndlab_sim::queue::codel::CodelParams;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{Capacity, Comes, LossKind, SizeSpec};
 use cwndlab_sim::{Sim, SimSpec};
@@ -25,10 +26,8 @@ fn spec(text: &str, overrides: &[(&str, &str)]) -> SimSpec {
 }
 
 fn limit(queue: &QueueSpec) -> Limit {
-    match queue {
-        QueueSpec::DropTail(limit) => *limit,
-        other => panic!("{other:?} is not drop-tail"),
-    }
+    assert_eq!(queue.kind.name, "droptail");
+    queue.limit
 }
 
 /// The limit of the first link's queue.
@@ -104,9 +103,10 @@ fn sizes_of_queues() {
     assert_eq!(first_limit(&[("link.b.queue", "1 packet")]), Limit::Packets(1));
     assert_eq!(first_limit(&[("link.b.queue", "unlimited")]), Limit::Unlimited);
     assert_eq!(first_limit(&[("link.b.queue.size", "9 packets")]), Limit::Packets(9));
-    let codel = |overrides: &[(&str, &str)]| match &spec(ONE, overrides).links[0].queue {
-        QueueSpec::Codel(params) => params.clone(),
-        other => panic!("{other:?} is not CoDel"),
+    let codel = |overrides: &[(&str, &str)]| {
+        let queue = &spec(ONE, overrides).links[0].queue;
+        assert_eq!(queue.kind.name, "codel");
+        CodelParams::with(&queue.settings)
     };
     assert_eq!(codel(&[("link.b.queue", "codel")]).limit, 1000);
     let set =

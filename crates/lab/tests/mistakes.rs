@@ -153,6 +153,11 @@ const ERRORS: &[(usize, &str, &str)] = &[
     ),
     (14, "queue = \"1000 B\"", "1000 bytes hold no packet: a full one has 1500 bytes"),
     (14, "queue = { kind = \"codel\", size = \"1 MB\" }", "this queue counts packets"),
+    (
+        14,
+        "queue = { kind = \"codel\", size = \"200000000 packets\" }",
+        "link.b.queue.size: the size is 200000000 packets; allowed is a whole number from 1 to 100000000",
+    ),
     (14, "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }", "two names for one thing"),
     (14, "queue = { kind = \"ns3-default\", size = \"1 bdp\" }", "unknown key `size`"),
     (14, "queue = [\"1 bdp\"]", "found a list; allowed is a size as \"1 bdp\""),

@@ -55,7 +55,8 @@ impl EnvironmentCourse {
             None => World::Drawn { flows },
         };
         let environment = gym::find(&name).map_err(value_error)?;
-        let course = Course::new(environment, world, &overrides, registry::current()).map_err(value_error)?;
+        let course = Course::new(environment, world, &overrides, registry::current(), registry::queues())
+            .map_err(value_error)?;
         let named = |(name, _): &NamedFile| course.algorithms().contains(&name.as_str());
         let controllers = controllers.into_iter().filter(named).collect();
         Ok(Self { course: Arc::new(course), arguments, controllers })

@@ -19,11 +19,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use token::RunToken;
 
+pub use registry::add_queue;
+
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
 
 fn reading(text: &[u8], file: &str, overrides: &Overrides) -> (Option<Scenario>, Vec<Problem>) {
-    let source = Source { file, registry: &registry::current(), traces: &Directory::of(file) };
+    let source = Source {
+        file,
+        registry: &registry::current(),
+        queues: &registry::queues(),
+        traces: &Directory::of(file),
+    };
     read(text, &source, overrides)
 }
 
@@ -85,7 +92,7 @@ fn run_seed<'py>(
 /// Algorithms, queues, profiles and TCP options, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    listing::catalogue(&registry::current()).to_string()
+    listing::catalogue(&registry::current(), &registry::queues()).to_string()
 }
 
 /// Those of the known words that were most likely meant by one that is not known: all that are equally near.
@@ -104,12 +111,13 @@ fn bench_cases() -> Vec<&'static str> {
 /// The best of some runs of a benchmark case with overrides, as JSON.
 #[pyfunction(name = "bench")]
 fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) -> PyResult<String> {
-    let result = py.detach(|| benchmarks::bench(case, repeats, &registry::current(), &overrides));
+    let result =
+        py.detach(|| benchmarks::bench(case, repeats, &registry::current(), &registry::queues(), &overrides));
     result.map(|report| report.to_string()).map_err(PyValueError::new_err)
 }
 
 /// Fills an extension module with everything that the Python face asks for, and these algorithms besides those that
-/// ship: whoever writes a module of their own need do no more.
+/// ship: whoever writes a module of their own need do no more. Queues of one's own are added before, by [`add_queue`].
 ///
 /// # Errors
 /// An algorithm that ships has the name of one of these.

@@ -85,6 +85,21 @@ pub enum Capacity {
     Trace(Arc<Opportunities>),
 }
 
+impl Capacity {
+    /// The first rate, or the mean of the trace.
+    #[must_use]
+    pub fn nominal(&self) -> Option<Rate> {
+        match self {
+            Capacity::Unlimited => None,
+            Capacity::Rate(rates) => Some(rates.first()),
+            Capacity::Trace(trace) => {
+                let bits = trace.at.len() as f64 * trace.bytes as f64 * 8.0;
+                Some(Rate((bits / trace.period.as_secs_f64()).round() as u64))
+            }
+        }
+    }
+}
+
 /// Delivery opportunities of a cellular link (mahimahi's format): at each time so many bytes may leave; what is not
 /// used is lost; after the period it begins anew.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -99,7 +99,7 @@ fn plain_back(link: &LinkSpec) -> LinkSpec {
         delay: link.delay.clone(),
         up: link.up.clone(),
         loss: LossSpec { kind: LossKind::None, before_queue: false },
-        queue: QueueSpec::DropTail(Limit::Unlimited),
+        queue: QueueSpec::droptail(Limit::Unlimited),
         overhead: link.overhead,
         jitter: Span::ZERO,
         reorder: None,

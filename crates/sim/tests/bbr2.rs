@@ -8,7 +8,7 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::{LinkOutcome, Outcome};
 use cwndlab_sim::queue::QueueSpec;
-use cwndlab_sim::queue::codel::CodelParams;
+use cwndlab_sim::queue::codel::{self, CodelParams};
 use cwndlab_sim::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SimSpec};
 use ladder::{MSS, at, bottleneck, flow, flow_named, jittered, link, ms, run, spec};
 
@@ -331,7 +331,8 @@ fn runs_are_functions_of_the_seed() {
 fn marks_on_a_short_path_are_heeded() {
     let queue_of = |ecn, ecn_max_rtt| {
         let (target, interval) = (Span::from_micros(500), ms(4));
-        let queue = QueueSpec::Codel(CodelParams { ecn: true, target, interval, ..CodelParams::default() });
+        let params = CodelParams { ecn: true, target, interval, ..CodelParams::default() };
+        let queue = QueueSpec::with(codel::QUEUE, &params);
         let link = LinkSpec { queue, ..link("l", RATE, ms(1)) };
         let settings = [("ecn", Value::Flag(ecn)), ("ecn_max_rtt", Value::Span(ecn_max_rtt))];
         let of = |name: &str| FlowSpec { name: name.to_owned(), ..with("bbr2", &settings) };

@@ -5,8 +5,7 @@ mod ladder;
 
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
-use cwndlab_sim::queue::QueueSpec;
-use cwndlab_sim::queue::fq_codel::FqCodelParams;
+use cwndlab_sim::queue::{QueueSpec, fq_codel};
 use cwndlab_sim::spec::{
     AccessSpec, ArrivalSpec, Capacity, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec,
     ReorderSpec, SimSpec, SizeSpec,
@@ -22,7 +21,7 @@ fn everything(seed: u64) -> SimSpec {
         (at(2000), Rate::from_mbit(15)),
         (at(4000), Rate::from_mbit(40)),
     ];
-    let queue = QueueSpec::FqCodel(FqCodelParams { ecn: true, ..FqCodelParams::default() });
+    let queue = QueueSpec::of(fq_codel::QUEUE);
     // A return queue with a limit: else the reverse flow would drown the ACKs of the others.
     let back = LinkSpec { name: "first.back".to_owned(), ..bottleneck(Rate::from_mbit(20), ms(10), 60) };
     let first = LinkSpec {

@@ -159,7 +159,7 @@ fn what_counted_nothing_has_no_distribution() {
 #[test]
 fn probes_are_those_of_the_recording() {
     let mut spec = over_a_link(3000, vec![flow("a", "cubic"), flow("b", "cubic")]);
-    spec.links[0].queue = QueueSpec::DropTail(Limit::Packets(20));
+    spec.links[0].queue = QueueSpec::droptail(Limit::Packets(20));
     spec.record = Some(RecordSpec { interval: ms(100), max_samples: 1000 });
     let outcome = run(&spec);
     let recording = outcome.recording.as_ref().expect("it was recorded");

@@ -187,7 +187,7 @@ fn rack_learns_to_bear_reordering() {
 fn a_droptail_queue_holds_its_limit_beside_the_packet_in_service() {
     let dropped = |limit| {
         let counts =
-            both(&LinkSpec { queue: QueueSpec::DropTail(limit), ..link("l", RATE, DELAY) }).map(|link| {
+            both(&LinkSpec { queue: QueueSpec::droptail(limit), ..link("l", RATE, DELAY) }).map(|link| {
                 // The run ends before anything is sent again.
                 run(&SimSpec { duration: ms(140), ..burst(link) }).links[0].dropped_packets
             });

@@ -2,9 +2,9 @@
 
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Packet};
-use cwndlab_sim::queue::codel::CodelParams;
-use cwndlab_sim::queue::fq_codel::FqCodelParams;
-use cwndlab_sim::queue::ns3_default::Ns3DefaultParams;
+use cwndlab_sim::queue::codel::{self, CodelParams};
+use cwndlab_sim::queue::fq_codel::{self, FqCodelParams};
+use cwndlab_sim::queue::ns3_default::{self, Ns3DefaultParams};
 use cwndlab_sim::queue::{Backlog, Discipline, Limit, QueueSpec, Tally, Waiting};
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ struct Bench {
 
 impl Bench {
     fn new(spec: QueueSpec) -> Self {
-        Self { queue: spec.build(1, "link"), tally: Tally::default(), ecn: EcnField::NotEct }
+        Self { queue: spec.build(1, "link", None), tally: Tally::default(), ecn: EcnField::NotEct }
     }
 
     fn put(&mut self, waiting: Waiting) {
@@ -80,17 +80,17 @@ impl Bench {
 fn codel(change: impl Fn(&mut CodelParams)) -> Bench {
     let mut params = CodelParams::default();
     change(&mut params);
-    Bench::new(QueueSpec::Codel(params))
+    Bench::new(QueueSpec::with(codel::QUEUE, &params))
 }
 
 fn fq_codel(change: impl Fn(&mut FqCodelParams)) -> Bench {
     let mut params = FqCodelParams { perfect_hash: true, ..FqCodelParams::default() };
     change(&mut params);
-    Bench::new(QueueSpec::FqCodel(params))
+    Bench::new(QueueSpec::with(fq_codel::QUEUE, &params))
 }
 
 fn ns3() -> Bench {
-    Bench::new(QueueSpec::Ns3Default(Ns3DefaultParams::default()))
+    Bench::new(QueueSpec::of(ns3_default::QUEUE))
 }
 
 /// The drops that the control law asks for from `start` on, each at the first millisecond not before it: spacings are
@@ -303,7 +303,7 @@ fn ns3_default_hides_the_delay_of_the_device_from_codel() {
 fn ns3_default_may_drop_with_one_full_packet_remaining() {
     let params = Ns3DefaultParams { device: 1, ..Ns3DefaultParams::default() };
     let drops_with_remaining = |bytes| {
-        let bench = Bench::new(QueueSpec::Ns3Default(params.clone()));
+        let bench = Bench::new(QueueSpec::with(ns3_default::QUEUE, &params));
         // One more in the device, and the one that goes there.
         drops_of_old_packets(bench, 3, bytes)
     };
@@ -349,19 +349,18 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn disciplines() -> impl Strategy<Value = QueueSpec> {
     prop_oneof![
-        (1..60u64).prop_map(|limit| QueueSpec::DropTail(Limit::Packets(limit))),
-        (1000..90_000u64).prop_map(|limit| QueueSpec::DropTail(Limit::Bytes(limit))),
-        (1..200u64, any::<bool>()).prop_map(|(limit, ecn)| QueueSpec::Codel(CodelParams {
-            limit,
-            ecn,
-            ..CodelParams::default()
-        })),
+        (1..60u64).prop_map(|limit| QueueSpec::droptail(Limit::Packets(limit))),
+        (1000..90_000u64).prop_map(|limit| QueueSpec::droptail(Limit::Bytes(limit))),
+        (1..200u64, any::<bool>()).prop_map(|(limit, ecn)| {
+            QueueSpec::with(codel::QUEUE, &CodelParams { limit, ecn, ..CodelParams::default() })
+        }),
         (1..200u64, 1..8u64, 64..4000u64, any::<bool>()).prop_map(|(limit, flows, quantum, perfect_hash)| {
             let rest = FqCodelParams::default();
-            QueueSpec::FqCodel(FqCodelParams { limit, flows, quantum, perfect_hash, ..rest })
+            QueueSpec::with(fq_codel::QUEUE, &FqCodelParams { limit, flows, quantum, perfect_hash, ..rest })
         }),
-        (1..150u64, any::<bool>())
-            .prop_map(|(device, ecn)| QueueSpec::Ns3Default(Ns3DefaultParams { device, ecn })),
+        (1..150u64, any::<bool>()).prop_map(|(device, ecn)| {
+            QueueSpec::with(ns3_default::QUEUE, &Ns3DefaultParams { device, ecn })
+        }),
     ]
 }
 

@@ -61,6 +61,7 @@ mod tests {
     use super::*;
     use cwndlab_cc::testing::Sender;
     use cwndlab_cc::{Registry, Setup, Span};
+    use cwndlab_lab::Queues;
     use cwndlab_lab::run::{Control, run_seed};
     use cwndlab_lab::scenario::{Source, read};
     use cwndlab_lab::trace::Directory;
@@ -88,7 +89,8 @@ mod tests {
         "#;
         let mut registry = Registry::built_in();
         registry.add(algorithm());
-        let source = Source { file: "test.toml", registry: &registry, traces: &Directory::of("test.toml") };
+        let (queues, traces) = (Queues::built_in(), Directory::of("test.toml"));
+        let source = Source { file: "test.toml", registry: &registry, queues: &queues, traces: &traces };
         let (scenario, problems) = read(text.as_bytes(), &source, &[]);
         assert!(problems.is_empty(), "{problems:?}");
         let outcome = run_seed(&scenario.unwrap(), 1, false, &Control::default()).unwrap();

@@ -7,6 +7,7 @@ use crate::trace::Directory;
 use crate::weights;
 use cwndlab_cc::Registry;
 use cwndlab_cc::params::Value;
+use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
 /// A file's name, and the hash of what it holds.
@@ -38,6 +39,7 @@ pub enum World {
 pub struct Course {
     environment: &'static Environment,
     registry: Registry,
+    queues: Queues,
     text: Vec<u8>,
     file: String,
     /// What the user sets; it goes over what is drawn.
@@ -62,6 +64,7 @@ impl Course {
         world: World,
         own: &[(String, String)],
         registry: Registry,
+        queues: Queues,
     ) -> Result<Self, String> {
         let drawn = matches!(world, World::Drawn { .. });
         let (text, file, wanted) = match world {
@@ -73,6 +76,7 @@ impl Course {
         let mut course = Self {
             environment,
             registry,
+            queues,
             text,
             file,
             own: own.to_vec(),
@@ -225,7 +229,8 @@ impl Course {
 
     fn read_exactly(&self, overrides: &Overrides) -> Result<Scenario, String> {
         let traces = Directory::of(&self.file);
-        let source = Source { file: &self.file, registry: &self.registry, traces: &traces };
+        let source =
+            Source { file: &self.file, registry: &self.registry, queues: &self.queues, traces: &traces };
         let (scenario, problems) = read(&self.text, &source, overrides);
         scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }

@@ -3,10 +3,12 @@
 use super::problem::Problems;
 use crate::trace::TraceFiles;
 use cwndlab_cc::{Registry, Span};
+use cwndlab_sim::queue::Queues;
 use cwndlab_sim::tcp::{Profile, TcpOptions};
 
 pub(crate) struct Context<'a> {
     pub(crate) registry: &'a Registry,
+    pub(crate) queues: &'a Queues,
     pub(crate) traces: &'a dyn TraceFiles,
     pub(crate) problems: &'a Problems,
     /// Length of the run; `None` if it could not be read.

@@ -6,7 +6,6 @@ use super::problem::Problems;
 use super::section::Origin;
 use super::settle::base_rtt;
 use cwndlab_cc::{Rate, Span, Time};
-use cwndlab_sim::queue::fq_codel::FqCodelParams;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{Capacity, Comes, SizeSpec};
 use std::collections::BTreeMap;
@@ -106,13 +105,10 @@ fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
 
 /// Packets of 1500 bytes that a queue holds.
 fn room(queue: &QueueSpec) -> f64 {
-    match queue {
-        QueueSpec::DropTail(Limit::Unlimited) => f64::INFINITY,
-        QueueSpec::DropTail(Limit::Packets(packets)) => *packets as f64,
-        QueueSpec::DropTail(Limit::Bytes(bytes)) => *bytes as f64 / 1500.0,
-        QueueSpec::Codel(params) => params.limit as f64,
-        QueueSpec::FqCodel(params) => params.limit as f64,
-        QueueSpec::Ns3Default(_) => FqCodelParams::default().limit as f64,
+    match queue.most() {
+        Limit::Unlimited => f64::INFINITY,
+        Limit::Packets(packets) => packets as f64,
+        Limit::Bytes(bytes) => bytes as f64 / 1500.0,
     }
 }
 

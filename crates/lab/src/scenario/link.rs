@@ -81,7 +81,7 @@ pub(crate) fn link(
     let delay = delay(&mut section, role);
     let up = up(&mut section, role);
     let loss = section.get("loss", loss);
-    let queue = section.get("queue", |item| queue(item, matches!(role, Role::Access)));
+    let queue = section.get("queue", |item| queue(item, cx.queues, matches!(role, Role::Access)));
     let own_overhead = section.get("overhead", |item| item.whole_within(0, 1000));
     let jitter = section.get("jitter", |item| jitter(item, delay.as_ref().ok()));
     let reorder = section.get("reorder", reorder);

@@ -13,7 +13,7 @@ mod overrides;
 mod paths;
 mod problem;
 mod quantity;
-pub(crate) mod queue;
+mod queue;
 mod resolve;
 mod section;
 mod settings;
@@ -41,6 +41,7 @@ use cwndlab_cc::decisions::GivenWeights;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
+use cwndlab_sim::queue::Queues;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, MultipathSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::TcpOptions;
 
@@ -50,6 +51,8 @@ pub struct Source<'a> {
     pub file: &'a str,
     /// The algorithms that it may name.
     pub registry: &'a Registry,
+    /// The kinds of queue that it may name.
+    pub queues: &'a Queues,
     /// Where it finds traces.
     pub traces: &'a dyn TraceFiles,
 }
@@ -97,7 +100,7 @@ pub fn read(
             return (None, problems.into_sorted());
         }
     };
-    let root = overrides::apply(root, overrides, &problems);
+    let root = overrides::apply(root, overrides, source.queues, &problems);
     let scenario = top::scenario(&root, source, &problems);
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())

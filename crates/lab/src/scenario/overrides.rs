@@ -1,19 +1,24 @@
 //! `--set KEY=VALUE`: changes to a scenario's tree before it is checked.
 
 use super::problem::{Checked, Place, Problems, Reported};
-use super::queue::KINDS;
 use super::tree::{self, Kind, Node, Table};
 use super::words;
+use cwndlab_sim::queue::Queues;
 use std::ops::Range;
 
 /// In the place of a name or a number: every entry of the list.
 const EVERY: &str = "*";
 
 /// Applies all overrides in order; one that cannot be applied is reported.
-pub(crate) fn apply(mut root: Node, overrides: &[(String, String)], problems: &Problems) -> Node {
+pub(crate) fn apply(
+    mut root: Node,
+    overrides: &[(String, String)],
+    queues: &Queues,
+    problems: &Problems,
+) -> Node {
     for (key, value) in overrides {
         let at = Place::Override(key.as_str().into());
-        let change = Override { key, at, problems };
+        let change = Override { key, at, queues, problems };
         // What failed has been reported, and the others are still applied, so that their problems show too.
         let _reported = change.apply(&mut root, value);
     }
@@ -23,6 +28,7 @@ pub(crate) fn apply(mut root: Node, overrides: &[(String, String)], problems: &P
 struct Override<'a> {
     key: &'a str,
     at: Place,
+    queues: &'a Queues,
     problems: &'a Problems,
 }
 
@@ -41,7 +47,7 @@ impl Override<'_> {
             *node = value.clone();
             return Ok(());
         };
-        spell_out(node, above);
+        spell_out(node, above, self.queues);
         match &mut node.kind {
             Kind::List(items) => {
                 let chosen = self.elements(items, segment, above.unwrap_or(""))?;
@@ -149,10 +155,10 @@ fn name_of(item: &Node) -> Option<&str> {
 }
 
 /// Short forms become tables, so that `flow.0.cc.C=1.2` works on `cc = "cubic"`.
-fn spell_out(node: &mut Node, key: Option<&str>) {
+fn spell_out(node: &mut Node, key: Option<&str>, queues: &Queues) {
     let long_key = match (key, &node.kind) {
         (Some("cc"), Kind::Text(_)) => "name",
-        (Some("queue"), Kind::Text(text)) if KINDS.contains(&text.as_str()) => "kind",
+        (Some("queue"), Kind::Text(text)) if queues.get(text).is_some() => "kind",
         (Some("queue"), Kind::Text(_)) => "size",
         _ => return,
     };

@@ -10,7 +10,7 @@ use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::mptcp::MptcpOptions;
-use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::queue::{Limit, QueueSpec, Sizing};
 use cwndlab_sim::spec::{Capacity, Comes, LossKind, LossSpec, SizeSpec};
 use cwndlab_sim::tcp::TcpOptions;
 use serde_json::{Map, Value, json};
@@ -83,12 +83,12 @@ fn loss(loss: &LossSpec) -> Value {
 }
 
 fn queue(queue: &QueueSpec) -> Value {
-    match queue {
-        QueueSpec::DropTail(limit) => json!({ "kind": "droptail", "size": size(*limit) }),
-        QueueSpec::Codel(params) => discipline("codel", params),
-        QueueSpec::FqCodel(params) => discipline("fq-codel", params),
-        QueueSpec::Ns3Default(params) => discipline("ns3-default", params),
+    let mut object = declared(&(queue.kind.params)(), |spec| last(&queue.settings, spec));
+    object.insert("kind".to_owned(), json!(queue.kind.name));
+    if queue.kind.sizing == Sizing::Any {
+        object.insert("size".to_owned(), size(queue.limit));
     }
+    Value::Object(object)
 }
 
 fn size(limit: Limit) -> Value {
@@ -99,20 +99,10 @@ fn size(limit: Limit) -> Value {
     }
 }
 
-fn discipline<P: Parameters>(kind: &str, params: &P) -> Value {
-    let mut object = declared(&P::specs(), |spec| params.get(spec.name));
-    object.insert("kind".to_owned(), json!(kind));
-    Value::Object(object)
-}
-
 fn flow(flow: &Flow, links: &[Link]) -> Value {
     let template = &flow.template;
     let algorithm = &template.algorithm;
-    let set = |spec: &ParamSpec| {
-        let settings = template.settings.iter().rev();
-        settings.clone().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
-    };
-    let mut cc = declared(&algorithm.params, set);
+    let mut cc = declared(&algorithm.params, |spec| last(&template.settings, spec));
     cc.insert("name".to_owned(), json!(template.cc()));
     let mut object = way(flow, links);
     let own = json!({
@@ -174,6 +164,11 @@ fn arrivals(arrivals: &Arrivals) -> Value {
 /// TCP options in force.
 pub(crate) fn tcp(options: &TcpOptions) -> Value {
     Value::Object(declared(&TcpOptions::specs(), |spec| options.get(spec.name)))
+}
+
+/// The last of the settings of a parameter: the one in force.
+fn last(settings: &[(String, Setting)], spec: &ParamSpec) -> Option<Setting> {
+    settings.iter().rev().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
 }
 
 /// Declared parameters with the values that are set, or else their defaults.

@@ -5,8 +5,9 @@ use super::link::Link;
 use super::problem::Problems;
 use super::quantity::QueueSize;
 use super::section::Origin;
+use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span};
-use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::queue::{LIMIT, Limit, QueueSpec, Sizing};
 
 /// A packet of drop-tail's count.
 pub(crate) const PACKET_BITS: f64 = 1500.0 * 8.0;
@@ -104,7 +105,9 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
     if let Some(rate) = link.nominal {
         tell_odd_size(limit, packets_of(1.0, rate, load.rtt), origin, problems);
     }
-    apply(&mut link.spec.queue, limit);
+    if let Err(message) = apply(&mut link.spec.queue, limit) {
+        problems.error(&origin.at, &origin.key, message);
+    }
 }
 
 /// A size that was written in bdp, in packets; one that rounds to none is a slip.
@@ -153,12 +156,19 @@ fn tell_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &Pro
     }
 }
 
-fn apply(queue: &mut QueueSpec, limit: Limit) {
-    match (queue, limit) {
-        (QueueSpec::DropTail(own), limit) => *own = limit,
-        (QueueSpec::Codel(params), Limit::Packets(packets)) => params.limit = packets,
-        (QueueSpec::FqCodel(params), Limit::Packets(packets)) => params.limit = packets,
-        // The others count packets, and take no size that is not in packets.
-        _ => {}
+fn apply(queue: &mut QueueSpec, limit: Limit) -> Result<(), String> {
+    match (queue.kind.sizing, limit) {
+        (Sizing::Any, limit) => queue.limit = limit,
+        (Sizing::Limit, Limit::Packets(packets)) => {
+            let value = Value::Count(packets);
+            let specs = (queue.kind.params)();
+            if let Some(spec) = specs.iter().find(|spec| spec.name == LIMIT && !spec.allowed.admits(&value)) {
+                return Err(format!("the size is {packets} packets; allowed is {}", spec.allowed));
+            }
+            queue.settings.push((LIMIT.to_owned(), value));
+        }
+        // Such a size was refused as it was read.
+        (Sizing::Limit | Sizing::Fixed { .. }, _) => {}
     }
+    Ok(())
 }

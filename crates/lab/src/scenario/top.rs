@@ -35,6 +35,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     problems.note_keys("tcp", TcpOptions::specs().iter().map(|spec| spec.name));
     let mut cx = Context {
         registry: source.registry,
+        queues: source.queues,
         traces: source.traces,
         problems,
         duration: duration.ok(),

@@ -4,6 +4,7 @@
 use cwndlab_cc::Registry;
 use cwndlab_lab::scenario::{Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
+use cwndlab_sim::queue::Queues;
 
 fn traces() -> Memory {
     let mut traces = Memory::default();
@@ -24,7 +25,8 @@ fn traces() -> Memory {
 
 /// Reads a text with overrides.
 pub fn read_with(text: &[u8], overrides: &[(&str, &str)]) -> (Option<Scenario>, Vec<String>) {
-    let source = Source { file: "x.toml", registry: &Registry::built_in(), traces: &traces() };
+    let (registry, queues) = (Registry::built_in(), Queues::built_in());
+    let source = Source { file: "x.toml", registry: &registry, queues: &queues, traces: &traces() };
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let (scenario, problems) = read(text, &source, &overrides);

@@ -103,7 +103,7 @@ impl Dumbbell {
         let one_way = Span(self.rtt.0 / 2);
         let bottleneck = LinkSpec {
             loss,
-            queue: QueueSpec::DropTail(self.limit),
+            queue: QueueSpec::droptail(self.limit),
             ..self.link("bottleneck", self.rate_mbps, one_way)
         };
         SimSpec {
@@ -126,7 +126,7 @@ impl Dumbbell {
             delay: Schedule::constant(delay),
             up: Schedule::constant(true),
             loss: LossSpec { kind: LossKind::None, before_queue: false },
-            queue: QueueSpec::DropTail(Limit::Unlimited),
+            queue: QueueSpec::droptail(Limit::Unlimited),
             overhead: self.tcp.overhead,
             jitter: Span::ZERO,
             reorder: None,

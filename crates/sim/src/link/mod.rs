@@ -13,7 +13,7 @@ mod server;
 use crate::histogram::Histogram;
 use crate::outcome::LinkOutcome;
 use crate::packet::{Body, Packet};
-use crate::queue::{Backlog, QueueSpec, Tally};
+use crate::queue::{Backlog, Tally};
 use crate::schedule::Schedule;
 use crate::spec::{Capacity, LinkSpec};
 use cwndlab_cc::{Rng, Span, Time};
@@ -91,13 +91,13 @@ impl Link {
     #[must_use]
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         let stream = |what: &str| Rng::named(seed, &format!("link {} {what}", spec.name));
-        let serving = match (&spec.queue, &spec.capacity) {
-            (QueueSpec::DropTail(limit), Capacity::Unlimited | Capacity::Rate(_))
-                if spec.reorder.is_none() =>
-            {
-                Serving::Fifo(Fifo::new(*limit, &spec.capacity))
-            }
-            _ => Serving::Served(Served::new(spec.queue.build(seed, &spec.name), &spec.capacity)),
+        let queue = &spec.queue;
+        let foreseen = !matches!(spec.capacity, Capacity::Trace(_)) && spec.reorder.is_none();
+        let serving = if queue.kind.plain_fifo && foreseen {
+            Serving::Fifo(Fifo::new(queue.limit, &spec.capacity))
+        } else {
+            let discipline = queue.build(seed, &spec.name, spec.capacity.nominal());
+            Serving::Served(Served::new(discipline, &spec.capacity))
         };
         let loss = LossProcess::new(&spec.loss.kind, stream("loss"));
         Self {

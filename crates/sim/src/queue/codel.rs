@@ -2,7 +2,7 @@
 //!
 //! [`Dialect::Ns3`] is what ns-3.37 does otherwise; what is left out of it is told in [`super::ns3_default`].
 
-use super::{About, Backlog, Discipline, Tally, Waiting};
+use super::{Backlog, Discipline, QueueKind, Sizing, Tally, Waiting};
 use crate::packet::EcnField;
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
@@ -22,16 +22,20 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How the catalogue knows it.
-pub const ABOUT: About = About {
+/// How scenarios know it.
+pub const QUEUE: QueueKind = QueueKind {
     name: "codel",
-    summary: "CoDel (RFC 8289); `size` is another name of `limit`",
+    summary: "CoDel (RFC 8289)",
     source: "RFC 8289; limit and marking as in Linux sch_codel",
     departures: &[
         "time and the square root of the control law are exact, where Linux counts ticks of 1.024 us and takes \
          Newton steps in fixed point",
     ],
     params: CodelParams::specs,
+    sizing: Sizing::Limit,
+    plain_fifo: false,
+    chance: None,
+    build: |_, settings| Box::new(Codel::new(&CodelParams::with(settings))),
 };
 
 /// Whose CoDel it is.

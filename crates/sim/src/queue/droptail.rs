@@ -1,11 +1,11 @@
 //! First in, first out; what does not fit is dropped.
 
-use super::{About, Backlog, Discipline, Limit, Tally, Waiting};
+use super::{Backlog, Discipline, Limit, QueueKind, Sizing, Tally, Waiting};
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
 
-/// How the catalogue knows it.
-pub const ABOUT: About = About {
+/// How scenarios know it.
+pub const QUEUE: QueueKind = QueueKind {
     name: "droptail",
     summary: "first in, first out; what does not fit is dropped",
     source: "Linux sch_fifo (pfifo, bfifo); ns-3 DropTailQueue",
@@ -14,6 +14,10 @@ pub const ABOUT: About = About {
         "a packet is one segment: Linux's limit counts what segmentation offload hands down as one packet",
     ],
     params: Vec::new,
+    sizing: Sizing::Any,
+    plain_fifo: true,
+    chance: None,
+    build: |site, _| Box::new(DropTail::new(site.limit)),
 };
 
 /// A drop-tail queue.

@@ -5,11 +5,10 @@
 
 use super::codel::{Controller, Dialect, Law, Source};
 use super::largest::Largest;
-use super::{About, Backlog, Discipline, Tally, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, Site, Sizing, Tally, Waiting};
 use crate::packet::{Body, Packet};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
-use cwndlab_learn::Rng;
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
@@ -32,10 +31,10 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How the catalogue knows it.
-pub const ABOUT: About = About {
+/// How scenarios know it.
+pub const QUEUE: QueueKind = QueueKind {
     name: "fq-codel",
-    summary: "FQ-CoDel (RFC 8290); `size` is another name of `limit`",
+    summary: "FQ-CoDel (RFC 8290)",
     source: "RFC 8290 with the CoDel of RFC 8289",
     departures: &[
         "flows are told apart by number and direction, hashed with a key for each link and seed, where the RFC \
@@ -46,6 +45,10 @@ pub const ABOUT: About = About {
          in bytes; Linux's second limit, on memory, is not there",
     ],
     params: FqCodelParams::specs,
+    sizing: Sizing::Limit,
+    plain_fifo: false,
+    chance: Some(Chance { what: "hashes of FQ-CoDel", unless: Some("perfect_hash") }),
+    build: |site, settings| Box::new(FqCodel::new(&FqCodelParams::with(settings), site)),
 };
 
 /// No packet, or no queue.
@@ -188,21 +191,21 @@ impl Fattest {
 }
 
 impl FqCodel {
-    /// An empty queue; `seed` and `name` choose its hash.
+    /// An empty queue.
     #[must_use]
-    pub fn new(params: &FqCodelParams, seed: u64, name: &str) -> Self {
-        Self::with_dialect(Dialect::Rfc, params, seed, name)
+    pub fn new(params: &FqCodelParams, site: &Site) -> Self {
+        Self::with_dialect(Dialect::Rfc, params, site)
     }
 
     /// An empty queue that follows the RFCs or ns-3.
     #[must_use]
-    pub fn with_dialect(dialect: Dialect, params: &FqCodelParams, seed: u64, name: &str) -> Self {
+    pub fn with_dialect(dialect: Dialect, params: &FqCodelParams, site: &Site) -> Self {
         Self {
             law: Law::new(dialect, params.target, params.interval, params.ecn),
             limit: params.limit,
             quantum: params.quantum as i64,
             buckets: if params.perfect_hash { 0 } else { params.flows },
-            key: Rng::named(seed, &format!("{name} fq_codel")).below(u64::MAX),
+            key: site.stream("fq_codel").below(u64::MAX),
             table: Vec::new(),
             queues: Vec::new(),
             pool: Pool { nodes: Vec::new(), free: NONE },
@@ -352,6 +355,9 @@ impl Discipline for FqCodel {
 mod tests {
     use super::*;
     use crate::packet::{AckHeader, Data, EcnField};
+    use crate::queue::Limit;
+
+    const SITE: Site = Site { link: "link", seed: 1, rate: None, limit: Limit::Unlimited };
 
     fn data(flow: u32, generation: u16) -> Packet {
         let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, echo: Time::ZERO, cwr: false });
@@ -360,8 +366,8 @@ mod tests {
 
     #[test]
     fn the_hash_spreads_flows_differently_on_each_link() {
-        let buckets = |seed, name| {
-            let fq = FqCodel::new(&FqCodelParams::default(), seed, name);
+        let buckets = |seed, link| {
+            let fq = FqCodel::new(&FqCodelParams::default(), &Site { seed, link, ..SITE });
             (0..1024).map(|flow| fq.bucket(&data(flow, 0))).collect::<Vec<_>>()
         };
         let of_a = buckets(1, "a");
@@ -378,7 +384,7 @@ mod tests {
 
     #[test]
     fn directions_and_later_flows_are_other_tuples() {
-        let fq = FqCodel::new(&FqCodelParams { flows: 65_536, ..FqCodelParams::default() }, 1, "link");
+        let fq = FqCodel::new(&FqCodelParams { flows: 65_536, ..FqCodelParams::default() }, &SITE);
         let ack = Packet { body: Body::Ack(AckHeader::default()), ..data(3, 0) };
         assert_ne!(fq.bucket(&data(3, 0)), fq.bucket(&ack));
         assert_ne!(fq.bucket(&data(3, 0)), fq.bucket(&data(3, 1)));
@@ -386,7 +392,7 @@ mod tests {
 
     #[test]
     fn memory_follows_what_is_used() {
-        let mut fq = FqCodel::new(&FqCodelParams::default(), 1, "link");
+        let mut fq = FqCodel::new(&FqCodelParams::default(), &SITE);
         let mut tally = Tally::default();
         for round in 0..100 {
             for flow in 0..3 {
@@ -404,7 +410,7 @@ mod tests {
     #[test]
     fn overflows_in_a_row_share_one_index_of_the_queues() {
         let params = FqCodelParams { limit: 1000, perfect_hash: true, ..FqCodelParams::default() };
-        let mut fq = FqCodel::new(&params, 1, "link");
+        let mut fq = FqCodel::new(&params, &SITE);
         let mut tally = Tally::default();
         let mut come = |fq: &mut FqCodel, packet: u32| {
             let waiting = Waiting { packet: data(packet % 1100, 0), bytes: 1500, since: Time::ZERO };
@@ -427,7 +433,7 @@ mod tests {
     #[test]
     fn an_idle_discipline_need_not_be_asked() {
         let serve = |shortcut: bool| {
-            let mut fq = FqCodel::with_dialect(Dialect::Ns3, &FqCodelParams::default(), 1, "link");
+            let mut fq = FqCodel::with_dialect(Dialect::Ns3, &FqCodelParams::default(), &SITE);
             let (mut tally, mut served) = (Tally::default(), Vec::new());
             for step in 0..4000_u64 {
                 let now = Time(step * 1_000_000);

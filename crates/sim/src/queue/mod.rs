@@ -1,17 +1,20 @@
 //! Where packets wait: the queue disciplines.
 //!
-//! A discipline that acts at dequeue (CoDel and its kin) implements [`Discipline`] and is driven by the link's
-//! service events. Drop-tail in front of a constant rate needs none: [`crate::link`] knows its departures on arrival.
+//! A discipline is one file, which implements [`Discipline`] and declares a [`QueueKind`], and one line in [`Queues`]. The link's service
+//! events drive it. Drop-tail in front of a rate needs none: [`crate::link`] knows its departures on arrival.
 
 pub mod codel;
 pub mod droptail;
 pub mod fq_codel;
 mod largest;
 pub mod ns3_default;
+mod registry;
+
+pub use registry::{Build, Chance, LIMIT, QueueKind, Queues, Site, Sizing};
 
 use crate::packet::Packet;
-use cwndlab_cc::Time;
-use cwndlab_cc::params::ParamSpec;
+use cwndlab_cc::params::{ParamSpec, Parameters, Value};
+use cwndlab_cc::{Rate, Time};
 
 /// A packet in a queue, with the time it came.
 #[derive(Clone, Copy, Debug)]
@@ -68,25 +71,7 @@ pub trait Discipline: Send {
     fn backlog(&self) -> Backlog;
 }
 
-/// What a discipline is and where it comes from, told beside its code.
-#[derive(Clone, Copy, Debug)]
-pub struct About {
-    /// Its name in scenario files.
-    pub name: &'static str,
-    /// One sentence.
-    pub summary: &'static str,
-    /// RFC, draft or implementation.
-    pub source: &'static str,
-    /// Where it departs from its source, and why.
-    pub departures: &'static [&'static str],
-    /// Its declared parameters; a size that depends on the link is none.
-    pub params: fn() -> Vec<ParamSpec>,
-}
-
-/// The disciplines that a scenario may name.
-pub const DISCIPLINES: &[About] = &[droptail::ABOUT, codel::ABOUT, fq_codel::ABOUT, ns3_default::ABOUT];
-
-/// How much a drop-tail queue holds, the packet in service not counted.
+/// How much a queue holds, the packet in service not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Everything.
@@ -110,27 +95,55 @@ impl Limit {
 }
 
 /// Which queue a link has.
-#[derive(Clone, Debug, PartialEq)]
-pub enum QueueSpec {
-    /// First in, first out; what does not fit is dropped.
-    DropTail(Limit),
-    /// CoDel.
-    Codel(codel::CodelParams),
-    /// FQ-CoDel.
-    FqCodel(fq_codel::FqCodelParams),
-    /// ns-3's default stack: a device FIFO behind FQ-CoDel.
-    Ns3Default(ns3_default::Ns3DefaultParams),
+#[derive(Clone, Debug)]
+pub struct QueueSpec {
+    /// Its kind.
+    pub kind: QueueKind,
+    /// How much it holds, if its kind is of [`Sizing::Any`].
+    pub limit: Limit,
+    /// Settings of its parameters; the others have their defaults.
+    pub settings: Vec<(String, Value)>,
 }
 
 impl QueueSpec {
-    /// The discipline. `name` and `seed` give flow queueing its hash.
+    /// A queue of this kind, without a limit of its own and with its defaults.
     #[must_use]
-    pub fn build(&self, seed: u64, name: &str) -> Box<dyn Discipline> {
-        match self {
-            QueueSpec::DropTail(limit) => Box::new(droptail::DropTail::new(*limit)),
-            QueueSpec::Codel(params) => Box::new(codel::Codel::new(params)),
-            QueueSpec::FqCodel(params) => Box::new(fq_codel::FqCodel::new(params, seed, name)),
-            QueueSpec::Ns3Default(params) => Box::new(ns3_default::Ns3Default::new(params, seed, name)),
+    pub fn of(kind: QueueKind) -> Self {
+        Self { kind, limit: Limit::Unlimited, settings: Vec::new() }
+    }
+
+    /// A queue of this kind with these parameters.
+    #[must_use]
+    pub fn with<P: Parameters>(kind: QueueKind, params: &P) -> Self {
+        let setting = |spec: ParamSpec| Some((spec.name.to_owned(), params.get(spec.name)?));
+        Self { settings: P::specs().into_iter().filter_map(setting).collect(), ..Self::of(kind) }
+    }
+
+    /// First in, first out; what does not fit is dropped.
+    #[must_use]
+    pub fn droptail(limit: Limit) -> Self {
+        Self { limit, ..Self::of(droptail::QUEUE) }
+    }
+
+    /// The most that waits.
+    #[must_use]
+    pub fn most(&self) -> Limit {
+        let given = self.settings.iter().find(|(name, _)| name == LIMIT).map(|(_, value)| value.clone());
+        let default =
+            || (self.kind.params)().into_iter().find(|spec| spec.name == LIMIT).map(|spec| spec.default);
+        match self.kind.sizing {
+            Sizing::Any => self.limit,
+            Sizing::Fixed { packets } => Limit::Packets(packets),
+            Sizing::Limit => match given.or_else(default) {
+                Some(Value::Count(packets)) => Limit::Packets(packets),
+                _ => Limit::Unlimited,
+            },
         }
+    }
+
+    /// The discipline, for a link of this name and rate in a run with this seed.
+    #[must_use]
+    pub fn build(&self, seed: u64, link: &str, rate: Option<Rate>) -> Box<dyn Discipline> {
+        (self.kind.build)(&Site { link, seed, rate, limit: self.limit }, &self.settings)
     }
 }

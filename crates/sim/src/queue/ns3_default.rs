@@ -6,7 +6,7 @@
 
 use super::codel::Dialect;
 use super::fq_codel::{FqCodel, FqCodelParams};
-use super::{About, Backlog, Discipline, Tally, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, Site, Sizing, Tally, Waiting};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
@@ -21,8 +21,11 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How the catalogue knows it.
-pub const ABOUT: About = About {
+/// The limit of ns-3's FqCoDelQueueDisc; the device's FIFO comes on top of it.
+const FQ_CODEL_PACKETS: u64 = 10_240;
+
+/// How scenarios know it.
+pub const QUEUE: QueueKind = QueueKind {
     name: "ns3-default",
     summary: "ns-3's default: a device FIFO behind FQ-CoDel",
     source: "ns-3.37 PointToPointNetDevice, DropTailQueue, FqCoDelQueueDisc with its defaults",
@@ -33,6 +36,10 @@ pub const ABOUT: About = About {
         "the inverse square root takes one Newton step, as in ns-3, but is not cut to 16 bits",
     ],
     params: Ns3DefaultParams::specs,
+    sizing: Sizing::Fixed { packets: FQ_CODEL_PACKETS },
+    plain_fifo: false,
+    chance: Some(Chance { what: "hashes of FQ-CoDel", unless: None }),
+    build: |site, settings| Box::new(Ns3Default::new(&Ns3DefaultParams::with(settings), site)),
 };
 
 /// ns-3's default stack.
@@ -44,12 +51,12 @@ pub struct Ns3Default {
 }
 
 impl Ns3Default {
-    /// An empty stack; `seed` and `name` choose FQ-CoDel's hash.
+    /// An empty stack.
     #[must_use]
-    pub fn new(params: &Ns3DefaultParams, seed: u64, name: &str) -> Self {
+    pub fn new(params: &Ns3DefaultParams, site: &Site) -> Self {
         // The defaults of ns-3's FqCoDelQueueDisc; its quantum is the device's MTU.
         let fq_codel = FqCodelParams {
-            limit: 10_240,
+            limit: FQ_CODEL_PACKETS,
             flows: 1024,
             quantum: 1500,
             target: Span::from_millis(5),
@@ -58,7 +65,7 @@ impl Ns3Default {
             perfect_hash: false,
         };
         Self {
-            discipline: FqCodel::with_dialect(Dialect::Ns3, &fq_codel, seed, name),
+            discipline: FqCodel::with_dialect(Dialect::Ns3, &fq_codel, site),
             device: VecDeque::new(),
             room: params.device as usize,
             in_device: Backlog::default(),

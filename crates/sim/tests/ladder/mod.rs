@@ -29,7 +29,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         delay: Schedule::constant(delay),
         up: Schedule::constant(true),
         loss: LossSpec { kind: LossKind::None, before_queue: false },
-        queue: QueueSpec::DropTail(Limit::Unlimited),
+        queue: QueueSpec::droptail(Limit::Unlimited),
         overhead: 0,
         jitter: Span::ZERO,
         reorder: None,
@@ -39,7 +39,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
 
 /// The same with a drop-tail queue of so many packets.
 pub fn bottleneck(rate: Rate, delay: Span, packets: u64) -> LinkSpec {
-    LinkSpec { queue: QueueSpec::DropTail(Limit::Packets(packets)), ..link("bottleneck", rate, delay) }
+    LinkSpec { queue: QueueSpec::droptail(Limit::Packets(packets)), ..link("bottleneck", rate, delay) }
 }
 
 /// A bulk flow over the first link, with the `linux` profile and its dialect.

@@ -1,0 +1,144 @@
+//! The queue disciplines by name. A registry is a value: the built-in ones, and what a caller adds.
+
+use super::{Discipline, Limit, codel, droptail, fq_codel, ns3_default};
+use cwndlab_cc::params::{ParamSpec, Value};
+use cwndlab_cc::{Rate, Rng};
+
+/// What a discipline learns when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The name of its link.
+    pub link: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The first rate of the link, or the mean of its trace; `None` if nothing limits it.
+    pub rate: Option<Rate>,
+    /// How much the queue holds, if its kind is of [`Sizing::Any`].
+    pub limit: Limit,
+}
+
+impl Site<'_> {
+    /// A random stream of this link and seed; a discipline that needs several gives each a name of its own.
+    #[must_use]
+    pub fn stream(&self, name: &str) -> Rng {
+        Rng::named(self.seed, &format!("{} {name}", self.link))
+    }
+}
+
+/// The parameter that [`Sizing::Limit`] is about.
+pub const LIMIT: &str = "limit";
+
+/// How a scenario says how much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizing {
+    /// By `size`, in packets, bytes or bdp, or "unlimited"; 1 bdp where none is given. It is [`Site::limit`].
+    Any,
+    /// By the parameter [`LIMIT`], which counts packets; `size` is another name of it, in packets or bdp.
+    Limit,
+    /// Not at all.
+    Fixed {
+        /// The most packets that wait.
+        packets: u64,
+    },
+}
+
+/// What a discipline draws by chance, so that two seeds differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// In a few words, as "hashes of FQ-CoDel".
+    pub what: &'static str,
+    /// A flag among its parameters that ends it.
+    pub unless: Option<&'static str>,
+}
+
+/// Makes a discipline from checked settings.
+pub type Build = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
+
+/// One kind of queue: what it is, what can be set, and how it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueKind {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// RFC, draft or implementation.
+    pub source: &'static str,
+    /// Where it departs from its source, and why.
+    pub departures: &'static [&'static str],
+    /// Its parameters, without `size`.
+    pub params: fn() -> Vec<ParamSpec>,
+    /// How a scenario says how much it holds.
+    pub sizing: Sizing,
+    /// First in, first out, and only what exceeds the limit as it comes is dropped. A link with a rate then knows when a
+    /// packet will leave as soon as it comes: it works by itself, without service events, and makes no discipline.
+    pub plain_fifo: bool,
+    /// What it draws by chance, if anything.
+    pub chance: Option<Chance>,
+    /// Makes a discipline.
+    pub build: Build,
+}
+
+/// The kinds of queue that a scenario may name.
+#[derive(Clone, Debug, Default)]
+pub struct Queues(Vec<QueueKind>);
+
+impl Queues {
+    /// The kinds that ship: one line each.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self(vec![droptail::QUEUE, codel::QUEUE, fq_codel::QUEUE, ns3_default::QUEUE])
+    }
+
+    /// Adds a kind; one of the same name is replaced.
+    pub fn add(&mut self, kind: QueueKind) {
+        self.0.retain(|other| other.name != kind.name);
+        self.0.push(kind);
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<QueueKind> {
+        self.0.iter().find(|kind| kind.name == name).copied()
+    }
+
+    /// All, in the order of registration.
+    pub fn iter(&self) -> impl Iterator<Item = &QueueKind> {
+        self.0.iter()
+    }
+
+    /// All names, in the order of registration.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|kind| kind.name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwndlab_cc::params::Allowed;
+
+    #[test]
+    fn what_a_kind_declares_holds_together() {
+        for kind in Queues::built_in().iter() {
+            let params = (kind.params)();
+            let is_flag = |name| params.iter().any(|spec| spec.name == name && spec.allowed == Allowed::Flag);
+            let counts_packets = params.iter().any(|spec| {
+                spec.name == LIMIT && spec.unit == "packets" && matches!(spec.allowed, Allowed::Count(..))
+            });
+            assert_eq!(counts_packets, kind.sizing == Sizing::Limit, "{}", kind.name);
+            assert!(params.iter().all(|spec| !["kind", "size"].contains(&spec.name)), "{}", kind.name);
+            assert!(kind.chance.and_then(|chance| chance.unless).is_none_or(is_flag), "{}", kind.name);
+            assert!(!kind.plain_fifo || params.is_empty(), "a limit is all that `{}` can have", kind.name);
+        }
+    }
+
+    #[test]
+    fn one_of_the_same_name_is_replaced() {
+        let mut queues = Queues::built_in();
+        queues.add(QueueKind { summary: "another", ..codel::QUEUE });
+        assert_eq!(queues.names(), ["droptail", "fq-codel", "ns3-default", "codel"]);
+        assert_eq!(queues.get("codel").map(|kind| kind.summary), Some("another"));
+        assert!(queues.get("red").is_none());
+    }
+}
