@@ -2,9 +2,8 @@
 //!
 //! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
 
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::hystart::HyStart;
-use crate::registry::Setup;
 use crate::units::{Rate, Span};
 
 /// The window of a loss-based algorithm, in bytes.

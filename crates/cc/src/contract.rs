@@ -22,9 +22,8 @@
 //!    still detects and retransmits.
 //! 7. A controller that cannot go on calls [`break_off`](crate::break_off): no callback returns an error.
 
-use crate::decisions::Weights;
 use crate::units::{Rate, Span, Time};
-use cwndlab_learn::{Agent, Rng};
+use cwndlab_learn::{Agent, Learning, Rng};
 
 /// A congestion control: what it is told, and what it decides.
 pub trait CongestionControl: Send {
@@ -64,8 +63,8 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// What a learning algorithm has learned so far, for who wants to keep it.
-    fn weights(&self) -> Option<Weights> {
+    /// The side of an algorithm that learns, for a caller that keeps what it has learned.
+    fn learning(&self) -> Option<&dyn Learning> {
         None
     }
 
@@ -76,6 +75,19 @@ pub trait CongestionControl: Send {
 
     /// Writes the values named by [`probes`](CongestionControl::probes), in their order.
     fn probe(&self, _out: &mut [f64]) {}
+}
+
+/// What a controller knows when it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Payload of a full segment in bytes.
+    pub mss: u64,
+    /// Initial window in bytes.
+    pub initial_window: u64,
+    /// Slow-start threshold at the start, in bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
+    /// The transport paces its sending; HyStart's ACK train then allows for it.
+    pub paced: bool,
 }
 
 /// What a controller decides.

@@ -5,9 +5,10 @@
 //! randomness. The transport keeps what is common to all algorithms: scoreboard, loss detection, RTT, delivery
 //! rate, recovery and PRR, undo detection, pacing clock. The rules of the contract stand in [`contract`].
 //!
-//! One algorithm is one file in [`algo`] and one line in [`registry::Registry::built_in`].
+//! One algorithm is one file in [`algo`] and one line in [`algo::built_in`].
 
 pub mod algo;
+pub mod algorithm;
 pub mod bbr;
 pub mod breakdown;
 pub mod classic;
@@ -23,12 +24,13 @@ pub mod rtt_peak;
 pub mod testing;
 pub mod units;
 
+pub use algorithm::{Algorithm, Build};
 pub use breakdown::{Breakdown, break_off};
 pub use classic::{Classic, Window, WindowRule};
 pub use contract::{
     Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt,
-    Step, SubflowView,
+    Setup, Step, SubflowView,
 };
-pub use cwndlab_learn::{Agent, Rng};
-pub use registry::{Algorithm, Registry, Setup};
+pub use cwndlab_learn::{Agent, Learning, Rng};
+pub use registry::Registry;
 pub use units::{Rate, Span, Time};

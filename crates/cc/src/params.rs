@@ -1,8 +1,9 @@
 //! Parameters declared once: name, type, default, unit, meaning and source of each stand in one place, and the
 //! code, `cwndlab show`, the docs and the error messages read them from there.
 
-use crate::decisions::{GivenWeights, WeightsCheck};
 use crate::units::Span;
+use std::any::Any;
+use std::sync::Arc;
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +18,8 @@ pub enum Value {
     Word(&'static str),
     /// A length of time.
     Span(Span),
-    /// A network's weights.
-    Weights(GivenWeights),
+    /// What a file holds.
+    File(Arc<NamedFile>),
 }
 
 impl std::fmt::Display for Value {
@@ -29,8 +30,67 @@ impl std::fmt::Display for Value {
             Value::Flag(b) => write!(f, "{b}"),
             Value::Word(w) => write!(f, "{w}"),
             Value::Span(s) => write!(f, "{s}"),
-            Value::Weights(weights) => write!(f, "{}", weights.name()),
+            Value::File(file) => write!(f, "{}", file.name),
         }
+    }
+}
+
+/// A file that a parameter names, as whoever checked the settings has read it.
+pub struct NamedFile {
+    /// Its name as it was given.
+    pub name: String,
+    /// A hash of its bytes.
+    pub hash: String,
+    content: Box<dyn Any + Send + Sync>,
+}
+
+impl NamedFile {
+    /// A file with this content; its reader and the algorithm that takes it agree on the type.
+    #[must_use]
+    pub fn new<T: Any + Send + Sync>(name: &str, hash: String, content: T) -> Self {
+        Self { name: name.to_owned(), hash, content: Box::new(content) }
+    }
+
+    /// What it holds; `None` if that is of another type.
+    #[must_use]
+    pub fn content<T: Any>(&self) -> Option<&T> {
+        self.content.downcast_ref()
+    }
+}
+
+impl std::fmt::Debug for NamedFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NamedFile")
+            .field("name", &self.name)
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for NamedFile {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.hash) == (&other.name, &other.hash)
+    }
+}
+
+/// What a parameter takes of files.
+#[derive(Clone, Copy, Debug)]
+pub struct FileKind {
+    /// The format, as users know it.
+    pub format: &'static str,
+    /// The word for no file.
+    pub none: &'static str,
+    /// Whether a file suits an algorithm with these settings; if not, why.
+    pub check: FileCheck,
+}
+
+/// See [`FileKind::check`].
+pub type FileCheck = fn(&NamedFile, &[(String, Value)]) -> Result<(), String>;
+
+impl PartialEq for FileKind {
+    fn eq(&self, other: &Self) -> bool {
+        (self.format, self.none) == (other.format, other.none)
+            && std::ptr::fn_addr_eq(self.check, other.check)
     }
 }
 
@@ -47,8 +107,8 @@ pub enum Allowed {
     Word(&'static [&'static str]),
     /// A length of time in this closed range.
     Span(Span, Span),
-    /// A file of weights that passes this check, or the word for none.
-    Weights(WeightsCheck),
+    /// A file of this kind, or the word for none.
+    File(&'static FileKind),
 }
 
 impl std::fmt::Display for Allowed {
@@ -60,9 +120,7 @@ impl std::fmt::Display for Allowed {
             Allowed::Flag => write!(f, "true or false"),
             Allowed::Word(words) => write!(f, "one of {}", words.join(", ")),
             Allowed::Span(low, high) => write!(f, "a time with its unit from {low} to {high}, as \"200 ms\""),
-            Allowed::Weights(_) => {
-                write!(f, "the name of a safetensors file, or \"{}\"", GivenWeights::FRESH)
-            }
+            Allowed::File(kind) => write!(f, "the name of a {} file, or \"{}\"", kind.format, kind.none),
         }
     }
 }
@@ -75,7 +133,8 @@ impl Allowed {
             (Allowed::Number(low, high), Value::Number(x)) => low <= x && x <= high,
             (Allowed::Count(low, high), Value::Count(n)) => low <= n && n <= high,
             (Allowed::Span(low, high), Value::Span(s)) => low <= s && s <= high,
-            (Allowed::Flag, Value::Flag(_)) | (Allowed::Weights(_), Value::Weights(_)) => true,
+            (Allowed::Flag, Value::Flag(_)) | (Allowed::File(_), Value::File(_)) => true,
+            (Allowed::File(kind), Value::Word(w)) => *w == kind.none,
             (Allowed::Word(words), Value::Word(w)) => words.contains(w),
             _ => false,
         }
@@ -126,7 +185,6 @@ parameter_type!(f64, Number);
 parameter_type!(u64, Count);
 parameter_type!(bool, Flag);
 parameter_type!(Span, Span);
-parameter_type!(GivenWeights, Weights);
 
 /// A set of declared parameters, made by [`parameters!`](crate::parameters).
 pub trait Parameters: Default {

@@ -4,10 +4,9 @@
 mod common;
 
 use common::{MSS, sender};
+use cwndlab_cc::algo::actions::{CubicActionParams, CubicActions, NewRenoActions};
 use cwndlab_cc::algo::random::UniformlyRandom;
-use cwndlab_cc::decisions::{
-    ActionSet, CubicActionParams, CubicActions, Decided, DecisionParams, NewRenoActions, Policy,
-};
+use cwndlab_cc::decisions::{ActionSet, Decided, DecisionParams, Policy};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Context, Event, Phase, Setup, Span};

@@ -4,14 +4,12 @@
 mod common;
 
 use common::{MSS, sender};
-use cwndlab_cc::decisions::{
-    ActionSet, CubicActions, GivenWeights, NewRenoActions, Scaling, Weights, WeightsFile,
-};
-use cwndlab_cc::params::{Allowed, Value};
+use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
+use cwndlab_cc::decisions::{ActionSet, GivenWeights, Scaling, Weights};
+use cwndlab_cc::params::{Allowed, NamedFile, Parameter, Value};
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Event, Phase, Registry, Span, Step};
 use cwndlab_learn::{Mlp, Rng};
-use std::sync::Arc;
 
 const RTT: Span = Span::from_millis(100);
 const BOTH: [&str; 2] = ["dqn-newreno", "dqn-cubic"];
@@ -35,7 +33,7 @@ fn preferring(action: usize, features: usize, actions: usize, inputs: String) ->
     biases[action] = 1.0;
     network.set_weights(0, &vec![0.0; features * actions], &biases);
     let weights = Weights { network, inputs };
-    GivenWeights(Some(Arc::new(WeightsFile { name: "file".to_owned(), hash: String::new(), weights })))
+    GivenWeights::of_file("file", String::new(), weights)
 }
 
 fn play(name: &str, action: usize) -> Vec<(&'static str, Value)> {
@@ -43,7 +41,7 @@ fn play(name: &str, action: usize) -> Vec<(&'static str, Value)> {
     vec![
         ("policy", Value::Word("play")),
         ("layers", Value::Count(0)),
-        ("weights", Value::Weights(preferring(action, features, actions, String::new()))),
+        ("weights", preferring(action, features, actions, String::new()).to_value()),
         ("epsilon", Value::Number(0.0)),
     ]
 }
@@ -86,7 +84,7 @@ fn one_tuple_a_decision() {
     let set = [
         word("per-decision"),
         ("layers", Value::Count(0)),
-        ("weights", Value::Weights(still)),
+        ("weights", still.to_value()),
         ("epsilon", Value::Number(0.0)),
     ];
     let mut sender = pilot("dqn-newreno", &set);
@@ -180,21 +178,25 @@ fn given_weights_play() {
     assert!((cubic.probe("c_segments_per_s3") - 1.2).abs() < 1e-9);
 }
 
+fn learned(sender: &Sender) -> Option<Weights> {
+    sender.cc.learning()?.weights()
+}
+
 /// What comes in is what goes out, as long as nothing is learned.
 #[test]
 fn weights_are_given_back() {
     for name in BOTH {
         let mut sender = pilot(name, &play(name, 1));
-        assert!(sender.cc.weights().is_none(), "none before the first decision");
+        assert!(learned(&sender).is_none(), "none before the first decision");
         stored(&mut sender, 200);
-        let kept = sender.cc.weights().unwrap();
-        let (_, Value::Weights(GivenWeights(Some(file)))) = &play(name, 1)[2] else { unreachable!() };
-        assert_eq!(kept.network, file.weights.network);
+        let kept = learned(&sender).unwrap();
+        let (_, Value::File(file)) = &play(name, 1)[2] else { unreachable!() };
+        assert_eq!(file.content(), Some(&Weights { inputs: String::new(), ..kept }));
     }
-    assert!(sender("cubic", &[], 10, RTT).cc.weights().is_none());
+    assert!(sender("cubic", &[], 10, RTT).cc.learning().is_none());
     let mut running = pilot("dqn-cubic", &[("state", Value::Word("running"))]);
     stored(&mut running, 200);
-    assert!(running.cc.weights().is_none(), "its inputs have no constant scale");
+    assert!(learned(&running).is_none(), "its inputs have no constant scale");
 }
 
 /// An agent outside is asked where the network would decide; it sees the state and the reward since its last decision.
@@ -231,10 +233,10 @@ fn told(name: &str, given: &Weights, settings: &[(&str, Value)]) -> Result<(), S
     let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let params = &registry.get(name).unwrap().params;
     let check = params.iter().find_map(|spec| match spec.allowed {
-        Allowed::Weights(check) => Some(check.0),
+        Allowed::File(kind) => Some(kind.check),
         _ => None,
     });
-    check.unwrap()(given, &settings)
+    check.unwrap()(&NamedFile::new("file", String::new(), given.clone()), &settings)
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn allowed(spec: &ParamSpec, die: u64) -> Value {
     match spec.allowed {
         Allowed::Flag => Value::Flag(die.is_multiple_of(2)),
         Allowed::Word(words) => Value::Word(words[die as usize % words.len()]),
-        Allowed::Weights(_) => spec.default.clone(),
+        Allowed::File(_) => spec.default.clone(),
         // Large networks and batches behave as small ones do, only later.
         Allowed::Count(low, high) if matches!(spec.name, "layers" | "nodes" | "batch" | "warmup") => {
             Value::Count(between(low, high.min(16)))

@@ -5,12 +5,11 @@ mod common;
 
 use common::{MSS, sender};
 use cwndlab_cc::algo::steered::inputs;
-use cwndlab_cc::decisions::{GivenWeights, Weights, WeightsFile};
-use cwndlab_cc::params::{Allowed, Value};
+use cwndlab_cc::decisions::{GivenWeights, Weights};
+use cwndlab_cc::params::{Allowed, NamedFile, Parameter, Value};
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Event, Lost, Registry, Span, Step};
 use cwndlab_learn::{Mlp, Rng};
-use std::sync::Arc;
 
 const RTT: Span = Span::from_millis(100);
 const STAY: u32 = 0;
@@ -118,7 +117,7 @@ fn a_timeout_leaves_one_segment_unless_it_was_spurious() {
 
 fn file(network: Mlp, inputs: String) -> GivenWeights {
     let weights = Weights { network, inputs };
-    GivenWeights(Some(Arc::new(WeightsFile { name: "file".to_owned(), hash: String::new(), weights })))
+    GivenWeights::of_file("file", String::new(), weights)
 }
 
 /// Halves when the RTT is above twice the least, and adds ten segments otherwise: action 1 is worth rtt - 2 min_rtt.
@@ -130,11 +129,15 @@ fn by_the_rtt() -> Mlp {
     network
 }
 
+fn learned(sender: &Sender) -> Option<Mlp> {
+    sender.cc.learning()?.weights().map(|weights| weights.network)
+}
+
 fn played(network: &Mlp) -> Vec<(&'static str, Value)> {
     vec![
         ("policy", Value::Word("play")),
         ("layers", Value::Count(0)),
-        ("weights", Value::Weights(file(network.clone(), inputs()))),
+        ("weights", file(network.clone(), inputs()).to_value()),
         ("epsilon", Value::Number(0.0)),
     ]
 }
@@ -143,7 +146,7 @@ fn played(network: &Mlp) -> Vec<(&'static str, Value)> {
 fn a_network_steers_by_what_it_sees() {
     let network = by_the_rtt();
     let mut sender = sender("steered", &played(&network), 100, RTT);
-    assert!(sender.cc.weights().is_none(), "none before the first decision");
+    assert!(learned(&sender).is_none(), "none before the first decision");
     assert_eq!(sender.wait(RTT).ack(1), Step::Act(3), "nobody outside is asked");
     assert_eq!((sender.cwnd_segments(), sender.probe("action")), (110.0, 3.0));
     sender.facts.rtt.latest = Span::from_millis(250);
@@ -152,7 +155,7 @@ fn a_network_steers_by_what_it_sees() {
     sender.facts.rtt.latest = Span::from_millis(150);
     sender.wait(RTT).ack(1);
     assert_eq!(sender.cwnd_segments(), 65.0);
-    assert_eq!(sender.cc.weights().map(|weights| weights.network), Some(network), "it learns nothing");
+    assert_eq!(learned(&sender), Some(network), "it learns nothing");
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn a_network_that_learns_changes_once_it_has_decisions_enough() {
         for _ in 0..rounds {
             sender.wait(RTT).ack(1);
         }
-        sender.cc.weights().map(|weights| weights.network).expect("it has decided")
+        learned(&sender).expect("it has decided")
     };
     let first = after(1);
     assert_eq!(after(19), first, "the first decision is in a tuple at the second");
@@ -176,13 +179,14 @@ fn weights_that_do_not_suit_are_refused() {
     let registry = Registry::built_in();
     let algorithm = registry.get("steered").expect("it ships");
     let check = algorithm.params.iter().find_map(|spec| match spec.allowed {
-        Allowed::Weights(check) => Some(check.0),
+        Allowed::File(kind) => Some(kind.check),
         _ => None,
     });
     let told = |sizes: &[usize], inputs: &str, policy: &'static str| {
         let network = Mlp::random(sizes, &mut Rng::named(1, "x"));
         let settings = [("policy".to_owned(), Value::Word(policy))];
-        check.expect("it takes weights")(&Weights { network, inputs: inputs.to_owned() }, &settings)
+        let weights = Weights { network, inputs: inputs.to_owned() };
+        check.expect("it takes weights")(&NamedFile::new("file", String::new(), weights), &settings)
     };
     let sizes = [5, 30, 30, 30, 5];
     assert_eq!(told(&sizes, &inputs(), "play"), Ok(()));

@@ -2,7 +2,7 @@
 
 use crate::scenario::resolve_setting as setting;
 use cwndlab_cc::params::{ParamSpec, Parameters};
-use cwndlab_cc::registry::{Algorithm, Registry};
+use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::queue::{LIMIT, QueueKind, Queues, Sizing};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};

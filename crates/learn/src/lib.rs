@@ -5,11 +5,13 @@
 
 pub mod agent;
 pub mod dqn;
+pub mod learning;
 pub mod math;
 pub mod net;
 pub mod rng;
 
 pub use agent::Agent;
 pub use dqn::{Dqn, DqnConfig};
+pub use learning::{Learning, Weights};
 pub use net::Mlp;
 pub use rng::Rng;

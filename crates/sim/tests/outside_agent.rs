@@ -5,8 +5,8 @@ mod ladder;
 #[path = "../../cc/tests/sketch/steered.rs"]
 mod steered;
 
-use cwndlab_cc::decisions::{GivenWeights, Weights, WeightsFile};
-use cwndlab_cc::params::Value;
+use cwndlab_cc::decisions::{GivenWeights, Weights};
+use cwndlab_cc::params::{Parameter, Value};
 use cwndlab_cc::{Algorithm, Rate, Span, Time};
 use cwndlab_learn::dqn::{Dqn, DqnConfig, Experience};
 use cwndlab_learn::net::Loss;
@@ -214,7 +214,7 @@ fn dqn(name: &str, policy: &'static str, weights: &GivenWeights) -> FlowSpec {
         ("epsilon".to_owned(), Value::Number(0.1)),
     ]);
     if policy != "outside" {
-        flow.settings.push(("weights".to_owned(), Value::Weights(weights.clone())));
+        flow.settings.push(("weights".to_owned(), weights.to_value()));
     }
     flow
 }
@@ -236,7 +236,7 @@ fn learner(spec: &SimSpec, weights: &GivenWeights) -> Dqn {
         epsilon: 0.1,
         epsilon_decay: 0,
     };
-    let network = weights.0.as_ref().unwrap().weights.network.clone();
+    let network = weights.weights().unwrap().network.clone();
     Dqn::new(config, network, false, rng)
 }
 
@@ -277,8 +277,7 @@ fn compare_dqns(delay: Span) {
     ] {
         let network = Mlp::random(sizes, &mut Rng::named(1, "weights"));
         let weights = Weights { network, inputs: String::new() };
-        let file = WeightsFile { name: "file".to_owned(), hash: String::new(), weights };
-        let weights = GivenWeights(Some(Arc::new(file)));
+        let weights = GivenWeights::of_file("file", String::new(), weights);
         for (school, policy) in [(School::Play, "play"), (School::Learn, "learn")] {
             let late = |policy| FlowSpec { decision_delay: delay, ..dqn(name, policy, &weights) };
             let with = |policy| scenario(vec![late(policy), flow("other", "cubic")]);
@@ -288,7 +287,7 @@ fn compare_dqns(delay: Span) {
             let outside = fly_with(&with("outside"), &mut learner, school);
             assert!(inside.flows[0].fast_recoveries > 0, "there is something to get wrong");
             let learned = inside.flows[0].weights.take().expect("a network inside").network;
-            assert_eq!(learned == weights.0.as_ref().unwrap().weights.network, school == School::Play);
+            assert_eq!(learned == weights.weights().unwrap().network, school == School::Play);
             assert!(learned == *learner.network(), "{name}, {policy}: other weights");
             // Probes tell how a network inside fares; there is none.
             let unprobed = |mut outcome: Outcome| {

@@ -1,11 +1,12 @@
 //! The same action at each decision: the control that tells what learning adds to the best of the actions. It decides
 //! where the DQN of Seo et al. (2022, 2024) decides, among the same actions.
 
+use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
 use super::random::{Actions, RandomParams};
+use crate::algorithm::Algorithm;
 use crate::contract::Context;
-use crate::decisions::{CubicActionParams, CubicActions, Decided, DecisionParams, NewRenoActions, Policy};
+use crate::decisions::{Decided, DecisionParams, Policy};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::parameters! {

@@ -1,11 +1,11 @@
 //! BALIA, Balanced Linked Adaptation (Peng, Walid, Hwang and Low 2016): growth and cut both depend on how a path's rate compares
 //! with the fastest one's.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Remainder};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::parameters! {

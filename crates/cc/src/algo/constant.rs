@@ -1,8 +1,8 @@
 //! A window that never changes: the control that keeps learners honest.
 
+use crate::algorithm::Algorithm;
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Step};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::parameters! {

@@ -1,11 +1,11 @@
 //! CUBIC (RFC 9438), in the RFC's form and in the counting form of Linux and ns-3.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, Context, Event, Phase};
+use crate::contract::{Ack, Context, Event, Phase, Setup};
 use crate::cubic_curve::CubicCurve;
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use crate::units::Span;
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! DQN-based CUBIC (Seo et al. 2024 section 3.2, 2022): a network goes on along the cubic with C or with 3 C, or not, or
 //! takes a segment off, and learns from what comes of it.
 
+use super::actions::{CubicActionParams, CubicActions};
+use crate::algorithm::{Algorithm, Build};
 use crate::decisions::{
-    ActionSet, CubicActionParams, CubicActions, Decided, DecisionParams, DqnParams, GivenWeights, Pilot,
-    PolicyParams, Punished, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
+    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, Pilot, PolicyParams, Punished, RewardParams,
+    TupleParams, sizes, suit,
 };
-use crate::params::{ParamSpec, Parameters, Value};
-use crate::registry::{Algorithm, Build};
+use crate::params::{FileKind, NamedFile, ParamSpec, Parameters, Value};
 use std::sync::Arc;
 
 crate::parameters! {
@@ -16,7 +17,7 @@ crate::parameters! {
             "hidden layers of the network", "Seo et al. 2024 section 3.2.1: 5";
         nodes: u64 = 50, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer", "Seo et al. 2024 section 3.2.1: 50 in each";
-        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
             "a file of weights to begin with; fresh: drawn at random as PyTorch does",
             "Seo et al. 2024 section 3: learning in real time, no training before";
     }
@@ -27,9 +28,11 @@ fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
     sizes(CubicActions::FEATURES.len(), layers, nodes, CubicActions::ACTIONS)
 }
 
-fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+const WEIGHTS: FileKind = GivenWeights::kind(suits);
+
+fn suits(file: &NamedFile, settings: &[(String, Value)]) -> Result<(), String> {
     let inputs = TupleParams::with(settings).state.inputs(CubicActions::FEATURES);
-    suit(given, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
+    suit(file, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
 }
 
 /// All parameters.

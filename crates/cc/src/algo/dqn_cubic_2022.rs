@@ -1,8 +1,8 @@
 //! DQN-based CUBIC as first published (Seo, Kim and Cho 2022): that of 2024, but a timeout is not punished.
 
 use super::dqn_cubic::{NO_RENO, NO_SPAN, ONCE_A_WINDOW, build, params};
+use crate::algorithm::Algorithm;
 use crate::decisions::Punished;
-use crate::registry::Algorithm;
 
 /// How the registry knows it.
 #[must_use]

@@ -1,13 +1,14 @@
 //! DQN-based NewReno (Seo et al. 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
 //! a window of acknowledged segments, and learns from what comes of it.
 
+use super::actions::NewRenoActions;
 use super::dqn_cubic::NO_SPAN;
+use crate::algorithm::Algorithm;
 use crate::decisions::{
-    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, NewRenoActions, Pilot, PolicyParams,
-    Punished, RewardParams, TupleParams, Weights, WeightsCheck, sizes, suit,
+    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, Pilot, PolicyParams, Punished, RewardParams,
+    TupleParams, sizes, suit,
 };
-use crate::params::{Parameters, Value};
-use crate::registry::Algorithm;
+use crate::params::{FileKind, NamedFile, Parameters, Value};
 use std::sync::Arc;
 
 crate::parameters! {
@@ -18,7 +19,7 @@ crate::parameters! {
         nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer",
             "Seo et al. 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
-        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
             "a file of weights to begin with; fresh: drawn at random as PyTorch does",
             "Seo et al. 2024 section 3: learning in real time, no training before";
     }
@@ -29,9 +30,11 @@ fn network_sizes(settings: &[(String, Value)]) -> Vec<usize> {
     sizes(NewRenoActions::FEATURES.len(), layers, nodes, NewRenoActions::ACTIONS)
 }
 
-fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+const WEIGHTS: FileKind = GivenWeights::kind(suits);
+
+fn suits(file: &NamedFile, settings: &[(String, Value)]) -> Result<(), String> {
     let inputs = TupleParams::with(settings).state.inputs(NewRenoActions::FEATURES);
-    suit(given, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
+    suit(file, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
 }
 
 fn pilot(settings: &[(String, Value)]) -> Pilot {

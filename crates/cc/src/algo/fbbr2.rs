@@ -2,9 +2,9 @@
 //! then cruises faster.
 
 use super::bbr2::{Bbr2, Bbr2Params, DEPARTURES, Extension, MinRtt, Mode};
+use crate::algorithm::Algorithm;
 use crate::bbr::pacing;
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use crate::units::{Rate, Span, Time};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! LIA, the Linked Increases Algorithm (RFC 6356): the subflows of a connection together grow as one TCP on the best path.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, Context, Event};
+use crate::contract::{Ack, Context, Event, Setup};
 use crate::coupled::{Counting, Coupling, Remainder};
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use std::sync::Arc;
 
 crate::parameters! {

@@ -1,9 +1,9 @@
 //! NewReno as RFC 5681 and RFC 6582 have it: half of FlightSize on a loss; counts bytes or, as ns-3 does, ACKs.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::words! {

@@ -1,11 +1,11 @@
 //! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al. 2012): optimal load balancing by a coupled increase, and a
 //! second term that moves windows towards the paths that lose least.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Path, Remainder};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::parameters! {

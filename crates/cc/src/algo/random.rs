@@ -1,10 +1,11 @@
 //! Uniformly random actions: the control that tells learning from luck. It decides where the DQN of Seo et al. (2022,
 //! 2024) decides, among the same actions, and knows nothing.
 
+use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
+use crate::algorithm::Algorithm;
 use crate::contract::Context;
-use crate::decisions::{CubicActionParams, CubicActions, Decided, DecisionParams, NewRenoActions, Policy};
+use crate::decisions::{Decided, DecisionParams, Policy};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::words! {

@@ -1,9 +1,9 @@
 //! Reno as Linux (`tcp_reno`) and ns-3 (`TcpLinuxReno`) have it: bytes counted, half the window on a loss.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use std::sync::Arc;
 
 crate::words! {

@@ -1,10 +1,10 @@
 //! Vegas (Brakmo and Peterson 1995) as Linux (`tcp_vegas`) has it: what waits in the queue is told from the RTT, and
 //! the window is moved once a round trip so that a few of its own segments wait there.
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use crate::round::Round;
 use crate::units::Span;
 use std::sync::Arc;

@@ -2,12 +2,11 @@
 
 use super::state::Scaling;
 use super::tuples::{Blamed, TupleRule};
-use super::weights::{Weights, WeightsFile};
 use crate::contract::Context;
-use crate::params::Parameter;
+use crate::params::{NamedFile, Parameter};
 use cwndlab_learn::dqn::{Dqn, DqnConfig};
 use cwndlab_learn::net::Loss;
-use cwndlab_learn::{Mlp, Rng};
+use cwndlab_learn::{Mlp, Rng, Weights};
 
 crate::words! {
     /// Who decides, and whether the network learns.
@@ -132,13 +131,13 @@ pub fn dqn_of_flow(
     cx: &mut Context,
     role: Role,
     sizes: &[usize],
-    given: Option<&WeightsFile>,
+    given: Option<&Weights>,
     params: &DqnParams,
 ) -> Dqn {
     // A stream of its own, so that an agent outside may have the same.
     let mut rng = Rng::named(cx.rng.bits(), "agent");
     let fresh = given.is_none() && role == Role::Learn;
-    let weights = given.map_or_else(|| Mlp::random(sizes, &mut rng), |file| file.weights.network.clone());
+    let weights = given.map_or_else(|| Mlp::random(sizes, &mut rng), |given| given.network.clone());
     Dqn::new(params.config(), weights, fresh, rng)
 }
 
@@ -146,7 +145,8 @@ pub fn dqn_of_flow(
 ///
 /// # Errors
 /// Why they do not, as the end of a sentence.
-pub fn suit(given: &Weights, role: Role, sizes: &[usize], inputs: Option<String>) -> Result<(), String> {
+pub fn suit(file: &NamedFile, role: Role, sizes: &[usize], inputs: Option<String>) -> Result<(), String> {
+    let given: &Weights = file.content().ok_or("it holds no network")?;
     if role == Role::Outside {
         return Err(format!(
             "an agent outside has weights of its own (policy = {})",

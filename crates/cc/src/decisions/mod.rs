@@ -2,29 +2,25 @@
 //! policy chooses one of a few actions, and the action moves the window. Slow start, recovery and what a loss leaves
 //! are the base algorithm's; in them nobody decides.
 
-mod cubic;
 mod dqn;
-mod newreno;
 mod pilot;
 mod reward;
 mod state;
 mod tuples;
 mod weights;
 
-pub use cubic::{CubicActionParams, CubicActions};
+pub use cwndlab_learn::Weights;
 pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, TupleParams, dqn_of_flow, sizes, suit};
-pub use newreno::NewRenoActions;
 pub use pilot::Pilot;
 pub use reward::{Punished, Reward, RewardParams};
-pub use state::{Feature, Scaling};
+pub use state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, Scaling, W_MAX};
 pub use tuples::{Blamed, TupleRule};
-pub use weights::{GivenWeights, Weights, WeightsCheck, WeightsFile};
+pub use weights::GivenWeights;
 
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
-use crate::registry::Setup;
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::units::{Span, Time};
-use cwndlab_learn::Agent;
+use cwndlab_learn::{Agent, Learning};
 
 crate::words! {
     /// What follows an action that leaves a window below the slow-start threshold.
@@ -128,8 +124,8 @@ pub trait Policy: Send {
         self.observe(observation)
     }
 
-    /// The network as it is now, for who wants to keep it.
-    fn weights(&self) -> Option<Weights> {
+    /// The side of a policy that learns.
+    fn learning(&self) -> Option<&dyn Learning> {
         None
     }
 
@@ -154,7 +150,7 @@ impl Turn {
     }
 
     /// Writes `action` and `cnt_segments`.
-    fn probe(&self, out: &mut [f64]) {
+    pub fn probe(&self, out: &mut [f64]) {
         out[0] = self.action.map_or(f64::NAN, f64::from);
         out[1] = self.cnt_segments.unwrap_or(f64::NAN);
     }
@@ -219,8 +215,8 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         Some(self)
     }
 
-    fn weights(&self) -> Option<Weights> {
-        self.policy.weights()
+    fn learning(&self) -> Option<&dyn Learning> {
+        self.policy.learning()
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -4,12 +4,12 @@ use super::dqn::{DqnParams, PolicyParams, Role, TupleParams, dqn_of_flow};
 use super::reward::{LOSS, Punished, Reward, RewardParams};
 use super::state::{Feature, Scaler};
 use super::tuples::{Blamed, Chain};
-use super::weights::{GivenWeights, Weights, WeightsFile};
+use super::weights::GivenWeights;
 use super::{ActionSet, Policy, View};
 use crate::contract::{Context, Event};
 use crate::params::{Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
-use std::sync::Arc;
+use cwndlab_learn::{Learning, Weights};
 
 /// What a pilot is made of.
 struct PilotSetup {
@@ -18,7 +18,7 @@ struct PilotSetup {
     /// Layer sizes of the network.
     sizes: Vec<usize>,
     /// Weights to begin with.
-    given: Option<Arc<WeightsFile>>,
+    given: GivenWeights,
     /// What the network is shown.
     features: &'static [Feature],
     /// What it learns from.
@@ -62,7 +62,7 @@ impl Pilot {
         let setup = PilotSetup {
             role: PolicyParams::with(settings).role,
             sizes,
-            given: given.0,
+            given,
             features: A::FEATURES,
             tuples: TupleParams::with(settings),
             params: DqnParams::with(settings),
@@ -84,7 +84,7 @@ impl Pilot {
 
     fn dqn(&mut self, cx: &mut Context) -> &mut Dqn {
         let PilotSetup { role, sizes, given, params, .. } = &self.setup;
-        self.dqn.get_or_insert_with(|| dqn_of_flow(cx, *role, sizes, given.as_deref(), params))
+        self.dqn.get_or_insert_with(|| dqn_of_flow(cx, *role, sizes, given.weights(), params))
     }
 
     /// Ends the tuple that was begun, if there is one, and keeps it.
@@ -186,9 +186,8 @@ impl Policy for Pilot {
         if self.lost { LOSS } else { self.reward }
     }
 
-    fn weights(&self) -> Option<Weights> {
-        let inputs = self.setup.tuples.state.inputs(self.setup.features)?;
-        Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })
+    fn learning(&self) -> Option<&dyn Learning> {
+        Some(self)
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -197,6 +196,13 @@ impl Policy for Pilot {
         out[1] = self.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64);
         out[2] = learned.map_or(f64::NAN, |learned| finite(learned.loss));
         out[3] = learned.map_or(f64::NAN, |learned| finite(learned.mean_q));
+    }
+}
+
+impl Learning for Pilot {
+    fn weights(&self) -> Option<Weights> {
+        let inputs = self.setup.tuples.state.inputs(self.setup.features)?;
+        Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })
     }
 }
 

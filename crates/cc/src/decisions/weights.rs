@@ -1,53 +1,46 @@
-//! Weights as they come from a file and go to one.
+//! Weights that a scenario gives a network to begin with.
 
-use crate::params::Value;
-use cwndlab_learn::Mlp;
+use crate::params::{FileCheck, FileKind, NamedFile, Parameter, Value};
+use cwndlab_learn::Weights;
 use std::sync::Arc;
 
-/// A network, and what it takes in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Weights {
-    /// The network.
-    pub network: Mlp,
-    /// Its inputs and their scales ([`Scaling::inputs`](super::Scaling::inputs)).
-    pub inputs: String,
-}
+/// The word for weights that are drawn at random.
+const FRESH: &str = "fresh";
 
-/// Weights that were read from a file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightsFile {
-    /// The file's name as it was given.
-    pub name: String,
-    /// A hash of its content.
-    pub hash: String,
-    /// What it holds.
-    pub weights: Weights,
-}
-
-/// Weights to begin with: none, or those of a file. As a parameter it tells what a file must hold.
+/// Weights to begin with: none, or those of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct GivenWeights(pub Option<Arc<WeightsFile>>);
+pub struct GivenWeights(Option<Arc<NamedFile>>);
 
 impl GivenWeights {
-    /// The word for none.
-    pub const FRESH: &str = "fresh";
-
-    /// The file's name, or the word for none.
+    /// Those of a file of this name and hash.
     #[must_use]
-    pub fn name(&self) -> &str {
-        self.0.as_ref().map_or(Self::FRESH, |file| &file.name)
+    pub fn of_file(name: &str, hash: String, weights: Weights) -> Self {
+        Self(Some(Arc::new(NamedFile::new(name, hash, weights))))
+    }
+
+    /// What the file holds.
+    #[must_use]
+    pub fn weights(&self) -> Option<&Weights> {
+        self.0.as_ref()?.content()
+    }
+
+    /// What the parameter takes: a file that passes this check, or the word for none.
+    #[must_use]
+    pub const fn kind(check: FileCheck) -> FileKind {
+        FileKind { format: "safetensors", none: FRESH, check }
     }
 }
 
-/// Whether a file suits an algorithm with these settings; if not, why.
-pub type Suits = fn(&Weights, &[(String, Value)]) -> Result<(), String>;
+impl Parameter for GivenWeights {
+    fn to_value(&self) -> Value {
+        self.0.clone().map_or(Value::Word(FRESH), Value::File)
+    }
 
-/// The check that an algorithm makes of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct WeightsCheck(pub Suits);
-
-impl PartialEq for WeightsCheck {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Word(FRESH) => Some(Self(None)),
+            Value::File(file) => file.content::<Weights>().map(|_| Self(Some(file.clone()))),
+            _ => None,
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Steps of a DQN, timed by themselves: what an agent inside adds to a simulation.
 
 use cpu_time::ThreadTime;
+use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::algo::{dqn_cubic, dqn_newreno};
-use cwndlab_cc::decisions::{ActionSet, CubicActions, DqnParams, NewRenoActions, sizes};
+use cwndlab_cc::decisions::{ActionSet, DqnParams, sizes};
 use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Mlp, Rng};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! The environments that there are, and the ranges that their episodes are drawn from.
 
+use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::algo::steered;
-use cwndlab_cc::decisions::{ActionSet, CubicActions, NewRenoActions, TupleParams};
+use cwndlab_cc::decisions::{ActionSet, TupleParams};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Agent, Registry, Rng, Setup};
 use serde_json::{Value as Json, json};

@@ -163,7 +163,7 @@ fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
             let mut section = item.section()?;
             let (algorithm, uncoupled) = section.require("name", |item| registered(item, cx))?;
             let own = settings_by(&mut section, &algorithm.params, |item, spec| match spec.allowed {
-                Allowed::Weights(_) => weights::given(item, spec, cx),
+                Allowed::File(kind) => weights::given(item, kind, spec, cx),
                 _ => setting(item, spec),
             });
             let all = own.map(|own| over(cx.profile.dialect(algorithm.name), own));

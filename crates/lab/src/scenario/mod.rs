@@ -37,7 +37,6 @@ pub(crate) use settle::PACKET_BITS;
 pub use words::nearest;
 
 use crate::trace::{self, TraceFiles};
-use cwndlab_cc::decisions::GivenWeights;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
@@ -197,11 +196,11 @@ impl Scenario {
         let traces = ways.filter_map(|way| way.trace.as_ref());
         let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
         let settings = self.flows.iter().flat_map(|flow| &flow.template.settings);
-        let weights = settings.filter_map(|(_, value)| match value {
-            Value::Weights(GivenWeights(Some(file))) => Some((file.name.clone(), file.hash.clone())),
+        let files = settings.filter_map(|(_, value)| match value {
+            Value::File(file) => Some((file.name.clone(), file.hash.clone())),
             _ => None,
         });
-        traces.chain(weights).collect()
+        traces.chain(files).collect()
     }
 
     /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.

@@ -189,10 +189,7 @@ pub(crate) fn setting(value: &Setting) -> Value {
         Setting::Flag(flag) => json!(flag),
         Setting::Word(word) => json!(word),
         Setting::Span(span) => json!(show_time(*span)),
-        Setting::Weights(weights) => match &weights.0 {
-            Some(file) => json!({ "file": file.name, "sha256": file.hash }),
-            None => json!(weights.name()),
-        },
+        Setting::File(file) => json!({ "file": file.name, "sha256": file.hash }),
     }
 }
 

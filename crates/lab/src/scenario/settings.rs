@@ -36,7 +36,7 @@ pub(crate) fn setting(item: &Item, spec: &ParamSpec) -> Checked<Value> {
         Allowed::Flag => Value::Flag(item.flag()?),
         Allowed::Word(words) => Value::Word(item.word("word", words)?),
         Allowed::Span(..) => Value::Span(quantity::time(item)?),
-        Allowed::Weights(_) => return Err(item.needs(&spec.allowed.to_string())),
+        Allowed::File(_) => return Err(item.needs(&spec.allowed.to_string())),
     };
     if spec.allowed.admits(&value) { Ok(value) } else { Err(item.needs(&spec.allowed.to_string())) }
 }

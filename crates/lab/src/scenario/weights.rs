@@ -4,16 +4,15 @@ use super::context::Context;
 use super::problem::{Checked, Place};
 use super::section::{Item, Section};
 use crate::weights::{MAX_BYTES, decode, hash};
-use cwndlab_cc::decisions::{GivenWeights, WeightsFile};
-use cwndlab_cc::params::{Allowed, ParamSpec, Value};
+use cwndlab_cc::params::{Allowed, FileKind, NamedFile, ParamSpec, Value};
 use std::io::Read;
 use std::sync::Arc;
 
 /// The weights that an item names.
-pub(crate) fn given(item: &Item, spec: &ParamSpec, cx: &Context) -> Checked<Value> {
+pub(crate) fn given(item: &Item, kind: &FileKind, spec: &ParamSpec, cx: &Context) -> Checked<Value> {
     let name = item.text().map_err(|_| item.needs(&spec.allowed.to_string()))?;
-    if name == GivenWeights::FRESH {
-        return Ok(Value::Weights(GivenWeights(None)));
+    if name == kind.none {
+        return Ok(Value::Word(kind.none));
     }
     let found = match item.node.at {
         Place::Override(_) => cx.traces.open_override(name),
@@ -29,17 +28,16 @@ pub(crate) fn given(item: &Item, spec: &ParamSpec, cx: &Context) -> Checked<Valu
         );
     }
     let weights = decode(&content).map_err(|why| item.error(format!("{name}: {why}")))?;
-    let file = WeightsFile { name: name.to_owned(), hash: hash(&content), weights };
-    Ok(Value::Weights(GivenWeights(Some(Arc::new(file)))))
+    Ok(Value::File(Arc::new(NamedFile::new(name, hash(&content), weights))))
 }
 
 /// Whether the weights among these settings suit the others.
 pub(crate) fn suit(section: &mut Section, specs: &[ParamSpec], settings: &[(String, Value)]) -> Checked<()> {
     for spec in specs {
-        let Allowed::Weights(check) = spec.allowed else { continue };
+        let Allowed::File(kind) = spec.allowed else { continue };
         let set = settings.iter().find(|(name, _)| name == spec.name);
-        let Some((_, Value::Weights(GivenWeights(Some(file))))) = set else { continue };
-        if let (Err(why), Some(item)) = (check.0(&file.weights, settings), section.item(spec.name)) {
+        let Some((_, Value::File(file))) = set else { continue };
+        if let (Err(why), Some(item)) = ((kind.check)(file, settings), section.item(spec.name)) {
             return Err(item.error(format!("{}: {why}", file.name)));
         }
     }

@@ -144,7 +144,7 @@ fn as_dict<'py>(py: Python<'py>, settings: &[(String, Value)]) -> PyResult<Bound
             Value::Word(word) => dict.set_item(name, word),
             Value::Span(span) => dict.set_item(name, span.as_secs_f64()),
             // No class declares one.
-            Value::Weights(weights) => dict.set_item(name, weights.name()),
+            Value::File(file) => dict.set_item(name, &file.name),
         }?;
     }
     Ok(dict)

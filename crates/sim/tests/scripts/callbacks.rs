@@ -1,7 +1,7 @@
 //! What a controller is told, and in which order (rules 1 to 6 of the contract).
 
 use crate::script::{Script, linux};
-use cwndlab_cc::registry::Build;
+use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{
     Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Registry, Setup, Step,
 };

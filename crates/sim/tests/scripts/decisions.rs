@@ -1,7 +1,7 @@
 //! A controller whose policy decides at each ACK: its actions are in force when the flow's decision delay is over.
 
 use crate::script::{RTT, Script, linux};
-use cwndlab_cc::registry::Build;
+use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Event, Setup, Span, Step};
 use std::sync::Arc;
 

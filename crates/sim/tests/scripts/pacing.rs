@@ -1,7 +1,7 @@
 //! A controller that paces: packets leave at its rate, and no more than its quantum at once.
 
 use crate::script::{Script, linux};
-use cwndlab_cc::registry::Build;
+use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Ack, CongestionControl, Context, Control, Event, Rate, Setup, Step};
 use std::sync::Arc;
 

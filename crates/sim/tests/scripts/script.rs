@@ -3,7 +3,7 @@
 //! The test plays the network and the receiver. Whatever the sender sends must be expected by a later line, in
 //! order; what nobody expected fails the next line, with the story so far.
 
-use cwndlab_cc::registry::Build;
+use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Phase, Registry, Rng, Span, Time};
 use cwndlab_sim::packet::{AckHeader, Block, SACK_BLOCKS};
 use cwndlab_sim::tap::{NoTap, Turn};

@@ -11,12 +11,12 @@ mod window;
 
 pub use params::Bbr1Params;
 
+use crate::algorithm::Algorithm;
 use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Step,
+    Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Setup, Step,
 };
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use crate::units::{Rate, Span};
 use cycle::{Cycle, Progress};
 use min_rtt::{MinRtt, ProbeRtt};

@@ -18,13 +18,13 @@ pub use extension::{Extension, Plain};
 pub use min_rtt::MinRtt;
 pub use params::Bbr2Params;
 
+use crate::algorithm::Algorithm;
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Ecn as Codepoint, Event, Limit, Lost, Needs, Phase, RateSample,
-    Step,
+    Setup, Step,
 };
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use crate::units::{Rate, Span};
 use bandwidth::{Bandwidth, NO_BOUND};
 use ecn::Ecn;

@@ -13,12 +13,12 @@ mod startup;
 
 pub use params::Bbr3Params;
 
+use crate::algorithm::Algorithm;
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Step,
+    Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Setup, Step,
 };
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use crate::units::{Rate, Span};
 use loss::Undo;
 use model::{Bounds, MaxBandwidth, RoundSignals};

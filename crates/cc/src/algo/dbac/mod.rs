@@ -6,10 +6,10 @@ mod params;
 mod rule;
 mod virtual_window;
 
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::params::Parameters;
-use crate::registry::{Algorithm, Setup};
 use crate::units::{Span, Time};
 use judge::Judge;
 pub use params::{Bdp, DbacParams, Judged, LossRate, RatioRtt, Scaled, VirtualWindow};

@@ -4,9 +4,8 @@ use super::params::DbacParams;
 use crate::algo::cubic::{Cubic, CubicParams, Form};
 use crate::algo::lia::{Lia, LiaParams};
 use crate::classic::{Window, WindowRule};
-use crate::contract::{Ack, Context, Event};
+use crate::contract::{Ack, Context, Event, Setup};
 use crate::hystart::HyStart;
-use crate::registry::Setup;
 
 /// Both rules, of which one moves the window.
 pub struct Rule {

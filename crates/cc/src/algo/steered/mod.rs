@@ -6,12 +6,12 @@ mod sight;
 
 pub use sight::inputs;
 
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Step};
-use crate::decisions::{DqnParams, GivenWeights, Role, Weights, WeightsCheck, sizes, suit};
-use crate::params::{Parameters, Value};
-use crate::registry::{Algorithm, Setup};
+use crate::algorithm::Algorithm;
+use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Setup, Step};
+use crate::decisions::{DqnParams, GivenWeights, Role, sizes, suit};
+use crate::params::{FileKind, NamedFile, Parameters, Value};
 use crate::units::{Span, Time};
-use cwndlab_learn::Agent;
+use cwndlab_learn::{Agent, Learning};
 use pilot::Pilot;
 use sight::{STATE, Sight};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ crate::parameters! {
             "hidden layers of the network", "decided: those of dqn-newreno";
         nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer", "decided: those of dqn-newreno";
-        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::Weights(WeightsCheck(suits)), "",
+        weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
             "a file of weights to begin with; fresh: drawn at random as PyTorch does",
             "decided: none has been trained before";
     }
@@ -61,9 +61,11 @@ crate::parameters! {
 /// the actions of its published code).
 const ACTIONS: [fn(u64) -> u64; 5] = [|w| w, |w| w / 2, |w| w.saturating_sub(10), |w| w + 10, |w| 2 * w];
 
-fn suits(given: &Weights, settings: &[(String, Value)]) -> Result<(), String> {
+const WEIGHTS: FileKind = GivenWeights::kind(suits);
+
+fn suits(file: &NamedFile, settings: &[(String, Value)]) -> Result<(), String> {
     let params = SteeredParams::with(settings);
-    suit(given, params.role, &params.network_sizes(), Some(inputs()))
+    suit(file, params.role, &params.network_sizes(), Some(inputs()))
 }
 
 impl SteeredParams {
@@ -162,8 +164,8 @@ impl CongestionControl for Steered {
         Some(self)
     }
 
-    fn weights(&self) -> Option<Weights> {
-        self.pilot.weights()
+    fn learning(&self) -> Option<&dyn Learning> {
+        Some(&self.pilot)
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -3,9 +3,9 @@
 use super::SteeredParams;
 use super::sight::{STATE, Sight, inputs};
 use crate::contract::Context;
-use crate::decisions::{DqnParams, Role, Weights, WeightsFile, dqn_of_flow};
+use crate::decisions::{DqnParams, GivenWeights, Role, dqn_of_flow};
 use cwndlab_learn::dqn::{Dqn, Experience};
-use std::sync::Arc;
+use cwndlab_learn::{Learning, Weights};
 
 /// A decision: what was seen, and what was done.
 type Decision = ([f32; STATE.len()], u32);
@@ -14,7 +14,7 @@ type Decision = ([f32; STATE.len()], u32);
 pub(super) struct Pilot {
     role: Role,
     sizes: Vec<usize>,
-    given: Option<Arc<WeightsFile>>,
+    given: GivenWeights,
     params: DqnParams,
     /// Made at the first decision, from the flow's stream of random numbers.
     dqn: Option<Dqn>,
@@ -26,7 +26,7 @@ impl Pilot {
         Self {
             role: params.role,
             sizes: params.network_sizes(),
-            given: params.weights.0.clone(),
+            given: params.weights.clone(),
             params: dqn,
             dqn: None,
             last: None,
@@ -40,7 +40,7 @@ impl Pilot {
         }
         let learns = self.role == Role::Learn;
         let dqn = self.dqn.get_or_insert_with(|| {
-            dqn_of_flow(cx, self.role, &self.sizes, self.given.as_deref(), &self.params)
+            dqn_of_flow(cx, self.role, &self.sizes, self.given.weights(), &self.params)
         });
         let state = sight.state();
         if let (true, Some((before, action))) = (learns, self.last) {
@@ -54,9 +54,10 @@ impl Pilot {
         self.last = Some((*state, action));
         Some(action)
     }
+}
 
-    /// The network as it is now.
-    pub(super) fn weights(&self) -> Option<Weights> {
+impl Learning for Pilot {
+    fn weights(&self) -> Option<Weights> {
         Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs: inputs() })
     }
 }

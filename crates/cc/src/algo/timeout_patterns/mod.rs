@@ -6,10 +6,10 @@
 mod peaks;
 
 use super::reno::{Reno, RenoParams};
+use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
-use crate::registry::Algorithm;
 use crate::round::Round;
 use peaks::{PeakParams, Peaks};
 use std::sync::Arc;

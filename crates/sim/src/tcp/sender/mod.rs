@@ -378,7 +378,7 @@ impl Sender {
 
     /// What a learning controller has learned.
     pub fn weights(&self) -> Option<Weights> {
-        self.cc.weights()
+        self.cc.learning()?.weights()
     }
 
     /// Whether data are sent ECN-capable.

@@ -1,9 +1,8 @@
 //! The seven actions on NewReno (Seo et al. 2024 section 3.1.2): once a window of acknowledged segments.
 
-use super::state::{CWND, Feature, RTT, SSTHRESH};
-use super::{ActionSet, Moment, Turn};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Context, Event, Phase};
+use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SSTHRESH, Turn};
 
 /// What each action adds to the window, in segments (Seo et al. 2024 equation (1)).
 const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];

@@ -1,14 +1,12 @@
 //! The four actions on CUBIC (Seo et al. 2022; 2024 section 3.2.2): one segment less, nothing, or on along the cubic with
 //! C or 3 C.
 
-use super::state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, W_MAX};
-use super::{ActionSet, Moment, Turn};
 use crate::algo::cubic::{COUNT_MIN, Cubic, CubicParams, Form};
 use crate::classic::{Window, WindowRule};
-use crate::contract::{Ack, Context, Event, Phase};
+use crate::contract::{Ack, Context, Event, Phase, Setup};
 use crate::cubic_curve::CubicCurve;
+use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SINCE_CONGESTION, SSTHRESH, Turn, W_MAX};
 use crate::hystart::HyStart;
-use crate::registry::Setup;
 use crate::units::Span;
 
 crate::words! {
