@@ -4,6 +4,7 @@
 
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::hystart::HyStart;
+use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 
 /// The window of a loss-based algorithm, in bytes.
@@ -44,6 +45,11 @@ impl Window {
         self.ssthresh as f64 / self.mss as f64
     }
 
+    /// The slow-start threshold in bytes; not a number before there is one.
+    pub(crate) fn ssthresh_probe(&self) -> f64 {
+        if self.ssthresh == u64::MAX { f64::NAN } else { self.ssthresh as f64 }
+    }
+
     /// Slow start up to ssthresh (RFC 5681 section 3.1); returns the bytes left over for congestion avoidance.
     pub fn slow_start(&mut self, acked: u64) -> u64 {
         let used = acked.min(self.ssthresh.saturating_sub(self.cwnd));
@@ -81,9 +87,9 @@ impl Window {
 }
 
 /// What makes one loss-based algorithm differ from another.
-pub trait WindowRule: Send {
-    /// Names of the recorded values: `ssthresh_bytes` first, then the rule's own.
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes"];
+pub trait WindowRule: Send + Sized + 'static {
+    /// The rule's own recorded values; `ssthresh_bytes` stands before them.
+    const PROBES: &'static [Probe<Self>] = &[];
 
     /// How many bytes this ACK counts for; the default is byte counting.
     fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
@@ -137,9 +143,6 @@ pub trait WindowRule: Send {
     fn hystart(&mut self) -> Option<&mut HyStart> {
         None
     }
-
-    /// Writes the rule's own probes (without `ssthresh_bytes`).
-    fn probe(&self, _out: &mut [f64]) {}
 }
 
 /// A loss-based controller: a rule on the shared frame.
@@ -168,6 +171,10 @@ const PACING_AVOIDANCE: f64 = 1.2;
 const PACING_QUANTUM: Span = Span::from_millis(1);
 
 impl<R: WindowRule> Classic<R> {
+    const PROBES: &'static [Probe<Self>] = &[("ssthresh_bytes", |classic| classic.window.ssthresh_probe())];
+    /// The names of all recorded values.
+    pub(crate) const NAMES: &'static Names = &Names::of(Self::PROBES).and(R::PROBES);
+
     /// A controller at its initial window.
     pub fn new(setup: &Setup, rule: R) -> Self {
         let window = Window::new(setup);
@@ -308,12 +315,11 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        R::PROBES
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        let unlimited = self.window.ssthresh == u64::MAX;
-        out[0] = if unlimited { f64::NAN } else { self.window.ssthresh as f64 };
-        self.rule.probe(&mut out[1..]);
+        let rules = probes::read(Self::PROBES, self, out);
+        probes::read(R::PROBES, &self.rule, rules);
     }
 }

@@ -18,6 +18,7 @@ pub mod cubic_curve;
 pub mod decisions;
 pub mod hystart;
 pub mod params;
+pub mod probes;
 pub mod registry;
 pub mod round;
 pub mod rtt_peak;
@@ -32,5 +33,6 @@ pub use contract::{
     Setup, Step, SubflowView,
 };
 pub use cwndlab_learn::{Agent, Learning, Rng};
+pub use probes::Probe;
 pub use registry::Registry;
 pub use units::{Rate, Span, Time};

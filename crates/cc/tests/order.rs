@@ -9,6 +9,7 @@ const ORDER: &[&str] = &[
     "units",
     "breakdown",
     "params",
+    "probes",
     "contract",
     "algorithm",
     "testing",

@@ -6,6 +6,7 @@ use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Remainder};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
@@ -53,7 +54,7 @@ impl Rates {
 }
 
 impl WindowRule for Balia {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "alpha"];
+    const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
     /// x / (rtt (sum of x)^2) (1 + alpha) / 2 (4 + alpha) / 5 of a segment for each one acknowledged.
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
@@ -71,10 +72,6 @@ impl WindowRule for Balia {
         let own = window.cwnd as f64;
         let alpha = Rates::of(cx, own).map_or(1.0, |rates| rates.alpha());
         (own * (1.0 - alpha.min(LARGEST_CUT_HALVES) / 2.0)) as u64
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.alpha;
     }
 }
 

@@ -6,6 +6,7 @@ use crate::contract::{Ack, Context, Event, Phase, Setup};
 use crate::cubic_curve::CubicCurve;
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use crate::units::Span;
 use std::sync::Arc;
 
@@ -113,6 +114,11 @@ impl Cubic {
         self.w_max
     }
 
+    /// K of the epoch in seconds; not a number outside of one.
+    pub(crate) fn k_s(&self) -> f64 {
+        self.epoch.map_or(f64::NAN, |epoch| epoch.curve.k_s())
+    }
+
     /// Takes this W_max in place of the rule's own.
     pub(crate) fn set_w_max(&mut self, w_max: f64) {
         self.w_max = w_max;
@@ -191,7 +197,7 @@ impl Cubic {
 }
 
 impl WindowRule for Cubic {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "w_max_segments", "k_s"];
+    const PROBES: &'static [Probe<Self>] = &[("w_max_segments", Self::w_max), ("k_s", Self::k_s)];
 
     fn observe(&mut self, cx: &Context, ack: &Ack) {
         let Some(sample) = ack.rtt else { return };
@@ -287,11 +293,6 @@ impl WindowRule for Cubic {
             }
             Event::LossRecovery | Event::EcnReduction | Event::Recovered | Event::Undo => {}
         }
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.w_max;
-        out[1] = self.epoch.map_or(f64::NAN, |epoch| epoch.curve.k_s());
     }
 }
 

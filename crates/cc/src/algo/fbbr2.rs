@@ -5,6 +5,7 @@ use super::bbr2::{Bbr2, Bbr2Params, DEPARTURES, Extension, MinRtt, Mode};
 use crate::algorithm::Algorithm;
 use crate::bbr::pacing;
 use crate::params::Parameters;
+use crate::probes::{self, Probe};
 use crate::units::{Rate, Span, Time};
 use std::sync::Arc;
 
@@ -165,8 +166,16 @@ impl Detector {
     }
 }
 
+fn ms(span: Option<Span>) -> f64 {
+    span.map_or(f64::NAN, Span::as_millis_f64)
+}
+
 impl Extension for Detector {
-    const PROBES: &'static [&'static str] = crate::bbr2_probes!("rtprop_ms", "reference_ms", "detected");
+    const PROBES: &'static [Probe<Self>] = &[
+        ("rtprop_ms", |detector| ms(detector.current)),
+        ("reference_ms", |detector| ms(detector.reference)),
+        ("detected", |detector| probes::flag(detector.detected)),
+    ];
 
     fn first_rtt(&mut self, now: Time, rtt: Span) {
         self.begin(now, rtt);
@@ -206,11 +215,6 @@ impl Extension for Detector {
 
     fn leaves_headroom(&self) -> bool {
         !(self.detected && self.params.window == Window::DropsHeadroom)
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        let ms = |span: Option<Span>| span.map_or(f64::NAN, Span::as_millis_f64);
-        out.copy_from_slice(&[ms(self.current), ms(self.reference), f64::from(u8::from(self.detected))]);
     }
 }
 

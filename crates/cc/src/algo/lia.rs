@@ -6,6 +6,7 @@ use crate::contract::{Ack, Context, Event, Setup};
 use crate::coupled::{Counting, Coupling, Remainder};
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
@@ -44,7 +45,7 @@ impl Lia {
 }
 
 impl WindowRule for Lia {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "alpha"];
+    const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
     fn observe(&mut self, _cx: &Context, ack: &Ack) {
         if let (Some(hystart), Some(rtt)) = (&mut self.hystart, ack.rtt) {
@@ -76,10 +77,6 @@ impl WindowRule for Lia {
         if let (Event::Timeout, Some(hystart)) = (event, &mut self.hystart) {
             hystart.rearm();
         }
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.alpha;
     }
 }
 

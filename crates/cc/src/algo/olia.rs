@@ -6,6 +6,7 @@ use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Path, Remainder};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
@@ -52,7 +53,7 @@ fn alpha<'a>(paths: impl Iterator<Item = Path<'a>> + Clone) -> f64 {
 }
 
 impl WindowRule for Olia {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "alpha"];
+    const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
     /// (w / rtt^2) / (sum of w / rtt)^2 + alpha_r / w of a segment for each one acknowledged.
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
@@ -68,10 +69,6 @@ impl WindowRule for Olia {
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         self.remainder.clear();
         window.cwnd / 2
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.alpha;
     }
 }
 

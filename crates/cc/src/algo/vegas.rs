@@ -5,6 +5,7 @@ use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use crate::round::Round;
 use crate::units::Span;
 use std::sync::Arc;
@@ -153,7 +154,10 @@ fn slow_down(window: &mut Window, cwnd: u64) {
 }
 
 impl WindowRule for Vegas {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "base_rtt_ms", "diff_segments"];
+    const PROBES: &'static [Probe<Self>] = &[
+        ("base_rtt_ms", |vegas| vegas.base.map_or(f64::NAN, Span::as_millis_f64)),
+        ("diff_segments", |vegas| vegas.diff.map_or(f64::NAN, |diff| diff as f64)),
+    ];
 
     /// Linux forgets baseRTT when it sends into an empty path: at the start, after idle time, after a timeout. Of the
     /// round that was under way nothing is left, so the first ACK ends it, too early for a decision.
@@ -209,11 +213,6 @@ impl WindowRule for Vegas {
     /// As Reno (Linux tcp_reno_ssthresh).
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         window.cwnd / 2
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.base.map_or(f64::NAN, Span::as_millis_f64);
-        out[1] = self.diff.map_or(f64::NAN, |diff| diff as f64);
     }
 }
 

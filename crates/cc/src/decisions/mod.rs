@@ -19,6 +19,7 @@ pub use weights::GivenWeights;
 
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
+use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
 
@@ -58,9 +59,6 @@ pub trait ActionSet: WindowRule {
     /// What a policy is shown of the flow.
     const FEATURES: &'static [Feature];
 
-    /// [`WindowRule::PROBES`] and, behind them, [`Pilot`]'s.
-    const PROBES_WITH_PILOT: &'static [&'static str];
-
     /// Fills in the [`FEATURES`](ActionSet::FEATURES).
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]);
 
@@ -96,9 +94,9 @@ pub struct View<'a> {
 }
 
 /// Who decides.
-pub trait Policy: Send {
-    /// Whether there are [`Pilot`]'s probes.
-    const IS_PILOT: bool = false;
+pub trait Policy: Send + Sized + 'static {
+    /// The policy's own recorded values; those of the base algorithm and its actions stand before them.
+    const PROBES: &'static [Probe<Self>] = &[];
 
     /// Sees each ACK in congestion avoidance, before a decision on it.
     fn watch(&mut self, _cx: &mut Context, _view: &View) {}
@@ -128,9 +126,6 @@ pub trait Policy: Send {
     fn learning(&self) -> Option<&dyn Learning> {
         None
     }
-
-    /// Writes the policy's own probes.
-    fn probe(&self, _out: &mut [f64]) {}
 }
 
 /// The way from one decision to the next.
@@ -149,10 +144,16 @@ impl Turn {
         self.due = window.count_up_to(cnt, acked);
     }
 
-    /// Writes `action` and `cnt_segments`.
-    pub fn probe(&self, out: &mut [f64]) {
-        out[0] = self.action.map_or(f64::NAN, f64::from);
-        out[1] = self.cnt_segments.unwrap_or(f64::NAN);
+    /// The action in force; not a number before the first.
+    #[must_use]
+    pub fn action(&self) -> f64 {
+        self.action.map_or(f64::NAN, f64::from)
+    }
+
+    /// What was counted to last, in segments; not a number before that.
+    #[must_use]
+    pub fn cnt_segments(&self) -> f64 {
+        self.cnt_segments.unwrap_or(f64::NAN)
     }
 }
 
@@ -167,6 +168,8 @@ pub struct Decided<A, P> {
 }
 
 impl<A: ActionSet, P: Policy> Decided<A, P> {
+    const NAMES: &'static Names = &Classic::<A>::NAMES.and(P::PROBES);
+
     /// A controller at its initial window.
     pub fn new(setup: &Setup, params: DecisionParams, actions: A, policy: P) -> Self {
         let features = vec![0.0; A::FEATURES.len()];
@@ -220,13 +223,13 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        if P::IS_PILOT { A::PROBES_WITH_PILOT } else { self.classic.probes() }
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        let (own, pilots) = out.split_at_mut(A::PROBES.len());
+        let (own, policys) = out.split_at_mut(Classic::<A>::NAMES.list().len());
         self.classic.probe(own);
-        self.policy.probe(pilots);
+        probes::read(P::PROBES, &self.policy, policys);
     }
 }
 

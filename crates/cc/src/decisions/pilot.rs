@@ -8,7 +8,8 @@ use super::weights::GivenWeights;
 use super::{ActionSet, Policy, View};
 use crate::contract::{Context, Event};
 use crate::params::{Parameters, Value};
-use cwndlab_learn::dqn::{Dqn, Experience};
+use crate::probes::Probe;
+use cwndlab_learn::dqn::{Dqn, Experience, Learned};
 use cwndlab_learn::{Learning, Weights};
 
 /// What a pilot is made of.
@@ -96,6 +97,12 @@ impl Pilot {
         self.chain.stored(view_at);
     }
 
+    /// A value of the last step of learning; not a number before the first, and of a network that has diverged.
+    fn learned(&self, value: fn(&Learned) -> f32) -> f64 {
+        let value = self.dqn.as_ref().and_then(Dqn::last).map_or(f32::NAN, |learned| value(&learned));
+        if value.is_finite() { f64::from(value) } else { f64::NAN }
+    }
+
     fn learns(&self) -> bool {
         self.setup.role == Role::Learn
     }
@@ -111,7 +118,12 @@ impl Pilot {
 }
 
 impl Policy for Pilot {
-    const IS_PILOT: bool = true;
+    const PROBES: &'static [Probe<Self>] = &[
+        ("reward", |pilot| f64::from(pilot.reward)),
+        ("replay_tuples", |pilot| pilot.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64)),
+        ("loss", |pilot| pilot.learned(|learned| learned.loss)),
+        ("mean_q", |pilot| pilot.learned(|learned| learned.mean_q)),
+    ];
 
     fn watch(&mut self, _cx: &mut Context, view: &View) {
         self.scaler.scale(view.features, &mut self.state);
@@ -189,14 +201,6 @@ impl Policy for Pilot {
     fn learning(&self) -> Option<&dyn Learning> {
         Some(self)
     }
-
-    fn probe(&self, out: &mut [f64]) {
-        let learned = self.dqn.as_ref().and_then(Dqn::last);
-        out[0] = f64::from(self.reward);
-        out[1] = self.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64);
-        out[2] = learned.map_or(f64::NAN, |learned| finite(learned.loss));
-        out[3] = learned.map_or(f64::NAN, |learned| finite(learned.mean_q));
-    }
 }
 
 impl Learning for Pilot {
@@ -204,9 +208,4 @@ impl Learning for Pilot {
         let inputs = self.setup.tuples.state.inputs(self.setup.features)?;
         Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })
     }
-}
-
-/// A network that has diverged has no values.
-fn finite(value: f32) -> f64 {
-    if value.is_finite() { f64::from(value) } else { f64::NAN }
 }

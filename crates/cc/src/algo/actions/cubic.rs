@@ -7,6 +7,7 @@ use crate::contract::{Ack, Context, Event, Phase, Setup};
 use crate::cubic_curve::CubicCurve;
 use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SINCE_CONGESTION, SSTHRESH, Turn, W_MAX};
 use crate::hystart::HyStart;
+use crate::probes::Probe;
 use crate::units::Span;
 
 crate::words! {
@@ -164,18 +165,6 @@ impl ActionSet for CubicActions {
     const ACTIONS: u32 = 4;
     /// Seo et al. 2022 figure 1, 2024 section 3.2.1.
     const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT, W_MAX, SINCE_CONGESTION];
-    const PROBES_WITH_PILOT: &'static [&'static str] = &[
-        "ssthresh_bytes",
-        "action",
-        "cnt_segments",
-        "w_max_segments",
-        "k_s",
-        "c_segments_per_s3",
-        "reward",
-        "replay_tuples",
-        "loss",
-        "mean_q",
-    ];
 
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {
         features.copy_from_slice(&[
@@ -202,8 +191,13 @@ impl ActionSet for CubicActions {
 }
 
 impl WindowRule for CubicActions {
-    const PROBES: &'static [&'static str] =
-        &["ssthresh_bytes", "action", "cnt_segments", "w_max_segments", "k_s", "c_segments_per_s3"];
+    const PROBES: &'static [Probe<Self>] = &[
+        ("action", |actions| actions.turn.action()),
+        ("cnt_segments", |actions| actions.turn.cnt_segments()),
+        ("w_max_segments", |actions| actions.base.w_max()),
+        ("k_s", |actions| actions.base.k_s()),
+        ("c_segments_per_s3", |actions| actions.c),
+    ];
 
     fn counted(&self, ack: &Ack, mss: u64) -> u64 {
         self.base.counted(ack, mss)
@@ -244,11 +238,5 @@ impl WindowRule for CubicActions {
 
     fn hystart(&mut self) -> Option<&mut HyStart> {
         self.base.hystart()
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        self.turn.probe(out);
-        self.base.probe(&mut out[2..]);
-        out[4] = self.c;
     }
 }

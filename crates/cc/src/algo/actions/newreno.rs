@@ -3,6 +3,7 @@
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Context, Event, Phase};
 use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SSTHRESH, Turn};
+use crate::probes::Probe;
 
 /// What each action adds to the window, in segments (Seo et al. 2024 equation (1)).
 const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
@@ -25,8 +26,6 @@ impl ActionSet for NewRenoActions {
     const ACTIONS: u32 = DELTAS_SEGMENTS.len() as u32;
     /// Seo et al. 2024 section 3.1.1.
     const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT];
-    const PROBES_WITH_PILOT: &'static [&'static str] =
-        &["ssthresh_bytes", "action", "cnt_segments", "reward", "replay_tuples", "loss", "mean_q"];
 
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {
         features.copy_from_slice(&[window.ssthresh_segments(), window.segments(), at.rtt.as_millis_f64()]);
@@ -43,7 +42,10 @@ impl ActionSet for NewRenoActions {
 }
 
 impl WindowRule for NewRenoActions {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "action", "cnt_segments"];
+    const PROBES: &'static [Probe<Self>] = &[
+        ("action", |actions| actions.turn.action()),
+        ("cnt_segments", |actions| actions.turn.cnt_segments()),
+    ];
 
     /// As `newreno` (RFC 5681 section 3.1).
     fn reduces_again(&self, phase: Phase) -> bool {
@@ -57,9 +59,5 @@ impl WindowRule for NewRenoActions {
     /// Seo et al. 2024 section 3.1.1: the threshold is 0.7 of cwnd, not of FlightSize.
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         (window.cwnd as f64 * self.beta) as u64
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        self.turn.probe(out);
     }
 }

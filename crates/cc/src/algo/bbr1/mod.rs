@@ -17,6 +17,7 @@ use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Setup, Step,
 };
 use crate::params::Parameters;
+use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 use cycle::{Cycle, Progress};
 use min_rtt::{MinRtt, ProbeRtt};
@@ -59,6 +60,14 @@ pub struct Bbr1 {
 }
 
 impl Bbr1 {
+    const PROBES: &'static [Probe<Self>] = &[
+        ("bw_mbps", |bbr| bbr.rate().0 as f64 / 1e6),
+        ("min_rtt_ms", |bbr| bbr.min_rtt.get().map_or(f64::NAN, Span::as_millis_f64)),
+        ("pacing_gain", Self::pacing_gain),
+        ("mode", |bbr| f64::from(bbr.mode as u8)),
+    ];
+    const NAMES: &'static Names = &Names::of(Self::PROBES);
+
     /// A controller with these parameters.
     #[must_use]
     pub fn new(setup: &Setup, params: Bbr1Params) -> Self {
@@ -283,14 +292,11 @@ impl CongestionControl for Bbr1 {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        &["bw_mbps", "min_rtt_ms", "pacing_gain", "mode"]
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        out[0] = self.rate().0 as f64 / 1e6;
-        out[1] = self.min_rtt.get().map_or(f64::NAN, Span::as_millis_f64);
-        out[2] = self.pacing_gain();
-        out[3] = f64::from(self.mode as u8);
+        probes::read(Self::PROBES, self, out);
     }
 }
 

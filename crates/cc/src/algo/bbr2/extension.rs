@@ -2,24 +2,13 @@
 
 use super::{MinRtt, Mode};
 use crate::bbr::pacing;
+use crate::probes::Probe;
 use crate::units::{Rate, Span, Time};
 
-/// BBRv2's own probes; those of an extension follow.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! bbr2_probes {
-    ($($more:literal),*) => {
-        &[
-            "bw_mbps", "max_bw_mbps", "bw_lo_mbps", "min_rtt_ms", "pacing_gain", "mode",
-            "inflight_hi_bytes", "inflight_lo_bytes", "extra_acked_bytes" $(, $more)*
-        ]
-    };
-}
-
 /// What an extension is told and asked.
-pub trait Extension: Send {
-    /// Names of all probes.
-    const PROBES: &'static [&'static str] = bbr2_probes!();
+pub trait Extension: Send + Sized + 'static {
+    /// Recorded values of its own; BBRv2's stand before them.
+    const PROBES: &'static [Probe<Self>] = &[];
 
     /// The first RTT of the connection.
     fn first_rtt(&mut self, _now: Time, _rtt: Span) {}
@@ -44,9 +33,6 @@ pub trait Extension: Send {
     fn leaves_headroom(&self) -> bool {
         true
     }
-
-    /// Writes the probes of its own.
-    fn probe(&self, _out: &mut [f64]) {}
 }
 
 /// BBRv2 as it is.

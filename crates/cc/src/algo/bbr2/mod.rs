@@ -25,6 +25,7 @@ use crate::contract::{
     Setup, Step,
 };
 use crate::params::Parameters;
+use crate::probes::{self, Names};
 use crate::units::{Rate, Span};
 use bandwidth::{Bandwidth, NO_BOUND};
 use ecn::Ecn;
@@ -40,6 +41,16 @@ const LEAST_SEGMENTS: u64 = 4;
 /// tcp_bbr2.c bbr_extra_acked_win_rtts: a maximum of the last 5 to 10 rounds; of 1 to 2 in Startup.
 const AGGREGATION_ROUNDS: u64 = 10;
 const AGGREGATION_ROUNDS_IN_STARTUP: u64 = 2;
+
+/// As a recorded value: not a number where it bounds nothing.
+fn mbps(rate: Rate) -> f64 {
+    if rate == NO_BOUND { f64::NAN } else { rate.0 as f64 / 1e6 }
+}
+
+/// The same of an inflight.
+fn limit(bytes: u64) -> f64 {
+    if bytes == NO_LIMIT { f64::NAN } else { bytes as f64 }
+}
 
 /// The state machine, the phases of ProbeBW with it; the probe `mode` shows these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +124,22 @@ pub struct Bbr2<X> {
 }
 
 impl<X: Extension> Bbr2<X> {
+    const PROBES: &'static [probes::Probe<Self>] = &[
+        ("bw_mbps", |bbr| mbps(bbr.bandwidth.estimate())),
+        ("max_bw_mbps", |bbr| mbps(bbr.bandwidth.max())),
+        ("bw_lo_mbps", |bbr| mbps(bbr.bandwidth.lo)),
+        ("min_rtt_ms", |bbr| {
+            let path = bbr.min_rtt.path;
+            if path == Span::MAX { f64::NAN } else { path.as_millis_f64() }
+        }),
+        ("pacing_gain", |bbr| bbr.pacing_gain),
+        ("mode", |bbr| f64::from(bbr.mode as u8)),
+        ("inflight_hi_bytes", |bbr| limit(bbr.inflight_hi)),
+        ("inflight_lo_bytes", |bbr| limit(bbr.inflight_lo)),
+        ("extra_acked_bytes", |bbr| bbr.aggregation.extra_acked() as f64),
+    ];
+    const NAMES: &'static Names = &Names::of(Self::PROBES).and(X::PROBES);
+
     /// A controller with these parameters.
     #[must_use]
     pub fn new(setup: &Setup, params: Bbr2Params, extension: X) -> Self {
@@ -309,25 +336,12 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        X::PROBES
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        let mbps = |rate: Rate| if rate == NO_BOUND { f64::NAN } else { rate.0 as f64 / 1e6 };
-        let bytes = |limit: u64| if limit == NO_LIMIT { f64::NAN } else { limit as f64 };
-        let path = self.min_rtt.path;
-        out[..9].copy_from_slice(&[
-            mbps(self.bandwidth.estimate()),
-            mbps(self.bandwidth.max()),
-            mbps(self.bandwidth.lo),
-            if path == Span::MAX { f64::NAN } else { path.as_millis_f64() },
-            self.pacing_gain,
-            f64::from(self.mode as u8),
-            bytes(self.inflight_hi),
-            bytes(self.inflight_lo),
-            self.aggregation.extra_acked() as f64,
-        ]);
-        self.extension.probe(&mut out[9..]);
+        let extensions = probes::read(Self::PROBES, self, out);
+        probes::read(X::PROBES, &self.extension, extensions);
     }
 }
 

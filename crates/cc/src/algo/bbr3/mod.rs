@@ -19,6 +19,7 @@ use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Setup, Step,
 };
 use crate::params::Parameters;
+use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 use loss::Undo;
 use model::{Bounds, MaxBandwidth, RoundSignals};
@@ -30,6 +31,11 @@ use std::sync::Arc;
 const UNBOUNDED: u64 = u64::MAX;
 /// BBR.MinPipeCwnd: with an ACK for every other segment the pipe never runs dry (section 5.6.4.3).
 const LEAST_SEGMENTS: u64 = 4;
+
+/// As a recorded value: not a number where it is not set.
+fn bound(bytes: u64) -> f64 {
+    if bytes == UNBOUNDED { f64::NAN } else { bytes as f64 }
+}
 
 /// The states of the draft's machine (section 5.1); their numbers are what the probe `mode` shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +94,17 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
+    const PROBES: &'static [Probe<Self>] = &[
+        ("bw_mbps", |bbr| bbr.bw().0 as f64 / 1e6),
+        ("max_bw_mbps", |bbr| bbr.max_bandwidth.rate.0 as f64 / 1e6),
+        ("min_rtt_ms", |bbr| bbr.min_rtt.get().map_or(f64::NAN, Span::as_millis_f64)),
+        ("pacing_gain", Self::pacing_gain),
+        ("mode", |bbr| f64::from(bbr.state as u8)),
+        ("inflight_longterm_bytes", |bbr| bound(bbr.bounds.inflight_longterm)),
+        ("inflight_shortterm_bytes", |bbr| bound(bbr.bounds.inflight_shortterm)),
+    ];
+    const NAMES: &'static Names = &Names::of(Self::PROBES);
+
     /// OnInit (section 5.2.1).
     #[must_use]
     pub fn new(setup: &Setup, params: Bbr3Params) -> Self {
@@ -209,27 +226,11 @@ impl CongestionControl for Bbr3 {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        &[
-            "bw_mbps",
-            "max_bw_mbps",
-            "min_rtt_ms",
-            "pacing_gain",
-            "mode",
-            "inflight_longterm_bytes",
-            "inflight_shortterm_bytes",
-        ]
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        let mbps = |rate: Rate| rate.0 as f64 / 1e6;
-        let bound = |bytes| if bytes == UNBOUNDED { f64::NAN } else { bytes as f64 };
-        out[0] = mbps(self.bw());
-        out[1] = mbps(self.max_bandwidth.rate);
-        out[2] = self.min_rtt.get().map_or(f64::NAN, Span::as_millis_f64);
-        out[3] = self.pacing_gain();
-        out[4] = f64::from(self.state as u8);
-        out[5] = bound(self.bounds.inflight_longterm);
-        out[6] = bound(self.bounds.inflight_shortterm);
+        probes::read(Self::PROBES, self, out);
     }
 }
 

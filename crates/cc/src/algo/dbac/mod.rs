@@ -10,6 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::params::Parameters;
+use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use judge::Judge;
 pub use params::{Bdp, DbacParams, Judged, LossRate, RatioRtt, Scaled, VirtualWindow};
@@ -31,6 +32,18 @@ pub struct Dbac {
 }
 
 impl Dbac {
+    const PROBES: &'static [Probe<Self>] = &[
+        ("ssthresh_bytes", |dbac| dbac.inner.window().ssthresh_probe()),
+        ("high", |dbac| probes::flag(dbac.is_high())),
+        (
+            "cubic_window_segments",
+            |dbac| if dbac.is_high() { dbac.inner.window().segments() } else { f64::NAN },
+        ),
+        ("shown_window_segments", |dbac| dbac.control().shown_window as f64 / dbac.inner.window().mss as f64),
+        ("alpha", |dbac| if dbac.is_high() { dbac.factors.alpha1 } else { dbac.inner.rule().alpha2() }),
+    ];
+    const NAMES: &'static Names = &Names::of(Self::PROBES);
+
     /// A subflow at its initial window.
     #[must_use]
     pub fn new(setup: &Setup, params: DbacParams) -> Self {
@@ -150,16 +163,11 @@ impl CongestionControl for Dbac {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        &["ssthresh_bytes", "high", "cubic_window_segments", "shown_window_segments", "alpha"]
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        self.inner.probe(&mut out[..1]);
-        let window = self.inner.window();
-        out[1] = f64::from(u8::from(self.is_high()));
-        out[2] = if self.is_high() { window.segments() } else { f64::NAN };
-        out[3] = self.control().shown_window as f64 / window.mss as f64;
-        out[4] = if self.is_high() { self.factors.alpha1 } else { self.inner.rule().alpha2() };
+        probes::read(Self::PROBES, self, out);
     }
 }
 

@@ -37,8 +37,6 @@ impl Rule {
 }
 
 impl WindowRule for Rule {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes"];
-
     fn observe(&mut self, cx: &Context, ack: &Ack) {
         self.cubic.observe(cx, ack);
         self.lia.observe(cx, ack);

@@ -10,6 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Setup, Step};
 use crate::decisions::{DqnParams, GivenWeights, Role, sizes, suit};
 use crate::params::{FileKind, NamedFile, Parameters, Value};
+use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
 use pilot::Pilot;
@@ -89,6 +90,12 @@ pub struct Steered {
 }
 
 impl Steered {
+    const PROBES: &'static [Probe<Self>] = &[
+        ("action", |steered| steered.action.map_or(f64::NAN, f64::from)),
+        ("reward", |steered| f64::from(steered.sight.reward())),
+    ];
+    const NAMES: &'static Names = &Names::of(Self::PROBES);
+
     /// A controller at its initial window.
     #[must_use]
     pub fn new(setup: &Setup, params: SteeredParams, dqn: DqnParams) -> Self {
@@ -169,12 +176,11 @@ impl CongestionControl for Steered {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        &["action", "reward"]
+        Self::NAMES.list()
     }
 
     fn probe(&self, out: &mut [f64]) {
-        out[0] = self.action.map_or(f64::NAN, f64::from);
-        out[1] = f64::from(self.sight.reward());
+        probes::read(Self::PROBES, self, out);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase};
 use crate::params::Parameters;
+use crate::probes::Probe;
 use crate::round::Round;
 use peaks::{PeakParams, Peaks};
 use std::sync::Arc;
@@ -159,7 +160,10 @@ impl TimeoutPatterns {
 }
 
 impl WindowRule for TimeoutPatterns {
-    const PROBES: &'static [&'static str] = &["ssthresh_bytes", "rtt_peak_ratio", "proactive_cuts"];
+    const PROBES: &'static [Probe<Self>] = &[
+        ("rtt_peak_ratio", |rule| rule.peaks.ratio().unwrap_or(f64::NAN)),
+        ("proactive_cuts", |rule| rule.proactive.as_ref().map_or(0.0, |proactive| proactive.cuts as f64)),
+    ];
 
     fn counted(&self, ack: &Ack, mss: u64) -> u64 {
         self.reno.counted(ack, mss)
@@ -227,11 +231,6 @@ impl WindowRule for TimeoutPatterns {
     fn window_after_recovery(&self, window: &Window) -> u64 {
         let at_ssthresh = self.selective.as_ref().is_some_and(|selective| selective.exit == Exit::Ssthresh);
         if at_ssthresh && self.recovering { window.ssthresh } else { window.cwnd }
-    }
-
-    fn probe(&self, out: &mut [f64]) {
-        out[0] = self.peaks.ratio().unwrap_or(f64::NAN);
-        out[1] = self.proactive.as_ref().map_or(0.0, |proactive| proactive.cuts as f64);
     }
 }
 
