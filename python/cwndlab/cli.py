@@ -100,9 +100,13 @@ def _as_text(stream: Any) -> TextIOWrapper:
 
 def _tell(error: CwndlabError) -> None:
     from cwndlab.commands.problems import print_message, print_problems
+    from cwndlab.papers.place import PaperError
     from cwndlab.scenario import ScenarioError
 
     if isinstance(error, ScenarioError):
         print_problems(error.scenario, error.problems)
+    elif isinstance(error, PaperError):
+        for mistake in error.mistakes:
+            print_message("error", mistake.told, f"{mistake.place.file}:{mistake.place.line}: ")
     else:
         print_message("error", str(error))
