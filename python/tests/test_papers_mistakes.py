@@ -212,7 +212,7 @@ def test_all_kinds_of_identifiers_are_corrupted() -> None:
     texts = {
         each.path.read_text().splitlines()[each.line - 1][each.begin : each.end] for each in identifiers()
     }
-    assert {"goodput", "reno", "ftp", "start", "min_rtt_ms", "bottleneck", "min"} <= texts
+    assert {"goodput", "reno", "ftp", "start", "min_rtt_ms", "gain_of_sd", "bottleneck", "min"} <= texts
     assert len(identifiers()) > 1000
 
 
