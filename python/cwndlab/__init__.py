@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cwndlab.comparison import Comparison
     from cwndlab.controllers.declaration import controller
     from cwndlab.controllers.parameters import parameter
-    from cwndlab.errors import CwndlabError, InputError, RunFailedError
+    from cwndlab.errors import CwndlabError, InputError, OutputError, RunFailedError
     from cwndlab.figures.style import style
     from cwndlab.result import Result
     from cwndlab.saved import load
@@ -33,6 +33,7 @@ __all__ = [
     "InputError",
     "Lost",
     "Measure",
+    "OutputError",
     "Random",
     "RateSample",
     "Result",
@@ -57,7 +58,7 @@ _HOMES = {
     "comparison": ("Comparison",),
     "controllers.declaration": ("controller",),
     "controllers.parameters": ("parameter",),
-    "errors": ("CwndlabError", "InputError", "RunFailedError"),
+    "errors": ("CwndlabError", "InputError", "OutputError", "RunFailedError"),
     "figures.style": ("style",),
     "result": ("Result",),
     "saved": ("load",),

@@ -234,22 +234,31 @@ def run_seed(
     token: RunToken,
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
 def catalogue() -> str: ...
+def nearest(word: str, known: list[str]) -> list[str]:
+    """The known words that were most likely meant by one that is not: all that are equally near."""
+
+# The longest file of weights that is read.
+WEIGHTS_BYTES: int
+
 def bench_cases() -> list[str]: ...
 def bench(case: str, repeats: int, overrides: list[tuple[str, str]]) -> str: ...
 
 # What an agent sees and is told: observation, reward, terminated, truncated, info.
 Turn = tuple[NDArray[float32], float, bool, bool, dict[str, Any]]
 
-class EnvironmentCourse:
-    """What episodes are made from."""
+# An environment, a scenario (text, file, flows that are steered) or a number of flows, and overrides.
+CourseArguments = tuple[str, tuple[bytes, str, list[str]] | None, int, list[tuple[str, str]]]
 
-    def __init__(
-        self,
-        name: str,
-        scenario: tuple[bytes, str, list[str]] | None,
-        flows: int,
-        overrides: list[tuple[str, str]],
-    ) -> None: ...
+class EnvironmentCourse:
+    """What episodes are made from. It never changes."""
+
+    def __init__(self, arguments: CourseArguments, controllers: list[tuple[str, str]]) -> None: ...
+    @property
+    def arguments(self) -> CourseArguments:
+        """What it was made with."""
+    @property
+    def hashes(self) -> list[tuple[str, str]]:
+        """The files that its scenario names and its controllers, with hashes of what they were."""
     @property
     def agents(self) -> list[str]:
         """Names of the flows that agents steer."""
@@ -259,15 +268,24 @@ class EnvironmentCourse:
     @property
     def inputs(self) -> str | None:
         """What an agent sees, as a file of weights has it; None where it changes all the time."""
-    def drawn(self, seed: int) -> list[tuple[str, float]]:
-        """What the episode with this seed has drawn, by name."""
+    def link(self, seed: int) -> list[tuple[str, float]]:
+        """The link of the episode with this seed, by name: what was drawn, or is set over it."""
     def with_algorithm(self, seed: int, algorithm: str) -> str:
         """Measures of the episode with another algorithm in the place of the agents."""
+
+# The seed of the episodes and how many it has drawn; the last one's seed, actions and observation.
+Standing = tuple[int, int, int, tuple[bytes, list[float]] | None]
 
 class Episodes:
     """One environment, for one agent or several."""
 
     def __init__(self, course: EnvironmentCourse) -> None: ...
+    @property
+    def course(self) -> EnvironmentCourse: ...
+    @property
+    def standing(self) -> Standing: ...
+    def go_to(self, there: Standing) -> None:
+        """Go where another one of the same course stood, by playing its episode again."""
     def reset(self, seed: int | None) -> Turn: ...
     def step(self, action: int) -> Turn: ...
     def last(self, agent: int) -> Turn:
@@ -278,6 +296,9 @@ class Episodes:
     @property
     def seed(self) -> int:
         """The seed of the episode."""
+    @property
+    def link(self) -> list[tuple[str, float]]:
+        """The link of the episode, by name."""
     def finish(self) -> str:
         """End the episode and give its measures."""
 
@@ -285,6 +306,14 @@ class EpisodeFleet:
     """Many environments that step together."""
 
     def __init__(self, course: EnvironmentCourse, count: int, threads: int | None) -> None: ...
+    @property
+    def course(self) -> EnvironmentCourse: ...
+    @property
+    def threads(self) -> int | None: ...
+    @property
+    def standing(self) -> list[Standing]: ...
+    def go_to(self, there: list[Standing]) -> None:
+        """Let each go where one of another fleet of the same course stood."""
     def reset(self, seeds: list[int | None]) -> Turns: ...
     def step(self, actions: NDArray[uint32]) -> Turns: ...
 

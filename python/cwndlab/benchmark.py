@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import json
 import subprocess
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
 from cwndlab.errors import CwndlabError, InputError
+from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,10 +47,7 @@ def chosen(case: str | None) -> list[str]:
     if case is None:
         return known
     if case not in known:
-        near = difflib.get_close_matches(case, known, n=1)
-        raise InputError(
-            f"no case is called {case!r}; {f'did you mean {near[0]}?' if near else ', '.join(known)}"
-        )
+        raise InputError(f"no case is called {case!r}; {did_you_mean(case, known, ', '.join(known))}")
     return [case]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Any
 
 from cwndlab import _native
 from cwndlab.errors import InputError
+from cwndlab.suggestions import did_you_mean
 
 Entry = dict[str, Any]
 
@@ -100,6 +100,4 @@ def shown(value: Any) -> str:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "see `cwndlab list`"
-    return f"nothing is called {name!r}; {hint}"
+    return f"nothing is called {name!r}; {did_you_mean(name, known, 'see `cwndlab list`')}"

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from cwndlab import out_of_memory
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
 from cwndlab.commands.listing import list_
+from cwndlab.commands.problems import print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.score import score
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.train import train
-from cwndlab.errors import CwndlabError
+from cwndlab.errors import CacheWarning, CwndlabError, OutputError
+from cwndlab.terminal import ReaderGoneError, guard_streams
 
 if TYPE_CHECKING:
-    from io import TextIOWrapper
+    from typing import TextIO
 
 INTERRUPTED = 130
 
@@ -30,20 +33,33 @@ INTERRUPTED = 130
 class _Commands(TyperGroup):
     """Turns what a command raises into a message and an exit status."""
 
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+    def main(self, *args: Any, **options: Any) -> Any:
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
+            try:
+                return super().main(*args, **options)
+            finally:
+                sys.stdout.flush()
         except CwndlabError as error:
             _tell(error)
-            raise typer.Exit(error.exit_status) from None
+            sys.exit(error.exit_status)
+        except ReaderGoneError:
+            sys.exit(0)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            if out_of_memory.ran_out(error):
+                print_message("error", out_of_memory.told(error))
+            elif isinstance(error, OSError):
+                print_message("error", _told(error))
+            else:
+                raise
+            sys.exit(1)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            # The reader has seen enough (`| head`): nothing went wrong.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(0) from None
-        return result
 
 
 app = typer.Typer(
@@ -87,19 +103,34 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show ± gets a question mark, not a traceback.
-        _as_text(stream).reconfigure(errors="replace")
+    try:
+        guard_streams()
+    except OutputError as error:
+        _tell(error)
+        sys.exit(error.exit_status)
+    warnings.showwarning = _show_warning
     app()
 
 
-def _as_text(stream: Any) -> TextIOWrapper:
-    text: TextIOWrapper = stream
-    return text
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning of ours as a message: whoever calls the command has no use for the place in the code."""
+    from cwndlab.commands.problems import print_message
+
+    if issubclass(category, CacheWarning):
+        print_message("warning", str(message))
+    else:
+        shown = warnings.formatwarning(str(message), category, filename, lineno, line)
+        typer.echo(shown, file=file, err=True, nl=False)
 
 
 def _tell(error: CwndlabError) -> None:
-    from cwndlab.commands.problems import print_message, print_problems
     from cwndlab.papers.place import PaperError
     from cwndlab.scenario import ScenarioError
 
@@ -110,3 +141,9 @@ def _tell(error: CwndlabError) -> None:
             print_message("error", mistake.told, f"{mistake.place.file}:{mistake.place.line}: ")
     else:
         print_message("error", str(error))
+
+
+def _told(error: OSError) -> str:
+    """What the system refused, and of which file if it says so."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason

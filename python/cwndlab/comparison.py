@@ -15,7 +15,14 @@ from cwndlab.errors import InputError
 from cwndlab.grid import names_by_place
 from cwndlab.scenario import with_options
 from cwndlab.seeds import shown_seeds
-from cwndlab.summary import Measure, components, is_measure, measure, paired_difference
+from cwndlab.summary import (
+    Measure,
+    components,
+    is_measure,
+    is_of_a_flow,
+    measure,
+    paired_difference,
+)
 from cwndlab.totals import busiest_link, total, total_of, tradeoff
 
 if TYPE_CHECKING:
@@ -73,7 +80,10 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
         raise InputError(f"compare {','.join(algorithms)}: expected two or more algorithms, none twice")
     named = scenario.overridden(*names_by_place(scenario))
     chosen = _chosen(named, flows)
-    variants = tuple(named.overridden(*((f"flow.{index}.cc", cc) for index in chosen)) for cc in algorithms)
+    variants = tuple(
+        named.overridden(*((f"flow.{index}.cc", cc) for index in chosen), option=f"--cc {cc}")
+        for cc in algorithms
+    )
     for variant in variants:
         variant.validate()
     others = len(named.resolved["flow"]) - len(chosen)
@@ -164,7 +174,18 @@ class Comparison:
     @cached_property
     def tables(self) -> list[Compared]:
         """What is compared: all flows together, then each flow, subflow, group and link by its name."""
-        return [Compared(kind, name, self._rows(kind, name)) for kind, name in self._subjects()]
+        kinds = ("flow", "subflow", "group", "link")
+        return [self._total(), *(table for kind in kinds for table in self._tables_of(kind))]
+
+    @cached_property
+    def common_tables(self) -> list[Compared]:
+        """What is compared, without single flows and their access links."""
+        several = (table for kind in ("group", "link") for table in self._tables_of(kind))
+        return [self._total(), *(table for table in several if not is_of_a_flow(table.name))]
+
+    def tables_of_few(self, most_flows: int) -> list[Compared]:
+        """What is compared; of more flows and subflows than these only what they have in common."""
+        return self.tables if self.results[0].summary.senders <= most_flows else self.common_tables
 
     @cached_property
     def harm(self) -> list[Compared]:
@@ -175,13 +196,30 @@ class Comparison:
         """
         if self.alone is None:
             return []
-        solo = {run.seed: run.outcome for run in self.alone.runs}
+        solo = {run.seed: _by_name(run, "flow") for run in self.alone.runs}
+        among = [
+            [(_by_name(run, "flow"), solo[run.seed]) for run in self._runs(result) if run.seed in solo]
+            for result in self.results
+        ]
         return [
             Compared(
-                "flow", victim["name"], [self._harm(result, solo, victim["name"]) for result in self.results]
+                "flow",
+                name,
+                [[_harm(with_rivals[name], alone[name]) for with_rivals, alone in seeds] for seeds in among],
             )
-            for victim in next(iter(solo.values()), {"flows": []})["flows"]
+            for name in next(iter(solo.values()), {})
         ]
+
+    @cached_property
+    def mean_harm(self) -> list[Compared]:
+        """The mean harm to all flows that stayed as they were, as one subject."""
+        if not self.harm:
+            return []
+        seeds = [
+            list(zip(*flows, strict=True)) for flows in zip(*(each.rows for each in self.harm), strict=True)
+        ]
+        rows = [[_mean(flows) for flows in of_algorithm] for of_algorithm in seeds]
+        return [Compared("flow", f"average of {len(self.harm)}", rows)]
 
     @property
     def tradeoffs(self) -> list[Tradeoff]:
@@ -255,33 +293,52 @@ class Comparison:
             raise InputError(f"no figure {kind!r}; there are: {', '.join(drawing)}")
         return drawing[kind]()
 
-    def save(self, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
-        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it."""
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        figures: bool = True,
+        style: bool = True,
+        every_flow: bool = False,
+    ) -> None:
+        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it.
+
+        The document leaves out more than 10 000 flows unless `every_flow`.
+        """
         from cwndlab import files
 
-        files.save(self, folder, figures=figures, style=style)
+        files.save(self, folder, figures=figures, style=style, every_flow=every_flow)
 
-    def to_json(self) -> dict[str, Any]:
-        """The document that `cwndlab compare --json` prints."""
+    @property
+    def flows_left_out(self) -> int:
+        """How many flows the document leaves out by default."""
+        return max(result.flows_left_out for result in self.results)
+
+    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
+        """The document that `cwndlab compare --json` prints; see `Result.to_json` for `every_flow`."""
+        from cwndlab.document import is_listed, measured
         from cwndlab.manifest import document_head
 
+        listed = all(is_listed(result.summary, every_flow=every_flow) for result in self.results)
+        tables = self.tables if listed else self.common_tables
+        harm = self.harm if listed else self.mean_harm
         return {
             **document_head(self),
             "baseline": self.labels[0],
             "link": self.link,
             "variants": [
-                {"cc": label, "total": _to_json(total), **result.summary.to_json()}
-                for label, total, result in zip(self.labels, self.tables[0].means, self.results, strict=True)
+                {"cc": label, "total": _to_json(total), **measured(result.summary, every_flow=every_flow)}
+                for label, total, result in zip(self.labels, tables[0].means, self.results, strict=True)
             ],
             "differences": [
-                {"cc": label, "subjects": [_told(table, table.differences[index]) for table in self.tables]}
+                {"cc": label, "subjects": [_told(table, table.differences[index]) for table in tables]}
                 for index, label in enumerate(self.labels[1:])
             ],
             "harm": [
-                {"cc": label, "flows": [_told(table, table.means[index]) for table in self.harm]}
+                {"cc": label, "flows": [_told(table, table.means[index]) for table in harm]}
                 for index, label in enumerate(self.labels)
             ]
-            if self.harm
+            if harm
             else [],
         }
 
@@ -293,33 +350,26 @@ class Comparison:
             for label, result in zip(self.labels, self.results, strict=True)
         )
 
-    def _subjects(self) -> Iterator[tuple[str, str]]:
-        yield "total", "all"
-        outcome = next((run.outcome for result in self.results for run in result.runs), {})
-        for kind in ("flow", "subflow", "group", "link"):
-            for component in components(outcome, kind) if outcome else []:
-                yield kind, component["name"]
-
-    def _rows(self, kind: str, name: str) -> list[list[Values]]:
-        return [
-            [self._values(run.outcome, kind, name) for run in self._runs(result)] for result in self.results
+    def _total(self) -> Compared:
+        rows: list[list[Values]] = [
+            [total(run.outcome, self.link) for run in self._runs(result)] for result in self.results
         ]
+        return Compared("total", "all", rows)
+
+    def _tables_of(self, kind: str) -> Iterator[Compared]:
+        outcome = next((run.outcome for result in self.results for run in result.runs), None)
+        found = [[_by_name(run, kind) for run in self._runs(result)] for result in self.results]
+        for component in components(outcome, kind) if outcome else []:
+            name = component["name"]
+            yield Compared(kind, name, [[_measures(seed[name]) for seed in seeds] for seeds in found])
 
     def _runs(self, result: Result) -> list[SeedRun]:
         compared = set(self.seeds)
         return [run for run in result.runs if run.seed in compared]
 
-    def _values(self, outcome: Outcome, kind: str, name: str) -> Values:
-        if kind == "total":
-            return total(outcome, self.link)
-        return _measures(outcome, kind, name)
 
-    def _harm(self, result: Result, solo: Mapping[int, Outcome], victim: str) -> list[Values]:
-        pairs = [(run.outcome, solo[run.seed]) for run in self._runs(result) if run.seed in solo]
-        return [
-            _harm(_measures(outcome, "flow", victim), _measures(alone, "flow", victim))
-            for outcome, alone in pairs
-        ]
+def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:
+    return {component["name"]: component for component in components(run.outcome, kind)}
 
 
 def _harm(among: Values, alone: Values) -> Values:
@@ -330,13 +380,16 @@ def _harm(among: Values, alone: Values) -> Values:
     }
 
 
+def _mean(flows: Sequence[Values]) -> Values:
+    return {key: measure(flow[key] for flow in flows).mean for key in flows[0]}
+
+
 def _share(large: float | None, small: float | None) -> float | None:
     return (large - small) / large if large and small is not None else None
 
 
-def _measures(outcome: Outcome, kind: str, name: str) -> Values:
-    found = next(component for component in components(outcome, kind) if component["name"] == name)
-    return {key: value for key, value in found.items() if is_measure(found, key)}
+def _measures(component: Outcome) -> Values:
+    return {key: value for key, value in component.items() if is_measure(component, key)}
 
 
 def _told(table: Compared, measures: Mapping[str, Measure]) -> dict[str, Any]:

@@ -51,4 +51,4 @@ def _note_origins(module: ModuleType, shipped: set[str]) -> None:
     package = module.__name__.partition(".")[0]
     for entry in json.loads(module.catalogue())["algorithms"]:
         if entry["name"] not in shipped:
-            origins.note(origins.Origin(entry["name"], code, package))
+            origins.note(entry["name"], package, lambda: code)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cwndlab import _native
+from cwndlab.errors import CacheWarning
 from cwndlab.manifest import extension_hash
+from cwndlab.process import changed_since_start
 from cwndlab.recording import Record
 from cwndlab.result import Result
 from cwndlab.runner import Work, run_works
@@ -44,27 +49,41 @@ def execute_each(
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
     """Run scenarios with seeds of their own, as `execute` does; nothing old is deleted after it."""
-    folder, build = default_folder(), extension_hash()
+    folder = default_folder()
     works = [
-        Work(
-            scenario,
-            seeds,
-            Store(folder, _meaning(scenario), build, fresh=fresh),
-            record,
-            weight(scenario),
-        )
+        Work(scenario, seeds, _store(folder, scenario, fresh=fresh), record, weight(scenario))
         for scenario, seeds in jobs
     ]
     batches = run_works(works, threads=threads, watch=watch)
+    _warn_of(folder, [work.store for work in works])
     return [
         Result(scenario, batch.runs, batch.interrupted)
         for (scenario, _), batch in zip(jobs, batches, strict=True)
     ]
 
 
+def _warn_of(folder: Path, stores: Sequence[Store]) -> None:
+    failure = next((store.failure for store in stores if store.failure), None)
+    if failure is not None:
+        told = f"{folder}: finished runs cannot be kept ({failure}); they will be made again"
+        warnings.warn(told, CacheWarning, stacklevel=1)
+
+
 def weight(scenario: Scenario) -> float:
     """How long a run takes, beside those of other scenarios."""
     return max(1.0, scenario.packets_expected)
+
+
+def _store(folder: Path, scenario: Scenario, *, fresh: bool) -> Store:
+    # The simulator that is loaded may be another than the one that was built since.
+    rebuilt = changed_since_start(Path(str(_native.__file__)))
+    return Store(
+        folder,
+        _meaning(scenario),
+        extension_hash(),
+        fresh=fresh or rebuilt,
+        holds=lambda: not rebuilt and scenario.has_code_as_before(),
+    )
 
 
 def _meaning(scenario: Scenario) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import InputError
+from cwndlab import writing
+from cwndlab.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     import os
@@ -46,20 +49,29 @@ def prepare(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
+        # Another folder on a full disk would be no better.
+        kind = OutputError if error.errno in (errno.ENOSPC, errno.EDQUOT) else InputError
+        raise kind(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
-def save(result: Saved, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
+def save(
+    result: Saved,
+    folder: str | os.PathLike[str],
+    *,
+    figures: bool = True,
+    style: bool = True,
+    every_flow: bool = False,
+) -> None:
     """Write all files of a result: document, tables, figures and report."""
     path = Path(folder)
     prepare(path)
-    write_tables(result, path)
+    write_tables(result, path, every_flow=every_flow)
     if figures:
         write_figures(result, path, style=style)
     write_report(result, path)
 
 
-def write_tables(result: Saved, folder: Path) -> None:
+def write_tables(result: Saved, folder: Path, *, every_flow: bool = False) -> None:
     """Write the document and the tables.
 
     Earlier files go first, the figures too: a stale figure beside new numbers would lie.
@@ -67,8 +79,8 @@ def write_tables(result: Saved, folder: Path) -> None:
     from cwndlab import saved
 
     for name in NAMES:
-        (folder / name).unlink(missing_ok=True)
-    (folder / DOCUMENT).write_text(dump(result.to_json()) + "\n")
+        writing.remove(folder / name)
+    writing.write_text(folder / DOCUMENT, dump(result.to_json(every_flow=every_flow)) + "\n")
     saved.write(result, folder)
     _write_weights(result, folder / WEIGHTS)
 
@@ -79,12 +91,12 @@ def _write_weights(result: Saved, folder: Path) -> None:
     from cwndlab.result import Result
 
     for stale in folder.glob("*.safetensors"):
-        stale.unlink()
+        writing.remove(stale)
     learned = result.weights if isinstance(result, Result) else {}
     for (flow, seed), file in learned.items():
-        folder.mkdir(exist_ok=True)
+        writing.make_folder(folder)
         # A flow may be called what no file may.
-        (folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors").write_bytes(file)
+        writing.write_bytes(folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors", file)
 
 
 def write_figures(result: Saved, folder: Path, *, style: bool = True) -> None:
@@ -105,7 +117,10 @@ def write_report(result: Saved, folder: Path) -> None:
 
 def dump(document: dict[str, Any]) -> str:
     """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # `json.dumps` keeps every number and comma as a text of its own until the end: ten times the memory.
+    text = io.StringIO()
+    json.dump(document, text, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.getvalue()
 
 
 def _figures(result: Saved, *, style: bool) -> dict[str, Callable[[], Figure]]:

@@ -2,28 +2,36 @@
 
 Every frame begins with the columns that tell whose a row is: the settings of the scenario's variant (none
 for a single scenario; a column for each overridden key in a comparison or a sweep), then the seed.
+
+Frames are filled column by column: a run may have 100 000 flows, and a call of polars for each takes minutes.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.recording import SeriesTable
 from cwndlab.summary import is_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
+    from numpy import int_
+    from numpy.typing import NDArray
 
-    from cwndlab.detail import Detail
-    from cwndlab.recording import SeriesTable
+    from cwndlab.detail import Detail, Distribution
+    from cwndlab.recording import Column
     from cwndlab.runner import SeedRun
 
     Settings = Mapping[str, str]
+    # Whose a row is, and what was measured: seed, kind, and the component of an outcome.
+    Row = tuple[int, str, Mapping[str, Any]]
 
 # The kinds of rows; those of kind `subflow` follow their flow.
 KINDS = ("flow", "group", "link", "change")
-_IDENTITY = ("seed", "kind", "name", "cc", "degraded")
+_IDENTITY = ("name", "cc", "degraded")
 
 
 def joined(frames: Iterable[tuple[Settings, pl.DataFrame]]) -> pl.DataFrame:
@@ -46,18 +54,26 @@ def runs_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     import polars as pl
 
     rows = [row for run in runs for row in _rows(run)]
-    measures = dict.fromkeys(key for row in rows for key in row if key not in _IDENTITY)
-    schema: dict[str, Any] = {**_identity_types(), **dict.fromkeys(measures, pl.Float64)}
-    return pl.DataFrame(rows, schema=schema, strict=False)
+    measures = dict.fromkeys(key for *_, told in rows for key in told if is_measure(told, key))
+    types = dict(zip(_IDENTITY, (pl.String, pl.String, pl.Boolean), strict=True))
+    return pl.DataFrame(
+        [
+            pl.Series("seed", [seed for seed, *_ in rows], pl.UInt64),
+            pl.Series("kind", [kind for _, kind, _ in rows], pl.String),
+            *(pl.Series(key, [told.get(key) for *_, told in rows], dtype) for key, dtype in types.items()),
+            *(
+                pl.Series(key, [told.get(key) for *_, told in rows], pl.Float64, strict=False)
+                for key in measures
+            ),
+        ]
+    )
 
 
 def series_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     """One row per recorded seed, component and time: seed, kind, name, time_s, then every column."""
     recorded = [(run.seed, run.recording) for run in runs if run.recording is not None]
     return _stacked(
-        _component(seed, table, time_s=recording.time_s)
-        for seed, recording in recorded
-        for table in recording.tables
+        _over_time(seed, recording.tables, "time_s", recording.time_s) for seed, recording in recorded
     )
 
 
@@ -80,73 +96,92 @@ def intervals_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
     Rows of kind `run` have Jain's index over the window that ends then, as `jain`.
     """
-    return _stacked(frame for run in runs for frame in _intervals(run.seed, run.detail))
+    return _stacked(part for run in runs for part in _intervals(run.seed, run.detail))
 
 
 def distributions_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     """One row per seed, component, measure and bucket: seed, kind, name, measure, middle, count."""
-    import polars as pl
-
-    return _stacked(
-        _told(
-            pl.DataFrame({"middle": each.middle, "count": each.count}), run.seed, each.kind, each.name
-        ).select("seed", "kind", "name", pl.lit(each.measure).alias("measure"), "middle", "count")
-        for run in runs
-        for each in run.detail.distributions
-    )
+    return _stacked(_buckets(run.seed, run.detail.distributions) for run in runs)
 
 
-def _identity_types() -> dict[str, Any]:
-    import polars as pl
-
-    return dict(zip(_IDENTITY, (pl.UInt64, pl.String, pl.String, pl.String, pl.Boolean), strict=True))
-
-
-def _rows(run: SeedRun) -> Iterator[dict[str, Any]]:
+def _rows(run: SeedRun) -> Iterator[Row]:
     outcome = run.outcome
     for kind in KINDS:
         for component in outcome.get(f"{kind}s") or []:
-            yield _row(run.seed, kind, component)
+            yield run.seed, kind, component
             for subflow in component.get("subflows") or []:
-                yield _row(run.seed, "subflow", subflow)
+                yield run.seed, "subflow", subflow
     indices = {key: outcome.get(key) for key in ("jain", "jain_over_time")}
-    yield {"seed": run.seed, "kind": "run", **indices, **(outcome.get("work") or {})}
-
-
-def _row(seed: int, kind: str, component: Mapping[str, Any]) -> dict[str, Any]:
-    identity = {key: component[key] for key in ("name", "cc", "degraded") if key in component}
-    measures = {key: value for key, value in component.items() if is_measure(component, key)}
-    return {"seed": seed, "kind": kind, **identity, **measures}
+    yield run.seed, "run", {**indices, **(outcome.get("work") or {})}
 
 
 def _intervals(seed: int, detail: Detail) -> Iterator[pl.DataFrame]:
-    import polars as pl
-
-    yield from (_component(seed, table, end_s=detail.end_s) for table in detail.tables)
+    yield _over_time(seed, detail.tables, "end_s", detail.end_s)
     if len(detail.jain):
-        yield _told(pl.DataFrame({"end_s": detail.jain_end_s, "jain": detail.jain}), seed, "run", "")
+        jain = SeriesTable("run", "", {"jain": detail.jain})
+        yield _over_time(seed, [jain], "end_s", detail.jain_end_s)
 
 
-def _component(seed: int, table: SeriesTable, **grid: Any) -> pl.DataFrame:
+def _over_time(seed: int, tables: Sequence[SeriesTable], grid: str, times: Column) -> pl.DataFrame:
+    """The tables of a run, one below the other, on their common grid; what a table lacks is null."""
+    import numpy as np
     import polars as pl
 
-    frame = pl.DataFrame({**grid, **table.columns}).fill_nan(None)
-    return _told(frame, seed, table.kind, table.name)
-
-
-def _told(frame: pl.DataFrame, seed: int, kind: str, name: str) -> pl.DataFrame:
-    import polars as pl
-
-    whose = (
-        pl.lit(seed, dtype=pl.UInt64).alias("seed"),
-        pl.lit(kind).alias("kind"),
-        pl.lit(name).alias("name"),
+    if not tables:
+        return pl.DataFrame()
+    missing = np.full(len(times), np.nan)
+    columns = dict.fromkeys(chain.from_iterable(table.columns for table in tables))
+    joined_up = {
+        name: np.concatenate([table.columns.get(name, missing) for table in tables]) for name in columns
+    }
+    return pl.DataFrame(
+        [
+            *_whose(seed, tables, np.full(len(tables), len(times))),
+            pl.Series(grid, np.tile(times, len(tables))),
+            *(pl.Series(name, values).fill_nan(None) for name, values in joined_up.items()),
+        ]
     )
-    return frame.select(*whose, pl.all())
+
+
+def _buckets(seed: int, distributions: Sequence[Distribution]) -> pl.DataFrame:
+    import numpy as np
+    import polars as pl
+
+    if not distributions:
+        return pl.DataFrame()
+    lengths = np.array([len(each.middle) for each in distributions])
+    return pl.DataFrame(
+        [
+            *_whose(seed, distributions, lengths),
+            _repeated("measure", [each.measure for each in distributions], lengths),
+            pl.Series("middle", np.concatenate([each.middle for each in distributions])),
+            pl.Series("count", np.concatenate([each.count for each in distributions])),
+        ]
+    )
+
+
+def _whose(
+    seed: int, components: Sequence[SeriesTable] | Sequence[Distribution], lengths: NDArray[int_]
+) -> list[pl.Series]:
+    """Seed, kind and name of each component, in as many rows as it has."""
+    import polars as pl
+
+    return [
+        pl.repeat(seed, int(lengths.sum()), dtype=pl.UInt64, eager=True).alias("seed"),
+        _repeated("kind", [each.kind for each in components], lengths),
+        _repeated("name", [each.name for each in components], lengths),
+    ]
+
+
+def _repeated(name: str, values: Sequence[str], lengths: NDArray[int_]) -> pl.Series:
+    import numpy as np
+    import polars as pl
+
+    return pl.Series(name, values, pl.String).gather(np.repeat(np.arange(len(values)), lengths))
 
 
 def _stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     import polars as pl
 
-    found = list(frames)
+    found = [frame for frame in frames if frame.width]
     return pl.concat(found, how="diagonal") if found else pl.DataFrame()

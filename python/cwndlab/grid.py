@@ -74,9 +74,11 @@ def grid(scenario: Scenario, axes: Sequence[Axis]) -> list[Point]:
     points = []
     for values in itertools.product(*(axis.values for axis in axes)):
         settings = dict(zip(keys, values, strict=True))
-        point = Point(settings, named.overridden(*settings.items()))
-        point.scenario.validate()
-        points.append(point)
+        variant = named
+        for key, value in settings.items():
+            variant = variant.overridden((key, value), option=f"--over {key}")
+        variant.validate()
+        points.append(Point(settings, variant))
     return points
 
 

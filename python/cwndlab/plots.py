@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cwndlab.crowd import MANY
 from cwndlab.errors import InputError
 from cwndlab.figures.bands import SeedLine
 from cwndlab.figures.box import Sample, draw_box
@@ -18,12 +19,13 @@ from cwndlab.summary import Measure, components
 from cwndlab.tables.columns import titled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from cwndlab.detail import Distribution
     from cwndlab.pareto import Point
+    from cwndlab.recording import Column
     from cwndlab.result import Result
     from cwndlab.swept import Sweep
 
@@ -44,8 +46,8 @@ def series(result: Result, *, styled: bool = True) -> Figure:
 
 
 def cdf(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
-    """The distribution of a measure of each component, over all seeds."""
-    curves = [curve for label, result in results for curve in _curves(label, result, measure)]
+    """The distribution of a measure of each component, over all seeds; of many, that of all together."""
+    curves = [Curve(*each) for label, result in results for each in distributed(label, result, measure)]
     if not curves:
         known = dict.fromkeys(each.measure for _, result in results for each in _distributions(result))
         raise InputError(f"no distribution of {measure!r}; there are: {', '.join(known) or 'none'}")
@@ -53,12 +55,15 @@ def cdf(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
 
 
 def box(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
-    """A measure of each flow over the seeds (of each group or link if it is one of theirs)."""
+    """A measure of each flow over the seeds (of each group or link if it is one of theirs).
+
+    Many flows have one box an algorithm, over the flows: of each the mean over the seeds.
+    """
     column = titled(measure)
     samples = [
         Sample(_joined(label, name), column.scale * np.array(values))
         for label, result in results
-        for name, values in _by_component(result, measure).items()
+        for name, values in _boxed(result, measure).items()
     ]
     if not samples:
         raise InputError(f"no flow, group or link has the measure {measure!r}")
@@ -118,28 +123,64 @@ def _joined(label: str, name: str) -> str:
     return f"{name}: {label}" if label else name
 
 
-def _curves(label: str, result: Result, measure: str) -> Iterator[Curve]:
+def distributed(
+    label: str,
+    result: Result,
+    measure: str,
+    *,
+    most: int = MANY,
+    counts: Callable[[Distribution], bool] = lambda _: True,
+) -> Iterator[tuple[str, Column, Column]]:
+    """Label, middles of buckets and counts of each component; of more than `most`, of each algorithm.
+
+    Whatever `counts` does not hold for is left out.
+    """
     parts: dict[str, list[Distribution]] = {}
     for each in _distributions(result):
-        if each.measure == measure:
+        if each.measure == measure and counts(each):
             parts.setdefault(each.name, []).append(each)
+    if len(parts) > most:
+        kinds = {name: found[0].kind for name, found in parts.items()}
+        parts = {
+            together: [each for name in names for each in parts[name]]
+            for together, names in _together(result, kinds).items()
+        }
     for name, found in parts.items():
         middles = np.concatenate([each.middle for each in found])
-        counts = np.concatenate([each.count for each in found])
-        yield Curve(_joined(label, name), middles, counts)
+        weights = np.concatenate([each.count for each in found])
+        yield _joined(label, name), middles, weights
+
+
+def _together(result: Result, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """The components of each algorithm and kind, under what they are called together: `5000 cubic flows`."""
+    first = result.runs[0].outcome
+    senders = [*first["flows"], *components(first, "subflow"), *(first.get("groups") or [])]
+    algorithms = {sender["name"]: sender["cc"] for sender in senders}
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, kind in kinds.items():
+        found.setdefault((algorithms.get(name, ""), kind), []).append(name)
+    return {
+        f"{len(names)} {f'{algorithm} {kind}'.strip()}s": names for (algorithm, kind), names in found.items()
+    }
 
 
 def _distributions(result: Result) -> Iterator[Distribution]:
     return (each for run in result.runs for each in run.detail.distributions)
 
 
-def _by_component(result: Result, measure: str) -> dict[str, list[float]]:
+def _boxed(result: Result, measure: str) -> dict[str, list[float]]:
     """The values of each flow, group or link that has the measure: those of the first kind that does."""
-    for kind in ("flows", "groups", "links"):
+    for kind in ("flow", "group", "link"):
         values: dict[str, list[float]] = {}
-        for component in (each for run in result.runs for each in run.outcome.get(kind) or []):
+        for component in (each for run in result.runs for each in components(run.outcome, kind)):
             if component.get(measure) is not None:
                 values.setdefault(component["name"], []).append(component[measure])
+        if len(values) > MANY:
+            together = _together(result, dict.fromkeys(values, kind))
+            return {
+                label: [sum(values[name]) / len(values[name]) for name in names]
+                for label, names in together.items()
+            }
         if values:
             return values
     return {}

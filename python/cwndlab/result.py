@@ -167,20 +167,35 @@ class Result:
             raise InputError(f"no figure {kind!r}; there are: {', '.join(drawing)}")
         return drawing[kind]()
 
-    def save(self, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
-        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it."""
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        figures: bool = True,
+        style: bool = True,
+        every_flow: bool = False,
+    ) -> None:
+        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it.
+
+        The document leaves out more than 10 000 flows unless `every_flow`.
+        """
         from cwndlab import files
 
-        files.save(self, folder, figures=figures, style=style)
+        files.save(self, folder, figures=figures, style=style, every_flow=every_flow)
 
-    def to_json(self) -> dict[str, Any]:
-        """The document that `cwndlab run --json` prints."""
+    @property
+    def flows_left_out(self) -> int:
+        """How many flows the document leaves out by default."""
+        from cwndlab.document import is_listed
+
+        return 0 if is_listed(self.summary, every_flow=False) else self.summary.flow_count
+
+    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
+        """The document that `cwndlab run --json` prints; it leaves out more than 10 000 flows by default."""
+        from cwndlab.document import measured
         from cwndlab.manifest import document_head
 
-        return {
-            **document_head(self),
-            **self.summary.to_json(),
-        }
+        return {**document_head(self), **measured(self.summary, every_flow=every_flow)}
 
     def _must_be_recorded(self) -> list[SeedRun]:
         if not self.recorded:

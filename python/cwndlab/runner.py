@@ -10,8 +10,10 @@ import ctypes
 import json
 import os
 import threading
+import time
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -77,7 +79,7 @@ class _Job:
     record: bool
     weight: float
     token: _native.RunToken
-    # Filled with the number of the thread that runs it.
+    # Has the number of the thread that runs it, while it does.
     thread: list[int] = field(default_factory=list)
 
     def run(self) -> SeedRun | None:
@@ -87,6 +89,8 @@ class _Job:
             return self._run()
         except InterruptedError:
             return None
+        finally:
+            self.thread.clear()
 
     def _run(self) -> SeedRun:
         stored = self.store.load(self.seed, record=self.record)
@@ -126,31 +130,42 @@ def run_works(
     """
     jobs = [list(_jobs(work)) for work in works]
     interrupted = False
+    batches: list[_Futures] = [{} for _ in jobs]
     with ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="run") as pool:
-        batches = [{pool.submit(job.run): job for job in batch} for batch in jobs]
-        futures = {future: job for batch in batches for future, job in batch.items()}
         try:
-            _follow(futures, watch)
+            for batch, futures in zip(jobs, batches, strict=True):
+                for job in batch:
+                    futures[pool.submit(job.run)] = job
+            _follow({future: job for futures in batches for future, job in futures.items()}, watch)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            for job in futures.values():
+            # Of a job that Ctrl-C met while it was submitted there is no future, but it may run.
+            for job in chain(*jobs):
                 job.token.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
-            _await_end(futures)
-    return [Batch(_finished(batch), interrupted) for batch in batches]
+            _await_end(list(chain(*jobs)))
+    return [Batch(_finished(futures), interrupted) for futures in batches]
 
 
-def _await_end(futures: _Futures) -> None:
+def _await_end(jobs: Sequence[_Job]) -> None:
     """Wait for cancelled runs; one that hangs in an endless loop of its controller is torn out of it."""
-    _, hanging = wait([future for future in futures if future.running()], timeout=GRACE_S)
-    while hanging:
-        for job in (futures[future] for future in hanging):
+    while not _have_ended(jobs):
+        for job in jobs:
             # Without a controller in Python a run sees its token, be it late.
-            if job.scenario.controllers and job.thread:
-                thread = ctypes.c_ulong(job.thread[0])
+            for number in job.thread if job.scenario.controllers else ():
+                thread = ctypes.c_ulong(number)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
-        _, hanging = wait(hanging, timeout=GRACE_S)
+
+
+def _have_ended(jobs: Sequence[_Job]) -> bool:
+    """Whether they have within the time that is granted."""
+    deadline = time.monotonic() + GRACE_S
+    while any(job.thread for job in jobs):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(GRACE_S / 100)
+    return True
 
 
 def available_cores() -> int:

@@ -1,11 +1,14 @@
 """Results in a folder, and back again.
 
 `runs.json` has all that cannot be told by a table: the scenarios, their settings and the outcomes. The
-series, intervals and distributions are read back from their Parquet files.
+series, intervals and distributions are read back from their Parquet files. `runs.json` has the hashes of
+these and of itself: a file that was damaged is not decoded.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import math
 from dataclasses import asdict
@@ -26,10 +29,13 @@ from cwndlab.frames import (
 )
 from cwndlab.grid import Axis
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
+from cwndlab.regular import read_regular
 from cwndlab.result import Result
 from cwndlab.runner import SeedRun
 from cwndlab.scenario import Scenario
 from cwndlab.swept import Sweep
+from cwndlab.table_files import write_csv, write_parquet
+from cwndlab.writing import write_text
 
 if TYPE_CHECKING:
     import os
@@ -52,6 +58,9 @@ FRAMES = {
 # The column of the tables that tells whose a row is where there are several results.
 VARIANT = "variant"
 ALONE = "alone"
+# The keys of the hashes: of the tables in Parquet, and of the document without this key.
+HASHES = "tables_sha256"
+SEAL = "sha256"
 
 
 def write(result: Saved, folder: Path) -> None:
@@ -60,34 +69,59 @@ def write(result: Saved, folder: Path) -> None:
     Of a sweep there is the table of runs only: a grid of intervals would be too large for what it tells.
     """
     variants = list(_variants(result))
-    document = {"schema": SCHEMA, **_head(result), "results": [_described(*variant) for variant in variants]}
-    (folder / FILE).write_text(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
     runs = joined((settings, runs_frame(one.runs)) for settings, one in variants)
-    runs.write_parquet(folder / "runs.parquet")
-    runs.write_csv(folder / "runs.csv")
+    write_parquet(runs, folder / "runs.parquet")
+    write_csv(runs, folder / "runs.csv")
+    hashes = {}
     for name, frame in (FRAMES if not isinstance(result, Sweep) else {}).items():
         table = joined((settings, frame(one.runs)) for settings, one in variants)
         if table.height:
-            table.write_parquet(folder / f"{name}.parquet")
+            path = folder / f"{name}.parquet"
+            write_parquet(table, path)
+            hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    described = [_described(*variant) for variant in variants]
+    document = {"schema": SCHEMA, **_head(result), "results": described, HASHES: hashes}
+    sealed = document | {SEAL: _seal(document)}
+    write_text(folder / FILE, json.dumps(sealed, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def load(folder: str | os.PathLike[str]) -> Saved:
     """Read what `save`, or a command, has written into a folder.
 
-    Raises `InputError` if there is no result in it, or one of a later version.
+    Raises `InputError` if there is no result in it, one that is damaged, or one of a later version.
     """
     path = Path(folder) / FILE
     try:
-        document = json.loads(path.read_text())
-        if document["schema"] != SCHEMA:
-            raise InputError(f"{path}: schema {document['schema']}; this version reads {SCHEMA}")
-        return _rebuilt(document, _Tables(Path(folder)))
+        text = read_regular(path)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); expected the folder of a result"
         ) from None
-    except (ValueError, LookupError, TypeError) as error:
-        raise InputError(f"{path}: is damaged ({error})") from None
+    try:
+        return _read(json.loads(text), path)
+    except InputError:
+        raise
+    except Exception as error:
+        # Without a hash there may be anything in it.
+        raise InputError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
+
+
+def _read(document: dict[str, Any], path: Path) -> Saved:
+    if document["schema"] != SCHEMA:
+        raise InputError(f"{path}: schema {document['schema']}; this version reads {SCHEMA}")
+    seal = document.pop(SEAL, None)
+    if seal is not None and seal != _seal(document):
+        raise InputError(f"{path}: is damaged: its content is not what was saved")
+    result = _rebuilt(document, _Tables(path.parent, document.get(HASHES)))
+    if seal is None:
+        # Written before there were hashes: whether it is whole shows when it is used.
+        result.to_json()
+    return result
+
+
+def _seal(document: Mapping[str, Any]) -> str:
+    """A hash of what it says, however it is laid out."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def _variants(result: Saved) -> Iterator[tuple[dict[str, str], Result]]:
@@ -189,8 +223,10 @@ def _result(entry: Mapping[str, Any], tables: _Tables) -> Result:
 class _Tables:
     """The tables of a folder, cut up by variant and seed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hashes: Mapping[str, str] | None) -> None:
         self._folder = folder
+        # Of the tables that there are; None if nobody has noted them.
+        self._hashes = hashes
         self._parts: dict[str, dict[tuple[Any, ...], pl.DataFrame]] = {}
 
     def detail(self, settings: Mapping[str, str], seed: int) -> Detail:
@@ -217,13 +253,30 @@ class _Tables:
         import polars as pl
 
         if name not in self._parts:
-            path = self._folder / f"{name}.parquet"
-            table = pl.read_parquet(path) if path.exists() else pl.DataFrame()
+            table = self._table(name)
             keys = [*settings, "seed"]
             self._parts[name] = (
                 table.partition_by(keys, as_dict=True, include_key=False) if table.height else {}
             )
         return self._parts[name].get((*settings.values(), seed), pl.DataFrame())
+
+    def _table(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        path = self._folder / f"{name}.parquet"
+        is_there = path.exists() if self._hashes is None else name in self._hashes
+        if not is_there:
+            return pl.DataFrame()
+        try:
+            content = read_regular(path)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        if self._hashes is not None and hashlib.sha256(content).hexdigest() != self._hashes[name]:
+            raise InputError(f"{path}: is damaged: its content is not what was saved")
+        try:
+            return pl.read_parquet(io.BytesIO(content))
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise InputError(f"{path}: is damaged ({error})") from None
 
 
 def _series_tables(frame: pl.DataFrame, grid: str, kinds: set[str]) -> tuple[Column, list[SeriesTable]]:

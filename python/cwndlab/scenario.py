@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab import reading
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 Override = tuple[str, str]
 
 # Far above any scenario written by hand; a file like this is a mistake (a trace, a packet capture).
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 16 * reading.MIB
+
+# Where the examples stand.
+EXAMPLES = Path("scenarios")
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Problem:
     severity: str
     line: int | None
     column: int | None
+    # The key of the override that it is about.
+    override: str | None
     key: str
     message: str
     text: str
@@ -57,15 +63,40 @@ class Scenario:
     text: bytes
     file: str
     overrides: tuple[Override, ...] = ()
+    # The options that overrides come from, by their keys, where it is not --set.
+    options: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def problems(self) -> list[Problem]:
         """Everything the checker has to say, in the order of the file."""
-        return [Problem(**entry) for entry in self._checked["problems"]]
+        told = (self._as_given(Problem(**entry)) for entry in self._checked["problems"])
+        # One option may have become an override of each flow.
+        return list({problem.text: problem for problem in told}.values())
+
+    def _as_given(self, problem: Problem) -> Problem:
+        option = self.options.get(problem.override or "")
+        if option is None:
+            return problem
+        return replace(problem, text=f"{option}: {problem.severity}: {problem.message}")
 
     @property
     def packets_expected(self) -> float:
         """About how many data packets a run has: what it costs."""
         return float(self._checked["packets_expected"])
+
+    @property
+    def packets_held(self) -> float:
+        """About how many packets are in memory at once, at most: sent and not yet acknowledged."""
+        return float(self._checked["packets_held"])
+
+    @property
+    def senders(self) -> float:
+        """About how many senders there are at once: flows, subflows, and transfers that come and go."""
+        return float(self._checked["senders"])
+
+    @property
+    def directions(self) -> int:
+        """How many directions of links there are, access links included."""
+        return int(self._checked["directions"])
 
     @cached_property
     def _checked(self) -> dict[str, Any]:
@@ -97,17 +128,24 @@ class Scenario:
     @cached_property
     def controllers(self) -> list[Origin]:
         """The algorithms that it names and that do not ship with this build."""
-        from cwndlab.controllers.origins import known
+        from cwndlab.controllers.origins import known, origin
 
         if not known():
             return []
         # `uncoupled:my-aimd` runs `my-aimd`.
         names = dict.fromkeys(flow["cc"]["name"].rpartition(":")[2] for flow in self.resolved["flow"])
-        return [known()[name] for name in names if name in known()]
+        return [origin(name) for name in names if name in known()]
 
-    def overridden(self, *overrides: Override) -> Scenario:
-        """The same scenario with more overrides, after those that it has."""
-        return replace(self, overrides=(*self.overrides, *overrides))
+    def has_code_as_before(self) -> bool:
+        """Whether the code of its controllers is still what it was when they were looked at first."""
+        from cwndlab.controllers.origins import origin
+
+        return all(origin(each.name) == each for each in self.controllers)
+
+    def overridden(self, *overrides: Override, option: str | None = None) -> Scenario:
+        """The same scenario with more overrides, after its own; messages say that `option` gave them."""
+        options = {} if option is None else dict.fromkeys((key for key, _ in overrides), option)
+        return replace(self, overrides=(*self.overrides, *overrides), options={**self.options, **options})
 
     @property
     def set_options(self) -> list[str]:
@@ -169,18 +207,18 @@ def parse_override(text: str) -> Override:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: larger than {MAX_BYTES // 2**20} MiB: not a scenario")
-        text = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a directory; expected a scenario file (.toml)") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    text = reading.read(path, MAX_BYTES, "a scenario file (.toml)", instead=_instead(path))
     if not text.strip():
         raise InputError(f"{path}: is empty")
     if b"\0" in text:
         raise InputError(f"{path}: is a binary file; expected a scenario (TOML text)")
     return text
+
+
+def _instead(path: Path) -> Path | None:
+    """The file that was meant: one with the ending, or in the folder of the examples."""
+    if path.exists():
+        return None
+    completed = [path, path.with_name(f"{path.name}.toml")]
+    candidates = [*completed, *(EXAMPLES / each for each in completed if not each.is_absolute())]
+    return next((each for each in candidates if each.is_file()), None)

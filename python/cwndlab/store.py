@@ -2,7 +2,8 @@
 
 One file a run, named by a hash of all that decides its outcome: the resolved scenario, the seed, the
 extension module, and whether the run was recorded. Files are written beside their place and renamed into it,
-so a reader never sees half of one.
+so a reader never sees half of one. Each ends with a hash of its name and content: one that was damaged, or
+that took the place of another, is made again.
 """
 
 from __future__ import annotations
@@ -13,24 +14,26 @@ import io
 import itertools
 import json
 import os
-import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.detail import Detail, Distribution
+from cwndlab.errors import OutputError
 from cwndlab.recording import FlowEvent, Recording, SeriesTable
+from cwndlab.regular import read_regular
+from cwndlab.writing import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cwndlab.recording import Column
 
     Arrays = Mapping[str, Any]
 
-FORMAT = 3
+FORMAT = 4
 MAX_BYTES = 2 * 1024**3
+SEAL_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,22 @@ def default_folder() -> Path:
 class Store:
     """The runs of one scenario, simulated by one build of the extension module."""
 
-    def __init__(self, folder: Path, canonical: str, extension: str, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        canonical: str,
+        extension: str,
+        *,
+        fresh: bool = False,
+        holds: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._folder = folder
+        # Whether `canonical` is still all that decides a run: a controller may import more while it runs.
+        self._holds = holds
         self._base = hashlib.sha256(f"{FORMAT}\n{extension}\n{canonical}".encode())
         self._fresh = fresh
+        # Why a finished run could not be kept, of the first one.
+        self.failure: str | None = None
 
     def load(self, seed: int, *, record: bool) -> Stored | None:
         """Give a finished run, or None. A recorded run serves where no recording is asked for."""
@@ -65,8 +80,14 @@ class Store:
 
     def save(self, seed: int, stored: Stored) -> None:
         """Keep a finished run. A disk that is full or read-only costs the reuse, not the result."""
-        with contextlib.suppress(OSError):
+        if not self._holds():
+            return
+        try:
             _write(self._path(seed, record=stored.recording is not None), stored)
+        except OSError as error:
+            self.failure = self.failure or error.strerror or str(error)
+        except OutputError as error:
+            self.failure = self.failure or str(error)
 
     def _path(self, seed: int, *, record: bool) -> Path:
         digest = self._base.copy()
@@ -77,31 +98,60 @@ class Store:
 
 def prune(folder: Path, max_bytes: int = MAX_BYTES) -> None:
     """Delete the runs that were used longest ago, until the rest is no larger than `max_bytes`."""
-    with contextlib.suppress(OSError):
-        entries = [(path.stat(), path) for path in folder.glob("??/*.npz")]
-        excess = sum(status.st_size for status, _ in entries) - max_bytes
-        for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
-            if excess <= 0:
-                break
-            path.unlink(missing_ok=True)
+    entries = list(_entries(folder))
+    excess = sum(status.st_size for status, _ in entries) - max_bytes
+    for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
+        if excess <= 0:
+            break
+        with contextlib.suppress(OSError):
+            path.unlink()
             excess -= status.st_size
 
 
+def _entries(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    for path in folder.glob("??/*.npz"):
+        # Another process may delete as well.
+        with contextlib.suppress(OSError):
+            yield path.stat(), path
+
+
 def _read(path: Path) -> Stored | None:
+    """The run in this file; None if there is none, or if the file is not as it was written."""
+    try:
+        content = _checked(path)
+        stored = None if content is None else _decoded(content)
+    except Exception:
+        # Missing, unreadable, or written by something else that knows the hash: it is made again.
+        return None
+    # When it was used last tells `prune`; a folder that is read-only is never pruned.
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return stored
+
+
+def _checked(path: Path) -> bytes | None:
+    """The archive, if it is followed by its hash.
+
+    Nothing is decoded before: a damaged archive may ask for any amount of memory.
+    """
+    file = read_regular(path)
+    archive, seal = file[:-SEAL_BYTES], file[-SEAL_BYTES:]
+    return archive if _seal(path, archive) == seal else None
+
+
+def _seal(path: Path, archive: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + b"\n" + archive).digest()
+
+
+def _decoded(archive: bytes) -> Stored:
     import numpy as np
 
-    try:
-        # In one go: an archive is read in many small pieces, each of which would be a call to the system.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            content = json.loads(arrays["content"].tobytes())
-            stored = Stored(
-                content["outcome"], _read_detail(content["detail"], arrays), _read_recording(content, arrays)
-            )
-        path.touch()
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        # Missing, cut short or of another kind: it is run again and written anew.
-        return None
-    return stored
+    # In one go: an archive is read in many small pieces, each of which would be a call to the system.
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        content = json.loads(arrays["content"].tobytes())
+        return Stored(
+            content["outcome"], _read_detail(content["detail"], arrays), _read_recording(content, arrays)
+        )
 
 
 def _read_detail(content: Any, arrays: Arrays) -> Detail:
@@ -205,11 +255,11 @@ def _joined(distributions: Sequence[Distribution]) -> dict[str, Any]:
 def _write_archive(path: Path, arrays: Arrays) -> None:
     import numpy as np
 
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
+    content = archive.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-        try:
-            np.savez_compressed(part, **arrays)
-        except BaseException:
-            Path(part.name).unlink()
-            raise
-    Path(part.name).replace(path)
+    # One that is damaged by a power cut is made anew.
+    with whole(path, durable=False) as file:
+        file.write(content)
+        file.write(_seal(path, content))

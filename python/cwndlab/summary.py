@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,40 +70,79 @@ class Component:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Summary:
-    """All components of a scenario, over its seeds.
+    """All components of a scenario, over its seeds; what nobody asks for is not computed.
 
     `changes` are the later steps of links. The indices have no value with fewer than two flows.
     """
 
-    flows: list[Component]
-    groups: list[Component]
-    links: list[Component]
-    changes: list[Component]
-    jain: Measure
-    jain_over_time: Measure
+    outcomes: Sequence[Mapping[str, Any]]
 
-    def to_json(self) -> dict[str, Any]:
-        """The form that every JSON document of cwndlab uses."""
-        return {
-            "flows": [flow.to_json() for flow in self.flows],
-            "groups": [group.to_json() for group in self.groups],
-            "links": [link.to_json() for link in self.links],
-            "changes": [change.to_json() for change in self.changes],
-            "jain": self.jain.to_json(),
-            "jain_over_time": self.jain_over_time.to_json(),
-        }
+    @cached_property
+    def flows(self) -> list[Component]:
+        """The flows, each with its subflows."""
+        return _components(self.outcomes, "flows")
+
+    @cached_property
+    def groups(self) -> list[Component]:
+        """The arrival processes."""
+        return _components(self.outcomes, "groups")
+
+    @cached_property
+    def links(self) -> list[Component]:
+        """The links."""
+        return _components(self.outcomes, "links")
+
+    @cached_property
+    def changes(self) -> list[Component]:
+        """The later steps of links."""
+        return _components(self.outcomes, "changes")
+
+    @cached_property
+    def jain(self) -> Measure:
+        """Jain's index of the goodputs."""
+        return measure(outcome.get("jain") for outcome in self.outcomes)
+
+    @cached_property
+    def jain_over_time(self) -> Measure:
+        """The mean of Jain's index in windows of 1 s."""
+        return measure(outcome.get("jain_over_time") for outcome in self.outcomes)
 
     @property
+    def flow_count(self) -> int:
+        """How many flows there are; none of them need be summarised for it."""
+        return len(self._first("flows"))
+
+    @property
+    def senders(self) -> int:
+        """How many flows and subflows there are."""
+        return sum(1 + len(flow.get("subflows") or []) for flow in self._first("flows"))
+
+    @property
+    def connections(self) -> int:
+        """How many flows have subflows."""
+        return sum(bool(flow.get("subflows")) for flow in self._first("flows"))
+
+    @property
+    def degraded(self) -> bool:
+        """Whether the transport could not serve the algorithm of some flow."""
+        return any(flow.get("degraded") for outcome in self.outcomes for flow in outcome["flows"])
+
+    @cached_property
     def deterministic(self) -> bool:
         """Whether several seeds gave the same values throughout."""
-        return all(measure.half_width is None for measure in self._measures())
+        return len(self.outcomes) < 2 or all(each.half_width is None for each in self._measures())
+
+    def _first(self, kind: str) -> list[dict[str, Any]]:
+        return (self.outcomes[0].get(kind) or []) if self.outcomes else []
 
     def _measures(self) -> Iterator[Measure]:
+        """The few first: as a rule they tell that something varies, and no flow need be looked at."""
         yield from (self.jain, self.jain_over_time)
-        for component in [*self.flows, *self.groups, *self.links, *self.changes]:
-            yield from component.measures.values()
+        for few in ([*self.links, *self.groups, *self.changes], _each(self.outcomes, "flows")):
+            for each in few:
+                yield from each.measures.values()
 
 
 def measure(values: Iterable[float | None]) -> Measure:
@@ -130,24 +170,10 @@ def _difference(this: float, that: float) -> float:
 
 def summarise(outcomes: Sequence[Mapping[str, Any]]) -> Summary:
     """Summarise the outcomes of one scenario, one per seed."""
-    return Summary(
-        flows=_components(outcomes, "flows"),
-        groups=_components(outcomes, "groups"),
-        links=_components(outcomes, "links"),
-        changes=_components(outcomes, "changes"),
-        jain=measure(outcome.get("jain") for outcome in outcomes),
-        jain_over_time=measure(outcome.get("jain_over_time") for outcome in outcomes),
-    )
+    return Summary(outcomes)
 
 
-def mean_of_flows(outcomes: Sequence[Mapping[str, Any]], cc: str, name: str) -> Component:
-    """The average flow of one algorithm: mean over its flows in each seed, then over the seeds."""
-    averages = [
-        _average([flow for flow in outcome["flows"] if flow["cc"] == cc], name) for outcome in outcomes
-    ]
-    return _component(averages)
-
-
+@cache
 def _t_quantile(degrees: int) -> float:
     from scipy.special import stdtrit
 
@@ -155,12 +181,17 @@ def _t_quantile(degrees: int) -> float:
 
 
 def _components(outcomes: Sequence[Mapping[str, Any]], kind: str) -> list[Component]:
+    return list(_each(outcomes, kind))
+
+
+def _each(outcomes: Sequence[Mapping[str, Any]], kind: str) -> Iterator[Component]:
     # The components of a scenario are the same for every seed, and in the same order.
     rows = zip(*(outcome.get(kind) or [] for outcome in outcomes), strict=True)
-    return [_component(row) for row in rows]
+    return map(component, rows)
 
 
-def _component(seeds: Sequence[Mapping[str, Any]]) -> Component:
+def component(seeds: Sequence[Mapping[str, Any]]) -> Component:
+    """Summarise one flow, group or link: what it was with each seed."""
     first = seeds[0]
     return Component(
         name=first["name"],
@@ -183,10 +214,6 @@ def is_measure(component: Mapping[str, Any], key: str) -> bool:
     return not isinstance(component[key], bool | str | list | dict)
 
 
-def _average(flows: list[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    first = flows[0]
-    average: dict[str, Any] = {
-        key: measure(flow.get(key) for flow in flows).mean for key in first if is_measure(first, key)
-    }
-    degraded = any(flow.get("degraded") for flow in flows)
-    return {"name": name, "cc": first["cc"], "degraded": degraded, **average}
+def is_of_a_flow(link: str) -> bool:
+    """Whether a link is the access link of a flow, or its way back: there may be one for each flow."""
+    return link.endswith((".access", ".access.back"))

@@ -133,14 +133,30 @@ class Sweep:
             return plots.heatmap(self, measure, styled=style)
         raise InputError(f"no figure {kind!r}; there are: pareto, heatmap")
 
-    def save(self, folder: str | os.PathLike[str], *, figures: bool = True, style: bool = True) -> None:
-        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it."""
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        figures: bool = True,
+        style: bool = True,
+        every_flow: bool = False,
+    ) -> None:
+        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it.
+
+        The document leaves out more than 10 000 flows of a point unless `every_flow`.
+        """
         from cwndlab import files
 
-        files.save(self, folder, figures=figures, style=style)
+        files.save(self, folder, figures=figures, style=style, every_flow=every_flow)
 
-    def to_json(self) -> dict[str, Any]:
-        """The document that `cwndlab sweep --json` prints."""
+    @property
+    def flows_left_out(self) -> int:
+        """How many flows of a point the document leaves out by default, at most."""
+        return max((result.flows_left_out for _, result in self.points), default=0)
+
+    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
+        """The document that `cwndlab sweep --json` prints; see `Result.to_json` for `every_flow`."""
+        from cwndlab.document import measured
         from cwndlab.manifest import document_head
 
         return {
@@ -152,7 +168,7 @@ class Sweep:
                     "settings": settings,
                     "efficient": efficient,
                     "total": {key: measure.to_json() for key, measure in total.measures.items()},
-                    **result.summary.to_json(),
+                    **measured(result.summary, every_flow=every_flow),
                 }
                 for (settings, result), efficient, total in zip(
                     self.points, self.efficient, self.totals, strict=True

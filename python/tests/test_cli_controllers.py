@@ -37,8 +37,11 @@ class Mine:
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A controller that needs a module beside it."""
-    (tmp_path / "helper.py").write_text("KEPT = 0.5\n")
+    """A controller that needs a module beside it, and that modules of a package."""
+    (tmp_path / "helper.py").write_text("from pk import deep\nKEPT = deep.KEPT\n")
+    (tmp_path / "pk").mkdir()
+    (tmp_path / "pk" / "deep.py").write_text("from pk import deeper\nKEPT = deeper.KEPT\n")
+    (tmp_path / "pk" / "deeper.py").write_text("KEPT = 0.5\n")
     path = tmp_path / "mine.py"
     path.write_text(MINE)
     return path
@@ -89,8 +92,9 @@ def test_changed_code_is_run_anew(cwndlab: Command, scenario: Path, mine: Path) 
     assert made(cwndlab(*run)) == "0 runs made, 2 reused"
     mine.write_text(MINE.replace("2 * event", "4 * event"))
     assert made(cwndlab(*run)) == "2 runs made, 0 reused"
-    (mine.parent / "helper.py").write_text("KEPT = 0.6\n")
-    assert made(cwndlab(*run)) == "2 runs made, 0 reused"
+    # As long as before, and maybe in the same second: Python would take the old bytecode.
+    (mine.parent / "pk" / "deeper.py").write_text("KEPT = 0.6\n")
+    assert made(cwndlab(*run, PYTHONDONTWRITEBYTECODE="")) == "2 runs made, 0 reused"
     (mine.parent / "unrelated.py").write_text("")
     assert made(cwndlab(*run)) == "0 runs made, 2 reused"
 

@@ -77,6 +77,73 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
     assert answer.stderr == "error: seed 8: no packet arrived\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["sweep", "two.toml", "--over", "cc=cubic,reno"],
+            "--over cc: error: unknown key `cc`; did you mean `flow.*.cc`? Allowed: ",
+        ),
+        (
+            ["sweep", "two.toml", "--over", "flow.*.cc=cubic,renno"],
+            "--over flow.*.cc: error: unknown algorithm `renno`; did you mean `reno`?",
+        ),
+        (
+            ["check", "two.toml", "--set", "link.bottleneck.buffer=1 bdp"],
+            "--set link.bottleneck.buffer: error: unknown key `buffer`; did you mean `queue`? Allowed: ",
+        ),
+        (
+            ["check", "two.toml", "--set", "link.bottleneck.rtt=20 ms"],
+            "unknown key `rtt`; did you mean `delay` (one way: half of the round trip)? Allowed: ",
+        ),
+        (
+            ["check", "example.toml"],
+            "error: example.toml: no such file; did you mean scenarios/example.toml?",
+        ),
+        (["check", "example"], "error: example: no such file; did you mean scenarios/example.toml?"),
+        (["check", "two"], "error: two: no such file; did you mean two.toml?"),
+        (
+            ["check", "my.trace"],
+            "my.trace: error: this is a trace, not a scenario; a scenario names it in a [[link]]: "
+            'trace = "my.trace"',
+        ),
+        (
+            ["check", "scenarios/example.toml", "--set", "link.0.trace=none"],
+            "there is no file `none`, neither in the current folder nor in `scenarios`",
+        ),
+        (["show", "bbr"], "nothing is called 'bbr'; did you mean bbr1, bbr2 or bbr3?"),
+        (
+            ["check", "two.toml", "--set", "flow.0.cc=bbr"],
+            "unknown algorithm `bbr`; did you mean `bbr1`, `bbr2` or `bbr3`? Allowed: ",
+        ),
+        (
+            ["compare", "two.toml", "--cc", "bbr,cubic"],
+            "--cc bbr: error: unknown algorithm `bbr`; did you mean `bbr1`, `bbr2` or `bbr3`? Allowed: ",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_one_mistake_is_told_once_with_what_was_meant(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "example.toml").write_bytes(scenario.read_bytes())
+    (tmp_path / "my.trace").write_text("".join(f"{ms}\n" for ms in range(3000)))
+    answer = CliRunner().invoke(app, arguments)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert message in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_many_mistakes_are_counted(cwndlab: Command) -> None:
+    (cwndlab.folder / "many.toml").write_text("".join(f"k{n} = 1\n" for n in range(3000)))
+    answer = cwndlab("check", "many.toml")
+    assert_refused(answer, "many.toml: error: and 2983 more errors")
+    # A message, its line and a mark below it.
+    assert len(answer.stderr.splitlines()) == 3 * 20 + 1
+
+
 def test_no_command_shows_help(cwndlab: Command) -> None:
     answer = cwndlab()
     assert answer.returncode == 2

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import polars as pl
+import sys
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
+import pytest
+
+from cwndlab import frames
 from cwndlab.frames import joined
 from tests.samples import flow, link, outcome, recording, result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_one_row_per_seed_and_component() -> None:
@@ -52,3 +60,32 @@ def test_joined_tells_whose_a_row_is() -> None:
     assert table.columns[:2] == ["flow.0.cc", "seed"]
     assert table["flow.0.cc"].to_list() == ["cubic", "reno"]
     assert table["goodput_mbps"].to_list() == [1, 2]
+
+
+def calls_into_polars(work: Callable[[], Any]) -> int:
+    """How often Python calls a function of polars."""
+    count = 0
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        nonlocal count
+        count += event == "call" and "/polars/" in frame.f_code.co_filename
+
+    sys.setprofile(watch)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("table", ["runs", "series", "events", "intervals", "distributions"])
+def test_the_work_grows_with_the_columns_not_with_the_components(table: str) -> None:
+    build = getattr(frames, f"{table}_frame")
+
+    def calls(flows: int) -> int:
+        outcomes = [outcome([flow(f"flow-{index}", 1) for index in range(flows)], [link("bottleneck")])]
+        made = result(outcomes, recording(flows, samples=4))
+        build(made.runs)  # Imports and caches of polars.
+        return calls_into_polars(lambda: build(made.runs))
+
+    assert calls(200) == calls(2)

@@ -86,9 +86,13 @@ def test_all_mistakes_of_all_files_are_told_at_once(papers: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("claims.toml", None, "claims.toml:1: cannot be read (No such file or directory)"),
-        ("claims.toml", b"a = '\xff'", "claims.toml:1: not a text file: byte 6 is not UTF-8"),
-        ("targets.csv", None, "targets.csv:1: cannot be read (No such file or directory)"),
+        ("claims.toml", None, "claims.toml:1: no such file; expected a file of a paper (TOML)"),
+        (
+            "claims.toml",
+            b"a = '\xff'",
+            "claims.toml:1: byte 6 is not UTF-8; expected a file of a paper (TOML)",
+        ),
+        ("targets.csv", None, "targets.csv:1: no such file; expected a table of numbers (CSV)"),
         ("targets.csv", b"", "targets.csv:1: column id is missing"),
         ("paper.toml", b"\x00", "paper.toml:1: not TOML: Invalid statement"),
     ],

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,22 @@ def test_interrupt_keeps_what_is_finished(store: Store, simulated: list[int]) ->
     assert [run.seed for run in batch.runs] == [1, 2]
     assert simulated == [1, 2, 100]
     assert store.load(2, record=False) is not None
+
+
+def test_interrupt_while_the_runs_are_handed_out(
+    store: Store, simulated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(pool: Any, run: Any) -> Any:
+        submit(pool, run)
+        while not simulated:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    batch = run_seeds([100, 101], store)
+    assert (batch.interrupted, batch.runs, simulated) == (True, [], [100])
 
 
 def test_progress_ends_at_one(store: Store, simulated: list[int]) -> None:

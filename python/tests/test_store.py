@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import socket
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import cwndlab as cl
+from cwndlab import store as store_
+from cwndlab.errors import CacheWarning
 from cwndlab.store import Store, Stored, prune
+from tests.conftest import SCENARIO, Command
+from tests.damage import changed, json_values
 from tests.same import assert_detail_is, assert_recording_is
 from tests.samples import detail, flow, outcome, recording
 
@@ -66,23 +79,162 @@ def test_fresh_ignores_but_still_saves(tmp_path: Path) -> None:
     assert_same(Store(tmp_path, "scenario", "extension").load(1, record=False), PLAIN)
 
 
-@pytest.mark.parametrize("keep", [0, 10, 100, -1])
-def test_damaged_entries_are_ignored_and_rewritten(tmp_path: Path, keep: int) -> None:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Path, bytes]:
+    """A store, the file of its only run, and what is in it."""
+    folder = tmp_path_factory.mktemp("kept")
+    store = Store(folder, "scenario", "extension")
+    store.save(1, Stored(PLAIN.outcome, PLAIN.detail, recording(1, 20)))
+    (entry,) = entries(folder)
+    return store, entry, entry.read_bytes()
+
+
+def test_a_file_with_any_byte_changed_or_cut_off_is_not_used(kept: tuple[Store, Path, bytes]) -> None:
+    store, entry, whole = kept
+    entry.write_bytes(whole)
+    with entry.open("r+b", buffering=0) as file:
+        for position, byte in enumerate(whole):
+            os.pwrite(file.fileno(), bytes([byte ^ (1 + position % 255)]), position)
+            assert store.load(1, record=True) is None, position
+            os.pwrite(file.fileno(), bytes([byte]), position)
+        assert store.load(1, record=True) is not None
+        for length in reversed(range(len(whole))):
+            file.truncate(length)
+            assert store.load(1, record=True) is None, length
+    entry.write_bytes(whole + b"\0")
+    assert store.load(1, record=True) is None
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_content_of_another_kind_is_no_error(kept: tuple[Store, Path, bytes], data: st.DataObject) -> None:
+    """Only what knows the hash could write it, such as another version."""
+    store, entry, whole = kept
+    with np.load(io.BytesIO(whole[: -store_.SEAL_BYTES])) as archive:
+        arrays = dict(archive)
+    content = changed(data, json.loads(arrays["content"].tobytes()))
+    arrays["content"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
+    if data.draw(st.booleans()):
+        del arrays[data.draw(st.sampled_from(sorted(arrays)))]
+    store_._write_archive(entry, arrays)
+    store.load(1, record=True)
+
+
+@given(st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
+def test_garbage_is_no_error(kept: tuple[Store, Path, bytes], garbage: bytes) -> None:
+    store, entry, _ = kept
+    for content in (garbage, garbage + store_._seal(entry, garbage)):
+        entry.write_bytes(content)
+        assert store.load(1, record=True) is None
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+
+
+IN_ITS_PLACE: dict[str, Callable[[Path], Any]] = {
+    "nothing": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("[1]"),
+    "an archive of something else": lambda path: np.savez(path, other=np.zeros(3)),
+    "a pipe": os.mkfifo,
+    "a socket": _socket,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a link to itself": lambda path: path.symlink_to(path),
+}
+
+
+@pytest.mark.parametrize("put", IN_ITS_PLACE.values(), ids=IN_ITS_PLACE)
+def test_what_stands_in_the_place_of_a_run_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Path], Any]
+) -> None:
+    # The name of a socket may not be long.
+    monkeypatch.chdir(tmp_path)
+    store = Store(Path(), "scenario", "extension")
+    store.save(1, PLAIN)
+    (entry,) = entries(Path())
+    entry.unlink()
+    put(entry)
+    assert store.load(1, record=False) is None
+    store.save(1, PLAIN)
+    assert store.failure is None
+    assert_same(store.load(1, record=False), PLAIN)
+    assert entries(tmp_path) == [entry.resolve()]
+
+
+def test_the_run_of_another_seed_is_not_taken_for_it(tmp_path: Path) -> None:
     store = Store(tmp_path, "scenario", "extension")
     store.save(1, PLAIN)
     (entry,) = entries(tmp_path)
-    entry.write_bytes(entry.read_bytes()[:keep])
+    store.save(2, PLAIN)
+    (other,) = set(entries(tmp_path)) - {entry}
+    other.replace(entry)
     assert store.load(1, record=False) is None
+
+
+def test_ctrl_c_is_not_taken_for_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path, "scenario", "extension")
     store.save(1, PLAIN)
+
+    def interrupted(_archive: bytes) -> Stored:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store_, "_decoded", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.load(1, record=False)
+
+
+def refused(*_arguments: Any, **_options: Any) -> Any:
+    """What a system call answers on a disk that is mounted read-only; root is not stopped by permissions."""
+    raise OSError(30, "Read-only file system")
+
+
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Let nothing be written from here on."""
+
+    def seal() -> None:
+        for name in ("utime", "replace", "unlink", "mkdir"):
+            monkeypatch.setattr(os, name, refused)
+        for name in ("touch", "replace", "unlink", "mkdir"):
+            monkeypatch.setattr(Path, name, refused)
+        for name in ("mkstemp", "NamedTemporaryFile"):
+            monkeypatch.setattr(tempfile, name, refused)
+
+    return seal
+
+
+def test_a_read_only_cache_is_reused(tmp_path: Path, read_only: Callable[[], None]) -> None:
+    store = Store(tmp_path, "scenario", "extension")
+    store.save(1, PLAIN)
+    read_only()
+    assert_same(store.load(1, record=False), PLAIN)
+    store.save(2, PLAIN)
+    assert store.failure == "Read-only file system"
+    prune(tmp_path, max_bytes=0)
     assert_same(store.load(1, record=False), PLAIN)
 
 
-def test_foreign_content_is_ignored(tmp_path: Path) -> None:
-    store = Store(tmp_path, "scenario", "extension")
-    store.save(1, PLAIN)
-    (entry,) = entries(tmp_path)
-    np.savez(entry, other=np.zeros(3))
-    assert store.load(1, record=False) is None
+def test_that_runs_cannot_be_kept_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_only: Callable[[], None]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path))
+    cl.run(SCENARIO, seeds=1)
+    read_only()
+    with pytest.warns(CacheWarning, match=r"cannot be kept \(Read-only file system\)") as told:
+        result = cl.run(SCENARIO, seeds=3)
+    assert [run.reused for run in result.runs] == [True, False, False]
+    assert len(told) == 1
+
+
+def test_the_command_tells_it_in_one_line(cwndlab: Command, scenario: Path) -> None:
+    run = ("run", scenario.name, "--seeds", "2", "--no-figure")
+    answer = cwndlab(*run, CWNDLAB_CACHE=scenario.name)
+    assert answer.returncode == 0
+    [line] = [line for line in answer.stderr.splitlines() if "kept" in line]
+    assert (
+        line == "warning: two.toml: finished runs cannot be kept (Not a directory); they will be made again"
+    )
 
 
 def test_no_parts_are_left_behind(tmp_path: Path) -> None:
@@ -95,6 +247,17 @@ def test_an_unusable_folder_costs_only_the_reuse(tmp_path: Path) -> None:
     store = Store(tmp_path / "file", "scenario", "extension")
     store.save(1, PLAIN)
     assert store.load(1, record=False) is None
+
+
+def test_prune_goes_on_past_what_it_cannot_delete(tmp_path: Path) -> None:
+    store = Store(tmp_path, "scenario", "extension")
+    store.save(1, PLAIN)
+    (entry,) = entries(tmp_path)
+    folder = tmp_path / "00" / "old.npz"
+    folder.mkdir(parents=True)
+    os.utime(folder, (0, 0))
+    prune(tmp_path, max_bytes=0)
+    assert not entry.exists()
 
 
 def test_prune_deletes_what_was_used_longest_ago(tmp_path: Path) -> None:

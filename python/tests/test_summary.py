@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab.summary import Measure, mean_of_flows, measure, paired_difference, summarise
+from cwndlab.summary import Measure, measure, paired_difference, summarise
 from tests.samples import flow, link, outcome
 
 
@@ -84,15 +84,6 @@ def test_subflows_are_summarised_too() -> None:
     seeds = [outcome([flow("a", each, subflows=[flow("a/1", each)])]) for each in (1.0, 2.0)]
     shown = summarise(seeds).flows[0].to_json()
     assert shown["subflows"][0]["goodput_mbps"]["mean"] == 1.5
-
-
-def test_average_flow_of_an_algorithm() -> None:
-    seeds = [
-        outcome([flow("a", 1), flow("b", 3), flow("c", 99, cc="reno")]),
-        outcome([flow("a", 3), flow("b", 5), flow("c", 99, cc="reno")]),
-    ]
-    average = mean_of_flows(seeds, "cubic", "average of 2")
-    assert average.measures["goodput_mbps"] == measure([2, 4])
 
 
 def test_nothing_at_all() -> None:

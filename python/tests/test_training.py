@@ -81,7 +81,7 @@ def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
     ]
     drawn = course(NEWRENO, None, [], None)
     shares = [
-        goodput / dict(drawn.drawn(seed))["link_rate_mbps"]
+        goodput / dict(drawn.link(seed))["link_rate_mbps"]
         for seed, goodput in zip(range(1, 21), played, strict=True)
     ]
     assert rows["random"].goodput_share.mean == pytest.approx(sum(shares) / 20, abs=0.05)
@@ -161,7 +161,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         return str(answer.stderr)
 
     assert "no environment is called `dqn`" in told("train", "dqn", "--out", str(tmp_path))
-    assert "none.safetensors: cannot be read" in told("train", NEWRENO, "--from", "none.safetensors")
+    assert "none.safetensors: no such file" in told("train", NEWRENO, "--from", "none.safetensors")
     (tmp_path / "w").write_bytes(train(WINDOW, 1).weights)
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
     assert "it holds a network of 5-30-30-30-5; the environment needs one of 3-30-30-30-7" in told(
@@ -250,8 +250,15 @@ def test_the_example_with_stable_baselines_gives_the_same_run_inside(
         assert capsys.readouterr().out.endswith("the same run to the bit\n")
 
 
-def test_what_an_episode_draws_cannot_be_set_for_scores() -> None:
-    answer = cli("score", WINDOW, "--seeds", "2", "--set", "link.bottleneck.rate=5 Mbit/s")
-    assert answer.exit_code == 2
-    assert "--set link.bottleneck.rate: each episode draws it by its seed" in str(answer.stderr)
-    assert cli("score", WINDOW, "--seeds", "2", "--set", "duration=2 s").exit_code == 0
+def test_what_is_set_of_the_link_goes_for_scores() -> None:
+    def told(*overrides: str) -> Any:
+        sets = [word for override in overrides for word in ("--set", override)]
+        return cli("score", WINDOW, "--seeds", "2", "--json", "--set", "duration=2 s", *sets)
+
+    rows = json.loads(told("link.bottleneck.rate=5 Mbit/s").stdout)["scores"]
+    assert all(0 < row["goodput_share"]["mean"] < 1 for row in rows)
+    refused = told(
+        'link.bottleneck.rate=[{ at = "0 s", value = "5 Mbit/s" }, { at = "1 s", value = "1 Mbit/s" }]'
+    )
+    assert refused.exit_code == 2
+    assert "the link's `rate` changes" in str(refused.stderr)

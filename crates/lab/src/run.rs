@@ -3,6 +3,7 @@
 use crate::scenario::Scenario;
 use cwndlab_cc::{Breakdown, Time};
 use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::tap::Tap;
 use cwndlab_sim::{Outcome, Sim, Stop};
 use std::any::Any;
 use std::fmt;
@@ -63,7 +64,15 @@ impl std::error::Error for Failure {}
 /// # Errors
 /// The run was cancelled, a controller broke it off, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, control: &Control) -> Result<Outcome, Failure> {
-    match guarded(seed, || run_in_slices(scenario, seed, record, control)) {
+    let spec = scenario.spec(seed, record);
+    let run = || {
+        if spec.record.is_some() || spec.timeout_patterns {
+            run_in_slices(Sim::watched(&spec), scenario, seed, control)
+        } else {
+            run_in_slices(Sim::new(&spec), scenario, seed, control)
+        }
+    };
+    match guarded(seed, run) {
         // Who cancels a run may have torn its controller out of an endless loop.
         Err(Failure::Controller(_)) if control.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
         result => result?,
@@ -78,13 +87,12 @@ pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failur
     })
 }
 
-fn run_in_slices(
+fn run_in_slices<T: Tap>(
+    mut sim: Sim<T>,
     scenario: &Scenario,
     seed: u64,
-    record: bool,
     control: &Control,
 ) -> Result<Outcome, Failure> {
-    let mut sim = Sim::new(&scenario.spec(seed, record));
     for slice in 1..=SLICES {
         if control.cancel.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);

@@ -214,6 +214,18 @@ fn read(text: &str) -> Result<Scenario, TestCaseError> {
     scenario.ok_or_else(|| TestCaseError::fail(format!("refused: {problems:#?}")))
 }
 
+/// What was measured beside the timeout patterns.
+fn without_patterns(mut outcome: Outcome) -> Outcome {
+    for flow in &mut outcome.flows {
+        flow.patterns = None;
+        let subflows = flow.multipath.iter_mut().flat_map(|multipath| &mut multipath.subflows);
+        subflows.for_each(|subflow| subflow.patterns = None);
+    }
+    outcome.groups.iter_mut().for_each(|group| group.patterns = None);
+    outcome.distributions.retain(|times| times.measure != "rtt_peak_ratio");
+    outcome
+}
+
 /// Everything that is checked of a scenario.
 fn check(text: &str) -> Result<(), TestCaseError> {
     if std::env::var("SHOW").is_ok() {
@@ -224,6 +236,9 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     let wrong = Check { spec: &scenario.spec(1, false), outcome: &one, wrong: Vec::new() }.all();
     prop_assert!(wrong.is_empty(), "{wrong:#?}");
     prop_assert_eq!(&outcome(&scenario, 1, true), &one, "recorded and not recorded");
+    let (patterns, _) = read_with(text.as_bytes(), &[("timeout_patterns", "true")]);
+    let patterns = patterns.map(|scenario| without_patterns(outcome(&scenario, 1, true)));
+    prop_assert_eq!(patterns.as_ref(), Some(&one), "with timeout patterns and without");
     let together = std::thread::scope(|scope| {
         let threads = [1, 2].map(|seed| {
             scope.spawn({

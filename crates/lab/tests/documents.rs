@@ -19,7 +19,7 @@ fn text(top: &str, link: &str, flows: &str) -> String {
     let rate = if has("rate") || has("trace") { "" } else { "rate = \"8 Mbit/s\"\n" };
     let delay = if has("delay") { "" } else { "delay = \"15 ms\"\n" };
     format!(
-        "duration = \"3 s\"\nwarmup = \"0.5 s\"\n{top}\n[[link]]\nname = \"a\"\n{rate}{delay}{link}\n\
+        "timeout_patterns = true\nduration = \"3 s\"\nwarmup = \"0.5 s\"\n{top}\n[[link]]\nname = \"a\"\n{rate}{delay}{link}\n\
          [[link]]\nname = \"b\"\nrate = \"5 Mbit/s\"\ndelay = \"5 ms\"\n{flows}"
     )
 }

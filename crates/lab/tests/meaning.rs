@@ -332,6 +332,29 @@ fn the_work_of_a_run_is_known_before() {
 }
 
 #[test]
+fn the_room_of_a_run_is_known_before() {
+    let of = |overrides: &[(&str, &str)]| {
+        let scenario = accepted(ONE, overrides);
+        (scenario.packets_held().round(), scenario.senders().round(), scenario.directions())
+    };
+    let (rate, queue) = (("link.0.rate", "12 Mbit/s"), ("link.0.queue", "50 packets"));
+    // 1000 packets a second for a round trip of 60 ms, and the queue.
+    assert_eq!(of(&[rate, queue]), (110.0, 1.0, 1));
+    assert_eq!(of(&[rate, queue, ("flow.0.count", "300")]), (110.0, 300.0, 1));
+    assert_eq!(of(&[rate, queue, ("flow.0.bytes", "14480 B")]), (10.0, 1.0, 1), "no more than is sent");
+    let unlimited = ("link.0.queue", "unlimited");
+    assert_eq!(of(&[rate, unlimited]), (10_000.0, 1.0, 1), "all that the link carries in the run");
+    assert_eq!(of(&[rate, unlimited, ("flow.0.count", "3")]).0, 10_000.0, "of all flows together");
+    let access = ("flow.0.access", "{ delay = \"1 ms\" }");
+    assert_eq!(of(&[rate, queue, access, ("flow.0.count", "30")]).2, 31);
+    let arrivals = |text| of(&[rate, queue, ("flow.0.arrivals", text)]).1;
+    assert_eq!(arrivals("{ parallel = 70, size = \"1 MB\" }"), 70.0);
+    assert_eq!(arrivals("{ per_second = 20, size = \"15 kB\" }"), 20.0, "a second of them");
+    // 24 Mbit/s are offered to 12: of 200 transfers half are left over.
+    assert_eq!(arrivals("{ per_second = 20, size = \"150 kB\" }"), 120.0);
+}
+
+#[test]
 fn what_is_resolved_depends_on_what_is_in_force_only() {
     let resolved = |text: &str, overrides: &[(&str, &str)]| accepted(text, overrides).resolve().to_string();
     let explicit = ONE.replace(

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{problems, problems_with};
+use proptest::prelude::*;
+use proptest::sample::select;
 
 /// A sound scenario; a case replaces one of its lines.
 const SOUND: &str = r#"name = "x"
@@ -42,6 +44,13 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (4, "profile = \"linux\"", "not TOML: duplicate key"),
     // Unknown keys and words.
     (2, "durations = \"10 s\"", "durations: unknown key `durations`; did you mean `duration`?"),
+    (14, "buffer = \"1 bdp\"", "link.b.buffer: unknown key `buffer`; did you mean `queue`?"),
+    (13, "rtt = \"60 ms\"", "unknown key `rtt`; did you mean `delay` (one way: half of the round trip)?"),
+    (4, "cc = \"reno\"", "cc: unknown key `cc`; did you mean `cc` in a [[flow]]? Allowed: duration"),
+    (4, "bandwidth = \"1 Mbit/s\"", "unknown key `bandwidth`; did you mean `rate` in a [[link]]?"),
+    (4, "sack = true", "unknown key `sack`; did you mean `sack` in [tcp]?"),
+    (4, "time = \"1 s\"", "unknown key `time`; did you mean `duration`?"),
+    (18, "cc = \"bbr\"", "unknown algorithm `bbr`; did you mean `bbr1`, `bbr2` or `bbr3`?"),
     (13, "dealy = \"30 ms\"", "link.b.dealy: unknown key `dealy`; did you mean `delay`?"),
     (3, "profile = \"linus\"", "profile: unknown profile `linus`; did you mean `linux`? Allowed: linux"),
     (18, "cc = \"cubik\"", "flow.a.cc: unknown algorithm `cubik`; did you mean `cubic`?"),
@@ -98,8 +107,10 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (13, "", "link.b.delay: this key is missing"),
     (12, "", "link.b.rate: this key is missing"),
     (11, "", "this key is missing"),
-    (11, "name = \"\"", "a name of 1 to 100 characters"),
+    (11, "name = \"\"", "a name of 1 to 100 visible characters"),
     (11, "name = \"a.b\"", "without dots"),
+    (11, "name = \"=1+1\"", "found \"=1+1\"; allowed is a name that does not begin with =, +, - or @"),
+    (17, "name = \"a\\u200bb\"", "found \"a\\u{200b}b\"; allowed is a name of 1 to 100 visible characters"),
     (18, "", "flow.a.cc: this key is missing"),
     (19, "", "flow.a.path: this key is missing"),
     (2, "", "duration: this key is missing"),
@@ -506,11 +517,11 @@ fn a_link_is_not_called_unused_where_there_is_no_flow() {
 }
 
 #[test]
-fn who_makes_a_thousand_mistakes_is_told_no_more() {
+fn who_makes_many_mistakes_is_told_the_first_and_their_number() {
     let many: String = (0..5000).map(|n| format!("k{n} = 1\n")).collect();
     let told = problems(many.as_bytes());
-    assert_eq!(told.len(), 1001);
-    assert!(told[1000].ends_with("error: and 4003 problems more"), "{}", told[1000]);
+    assert_eq!(told.len(), 21);
+    assert_eq!(told[20], "x.toml: error: and 4983 more errors");
 }
 
 #[test]
@@ -532,6 +543,15 @@ fn overrides_are_told_by_their_key() {
         ("flow.0.cc", "renno", "--set flow.0.cc: error: flow.a.cc: unknown algorithm `renno`"),
         ("link.b.rat", "1 Mbit/s", "--set link.b.rat: error: unknown key `rat`; did you mean `rate`?"),
         ("link.b.rate", "fast", "--set link.b.rate: error: found \"fast\""),
+        ("link.b.rtt", "9 ms", "--set link.b.rtt: error: unknown key `rtt`; did you mean `delay` (one way"),
+        ("cc", "reno", "--set cc: error: unknown key `cc`; did you mean `flow.*.cc`? Allowed: duration"),
+        ("buffer", "1 bdp", "--set buffer: error: unknown key `buffer`; did you mean `link.*.queue`?"),
+        (
+            "jitter",
+            "1 ms",
+            "--set jitter: error: unknown key `jitter`; did you mean `flow.*.jitter` or `link.*.jitter`?",
+        ),
+        ("mss", "500", "--set mss: error: unknown key `mss`; did you mean `tcp.mss`?"),
         ("flow.*.cc", "renno", "--set flow.*.cc: error: flow.a.cc: unknown algorithm `renno`"),
         ("flow.*.rat", "1", "--set flow.*.rat: error: flow.a.rat: unknown key `rat`"),
         ("flows.*.cc", "reno", "--set flows.*.cc: error: there is no list `flows`"),
@@ -574,4 +594,65 @@ fn a_flow_that_does_not_run_is_checked_and_another_must_run() {
     assert!(told.len() == 1 && told[0].contains("unknown algorithm `cubik`"), "{told:#?}");
     let same_name = with_other.replace("cc = \"reno\"", "name = \"a\"\ncc = \"reno\"");
     assert!(problems(same_name.as_bytes())[0].contains("another flow is called `a` already"));
+}
+
+#[test]
+fn no_number_of_warnings_hides_an_error() {
+    let late = "[[flow]]\ncc = \"reno\"\npath = [\"b\"]\nstart = \"9.995 s\"\n".repeat(50);
+    let (scenario, told) = common::read_with(format!("{SOUND}{late}oops = 1\n").as_bytes(), &[]);
+    assert!(scenario.is_none());
+    assert!(told.iter().any(|problem| problem.contains("error: flow[50].oops: unknown key")), "{told:#?}");
+    assert_eq!(told.last().map(String::as_str), Some("x.toml: warning: and 29 more warnings"));
+}
+
+#[test]
+fn one_override_of_many_entries_is_wrong_once() {
+    let two = format!("{SOUND}[[flow]]\nname = \"c\"\ncc = \"reno\"\npath = [\"b\"]\n");
+    let told = problems_with(two.as_bytes(), &[("flow.*.cc", "renno")]);
+    assert!(told.len() == 1 && told[0].contains("unknown algorithm `renno`"), "{told:#?}");
+}
+
+#[test]
+fn a_trace_in_the_place_of_a_scenario_is_told_in_one_line() {
+    let opportunities: String = (0..3000).map(|n| format!("{n}\n")).collect();
+    for trace in [&opportunities, "seconds,Mbit/s\n0,10\n5,30\n", "0.5,3\n", "\n\n7\n", "0;1,5\n1;2\n"] {
+        let message = "x.toml: error: this is a trace, not a scenario; a scenario names it in a [[link]]: \
+                       trace = \"x.toml\"";
+        assert_eq!(problems(trace.as_bytes()), [message]);
+    }
+    // A list of numbers over several lines is TOML.
+    let told = problems(b"k = [\n1,\n2\n]\n");
+    assert!(told.iter().all(|problem| !problem.contains("trace")), "{told:#?}");
+}
+
+/// A letter, and a character that is not seen: controls, marks of direction, joiners, fillers, separators.
+const UNSEEN: &str = "\u{1}\u{7f}\u{85}\u{a0}\u{ad}\u{34f}\u{600}\u{61c}\u{115f}\u{180e}\u{200b}\u{200c}\u{200d}\u{200e}\
+    \u{2028}\u{2029}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{3000}\u{3164}\u{fe0f}\u{feff}\u{ffa0}\u{fff9}\u{e000}\u{e0001}\u{e0100}";
+
+proptest! {
+    #[test]
+    fn a_name_is_seen_as_it_is_and_begins_no_formula(
+        name in "[a-zäß中é_:/][a-z0-9 äß中é_:;#'()+=@\u{301}\u{94d}-]{0,20}[a-zäß中]",
+        at in 0_usize..3,
+        unseen in select(UNSEEN.chars().collect::<Vec<_>>()),
+        formula in select(vec!['=', '+', '-', '@', '＝', '＋', '－', '＠']),
+    ) {
+        let named = |name: &str| {
+            let quoted = format!("name = {}", toml_text(name));
+            problems(with_line(17, &quoted).as_bytes())
+        };
+        prop_assert_eq!(named(&name), Vec::<String>::new());
+        let begins = named(&format!("{formula}{name}"));
+        prop_assert!(begins.len() == 1 && begins[0].contains("does not begin with"), "{begins:?}");
+        let at = name.char_indices().nth(at).map_or(name.len(), |(at, _)| at);
+        let hidden = named(&format!("{}{unseen}{}", &name[..at], &name[at..]));
+        prop_assert!(hidden.len() == 1 && hidden[0].contains("visible characters"), "{hidden:?}");
+        prop_assert!(!hidden[0].contains(unseen), "{hidden:?}");
+    }
+}
+
+/// A text as TOML has it, with every character by its number.
+fn toml_text(text: &str) -> String {
+    let escaped: String = text.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+    format!("\"{escaped}\"")
 }

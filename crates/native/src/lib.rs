@@ -1,5 +1,7 @@
 //! The extension module `cwndlab._native`, with the algorithms that ship and no other.
 
+mod memory;
+
 use pyo3::prelude::*;
 
 /// The module.

@@ -12,13 +12,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-/// `{"ok": ..., "problems": [...], "packets_expected": ...}`; the last is null if there is no scenario to run.
+/// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "directions": ...}`; the last
+/// four are null if there is no scenario to run.
 pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({
             "severity": problem.severity.word(),
             "line": problem.line(),
             "column": problem.column(),
+            "override": problem.override_key(),
             "key": problem.key,
             "message": problem.message,
             "text": problem.to_string(),
@@ -28,6 +30,9 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
         "ok": scenario.is_some(),
         "problems": problems.iter().map(problem).collect::<Vec<_>>(),
         "packets_expected": scenario.map(Scenario::packets_expected),
+        "packets_held": scenario.map(Scenario::packets_held),
+        "senders": scenario.map(Scenario::senders),
+        "directions": scenario.map(Scenario::directions),
     })
     .to_string()
 }

@@ -2,7 +2,7 @@
 //! simulates.
 
 use crate::registry;
-use cwndlab_lab::gym::{self, Course, End, Fleet, Info, Player, Step, Told, World};
+use cwndlab_lab::gym::{self, Course, End, Fleet, Info, Mark, NamedFile, Played, Player, Step, Told, World};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::{Control, run_seed};
 use cwndlab_lab::{Scenario, weights};
@@ -32,56 +32,79 @@ fn value_error(why: String) -> PyErr {
     PyValueError::new_err(why)
 }
 
-/// What episodes are made from.
+/// An environment, a scenario (text, file, flows that are steered) or so many flows on drawn links, and overrides.
+type Arguments = (String, Option<(Vec<u8>, String, Vec<String>)>, u64, Vec<(String, String)>);
+
+/// What episodes are made from. It never changes.
 #[pyclass(frozen, module = "cwndlab._native")]
-struct EnvironmentCourse(Arc<Course>);
+struct EnvironmentCourse {
+    course: Arc<Course>,
+    arguments: Arguments,
+    /// Hashes of the controllers' code.
+    controllers: Vec<NamedFile>,
+}
 
 #[pymethods]
 impl EnvironmentCourse {
-    /// Of an environment, in a scenario (text, file, flows that are steered) or with so many flows on drawn links.
+    /// `controllers` are those of this process, each with a hash of its code.
     #[new]
-    fn new(
-        name: &str,
-        scenario: Option<(Vec<u8>, String, Vec<String>)>,
-        flows: u64,
-        overrides: Vec<(String, String)>,
-    ) -> PyResult<Self> {
+    fn new(arguments: Arguments, controllers: Vec<NamedFile>) -> PyResult<Self> {
+        let (name, scenario, flows, overrides) = arguments.clone();
         let world = match scenario {
             Some((text, file, flows)) => World::Scenario { text, file, flows },
             None => World::Drawn { flows },
         };
-        let environment = gym::find(name).map_err(value_error)?;
+        let environment = gym::find(&name).map_err(value_error)?;
         let course = Course::new(environment, world, &overrides, registry::current()).map_err(value_error)?;
-        Ok(Self(Arc::new(course)))
+        let named = |(name, _): &NamedFile| course.algorithms().contains(&name.as_str());
+        let controllers = controllers.into_iter().filter(named).collect();
+        Ok(Self { course: Arc::new(course), arguments, controllers })
+    }
+
+    /// It never changes: its copy is itself.
+    fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        this
+    }
+
+    /// What it was made with.
+    #[getter]
+    fn arguments(&self) -> Arguments {
+        self.arguments.clone()
+    }
+
+    /// The files that its scenario names and its controllers, each with a hash of what it was when this was made.
+    #[getter]
+    fn hashes(&self) -> Vec<NamedFile> {
+        [self.course.files(), &self.controllers].concat()
     }
 
     /// Names of the flows that agents steer.
     #[getter]
     fn agents(&self) -> Vec<String> {
-        self.0.agents().to_vec()
+        self.course.agents().to_vec()
     }
 
     /// Length of the observation and number of actions.
     #[getter]
     fn spaces(&self) -> (usize, u32) {
-        self.0.spaces().unwrap_or_default()
+        self.course.spaces().unwrap_or_default()
     }
 
     /// What an agent sees, as a file of weights has it; `None` where it changes all the time.
     #[getter]
     fn inputs(&self) -> PyResult<Option<String>> {
-        self.0.inputs().map_err(value_error)
+        self.course.inputs().map_err(value_error)
     }
 
-    /// What the episode with this seed has drawn, by name.
-    fn drawn(&self, seed: u64) -> Vec<(&'static str, f64)> {
-        self.0.drawn(seed)
+    /// The link of the episode with this seed, by name: what was drawn, or is set over it.
+    fn link(&self, seed: u64) -> PyResult<Vec<(&'static str, f64)>> {
+        self.course.scenario(seed).and_then(|scenario| self.course.link(&scenario)).map_err(value_error)
     }
 
     /// Measures of the episode with another algorithm in the place of the agents, as JSON.
     fn with_algorithm(&self, py: Python<'_>, seed: u64, algorithm: &str) -> PyResult<String> {
         py.detach(|| {
-            let scenario = self.0.with_algorithm(seed, algorithm).map_err(value_error)?;
+            let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
             let outcome = run_seed(&scenario, seed, false, &Control::default())
                 .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
             Ok(measures(&scenario, &outcome))
@@ -112,77 +135,109 @@ fn info_dict<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
+/// Where a player stands: the seed that decides its episodes and how many of those that follow it has drawn, the seed of
+/// the episode, and what was done in it and seen last.
+type Standing = (u64, u64, u64, Option<(Vec<u8>, Vec<f32>)>);
+
+fn standing(mark: Mark) -> Standing {
+    (mark.first, mark.drawn, mark.seed, mark.played.map(|played| (played.actions, played.observation)))
+}
+
+fn mark((first, drawn, seed, played): Standing) -> Mark {
+    let played = played.map(|(actions, observation)| Played { actions, observation });
+    Mark { first, drawn, seed, played }
+}
+
 /// One environment, for one agent or several.
 #[pyclass(frozen, module = "cwndlab._native")]
-struct Episodes(Mutex<Player>);
+struct Episodes {
+    #[pyo3(get)]
+    course: Py<EnvironmentCourse>,
+    player: Mutex<Player>,
+}
 
 #[pymethods]
 impl Episodes {
     #[new]
-    fn new(course: &EnvironmentCourse) -> Self {
-        let observation = course.spaces().0;
-        Self(Mutex::new(Player::new(course.0.clone(), observation)))
+    fn new(course: Py<EnvironmentCourse>) -> Self {
+        let player = Mutex::new(Player::new(course.get().course.clone()));
+        Self { course, player }
+    }
+
+    /// Where it stands.
+    #[getter]
+    fn standing(&self) -> PyResult<Standing> {
+        Ok(standing(alone(&self.player)?.mark()))
+    }
+
+    /// Goes where another one of the same course stood, by playing its episode again.
+    fn go_to(&self, py: Python<'_>, there: Standing) -> PyResult<()> {
+        let mut player = alone(&self.player)?;
+        let player = &mut *player;
+        py.detach(|| player.go_to(&mark(there))).map(|_| ()).map_err(value_error)
     }
 
     /// Begins an episode.
     fn reset<'py>(&self, py: Python<'py>, seed: Option<u64>) -> PyResult<Turn<'py>> {
-        let mut player = alone(&self.0)?;
-        let player = &mut *player;
-        let (step, info) = py
-            .detach(|| {
-                let step = player.reset(seed)?;
-                Ok((step, player.info(step.agent)))
-            })
-            .map_err(PyRuntimeError::new_err::<String>)?;
-        turn(py, player.observation(), &step, &info)
+        self.play(py, |player| player.reset(seed))
     }
 
     /// Acts for the agent whose turn it is.
     fn step<'py>(&self, py: Python<'py>, action: u32) -> PyResult<Turn<'py>> {
-        let mut player = alone(&self.0)?;
-        let player = &mut *player;
-        let (step, info) = py
-            .detach(|| {
-                let step = player.step(action)?;
-                Ok((step, player.info(step.agent)))
-            })
-            .map_err(PyRuntimeError::new_err::<String>)?;
-        turn(py, player.observation(), &step, &info)
+        self.play(py, |player| player.step(action))
     }
 
     /// What one of several agents sees at the end of the episode.
     fn last<'py>(&self, py: Python<'py>, agent: usize) -> PyResult<Turn<'py>> {
-        let mut player = alone(&self.0)?;
+        let mut player = alone(&self.player)?;
         let mut seen = vec![0.0; player.observation().len()];
-        let info = player.info(agent);
-        let step = player.episode().map(|episode| episode.observe_as(agent, &mut seen));
-        let step = step.ok_or_else(|| PyRuntimeError::new_err("there is no episode yet: call reset"))?;
+        let end = player.episode().map(|episode| (episode.info(agent), episode.observe_as(agent, &mut seen)));
+        let (info, step) =
+            end.ok_or_else(|| PyRuntimeError::new_err("there is no episode yet: call reset"))?;
         turn(py, &seen, &step, &info)
     }
 
     /// Whose turn it is, by the place among the agents.
     #[getter]
     fn turn(&self) -> PyResult<usize> {
-        Ok(alone(&self.0)?.episode().map_or(0, |episode| episode.turn()))
+        Ok(alone(&self.player)?.episode().map_or(0, |episode| episode.turn()))
     }
 
     /// The seed of the episode.
     #[getter]
     fn seed(&self) -> PyResult<u64> {
-        Ok(alone(&self.0)?.seed())
+        Ok(alone(&self.player)?.seed())
+    }
+
+    /// The link of the episode, by name: what was drawn, or is set over it.
+    #[getter]
+    fn link(&self) -> PyResult<Vec<(&'static str, f64)>> {
+        alone(&self.player)?.link().map_err(PyRuntimeError::new_err)
     }
 
     /// Ends the episode and gives its measures, as JSON.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
-        let mut player = alone(&self.0)?;
+        let mut player = alone(&self.player)?;
         let player = &mut *player;
         py.detach(|| {
-            let outcome = player.take().and_then(gym::Episode::outcome);
-            let outcome = outcome.ok_or("there is no episode yet: call reset")?;
-            let scenario = player.course().scenario(player.seed())?;
+            let (scenario, episode) = player.take()?;
+            let outcome = episode.outcome().ok_or("the run has failed")?;
             Ok(measures(&scenario, &outcome))
         })
         .map_err(PyRuntimeError::new_err::<String>)
+    }
+}
+
+impl Episodes {
+    fn play<'py>(
+        &self,
+        py: Python<'py>,
+        act: impl FnOnce(&mut Player) -> Result<(Step, Info), String> + Send,
+    ) -> PyResult<Turn<'py>> {
+        let mut player = alone(&self.player)?;
+        let player = &mut *player;
+        let (step, info) = py.detach(|| act(player)).map_err(PyRuntimeError::new_err)?;
+        turn(py, player.observation(), &step, &info)
     }
 }
 
@@ -198,6 +253,10 @@ type Turns<'py> = (
 /// Many environments that step together.
 #[pyclass(frozen, module = "cwndlab._native")]
 struct EpisodeFleet {
+    #[pyo3(get)]
+    course: Py<EnvironmentCourse>,
+    #[pyo3(get)]
+    threads: Option<usize>,
     fleet: Mutex<Fleet>,
     observation_len: usize,
 }
@@ -205,9 +264,24 @@ struct EpisodeFleet {
 #[pymethods]
 impl EpisodeFleet {
     #[new]
-    fn new(course: &EnvironmentCourse, count: usize, threads: Option<usize>) -> Self {
-        let observation_len = course.spaces().0;
-        Self { fleet: Mutex::new(Fleet::new(&course.0, observation_len, count, threads)), observation_len }
+    fn new(course: Py<EnvironmentCourse>, count: usize, threads: Option<usize>) -> Self {
+        let fleet = Mutex::new(Fleet::new(&course.get().course, count, threads));
+        let observation_len = course.get().spaces().0;
+        Self { course, threads, fleet, observation_len }
+    }
+
+    /// Where each stands.
+    #[getter]
+    fn standing(&self) -> PyResult<Vec<Standing>> {
+        Ok(alone(&self.fleet)?.marks().into_iter().map(standing).collect())
+    }
+
+    /// Lets each go where one of another fleet of the same course stood, by playing its episode again.
+    fn go_to(&self, py: Python<'_>, there: Vec<Standing>) -> PyResult<()> {
+        let mut fleet = alone(&self.fleet)?;
+        let fleet = &mut *fleet;
+        let marks: Vec<Mark> = there.into_iter().map(mark).collect();
+        py.detach(|| fleet.go_to(&marks)).map_err(value_error)
     }
 
     /// Begins an episode in each.
@@ -265,7 +339,7 @@ impl Trainer {
     /// With random weights, or those of a safetensors file.
     #[new]
     fn new(py: Python<'_>, course: &EnvironmentCourse, seed: u64, given: Option<Vec<u8>>) -> PyResult<Self> {
-        let player = Player::new(course.0.clone(), course.spaces().0);
+        let player = Player::new(course.course.clone());
         py.detach(|| {
             let given = given.map(|file| weights::decode(&file)).transpose()?;
             gym::Trainer::new(player, seed, given)
@@ -277,7 +351,7 @@ impl Trainer {
     /// That goes on from a checkpoint.
     #[staticmethod]
     fn resumed(py: Python<'_>, course: &EnvironmentCourse, seed: u64, checkpoint: &[u8]) -> PyResult<Self> {
-        let player = Player::new(course.0.clone(), course.spaces().0);
+        let player = Player::new(course.course.clone());
         py.detach(|| gym::Trainer::resumed(player, seed, gym::Checkpoint::decode(checkpoint)?))
             .map(|trainer| Self(Mutex::new(trainer)))
             .map_err(value_error)

@@ -10,8 +10,9 @@ use convert::{check_json, detail, recording};
 use cwndlab_cc::Algorithm;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
-use cwndlab_lab::scenario::read;
+use cwndlab_lab::scenario::{nearest as nearest_words, read};
 use cwndlab_lab::trace::Directory;
+use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
 use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, run};
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -73,6 +74,8 @@ fn run_seed<'py>(
     record: bool,
     token: &RunToken,
 ) -> PyResult<Results<'py>> {
+    // Where there is no memory for NumPy, its arrays could only panic below.
+    py.import("numpy")?;
     let control = token.control();
     let (mut outcome, over_time) = py.detach(|| {
         let scenario = accepted(text, file, &overrides)?;
@@ -95,6 +98,13 @@ fn run_seed<'py>(
 #[pyfunction]
 fn catalogue() -> String {
     listing::catalogue(&registry::current()).to_string()
+}
+
+/// Those of the known words that were most likely meant by one that is not known: all that are equally near.
+#[pyfunction]
+fn nearest(word: &str, known: Vec<String>) -> Vec<String> {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest_words(word, &known).into_iter().map(str::to_owned).collect()
 }
 
 /// The names of the benchmark cases.
@@ -129,6 +139,8 @@ pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = A
     module.add_function(wrap_pyfunction!(run_seed, module)?)?;
     module.add_function(wrap_pyfunction!(registry::register, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)?;
+    module.add("WEIGHTS_BYTES", WEIGHTS_BYTES)?;
     module.add_function(wrap_pyfunction!(bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(bench_case, module)?)
 }

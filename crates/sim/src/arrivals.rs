@@ -4,7 +4,7 @@ use crate::flow::{Shared, Ways};
 use crate::histogram::Histogram;
 use crate::outcome::GroupOutcome;
 use crate::spec::{ArrivalSpec, Comes, SizeSpec};
-use crate::tcp::{Counters, Patterns, Sender};
+use crate::tcp::{Counters, Sender};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
 
@@ -35,7 +35,6 @@ struct Measure {
     bytes_before: u64,
     /// Of the flows that have ended.
     counters: Counters,
-    patterns: Patterns,
 }
 
 impl Arrivals {
@@ -134,14 +133,13 @@ impl Arrivals {
             self.measure.completion.record(completion);
         }
         self.measure.counters.add(&sender.counters());
-        self.measure.patterns.add(sender.patterns());
         self.follow(now);
     }
 
     /// What the flows that have ended counted.
     #[must_use]
-    pub fn counted(&self) -> (Counters, Patterns) {
-        (self.measure.counters, self.measure.patterns.clone())
+    pub fn counted(&self) -> Counters {
+        self.measure.counters
     }
 
     /// Forgets what was measured so far.
@@ -151,7 +149,7 @@ impl Arrivals {
 
     /// What was measured up to now, with what all its flows have counted.
     #[must_use]
-    pub fn outcome(&self, now: Time, counters: &Counters, patterns: &Patterns) -> GroupOutcome {
+    pub fn outcome(&self, now: Time, counters: &Counters) -> GroupOutcome {
         let measure = &self.measure;
         let seconds = now.since(measure.since.max(self.spec.template.start)).as_secs_f64();
         let completion = &measure.completion;
@@ -169,7 +167,7 @@ impl Arrivals {
             retransmitted_packets: counters.resent,
             timeouts: counters.timeouts,
             fast_recoveries: counters.fast_recoveries,
-            patterns: patterns.outcome(),
+            patterns: None,
         }
     }
 }

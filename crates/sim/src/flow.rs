@@ -442,7 +442,6 @@ impl Flow {
 
     /// Forgets what was measured so far.
     pub fn restart_gauge(&mut self, now: Time) {
-        self.sender.restart_patterns();
         self.gauge = Gauge {
             since: now,
             rtt_min: self.gauge.rtt_min,
@@ -488,7 +487,7 @@ impl Flow {
             ecn_reductions: counters.ecn_reductions - before.ecn_reductions,
             // A subflow has no end of its own.
             completion_s: self.completion().filter(|_| self.place.is_none()).map(Span::as_secs_f64),
-            patterns: self.sender.patterns().outcome(),
+            patterns: None,
             weights: self.sender.weights(),
             degraded: false,
             multipath: None,

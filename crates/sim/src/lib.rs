@@ -19,10 +19,14 @@ mod record;
 pub mod schedule;
 pub mod sim;
 pub mod spec;
+pub mod tap;
 pub mod tcp;
+mod timeout_patterns;
 mod topology;
+mod watch;
 
 pub use outcome::Outcome;
 pub use schedule::Schedule;
 pub use sim::{Glance, Sim, Stop};
 pub use spec::SimSpec;
+pub use watch::Watch;

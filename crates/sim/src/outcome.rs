@@ -61,7 +61,7 @@ pub struct FlowOutcome {
     /// From start to the last byte's arrival, for a flow of a given size that ended.
     pub completion_s: Option<f64>,
     /// Peaks of its RTT, and its losses.
-    pub patterns: PatternsOutcome,
+    pub patterns: Option<PatternsOutcome>,
     /// What a learning algorithm had learned at the end.
     pub weights: Option<Weights>,
     /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
@@ -124,7 +124,7 @@ pub struct GroupOutcome {
     /// Entries into fast recovery.
     pub fast_recoveries: u64,
     /// Peaks of their RTTs, and their losses.
-    pub patterns: PatternsOutcome,
+    pub patterns: Option<PatternsOutcome>,
 }
 
 /// How peaks of the RTT and losses go together (Lim et al. 2004, sec. 3).

@@ -3,17 +3,19 @@
 use crate::flow::Flow;
 use crate::link::Link;
 use crate::mptcp::Connection;
-use crate::outcome::{FlowEvent, Recording, SeriesTable};
+use crate::outcome::{self, Recording, SeriesTable};
 use crate::spec::RecordSpec;
-use crate::tcp::Counters;
+use crate::tap::{FlowEvent, Reduction, State};
+use crate::timeout_patterns::TimeoutPatterns;
 use cwndlab_cc::{Span, Time};
 
 /// Values kept in all: 32 MB.
 const MOST_VALUES: usize = 4_000_000;
 /// Events kept in all.
 const MOST_EVENTS: usize = 100_000;
-const FLOW_COLUMNS: [&str; 5] =
-    ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps", "rtt_peak_ratio"];
+const FLOW_COLUMNS: [&str; 4] = ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps"];
+/// Stands behind them where timeout patterns are counted.
+const PEAK_RATIO: &str = "rtt_peak_ratio";
 const CONNECTION_COLUMNS: [&str; 4] =
     ["cwnd_segments", "in_flight_segments", "goodput_mbps", "reassembly_segments"];
 const LINK_COLUMNS: [&str; 5] =
@@ -37,17 +39,23 @@ pub struct Recorder {
     link_bytes: Vec<u64>,
     last: Time,
     probes: Vec<f64>,
-    counters: Vec<Counters>,
-    events: Vec<FlowEvent>,
+    events: Vec<outcome::FlowEvent>,
     events_missed: u64,
 }
 
 impl Recorder {
     /// A recorder of these components.
     #[must_use]
-    pub fn new(spec: &RecordSpec, flows: &[Flow], connections: &[Connection], links: &[Link]) -> Self {
+    pub fn new(
+        spec: &RecordSpec,
+        patterns: bool,
+        flows: &[Flow],
+        connections: &[Connection],
+        links: &[Link],
+    ) -> Self {
+        let ratio = patterns.then_some(&PEAK_RATIO);
         let flow_table = |flow: &Flow| {
-            let own = FLOW_COLUMNS.iter().chain(flow.sender.controller().probes());
+            let own = FLOW_COLUMNS.iter().chain(ratio).chain(flow.sender.controller().probes());
             table(flow.kind(), &flow.name, own.map(|name| (*name).to_owned()))
         };
         let link_table =
@@ -68,7 +76,6 @@ impl Recorder {
             most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2) | 1,
             times: Vec::new(),
             flow_bytes: vec![0; flows.len()],
-            counters: vec![Counters::default(); flows.len()],
             events: Vec::new(),
             events_missed: 0,
             connection_bytes: vec![0; connections.len()],
@@ -89,35 +96,34 @@ impl Recorder {
         self.next
     }
 
-    /// A flow's sender has acted: whatever it counted since the last time is an event.
-    pub fn note(&mut self, now: Time, index: usize, flow: &Flow) {
-        let Some(before) = self.counters.get_mut(index) else { return };
-        let counters = flow.sender.counters();
-        let before = std::mem::replace(before, counters);
-        for (kind, times) in [
-            ("fast_recovery", counters.fast_recoveries - before.fast_recoveries),
-            ("timeout", counters.timeouts - before.timeouts),
-            ("undo", counters.undos - before.undos),
-            ("ecn_reduction", counters.ecn_reductions - before.ecn_reductions),
-            ("tail_loss_probe", counters.probes - before.probes),
-        ] {
-            for _ in 0..times {
-                if self.events.len() == MOST_EVENTS {
-                    self.events_missed += 1;
-                } else {
-                    self.events.push(FlowEvent { time_s: now.as_secs_f64(), flow: flow.name.clone(), kind });
-                }
-            }
+    /// Keeps what a chart marks. Flows that an arrival process makes are not recorded one by one.
+    pub fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
+        let kind = match event {
+            FlowEvent::Reduced { by: Reduction::FastRecovery, .. } => "fast_recovery",
+            FlowEvent::Reduced { by: Reduction::Timeout, .. } => "timeout",
+            FlowEvent::Reduced { by: Reduction::EcnMark, .. } => "ecn_reduction",
+            FlowEvent::Undone => "undo",
+            FlowEvent::TailLossProbe => "tail_loss_probe",
+            _ => return,
+        };
+        let Some(table) = self.flows.get(flow as usize) else { return };
+        if self.events.len() == MOST_EVENTS {
+            self.events_missed += 1;
+        } else {
+            let flow = table.name.clone();
+            self.events.push(outcome::FlowEvent { time_s: now.as_secs_f64(), flow, kind });
         }
     }
 
     /// Takes the sample that is due.
-    pub fn sample(&mut self, flows: &[Flow], connections: &[Connection], links: &mut [Link]) {
+    pub fn sample(&mut self, state: &mut State<'_>, patterns: Option<&TimeoutPatterns>) {
+        let State { flows, connections, links } = state;
         let at = self.next;
         let seconds = at.since(self.last).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
         self.times.push(at.as_secs_f64());
-        for ((table, flow), bytes) in self.flows.iter_mut().zip(flows).zip(&mut self.flow_bytes) {
+        let tables = self.flows.iter_mut().zip(flows.iter()).zip(&mut self.flow_bytes);
+        for (index, ((table, flow), bytes)) in tables.enumerate() {
             let delivered = flow.delivered_bytes();
             let control = flow.sender.control();
             let rtt = flow.sender.rtt();
@@ -127,17 +133,21 @@ impl Recorder {
             push(table, 1, if rtt.latest == Span::ZERO { f64::NAN } else { rtt.latest.as_millis_f64() });
             push(table, 2, shown(f64::from(flow.sender.in_flight())));
             push(table, 3, shown(mbps(delivered - *bytes)));
-            push(table, 4, flow.sender.patterns().ratio().unwrap_or(f64::NAN));
+            let mut own = FLOW_COLUMNS.len();
+            if let Some(patterns) = patterns {
+                push(table, own, patterns.ratio(index).unwrap_or(f64::NAN));
+                own += 1;
+            }
             *bytes = delivered;
-            let probes = table.columns.len() - FLOW_COLUMNS.len();
+            let probes = table.columns.len() - own;
             self.probes.clear();
             self.probes.resize(probes, f64::NAN);
             flow.sender.controller().probe(&mut self.probes);
             for (column, value) in self.probes.iter().enumerate() {
-                push(table, FLOW_COLUMNS.len() + column, shown(*value));
+                push(table, own + column, shown(*value));
             }
         }
-        let tables = self.connections.iter_mut().zip(connections);
+        let tables = self.connections.iter_mut().zip(connections.iter());
         for ((table, connection), bytes) in tables.zip(&mut self.connection_bytes) {
             let subflows = &flows[connection.flows.clone()];
             let delivered = connection.delivered_bytes();
@@ -151,7 +161,7 @@ impl Recorder {
             push(table, 3, shown(f64::from(connection.reassembly.waiting())));
             *bytes = delivered;
         }
-        for ((table, link), bytes) in self.links.iter_mut().zip(links).zip(&mut self.link_bytes) {
+        for ((table, link), bytes) in self.links.iter_mut().zip(links.iter_mut()).zip(&mut self.link_bytes) {
             let backlog = link.backlog(at);
             let (served, dropped, lost) = link.totals();
             push(table, 0, backlog.packets as f64);

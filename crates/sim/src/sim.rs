@@ -15,10 +15,11 @@ use crate::meter::Meter;
 use crate::mptcp::Connection;
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::packet::{Body, Packet};
-use crate::record::Recorder;
 use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
-use crate::tcp::{Counters, Outgoing, Patterns, TcpOptions};
+use crate::tap::{FlowEvent, NoTap, State, Tap, Turn};
+use crate::tcp::{Counters, Outgoing, TcpOptions};
 use crate::topology::{Topology, packet_time};
+use crate::watch::Watch;
 use cwndlab_cc::{Agent, Rng, Span, Step, Time};
 use std::sync::Arc;
 
@@ -48,8 +49,8 @@ pub struct Glance {
     pub finished: bool,
 }
 
-/// A simulation.
-pub struct Sim {
+/// A simulation, and who looks at it.
+pub struct Sim<T = NoTap> {
     now: Time,
     end: Time,
     warmup: Option<Time>,
@@ -64,7 +65,7 @@ pub struct Sim {
     /// The component of the first flow.
     first_flow: Component,
     meter: Meter,
-    recorder: Option<Recorder>,
+    tap: T,
     /// When the warm-up ends, an interval ends or a sample is due.
     next_look: Time,
     outbox: Vec<Outgoing>,
@@ -74,14 +75,34 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// Builds it; the specification has been checked.
+    /// Builds one that nobody looks at; the specification has been checked.
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
+        debug_assert!(
+            spec.record.is_none() && !spec.timeout_patterns,
+            "what is to be seen needs Sim::watched"
+        );
+        Self::with_tap(spec, |_, _, _| NoTap)
+    }
+}
+
+impl Sim<Watch> {
+    /// Builds one of which everything is seen that the specification asks for.
+    #[must_use]
+    pub fn watched(spec: &SimSpec) -> Self {
+        Self::with_tap(spec, |flows, connections, links| Watch::new(spec, flows, connections, links))
+    }
+}
+
+impl<T: Tap> Sim<T> {
+    /// Builds one with a tap of these flows, connections and links.
+    #[must_use]
+    pub fn with_tap(spec: &SimSpec, tap: impl FnOnce(&[Flow], &[Connection], &[Link]) -> T) -> Self {
         let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
         let (flows, connections) = maker.flows();
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
         let Topology { links, hosts, .. } = maker.topology;
-        let recorder = spec.record.as_ref().map(|record| Recorder::new(record, &flows, &connections, &links));
+        let tap = tap(&flows, &connections, &links);
         let meter = Meter::new(spec.duration, &flows, connections.len(), arrivals.len());
         let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
@@ -101,7 +122,7 @@ impl Sim {
             connections,
             first_flow,
             meter,
-            recorder,
+            tap,
             next_look: Time::ZERO,
             outbox: Vec::new(),
             suspended: None,
@@ -114,6 +135,7 @@ impl Sim {
             sim.events.set((sim.links.len() + group) as Component, sim.arrivals[group].next);
         }
         for flow in 0..sim.flows.len() {
+            sim.tap.on_flow(Time::ZERO, flow as u32, FlowEvent::Begin { group: None });
             sim.schedule_flow(flow);
         }
         sim
@@ -176,8 +198,10 @@ impl Sim {
 
     /// Gives the agent's decision; it takes effect after the flow's decision delay.
     pub fn act(&mut self, flow: usize, action: u32) {
-        if let Some(flow) = self.flows.get_mut(flow) {
-            flow.sender.act(self.now, action);
+        let room = 0;
+        let Self { flows, outbox, tap, now, .. } = self;
+        if let Some(one) = flows.get_mut(flow) {
+            one.sender.act(&mut Turn { now: *now, room, outbox, tap, flow: flow as u32 }, action);
         }
     }
 
@@ -187,11 +211,12 @@ impl Sim {
         let now = self.now;
         let links: Vec<_> = self.links.iter_mut().map(|link| link.outcome(now)).collect();
         let distributions = self.distributions();
-        let groups = self.arrivals.iter().enumerate().map(|(group, arrivals)| {
-            let (counters, patterns) = self.counted(group);
-            arrivals.outcome(now, &counters, &patterns)
-        });
-        Outcome {
+        let groups = self
+            .arrivals
+            .iter()
+            .enumerate()
+            .map(|(group, arrivals)| arrivals.outcome(now, &self.counted(group)));
+        let mut outcome = Outcome {
             flows: self.flow_outcomes(now),
             groups: groups.collect(),
             intervals: self.meter.finish(now, &self.flows, &self.connections, &self.arrivals),
@@ -201,8 +226,12 @@ impl Sim {
                 events: self.handled,
             },
             links,
-            recording: self.recorder.map(Recorder::finish),
-        }
+            recording: None,
+        };
+        let Self { flows, connections, mut links, tap, .. } = self;
+        let mut state = State { flows: &flows, connections: &connections, links: &mut links };
+        tap.report(&mut state, &mut outcome);
+        outcome
     }
 
     /// The flows in the order of the scenario; a multipath connection is one of them.
@@ -235,36 +264,19 @@ impl Sim {
         let times =
             times.map(|(kind, name, measure, times)| distribution(kind, name, measure, times.buckets()));
         let connections = connections.filter(|rtts| !rtts.counts.is_empty());
-        connections.chain(times).chain(self.ratios()).collect()
-    }
-
-    /// The peak ratios of each flow and group.
-    fn ratios(&self) -> Vec<Distribution> {
-        let connections = self
-            .connections
-            .iter()
-            .map(|connection| ("flow", connection.name.as_str(), connection.patterns(&self.flows).classes()));
-        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
-        let flows = lasting.map(|flow| (flow.kind(), flow.name.as_str(), flow.sender.patterns().classes()));
-        let groups = (0..self.arrivals.len()).map(|group| {
-            let (_, patterns) = self.counted(group);
-            ("group", self.arrivals[group].spec.template.name.as_str(), patterns.classes())
-        });
-        let all = connections.chain(flows).chain(groups).filter(|(.., (_, counts))| !counts.is_empty());
-        all.map(|(kind, name, classes)| distribution(kind, name, "rtt_peak_ratio", classes)).collect()
+        connections.chain(times).collect()
     }
 
     /// What all flows of an arrival process have counted, those under way included.
-    fn counted(&self, group: usize) -> (Counters, Patterns) {
-        let (mut counters, mut patterns) = self.arrivals[group].counted();
+    fn counted(&self, group: usize) -> Counters {
+        let mut counters = self.arrivals[group].counted();
         for flow in self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired()) {
             counters.add(&flow.sender.counters());
-            patterns.add(flow.sender.patterns());
         }
-        (counters, patterns)
+        counters
     }
 
-    /// The warm-up, the meter and the recorder look on at their times, before what happens then.
+    /// The warm-up, the meter and the tap look on at their times, before what happens then.
     #[cold]
     fn look_on(&mut self, due: Time) {
         if self.warmup.is_some_and(|warmup| warmup <= due) {
@@ -273,13 +285,11 @@ impl Sim {
         while self.meter.next() <= due {
             self.meter.look(&self.flows, &self.connections, &self.arrivals);
         }
-        while let Some(recorder) = &mut self.recorder
-            && recorder.next() <= due
-        {
-            recorder.sample(&self.flows, &self.connections, &mut self.links);
+        while self.tap.next_look() <= due {
+            let Self { flows, connections, links, tap, .. } = self;
+            tap.look(&mut State { flows, connections, links });
         }
-        let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
-        self.next_look = sample.min(self.meter.next()).min(self.warmup.unwrap_or(Time::NEVER));
+        self.next_look = self.tap.next_look().min(self.meter.next()).min(self.warmup.unwrap_or(Time::NEVER));
     }
 
     fn end_warmup(&mut self) {
@@ -288,6 +298,7 @@ impl Sim {
         self.flows.iter_mut().for_each(|flow| flow.restart_gauge(at));
         self.connections.iter_mut().for_each(|connection| connection.restart_gauge(at));
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.restart_measure(at));
+        self.tap.end_warmup();
     }
 
     /// Handles a component's event; returns the flow whose agent must decide.
@@ -381,23 +392,25 @@ impl Sim {
         let now = self.now;
         let room = self.room(index);
         self.exchange_data(index);
-        let flow = &mut self.flows[index];
+        let Self { flows, outbox, tap, .. } = self;
+        let flow = &mut flows[index];
+        let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
         let step = match flow.take_due(now) {
             Due::Answer(Answer::Ack(header)) => {
-                let step = flow.sender.on_ack(now, &header, room, &mut self.outbox);
+                let step = flow.sender.on_ack(turn, &header);
                 flow.note_sample();
                 step
             }
             Due::Answer(Answer::SynAck { sent_at, window }) => {
-                flow.sender.on_syn_ack(now, sent_at, window, room, &mut self.outbox);
+                flow.sender.on_syn_ack(turn, sent_at, window);
                 self.join_others(index);
                 Step::Continue
             }
             Due::Start => {
-                flow.sender.start(now, &mut self.outbox);
+                flow.sender.start(turn);
                 Step::Continue
             }
-            Due::Timer => flow.sender.on_timer(now, room, &mut self.outbox),
+            Due::Timer => flow.sender.on_timer(turn),
         };
         if step == Step::Decide {
             self.exchange_data(index);
@@ -410,7 +423,8 @@ impl Sim {
     fn finish_decision(&mut self, index: usize) {
         let room = self.room(index);
         self.exchange_data(index);
-        self.flows[index].sender.finish_ack(self.now, room, &mut self.outbox);
+        let Self { flows, outbox, tap, now, .. } = self;
+        flows[index].sender.finish_ack(&mut Turn { now: *now, room, outbox, tap, flow: index as u32 });
         self.after_sender(index);
     }
 
@@ -444,9 +458,6 @@ impl Sim {
             self.wait_for_turn(index, host);
         }
         let flow = &mut self.flows[index];
-        if let Some(recorder) = &mut self.recorder {
-            recorder.note(self.now, index, flow);
-        }
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
@@ -484,6 +495,7 @@ impl Sim {
             self.flows.push(flow);
             self.events.add();
         }
+        self.tap.on_flow(now, index as u32, FlowEvent::Begin { group: Some(group) });
         self.schedule_flow(index);
         self.pass_on_turn(index);
         self.events.set((self.links.len() + group) as Component, next);
@@ -496,6 +508,7 @@ impl Sim {
         arrivals.note_end(self.now, flow.started(), flow.completion(), &flow.sender);
         arrivals.free.push(index);
         flow.retire();
+        self.tap.on_flow(self.now, index as u32, FlowEvent::End);
         let next = arrivals.next;
         self.events.set((self.links.len() + group) as Component, next);
     }

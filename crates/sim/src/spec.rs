@@ -26,8 +26,10 @@ pub struct SimSpec {
     pub arrivals: Vec<ArrivalSpec>,
     /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path.
     pub send_jitter: Option<Span>,
-    /// What is recorded; `None`: nothing.
+    /// What [`Watch`](crate::Watch) records; `None`: nothing.
     pub record: Option<RecordSpec>,
+    /// Whether [`Watch`](crate::Watch) counts timeout patterns.
+    pub timeout_patterns: bool,
 }
 
 /// What the recorder keeps.

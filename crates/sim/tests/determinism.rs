@@ -114,7 +114,7 @@ fn at_once_or_in_slices() {
     let at_once = run(&spec);
     // Slices that end on the recorder's grid, on the warm-up and on the steps; slices that end anywhere.
     for slice in [ms(100), Span(77_777_777)] {
-        let mut sim = Sim::new(&spec);
+        let mut sim = Sim::watched(&spec);
         let mut until = Time::ZERO;
         let mut slices = 0;
         while sim.run_until(until) == Stop::Paused {

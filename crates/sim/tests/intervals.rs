@@ -131,7 +131,7 @@ fn distributions_are_those_that_the_percentiles_are_from() {
     ];
     assert_eq!(names, expected);
     let ratios: u32 = outcome.distributions[3].counts.iter().sum();
-    assert!(u64::from(ratios) <= outcome.flows[0].patterns.rtt_samples);
+    assert!(u64::from(ratios) <= outcome.flows[0].patterns.expect("they were asked for").rtt_samples);
     let means = [outcome.flows[0].rtt_ms, outcome.links[0].queue_delay_ms, outcome.groups[0].completion_ms];
     for (distribution, mean) in outcome.distributions.iter().zip(means) {
         let counted: f64 = distribution.counts.iter().map(|count| f64::from(*count)).sum();

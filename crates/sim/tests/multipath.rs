@@ -265,7 +265,7 @@ fn the_same_bits_every_time() {
     let record = Some(RecordSpec { interval: ms(10), max_samples: 10_000 });
     let recorded = run(&SimSpec { record, ..everything(1) });
     assert_eq!(Outcome { recording: None, ..recorded }, once);
-    let mut sim = Sim::new(&everything(1));
+    let mut sim = Sim::watched(&everything(1));
     let mut until = Time::ZERO;
     while sim.run_until(until) == Stop::Paused {
         until += Span(77_777_777);

@@ -4,7 +4,7 @@
 mod ladder;
 
 use cwndlab_cc::{Rate, Span};
-use cwndlab_sim::Outcome;
+use cwndlab_sim::outcome::{FlowOutcome, Outcome, PatternsOutcome};
 use cwndlab_sim::spec::{FlowSpec, SimSpec};
 use ladder::{bottleneck, flow, flow_named, interval, jittered, ms, run, spec};
 
@@ -19,6 +19,10 @@ fn beside(names: &[(&str, &str)], buffer_bdp: f64, seed: u64) -> Outcome {
     run(&jittered(seed, spec))
 }
 
+fn patterns(flow: &FlowOutcome) -> &PatternsOutcome {
+    flow.patterns.as_ref().expect("they were asked for")
+}
+
 fn alone(cc: &str, buffer_bdp: f64) -> Outcome {
     beside(&[("f", cc)], buffer_bdp, 1)
 }
@@ -31,7 +35,7 @@ fn sd_needs_less_buffer_than_reno() {
         let used = |cc| alone(cc, buffer).links[0].utilisation.expect("a rate");
         let (sd, reno) = (used("sd"), used("reno"));
         assert!(sd > reno + 0.01, "{buffer} BDP: {sd} and {reno}");
-        assert_eq!(alone("sd", buffer).flows[0].patterns.fast_recoveries_at_peak, 0);
+        assert_eq!(patterns(&alone("sd", buffer).flows[0]).fast_recoveries_at_peak, 0);
     }
 }
 
@@ -73,7 +77,7 @@ fn every_algorithm_has_patterns() {
     for cc in ["reno", "cubic", "vegas", "bbr1", "sd-pd"] {
         let outcome = beside(&[("a", cc), ("b", cc)], 0.5, 2);
         for flow in &outcome.flows {
-            let patterns = &flow.patterns;
+            let patterns = patterns(flow);
             assert!(patterns.rtt_samples > 1000, "{cc}: {patterns:?}");
             assert!(patterns.rtt_peaks < patterns.rtt_samples / 2, "{cc}: {patterns:?}");
             assert!(patterns.timeouts_at_peak <= flow.timeouts, "{cc}: {patterns:?}");

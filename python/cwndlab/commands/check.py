@@ -11,6 +11,9 @@ from cwndlab.commands.options import Controllers, Overrides, ScenarioOrPaper
 if TYPE_CHECKING:
     from pathlib import Path
 
+# As many as `cwndlab run` takes by default.
+SEEDS = 5
+
 
 def check(
     file: ScenarioOrPaper,
@@ -19,15 +22,19 @@ def check(
 ) -> None:
     """Report every mistake in a scenario, or in the folder of a paper.
 
-    Each is reported with its line and what is allowed there. Nothing is run.
+    Each is reported with its line and what is allowed there. Nothing is run. Warns of runs that
+    need more than half of the memory.
     """
     from cwndlab.commands.deliver import read_scenario
+    from cwndlab.commands.problems import print_memory
     from cwndlab.outline import outline
+    from cwndlab.recording import Record
 
     if (file / "paper.toml").is_file():
         _check_paper(file, given=[*overrides, *controllers])
         return
     experiment = read_scenario(file, overrides, controllers)
+    print_memory([experiment], SEEDS, Record.FIRST, None)
     head, *links = outline(experiment.resolved)
     typer.echo(f"{file}: ok: {head}")
     for link in links:

@@ -9,6 +9,7 @@ import typer
 from cwndlab.commands.options import (
     AsJson,
     Controllers,
+    EveryFlow,
     File,
     Fresh,
     Link,
@@ -47,6 +48,7 @@ def compare(
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
+    every_flow: EveryFlow = False,
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -81,5 +83,5 @@ def compare(
     comparison = plan.result(results, link)
     if not comparison.seeds:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style)
+    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
     deliver(comparison, delivery, lambda console: print_comparison(console, comparison))

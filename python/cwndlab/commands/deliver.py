@@ -33,6 +33,7 @@ class Delivery:
     as_json: bool
     figures: bool
     style: bool
+    every_flow: bool = False
 
 
 def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
@@ -76,10 +77,14 @@ def run_all(
     scenarios: Sequence[Scenario], seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
 ) -> list[Result]:
     """Run every scenario with every seed; progress and what was reused are told on standard error."""
+    from cwndlab.commands.problems import print_memory
     from cwndlab.execution import execute
     from cwndlab.numbers import counted
+    from cwndlab.out_of_memory import require_least
     from cwndlab.progress import progress
 
+    print_memory(scenarios, len(seeds), record, threads)
+    require_least()
     count = len(scenarios) * len(seeds)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
@@ -96,9 +101,10 @@ def run_all(
 def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
     """Write the files and print the tables; exit with 130 if it was interrupted."""
     from cwndlab import files
+    from cwndlab.numbers import counted
 
     folder = delivery.folder
-    files.write_tables(result, folder)
+    files.write_tables(result, folder, every_flow=delivery.every_flow)
     try:
         _print(result, delivery, print_tables)
     finally:
@@ -106,6 +112,10 @@ def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Conso
         if delivery.figures and not result.interrupted:
             files.write_figures(result, folder, style=delivery.style)
         files.write_report(result, folder)
+    if result.flows_left_out and not delivery.every_flow:
+        flows = counted(result.flows_left_out, "flow")
+        told = f"{flows} left out of the JSON document (they are in runs.parquet); --every-flow keeps them"
+        typer.echo(told, err=True)
     typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=delivery.as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -116,6 +126,6 @@ def _print(result: Delivered, delivery: Delivery, print_tables: Callable[[Consol
     from cwndlab.terminal import output
 
     if delivery.as_json:
-        typer.echo(files.dump(result.to_json()))
+        typer.echo(files.dump(result.to_json(every_flow=delivery.every_flow)))
     else:
         print_tables(output())

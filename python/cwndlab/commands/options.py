@@ -33,6 +33,10 @@ Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a
 Out = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the results; default: in out/.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run anew what was run before.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+EveryFlow = Annotated[
+    bool,
+    typer.Option("--every-flow", help="Have each flow in the JSON document, also beyond 10 000 of them."),
+]
 NoFigure = Annotated[bool, typer.Option("--no-figure", help="Draw no figures.")]
 NoStyle = Annotated[
     bool, typer.Option("--no-style", help="Draw with your own matplotlib settings (matplotlibrc).")

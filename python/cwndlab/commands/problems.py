@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cwndlab.recording import Record
     from cwndlab.scenario import Problem, Scenario
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
@@ -30,6 +31,15 @@ def print_message(severity: str, message: str, before: str = "") -> None:
     colour = None if os.environ.get("NO_COLOR") else COLOURS[severity]
     word = typer.style(f"{severity}:", fg=colour, bold=True if colour else None)
     typer.echo(f"{before}{word} {message}", err=True)
+
+
+def print_memory(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> None:
+    """Warn on standard error if these runs need more memory than is well."""
+    from cwndlab.memory import warning
+
+    message = warning(scenarios, seeds, record, threads)
+    if message is not None:
+        print_message("warning", message, f"{scenarios[0].file}: ")
 
 
 def _print_line(line: str, column: int | None) -> None:

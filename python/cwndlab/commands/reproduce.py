@@ -57,10 +57,13 @@ def reproduce(
     folder = prepared(out, "reproduce")
     reproduction = _run(planned, chosen, threads, quick=quick, full=full, fresh=fresh)
     files.write_tables(reproduction, folder)
-    _print(reproduction, as_json=as_json)
-    typer.echo("writing the report ..." if quick else "writing figures and the report ...", err=True)
-    files.write_figures(reproduction, folder, threads)
-    files.write_report(reproduction, folder)
+    try:
+        _print(reproduction, as_json=as_json)
+    finally:
+        # A reader that goes away (`| head`) costs no figure.
+        typer.echo("writing the report ..." if quick else "writing figures and the report ...", err=True)
+        files.write_figures(reproduction, folder, threads)
+        files.write_report(reproduction, folder)
     typer.echo(f"report in {folder / files.REPORT}", err=as_json)
     if reproduction.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -76,9 +79,11 @@ def _run(
     fresh: bool,
 ) -> Reproduction:
     from cwndlab.numbers import counted
+    from cwndlab.out_of_memory import require_least
     from cwndlab.papers.reproduction import reproduce as run_papers
     from cwndlab.progress import progress
 
+    require_least()
     count = sum(world.run_count for each in planned for world in each)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:

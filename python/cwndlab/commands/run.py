@@ -9,6 +9,7 @@ import typer
 from cwndlab.commands.options import (
     AsJson,
     Controllers,
+    EveryFlow,
     File,
     Fresh,
     NoFigure,
@@ -33,6 +34,7 @@ def run(
     ] = Record.FIRST,
     fresh: Fresh = False,
     as_json: AsJson = False,
+    every_flow: EveryFlow = False,
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -51,5 +53,5 @@ def run(
     [result] = run_all([experiment], chosen, threads, record, fresh=fresh)
     if not result.runs:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style)
+    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
     deliver(result, delivery, lambda console: print_result(console, result))

@@ -9,6 +9,7 @@ import typer
 from cwndlab.commands.options import (
     AsJson,
     Controllers,
+    EveryFlow,
     File,
     Fresh,
     Link,
@@ -38,6 +39,7 @@ def sweep(
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
+    every_flow: EveryFlow = False,
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -75,5 +77,5 @@ def sweep(
     swept = collect(experiment, axes, points, results, link)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style)
+    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
     deliver(swept, delivery, lambda console: print_sweep(console, swept))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 DOCUMENT = "training.json"
+# Its replay memory is most of it: ten million tuples at most.
+CHECKPOINT_BYTES = 8 * 2**30
 # Episodes whose mean tells what was reached.
 LAST = 10
 
@@ -48,23 +50,24 @@ def train(
 
     Ctrl-C keeps what was learned so far; --resume goes on from there as if nothing had been.
     """
-    from cwndlab import files
+    from cwndlab import files, writing
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.environments.training import train as learn
     from cwndlab.progress import progress
+    from cwndlab.reading import read
     from cwndlab.scenario import parse_override
 
     changes = dict(parse_override(text) for text in overrides)
     weights = None if given is None else read_weights(given)
-    checkpoint = None if resume is None else read_weights(resume / CHECKPOINT)
+    checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     place = str(resume) if out is None and resume is not None else out
     folder = prepared(place, "train-" + environment.rpartition("/")[2])
     with progress("train") as watch:
         training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
-    (folder / WEIGHTS).write_bytes(training.weights)
-    (folder / CHECKPOINT).write_bytes(training.checkpoint)
+    writing.write_bytes(folder / WEIGHTS, training.weights)
+    writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
-    (folder / DOCUMENT).write_text(document + "\n")
+    writing.write_text(folder / DOCUMENT, document + "\n")
     typer.echo(document if as_json else _told(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
@@ -72,13 +75,11 @@ def train(
 
 
 def read_weights(file: Path) -> bytes:
-    """Read a file of weights, or a checkpoint."""
-    from cwndlab.errors import InputError
+    """Read a file of weights."""
+    from cwndlab import _native
+    from cwndlab.reading import read
 
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    return read(file, _native.WEIGHTS_BYTES, "a file of weights (safetensors)")
 
 
 def _told(training: Training) -> str:

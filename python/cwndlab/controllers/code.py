@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import inspect
 import secrets
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.controllers import closure
+from cwndlab.controllers.places import UnknowableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.machinery import ModuleSpec
+    from types import FrameType
 
 
-def of(cls: type) -> tuple[str | None, str]:
-    """The file of a class, as the user would write it, and the hash of its code.
+@dataclass(frozen=True)
+class Code:
+    """The code of a class when it was registered.
 
-    Code without a file (a prompt, a notebook) cannot be known to be the same again: its hash is always new.
+    `file` is where it stands, as the user would write it; None for what was typed at a prompt. `roots` are
+    the modules that define the class and its bases, and those whose code has registered it, as they were
+    loaded; None if a part is no module.
     """
+
+    file: str | None
+    roots: dict[str, ModuleSpec | None] | None
+
+    def sha256(self) -> str:
+        """Hash it, with all that it imports as things stand now.
+
+        Code that cannot be known to be the same again (of a prompt or a notebook, or changed since it was
+        loaded) has a new hash each time.
+        """
+        try:
+            if self.roots is None or any(_spec(name) is not spec for name, spec in self.roots.items()):
+                raise UnknowableError
+            return closure.digest(self.roots)
+        except UnknowableError:
+            return secrets.token_hex(32)
+
+
+def of(cls: type) -> Code:
+    """The code of a class that is being registered: its decorator has called what calls this."""
     try:
         file = Path(inspect.getfile(cls)).resolve()
-        text = file.read_bytes()
     except (TypeError, OSError):
-        return None, secrets.token_hex(32)
-    digest = hashlib.sha256(text)
-    for helper in sorted(_helpers(file, set())):
-        digest.update(f"\n{helper.relative_to(file.parent)}\n".encode() + helper.read_bytes())
-    return shown(str(file)), digest.hexdigest()
+        return Code(None, None)
+    try:
+        names = {base.__module__ for base in cls.__mro__} | set(_registering(sys._getframe(2)))
+    except UnknowableError:
+        return Code(shown(str(file)), None)
+    return Code(shown(str(file)), {name: _spec(name) for name in names})
 
 
 def shown(file: str) -> str:
@@ -34,32 +66,26 @@ def shown(file: str) -> str:
         return file
 
 
-def _helpers(file: Path, seen: set[Path]) -> set[Path]:
-    """The modules beside a file that it imports, and those that they import."""
-    found = set()
-    for name in _imported(file):
-        for helper in _files(file.parent, name):
-            if helper != file and helper not in seen:
-                seen.add(helper)
-                found |= {helper} | _helpers(helper, seen)
-    return found
+def _registering(frame: FrameType | None) -> Iterator[str]:
+    """The modules whose code is being executed: a function may make a class of what it is called with."""
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        module: Any = sys.modules.get(name)
+        file = getattr(module, "__file__", None)
+        if file is None or not _is_of(frame.f_code.co_filename, file):
+            # A prompt, a cell of a notebook, or a text that something has executed.
+            raise UnknowableError
+        yield name
+        if frame.f_code.co_name == "<module>":
+            return
+        frame = frame.f_back
 
 
-def _imported(file: Path) -> list[str]:
-    names = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            # `from package import module` may mean a module of it.
-            names += [module, *(f"{module}.{alias.name}".lstrip(".") for alias in node.names)]
-    return names
+def _is_of(code: str, file: str) -> bool:
+    # Python carries some of its own modules within itself.
+    return code.startswith("<frozen ") or Path(code).resolve() == Path(file).resolve()
 
 
-def _files(folder: Path, name: str) -> list[Path]:
-    """What `import name` reads if it is found in this folder: the packages on the way, and the module."""
-    parts = name.split(".")
-    stems = [folder.joinpath(*parts[: n + 1]) for n in range(len(parts))] if name else []
-    candidates = [path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py")]
-    return [path for path in candidates if path.is_file()]
+def _spec(name: str) -> ModuleSpec | None:
+    spec: ModuleSpec | None = getattr(sys.modules.get(name), "__spec__", None)
+    return spec

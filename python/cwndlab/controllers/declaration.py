@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cwndlab import _native, catalogue
-from cwndlab.controllers import code, faults, origins
+from cwndlab.controllers import code, faults, origins, sources
 from cwndlab.controllers.parameters import Parameter, declared_by
 from cwndlab.errors import InputError
+from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 C = TypeVar("C", bound=type)
+
+# A notebook imports modules, changes them and loads them anew.
+sources.install()
 
 REQUIRED = ("on_ack", "on_event")
 CALLBACKS = (*REQUIRED, "on_sent", "on_lost", "on_timer")
@@ -75,11 +78,11 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
     def register(cls: C) -> C:
         if not isinstance(cls, type):
             raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
-        file, code_sha256 = code.of(cls)
-        declared = _declared(cls, name, source, departures, file)
+        written = code.of(cls)
+        declared = _declared(cls, name, source, departures, written.file)
         _native.register(declared)
         _registered[name] = declared
-        origins.note(origins.Origin(name, code_sha256, file))
+        origins.note(name, written.file, written.sha256)
         return cls
 
     return register
@@ -136,7 +139,6 @@ def _callbacks(cls: type, name: str) -> list[str]:
     found = [each for each in dir(cls) if each.startswith("on_") and callable(getattr(cls, each))]
     for each in found:
         if each not in CALLBACKS:
-            near = difflib.get_close_matches(each, CALLBACKS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"callbacks are {', '.join(CALLBACKS)}"
+            hint = did_you_mean(each, CALLBACKS, f"callbacks are {', '.join(CALLBACKS)}")
             raise InputError(f"controller {name!r}: nothing calls {each}; {hint}")
     return found

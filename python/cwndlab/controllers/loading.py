@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import os
@@ -10,17 +9,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cwndlab.controllers import sources
 from cwndlab.controllers.code import shown
 from cwndlab.controllers.faults import told_of_module
 from cwndlab.controllers.origins import known
 from cwndlab.errors import InputError
+from cwndlab.reading import MIB, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# Far above any code written by hand.
+MAX_BYTES = 16 * MIB
+
 
 def load(names: Iterable[str]) -> None:
     """Load files (`my_algorithm.py`) and packages (`gentle`) for the algorithms that they register."""
+    sources.install()
+    sources.forget_changed()
     for name in names:
         before = dict(known())
         if name.endswith(".py") or os.sep in name:
@@ -49,20 +55,21 @@ def _load_package(name: str) -> None:
 
 
 def _load_file(file: Path) -> None:
-    if not file.is_file():
-        raise InputError(f"--with {file}: no such file; expected a Python file (.py)")
+    try:
+        # Before Python reads it: a pipe would have it wait, a device would fill the memory.
+        read(file, MAX_BYTES, "a Python file (.py)")
+    except InputError as error:
+        raise InputError(f"--with {error}") from None
     path = str(file.resolve())
-    # A file may have the name of another, or of a module of Python's own (`random.py`).
-    name = f"cwndlab_with_{file.stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"--with {file}: not a Python file; its name ends with .py")
+    loader = sources.of_file(path)
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[spec.name] = module
     if str(file.resolve().parent) not in sys.path:
         # As for a script: it finds the modules beside it.
         sys.path.append(str(file.resolve().parent))
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:
         raise InputError(told_of_module(error, path)) from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,28 @@ class Origin:
     loaded_by: str | None
 
 
-_known: dict[str, Origin] = {}
+@dataclass(frozen=True, eq=False)
+class Registration:
+    """Of one algorithm: what it is loaded by, and how to hash its code as it is now."""
+
+    loaded_by: str | None
+    sha256: Callable[[], str]
 
 
-def note(origin: Origin) -> None:
+_known: dict[str, Registration] = {}
+
+
+def note(name: str, loaded_by: str | None, sha256: Callable[[], str]) -> None:
     """Remember an algorithm; one of the same name is forgotten."""
-    _known[origin.name] = origin
+    _known[name] = Registration(loaded_by, sha256)
 
 
-def known() -> Mapping[str, Origin]:
+def known() -> Mapping[str, Registration]:
     """All by their names."""
     return _known
+
+
+def origin(name: str) -> Origin:
+    """Where an algorithm that is known comes from."""
+    found = _known[name]
+    return Origin(name, found.sha256(), found.loaded_by)

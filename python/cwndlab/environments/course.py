@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native, scenario
+from cwndlab import scenario
+from cwndlab.environments import copies
 from cwndlab.errors import InputError
 from cwndlab.seeds import MAX_SEED
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+
+    from cwndlab import _native
 
     Source = str | os.PathLike[str] | Mapping[str, Any]
     Overrides = Mapping[str, Any]
@@ -39,10 +42,7 @@ def course(
     else:
         loaded = _loaded(source)
         given = (loaded.text, loaded.file, list(steered))
-    try:
-        return _native.EnvironmentCourse(environment, given, flows, changes)
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    return copies.made((environment, given, flows, changes))
 
 
 def checked_seed(seed: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from cwndlab import _native
@@ -12,6 +13,7 @@ try:
     import numpy as np
     from pettingzoo import AECEnv
 
+    from cwndlab.environments.actions import checked
     from cwndlab.environments.spaces import action_space, observation_space
 except ModuleNotFoundError:
     raise CwndlabError(courses.PETTINGZOO) from None
@@ -49,8 +51,10 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self.possible_agents = self.course.agents
         self._observation_space = observation_space(self.course)
         self._action_space = action_space(self.course)
+        self._actions = int(self._action_space.n)
         self._episodes = _native.Episodes(self.course)
-        self._generator: np.random.Generator | None = None
+        # Of the first episode, and by it of those that follow, where no seed is given.
+        self._seed: int | None = secrets.randbits(63)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """All agents see the same quantities."""
@@ -66,10 +70,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         """Begin an episode; its seed decides all that is random, and the episodes after it."""
         # PettingZoo's own tests give options that no environment has.
         del options
-        if self._generator is None and seed is None:
-            seed = int(np.random.default_rng().integers(2**63))
-        if seed is not None:
-            self._generator = np.random.default_rng(courses.checked_seed(seed))
+        seed = self._seed if seed is None else courses.checked_seed(seed)
+        self._seed = None
         seen, _, _, _, info = self._episodes.reset(seed)
         self.agents = list(self.possible_agents)
         nothing = np.zeros_like(seen)
@@ -91,10 +93,10 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        chosen = checked(action, self._actions, f" of {agent}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        assert action is not None, f"{agent} is to act"
-        seen, reward, terminated, truncated, info = self._episodes.step(int(action))
+        seen, reward, terminated, truncated, info = self._episodes.step(chosen)
         turn = self.possible_agents[self._episodes.turn]
         self.rewards[turn] = reward
         self._turn_of(turn, seen, info)

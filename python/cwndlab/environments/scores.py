@@ -23,8 +23,6 @@ RANDOM = "random"
 # Agents that know one action; the one with the largest reward is told.
 ALWAYS = "always"
 TRAINED = "trained"
-# What each episode draws of its link; scores are shares of these.
-DRAWN = ("rate", "delay", "queue", "loss")
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,6 @@ def score(
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
     """Play the drawn episodes of these seeds: algorithms, agents that know nothing, a trained one."""
-    _refuse_drawn(overrides or {})
     course = courses.course(environment, None, [], overrides)
     _, actions = course.spaces
     stubborn = {f"{ALWAYS} {action}": _agent(course, partial(_same, action)) for action in range(actions)}
@@ -76,16 +73,6 @@ def score(
         watch((place + 1) / len(players))
     best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
     return [score for name, score in scores.items() if name not in stubborn or name == best]
-
-
-def _refuse_drawn(overrides: Overrides) -> None:
-    """A share of a rate that is not in force would be a wrong figure."""
-    for key in overrides:
-        if key.startswith("link.") and key.rpartition(".")[2] in DRAWN:
-            raise InputError(
-                f"--set {key}: each episode draws it by its seed, so it cannot be set here; "
-                "to compare algorithms on a link of your own, use `cwndlab compare`"
-            )
 
 
 def _algorithm(course: _native.EnvironmentCourse, name: str) -> Callable[[int], _Played]:
@@ -125,13 +112,13 @@ def _agent(course: _native.EnvironmentCourse, choose: Callable[[Any], int]) -> C
 
 
 def _row(course: _native.EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
-    drawn = dict(course.drawn(seed))
+    link = dict(course.link(seed))
     flow = played.outcome["flows"][0]
     rtt_ms = flow["rtt_ms"]
     sent = flow["sent_packets"]
     return (
-        flow["goodput_mbps"] / drawn["link_rate_mbps"],
-        None if rtt_ms is None else rtt_ms / drawn["link_rtt_ms"],
+        flow["goodput_mbps"] / link["link_rate_mbps"],
+        None if rtt_ms is None or not link["link_rtt_ms"] else rtt_ms / link["link_rtt_ms"],
         flow["retransmitted_packets"] / sent if sent else None,
         played.mean_reward,
     )

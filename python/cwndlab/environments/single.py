@@ -11,6 +11,7 @@ from cwndlab.errors import CwndlabError, InputError
 try:
     import gymnasium
 
+    from cwndlab.environments.actions import checked
     from cwndlab.environments.spaces import action_space, observation_space
 except ModuleNotFoundError:
     raise CwndlabError(courses.GYM) from None
@@ -47,7 +48,7 @@ class FlowEnv(gymnasium.Env[Any, Any]):
             raise InputError(f"{environment}: one agent cannot steer {named}; name one flow, or use FlowsEnv")
         self.observation_space = observation_space(self.course)
         self.action_space = action_space(self.course)
-        self._actions = range(int(self.action_space.n))
+        self._actions = int(self.action_space.n)
         self._episodes = _native.Episodes(self.course)
         self._seeded = False
 
@@ -67,9 +68,7 @@ class FlowEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Act, and go on to the next decision."""
-        if action not in self._actions:
-            raise InputError(f"action {action!r}: expected a whole number from 0 to {len(self._actions) - 1}")
-        return self._episodes.step(int(action))
+        return self._episodes.step(checked(action, self._actions))
 
     @property
     def inputs(self) -> str | None:
@@ -84,6 +83,10 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         return measured
 
     def _described(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Add the seed of the episode, and what it has drawn."""
-        seed = self._episodes.seed
-        return {**info, "seed": seed, **dict(self.course.drawn(seed))}
+        """Add the seed of the episode, and the link that it has."""
+        return {**info, "seed": self._episodes.seed, **dict(self._episodes.link)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same one."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__

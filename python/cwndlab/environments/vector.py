@@ -13,6 +13,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 
+    from cwndlab.environments.actions import checked_all
     from cwndlab.environments.spaces import action_space, observation_space
 except ModuleNotFoundError:
     raise CwndlabError(courses.GYM) from None
@@ -55,7 +56,7 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs = num_envs
         self.single_observation_space = observation_space(course)
         self.single_action_space = action_space(course)
-        self._last_action = int(action_space(course).n) - 1
+        self._actions = int(action_space(course).n)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._fleet = _native.EpisodeFleet(course, num_envs, threads)
@@ -71,12 +72,8 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: NDArray[np.int64]) -> Turns:
         """Act in each, and go on to its next decision."""
-        chosen = np.asarray(actions)
-        if chosen.shape != (self.num_envs,) or chosen.min() < 0 or chosen.max() > self._last_action:
-            raise InputError(
-                f"actions {actions!r}: expected {self.num_envs} whole numbers from 0 to {self._last_action}"
-            )
-        seen, rewards, terminated, truncated, info = self._fleet.step(chosen.astype(np.uint32))
+        chosen = checked_all(actions, self.num_envs, self._actions)
+        seen, rewards, terminated, truncated, info = self._fleet.step(chosen)
         return seen, rewards, terminated, truncated, _masked(info)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -93,6 +90,11 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
             return [None if each is None else courses.checked_seed(each) for each in seeds]
         self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
         return [courses.checked_seed(seed + place) for place in range(self.num_envs)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same ones."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__
 
 
 def _masked(info: dict[str, Any]) -> dict[str, Any]:

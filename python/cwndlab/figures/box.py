@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 HEIGHT_IN = 3.6
 BOX_WIDTH = 0.6
 
+# More values than this are shown by their box alone.
+MOST_POINTS = 400
+
 # Fewer boxes than this would be wider than they are high.
 LEAST_PLACES = 4
 
@@ -52,7 +55,8 @@ def draw_box(
     """Draw one box each, and in it every seed's value as a point.
 
     A box reaches from the lower to the upper quartile, its line is the median, and the whiskers reach the
-    least and the greatest value. A single value is a point without a box.
+    least and the greatest value. A single value is a point without a box, and very many are a box without
+    points.
     """
     finite = [_finite(sample) for sample in samples]
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -92,6 +96,8 @@ def _draw(ax: Axes, place: int, values: Column, look: Look) -> None:
             capprops={"color": look.colour},
             medianprops={"color": look.colour, "linewidth": 2},
         )
+    if len(values) > MOST_POINTS:
+        return
     ax.plot(
         place + _spread(len(values)),
         values,

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib as mpl
 from matplotlib.rcsetup import cycler
 
+from cwndlab.writing import whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -92,7 +94,8 @@ def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> lis
     with style(styled=styled):
         mpl.rcParams["svg.hashsalt"] = SETTINGS["svg.hashsalt"]
         for path, metadata in zip(paths, METADATA.values(), strict=True):
-            figure.savefig(path, metadata=metadata)
+            with whole(path) as file:
+                figure.savefig(file, format=path.suffix.removeprefix("."), metadata=metadata)
     return paths
 
 

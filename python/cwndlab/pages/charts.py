@@ -10,6 +10,7 @@ import numpy as np
 from cwndlab.figures.style import MAX_LINES
 from cwndlab.figures.timeseries import PANELS
 from cwndlab.numbers import with_interval
+from cwndlab.plots import distributed
 from cwndlab.report import (
     ChartGroup,
     Event,
@@ -101,19 +102,15 @@ def fairness(results: Iterable[tuple[str, Result]]) -> TimeChart | None:
 
 def distribution(results: Iterable[tuple[str, Result]], key: str) -> TimeChart | None:
     """The share of samples at or below a value, over all seeds."""
-    pooled: dict[str, tuple[list[Column], list[Column]]] = {}
-    for label, result in results:
-        found = (each for run in result.runs for each in run.detail.distributions if each.measure == key)
-        for each in filter(_is_told, found):
-            name = f"{each.name}: {label}" if label else each.name
-            middles, counts = pooled.setdefault(name, ([], []))
-            middles.append(each.middle)
-            counts.append(each.count)
-    if not pooled or len(pooled) > MAX_LINES:
+    curves = [
+        each
+        for label, result in results
+        for each in distributed(label, result, key, most=MAX_LINES, counts=_is_told)
+    ]
+    if not curves or len(curves) > MAX_LINES:
         return None
-    joined = {name: (np.concatenate(ms), np.concatenate(counts)) for name, (ms, counts) in pooled.items()}
-    grid = np.unique(np.concatenate([middles for middles, _ in joined.values()]))
-    lines = [Series(name, _shares(grid, *each)) for name, each in joined.items()]
+    grid = np.unique(np.concatenate([middles for _, middles, _ in curves]))
+    lines = [Series(name, _shares(grid, middles, weights)) for name, middles, weights in curves]
     column = titled(key)
     return TimeChart(
         f"distribution of the {column.title}",

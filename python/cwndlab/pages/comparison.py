@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.crowd import MANY
 from cwndlab.numbers import counted
 from cwndlab.pages import charts
 from cwndlab.pages.parts import block_table, facts, scenario_section, tables_with_commands
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
 
     from cwndlab.comparison import Comparison
 
-MAX_FLOWS = 40
-
 
 def comparison_page(comparison: Comparison) -> Report:
     """Differences, harm, the trade-off, charts over time of each algorithm, and every seed."""
-    tables = [block_table(block) for block in blocks(comparison, MAX_FLOWS)]
+    tables = [block_table(block) for block in blocks(comparison, MANY)]
     labelled = list(zip(comparison.labels, comparison.results, strict=True))
     sections = [
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),

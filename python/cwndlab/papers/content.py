@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cwndlab import _native
+from cwndlab import _native, reading
 from cwndlab.errors import InputError
 from cwndlab.papers.place import Mistake, Place, expected_one_of
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Steps = tuple[str | int, ...]
 
+# Far above any file of a paper.
+MAX_BYTES = 16 * reading.MIB
 # The field of a value that keeps where it was read.
 SOURCE = "source"
 
@@ -92,7 +94,7 @@ Readers = Mapping[str, Reader]
 def toml(path: Path, mistakes: list[Mistake]) -> Entry | None:
     """The whole of a TOML file; None if it cannot be read."""
     top = Entry({}, Place(str(path), 1), mistakes)
-    content = top.read(lambda _: _text(path))
+    content = top.read(lambda _: _text(path, "a file of a paper (TOML)"))
     if content is None:
         return None
     try:
@@ -108,10 +110,10 @@ def toml(path: Path, mistakes: list[Mistake]) -> Entry | None:
 def rows(path: Path, columns: Sequence[str], mistakes: list[Mistake]) -> list[Entry]:
     """The rows of a CSV file that has exactly these columns, each called by its id."""
     top = Entry({}, Place(str(path), 1), mistakes)
-    content = top.read(lambda _: _text(path))
+    content = top.read(lambda _: _text(path, "a table of numbers (CSV)"))
     if content is None:
         return []
-    reader = csv.reader(io.StringIO(content), strict=True)
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
     found = []
     try:
         head = next(reader, [])
@@ -142,13 +144,14 @@ def _wrong_head(columns: Sequence[str], head: Sequence[str]) -> str:
     return f"expected the columns {','.join(columns)}, found {','.join(head)}"
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, expected: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})") from None
+        return reading.read(path, MAX_BYTES, expected).decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"not a text file: byte {error.start + 1} is not UTF-8") from None
+        raise InputError(f"byte {error.start + 1} is not UTF-8; expected {expected}") from None
+    except InputError as error:
+        # The place of the mistake names the file.
+        raise InputError(str(error).removeprefix(f"{path}: ")) from None
 
 
 def _syntax_error(message: str, content: str) -> tuple[str, int]:

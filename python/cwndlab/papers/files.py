@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab import writing
 from cwndlab.files import REPORT, dump
 from cwndlab.frames import joined, runs_frame
+from cwndlab.table_files import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +23,11 @@ __all__ = ["DOCUMENT", "REPORT", "write_figures", "write_report", "write_tables"
 
 def write_tables(reproduction: Reproduction, folder: Path) -> None:
     """Write the document, the papers' numbers beside ours, the verdicts, and every run of every cell."""
-    (folder / REPORT).unlink(missing_ok=True)
-    (folder / DOCUMENT).write_text(dump(reproduction.to_json()) + "\n")
+    writing.remove(folder / REPORT)
+    writing.write_text(folder / DOCUMENT, dump(reproduction.to_json()) + "\n")
     for name, table in {"numbers": _numbers(reproduction), "verdicts": _verdicts(reproduction)}.items():
-        table.write_csv(folder / f"{name}.csv")
-        table.write_parquet(folder / f"{name}.parquet")
+        write_csv(table, folder / f"{name}.csv")
+        write_parquet(table, folder / f"{name}.parquet")
     runs = joined(
         (
             {"paper": paper.paper.id, "option": each.world.option, "value": each.world.value, "cell": key},
@@ -36,7 +38,7 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
         for key, result in each.results.items()
         if result.runs
     )
-    runs.write_parquet(folder / "runs.parquet")
+    write_parquet(runs, folder / "runs.parquet")
 
 
 def write_figures(reproduction: Reproduction, folder: Path, threads: int | None = None) -> None:
@@ -44,10 +46,10 @@ def write_figures(reproduction: Reproduction, folder: Path, threads: int | None 
     from cwndlab.papers import plots
 
     place = folder / plots.FOLDER
-    place.mkdir(exist_ok=True)
+    writing.make_folder(place)
     for kind in plots.KINDS:
         for old in place.glob(f"*.{kind}"):
-            old.unlink()
+            writing.remove(old)
     if not reproduction.quick:
         drawn = {
             plots.stem(paper.paper.id, each): each for paper in reproduction.papers for each in paper.figures

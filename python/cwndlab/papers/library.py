@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 from cwndlab.papers import content
 from cwndlab.papers.place import PaperError
-from cwndlab.papers.reading import COLUMNS, read_paper
 from cwndlab.papers.references import check_alternatives, check_names
+from cwndlab.papers.schema import COLUMNS, read_paper
+from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from cwndlab.papers.paper import Paper
@@ -47,8 +47,7 @@ def read(name: str) -> Paper:
     """Read one paper; raises `InputError` if there is none of this name, or if its folder has a mistake."""
     known = names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
         raise InputError(f"no paper is called {name!r}; {hint}")
     return read_folder(folder() / name)
 

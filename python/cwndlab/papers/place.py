@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.numbers import counted
+from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,9 +61,8 @@ class PaperError(InputError):
 def expected_one_of(known: Iterable[str], found: str) -> str:
     """The message for a name that is none of those known."""
     names = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(found, names, n=1)
-    hint = f'; did you mean "{near[0]}"?' if near else ""
-    return f'expected {_listed(names)}, found "{found}"{hint}'
+    hint = did_you_mean(found, names, "", quote='"')
+    return f'expected {_listed(names)}, found "{found}"{hint and f"; {hint}"}'
 
 
 def _listed(names: list[str]) -> str:

@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.numbers import counted
+from cwndlab.reading import MIB, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+# Far above what all papers make.
+MAX_BYTES = 1024 * MIB
 
 
 def page(documents: Iterable[Mapping[str, Any]]) -> str:
@@ -68,4 +72,5 @@ def _was_judged(claim: Mapping[str, Any]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(json.loads(Path(file).read_text()) for file in sys.argv[1:]))
+    expected = "the document of a reproduction (JSON)"
+    sys.stdout.write(page(json.loads(read(Path(file), MAX_BYTES, expected)) for file in sys.argv[1:]))

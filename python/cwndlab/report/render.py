@@ -24,6 +24,7 @@ from cwndlab.report.document import (
     Text,
     TimeChart,
 )
+from cwndlab.writing import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,7 @@ def render(report: Report) -> str:
 
 def write(report: Report, path: Path) -> None:
     """Write the page to a file."""
-    path.write_bytes(render(report).encode("utf-8"))
+    write_text(path, render(report))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.crowd import MANY
 from cwndlab.numbers import counted
 from cwndlab.tables import columns
 from cwndlab.tables.block import Block, Row, print_block
@@ -56,19 +57,18 @@ def explanation(comparison: Comparison) -> str:
 
 def blocks(comparison: Comparison, max_flows: int) -> list[Block]:
     """One table a subject: its rows are the algorithms, each followed by its difference to the first."""
-    of_flows = ("flow", "subflow")
-    flows = sum(table.kind in of_flows for table in comparison.tables)
-    shown = (table for table in comparison.tables if table.kind not in of_flows or flows <= max_flows)
+    shown = comparison.tables_of_few(max_flows)
     return [_block(comparison, table) for table in shown if _is_telling(table)]
 
 
 def harm_blocks(comparison: Comparison) -> list[Block]:
-    """What each flow that stayed as it was suffered from the algorithms of the others."""
+    """What each flow that stayed as it was suffered from the others' algorithms; of many the mean."""
+    harm = comparison.harm if len(comparison.harm) <= MANY else comparison.mean_harm
     return [
         Block(
             (f"harm to {table.name}",), list(_rows(comparison, table)), columns.HARM, len(comparison.seeds)
         ).measured()
-        for table in comparison.harm
+        for table in harm
     ]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.crowd import LEAST, MANY, crowds, least
 from cwndlab.numbers import counted, with_interval
 from cwndlab.outline import varying
-from cwndlab.summary import Component, mean_of_flows
+from cwndlab.summary import Component, is_of_a_flow
 from cwndlab.tables import columns
 from cwndlab.tables.block import Block, Row, print_block
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from cwndlab.crowd import Crowd
     from cwndlab.result import Result
     from cwndlab.summary import Summary
 
-# More flows than this are shown as the average flow of each algorithm.
-MAX_FLOWS = 40
+# How a quantile is called in a table.
+SPREAD = {"p05": " 5 %", "median": " median", "p95": " 95 %"}
 
 
 def print_result(console: Console, result: Result) -> None:
@@ -42,21 +44,22 @@ def blocks(result: Result) -> list[Block]:
         Block(("flow", "cc"), flow_rows(result), columns.FLOW, seeds),
         Block(("connection",), connection_rows(summary), columns.CONNECTION, seeds),
         Block(("group", "cc"), component_rows(summary.groups), columns.GROUP, seeds),
-        Block(("link",), component_rows(_telling_links(summary), with_cc=False), columns.LINK, seeds),
+        Block(("link",), component_rows(_shown_links(summary), with_cc=False), columns.LINK, seeds),
         Block(("change",), component_rows(summary.changes, with_cc=False), columns.CHANGE, seeds),
     )
     return [block.measured() for block in tables]
 
 
 def flow_rows(result: Result) -> list[Row]:
-    """One row a flow; of very many, one an algorithm."""
+    """One row a flow; of very many, a few for each algorithm, and the flows that got least."""
     return component_rows(_flows(result))
 
 
 def connection_rows(summary: Summary) -> list[Row]:
     """One row a multipath connection; of very many, none."""
-    connections = [flow for flow in summary.flows if flow.subflows]
-    return component_rows(connections if len(connections) <= MAX_FLOWS else (), with_cc=False)
+    if not 0 < summary.connections <= MANY:
+        return []
+    return component_rows((flow for flow in summary.flows if flow.subflows), with_cc=False)
 
 
 def component_rows(components: Iterable[Component], *, with_cc: bool = True) -> list[Row]:
@@ -89,23 +92,35 @@ def notes(result: Result) -> Iterator[str]:
             f"Jain's index of goodputs: {with_interval(summary.jain)}"
             f"{over_time if summary.jain_over_time.n else ''}"
         )
-    if any(component.degraded for component in summary.flows):
+    if summary.flow_count > MANY:
+        yield (
+            f"{summary.flow_count} flows: averages and quantiles of each algorithm, each column by itself; "
+            "then those with the least goodput. All are in runs.parquet and runs.csv."
+        )
+    if summary.degraded:
         yield "! degraded: the transport could not serve all that this algorithm needs"
     if len(result.runs) > 1 and not summary.deterministic:
         yield f"Seeds differ in {varying(result.scenario.resolved)}."
-    hidden = len(summary.links) - len(_telling_links(summary))
+    telling = _telling_links(summary)
+    quiet = len(summary.links) - len(telling)
+    if quiet:
+        yield f"{counted(quiet, 'access or return link')} without drop or loss: in the files only."
+    hidden = len(telling) - len(_shown_links(summary))
     if hidden:
-        yield f"{counted(hidden, 'access or return link')} without drop or loss: in the files only."
+        yield f"{counted(hidden, 'more access or return link')} with drops or losses: in the files only."
 
 
 def _flows(result: Result) -> list[Component]:
-    flows = result.summary.flows
-    if len(flows) <= MAX_FLOWS:
-        return [shown for flow in flows for shown in (flow, *_indented(flow.subflows))]
-    outcomes = [run.outcome for run in result.runs]
-    algorithms = dict.fromkeys(flow.cc or "" for flow in flows)
-    sizes = {cc: sum(flow.cc == cc for flow in flows) for cc in algorithms}
-    return [mean_of_flows(outcomes, cc, f"average of {size}") for cc, size in sizes.items()]
+    summary = result.summary
+    if summary.flow_count <= MANY:
+        return [shown for flow in summary.flows for shown in (flow, *_indented(flow.subflows))]
+    return [*(row for crowd in crowds(summary.outcomes) for row in _spread(crowd)), *least(summary.outcomes)]
+
+
+def _spread(crowd: Crowd) -> Iterator[Component]:
+    yield Component(f"average of {crowd.size}", crowd.cc, crowd.degraded, crowd.average)
+    for name, label in SPREAD.items():
+        yield Component(label, crowd.cc, False, crowd.quantiles[name])
 
 
 def _indented(subflows: Sequence[Component]) -> list[Component]:
@@ -116,8 +131,21 @@ def _telling_links(summary: Summary) -> list[Component]:
     return [link for link in summary.links if _is_telling(link)]
 
 
+def _shown_links(summary: Summary) -> list[Component]:
+    """Those that tell something; of very many access links of flows those with the most drops and losses."""
+    telling = _telling_links(summary)
+    own = [link for link in telling if is_of_a_flow(link.name)]
+    if len(own) <= MANY:
+        return telling
+    worst = {link.name for link in sorted(own, key=_missing_packets, reverse=True)[:LEAST]}
+    return [link for link in telling if link.name in worst or not is_of_a_flow(link.name)]
+
+
 def _is_telling(link: Component) -> bool:
     """Whether a link is one of the scenario's own, or an access or return link where something happened."""
-    if not link.name.endswith((".access", ".back")):
-        return True
-    return any(link.measures[key].mean for key in ("dropped_packets", "lost_packets") if key in link.measures)
+    return not link.name.endswith((".access", ".back")) or _missing_packets(link) > 0
+
+
+def _missing_packets(link: Component) -> float:
+    lost = (link.measures[key].mean for key in ("dropped_packets", "lost_packets") if key in link.measures)
+    return sum(mean for mean in lost if mean is not None)

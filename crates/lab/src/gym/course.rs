@@ -1,6 +1,7 @@
 //! What the episodes of an environment are made from: a link that is drawn anew for each, or a scenario that stands.
 
 use super::environments::{Environment, RANGES, draw};
+use super::link;
 use crate::scenario::{Flow, Scenario, Source, read};
 use crate::trace::Directory;
 use crate::weights;
@@ -8,8 +9,8 @@ use cwndlab_cc::Registry;
 use cwndlab_cc::params::Value;
 use std::sync::Arc;
 
-/// Length of a drawn episode.
-pub const DURATION: &str = "10 s";
+/// A file's name, and the hash of what it holds.
+pub type NamedFile = (String, String);
 
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
@@ -46,6 +47,9 @@ pub struct Course {
     /// The scenario, if it is always the same one.
     pinned: Option<Arc<Scenario>>,
     agents: Vec<String>,
+    /// What the files that it names held when it was made.
+    files: Vec<NamedFile>,
+    algorithms: Vec<&'static str>,
 }
 
 impl Course {
@@ -62,7 +66,7 @@ impl Course {
         let drawn = matches!(world, World::Drawn { .. });
         let (text, file, wanted) = match world {
             World::Drawn { flows } => {
-                (link(environment, flows), "<drawn>".to_owned(), agents(flows).collect())
+                (link::scenario(environment, flows), "<drawn>".to_owned(), link::agents(flows).collect())
             }
             World::Scenario { text, file, flows } => (text, file, flows),
         };
@@ -75,15 +79,25 @@ impl Course {
             steered: Vec::new(),
             pinned: None,
             agents: Vec::new(),
+            files: Vec::new(),
+            algorithms: Vec::new(),
         };
         // Settings of the agents' algorithm have no meaning before it is there.
-        let others = own.iter().filter(|(key, _)| !key.contains(".cc.")).cloned();
-        let before = course.read_exactly(&others.collect())?;
+        let others = own.iter().filter(|(key, _)| !key.contains(".cc.")).cloned().collect();
+        let given = if drawn { link::overrides(draw(0)) } else { Vec::new() };
+        let before = course.read_exactly(&[given, others].concat())?;
         course.steered = course.find(&before, &wanted)?;
         if !drawn {
             course.pinned = Some(Arc::new(course.read(course.steering())?));
         }
-        course.agents = course.waiting(&*course.scenario(0)?);
+        let first = course.unchecked(0)?;
+        course.agents = course.waiting(&first);
+        course.files = first.files();
+        course.algorithms = first.flows.iter().map(|flow| flow.template.algorithm.name).collect();
+        course.link(&first)?;
+        if drawn {
+            course.check_extremes()?;
+        }
         Ok(course)
     }
 
@@ -135,24 +149,60 @@ impl Course {
         algorithm.params.iter().find(|param| param.name == name).map(|param| param.default.clone())
     }
 
-    /// The values that the episode with this seed has, by the names of [`RANGES`]; none in a scenario that stands.
+    /// The algorithms of its flows.
     #[must_use]
-    pub fn drawn(&self, seed: u64) -> Vec<(&'static str, f64)> {
-        if self.pinned.is_some() {
-            return Vec::new();
+    pub fn algorithms(&self) -> &[&'static str] {
+        &self.algorithms
+    }
+
+    /// The files that its scenario names, each with the hash of what it held when the course was made.
+    #[must_use]
+    pub fn files(&self) -> &[NamedFile] {
+        &self.files
+    }
+
+    /// The link that an episode's scenario has in force, by the names of [`RANGES`], without what is no single number;
+    /// nothing for a scenario of the user's own.
+    ///
+    /// # Errors
+    /// Its rate or its delay is no single value.
+    pub fn link(&self, scenario: &Scenario) -> Result<Vec<(&'static str, f64)>, String> {
+        match (&self.pinned, self.steered.first()) {
+            (None, Some((flow, _))) => link::in_force(scenario, &scenario.flows[*flow]),
+            _ => Ok(Vec::new()),
         }
-        RANGES.iter().map(|range| range.name).zip(draw(seed)).collect()
     }
 
     /// The scenario of the episode with this seed.
     ///
     /// # Errors
-    /// It has mistakes.
+    /// It has mistakes, or a file that it names has changed since the course was made.
     pub fn scenario(&self, seed: u64) -> Result<Arc<Scenario>, String> {
+        let scenario = self.unchecked(seed)?;
+        let found = scenario.files();
+        match self.files.iter().find(|file| !found.contains(file)) {
+            Some((name, _)) => Err(format!("{name}: has changed since the environment was made")),
+            None => Ok(scenario),
+        }
+    }
+
+    fn unchecked(&self, seed: u64) -> Result<Arc<Scenario>, String> {
         match &self.pinned {
             Some(scenario) => Ok(scenario.clone()),
-            None => self.read([drawn_values(seed), self.steering()].concat()).map(Arc::new),
+            None => self.read([link::overrides(draw(seed)), self.steering()].concat()).map(Arc::new),
         }
+    }
+
+    /// What the user sets has to go with every link that may be drawn: what the smallest and the largest bear, all bear.
+    fn check_extremes(&self) -> Result<(), String> {
+        let smallest = RANGES.each_ref().map(|range| range.low);
+        let largest = RANGES.each_ref().map(|range| range.high);
+        for (which, values) in [("smallest", smallest), ("largest", largest)] {
+            self.read([link::overrides(values), self.steering()].concat())
+                .and_then(|scenario| self.link(&scenario))
+                .map_err(|why| format!("on the {which} link that an episode may draw: {why}"))?;
+        }
+        Ok(())
     }
 
     /// The same with another algorithm in the place of the agents: a name, or a table as a scenario has it.
@@ -160,7 +210,7 @@ impl Course {
     /// # Errors
     /// There is no such algorithm.
     pub fn with_algorithm(&self, seed: u64, algorithm: &str) -> Result<Scenario, String> {
-        let drawn = if self.pinned.is_some() { Vec::new() } else { drawn_values(seed) };
+        let drawn = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
         let replaced = self.steered.iter().map(|(n, _)| (format!("flow.{n}.cc"), algorithm.to_owned()));
         // What the user sets of the agents' algorithm has no meaning for another.
         let of_agents =
@@ -234,32 +284,4 @@ impl Course {
             .map(|(name, _)| name)
             .collect()
     }
-}
-
-/// A link whose values are drawn, with flows of the environment's algorithm; PettingZoo counts agents from 0.
-fn link(environment: &Environment, flows: u64) -> Vec<u8> {
-    let link = format!(
-        "duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n"
-    );
-    let flow = |name: String| {
-        let cc = environment.algorithm;
-        format!("\n[[flow]]\nname = \"{name}\"\ncc = \"{cc}\"\npath = [\"bottleneck\"]\n")
-    };
-    std::iter::once(link).chain(agents(flows).map(flow)).collect::<String>().into_bytes()
-}
-
-fn agents(flows: u64) -> impl Iterator<Item = String> {
-    (0..flows).map(|n| format!("agent_{n}"))
-}
-
-/// What an episode of this seed sets of the link; half of the RTT lies in each direction.
-fn drawn_values(seed: u64) -> Overrides {
-    let [rate_mbps, rtt_ms, buffer_bdp, loss] = draw(seed);
-    let set = |key: &str, value: String| (format!("link.bottleneck.{key}"), value);
-    vec![
-        set("rate", format!("{rate_mbps:.3} Mbit/s")),
-        set("delay", format!("{:.3} ms", rtt_ms / 2.0)),
-        set("queue", format!("{buffer_bdp:.3} bdp")),
-        set("loss", format!("{loss:.9}")),
-    ]
 }

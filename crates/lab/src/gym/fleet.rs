@@ -1,15 +1,14 @@
 //! Many environments that step together, on several threads.
 
-use super::{Course, Info, Player, Step};
+use super::{Course, Info, Mark, Player, Step};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 
-/// One environment of a fleet, and what its last step led to.
+/// One environment of a fleet, and what its last step led to, if there was one.
 struct Place {
     player: Player,
-    step: Result<Step, String>,
-    info: Info,
+    last: Option<Result<(Step, Info), String>>,
 }
 
 /// Steps all of its environments at once. One whose episode is over begins a new one at the next step, whatever its
@@ -32,12 +31,8 @@ pub struct Told<'a> {
 impl Fleet {
     /// So many environments of one course, on so many threads; on all cores if that is not said.
     #[must_use]
-    pub fn new(course: &Arc<Course>, observation_len: usize, count: usize, threads: Option<usize>) -> Self {
-        let place = || Place {
-            player: Player::new(course.clone(), observation_len),
-            step: Err("there is no episode yet: call reset".to_owned()),
-            info: Info::default(),
-        };
+    pub fn new(course: &Arc<Course>, count: usize, threads: Option<usize>) -> Self {
+        let place = || Place { player: Player::new(course.clone()), last: None };
         let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Self { places: (0..count).map(|_| place()).collect(), threads: threads.unwrap_or_else(cores) }
     }
@@ -47,7 +42,7 @@ impl Fleet {
     /// # Errors
     /// A run failed.
     pub fn reset(&mut self, seeds: &[Option<u64>]) -> Result<(), String> {
-        self.each(|n, place| place.reset(seeds.get(n).copied().flatten()))
+        self.each(|n, place| place.last = Some(place.player.reset(seeds.get(n).copied().flatten())))
     }
 
     /// Steps each with its action.
@@ -55,18 +50,32 @@ impl Fleet {
     /// # Errors
     /// A run failed.
     pub fn step(&mut self, actions: &[u32]) -> Result<(), String> {
-        self.each(|n, place| match &place.step {
-            Ok(step) if step.end.is_some() => place.reset(None),
-            Ok(_) => place.act(actions.get(n).copied().unwrap_or_default()),
-            Err(_) => {}
+        self.each(|n, place| match &place.last {
+            Some(Ok((step, _))) if step.end.is_some() => place.last = Some(place.player.reset(None)),
+            Some(Err(_)) => {}
+            _ => place.last = Some(place.player.step(actions.get(n).copied().unwrap_or_default())),
         })
+    }
+
+    /// Where each stands.
+    #[must_use]
+    pub fn marks(&self) -> Vec<Mark> {
+        self.places.iter().map(|place| place.player.mark()).collect()
+    }
+
+    /// Lets each go where one of another fleet stood, as [`Player::go_to`] does.
+    ///
+    /// # Errors
+    /// An episode does not repeat itself, or a run failed.
+    pub fn go_to(&mut self, marks: &[Mark]) -> Result<(), String> {
+        self.each(|n, place| place.last = marks.get(n).and_then(|mark| place.player.go_to(mark).transpose()))
     }
 
     /// What each tells, in order.
     pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
         self.places.iter().filter_map(|place| {
-            let step = *place.step.as_ref().ok()?;
-            Some(Told { observation: place.player.observation(), step, info: place.info })
+            let (step, info) = *place.last.as_ref()?.as_ref().ok()?;
+            Some(Told { observation: place.player.observation(), step, info })
         })
     }
 
@@ -86,19 +95,7 @@ impl Fleet {
                 }
             });
         }
-        self.places.iter().find_map(|place| place.step.as_ref().err()).map_or(Ok(()), |why| Err(why.clone()))
-    }
-}
-
-impl Place {
-    fn reset(&mut self, seed: Option<u64>) {
-        // The reward of a step that only begins an episode is none.
-        self.step = self.player.reset(seed).map(|step| Step { reward: 0.0, end: None, ..step });
-        self.info = self.player.info(0);
-    }
-
-    fn act(&mut self, action: u32) {
-        self.step = self.player.step(action);
-        self.info = self.player.info(0);
+        let failed = self.places.iter().find_map(|place| place.last.as_ref()?.as_ref().err());
+        failed.map_or(Ok(()), |why| Err(why.clone()))
     }
 }

@@ -31,8 +31,7 @@ pub struct Trainer {
     inputs: String,
     state: Vec<f32>,
     seed: u64,
-    /// What was done in the episode, and the sum of its rewards.
-    actions: Vec<u32>,
+    /// The sum of the episode's rewards.
     rewards: f64,
     /// An episode is under way.
     playing: bool,
@@ -66,7 +65,7 @@ impl Trainer {
         };
         let dqn = Dqn::new(params.config(), network, fresh, rng);
         let state = player.observation().to_vec();
-        Ok(Self { player, dqn, inputs, state, seed, actions: Vec::new(), rewards: 0.0, playing: true })
+        Ok(Self { player, dqn, inputs, state, seed, rewards: 0.0, playing: true })
     }
 
     /// A learner that goes on from a checkpoint, as if it had never been put down.
@@ -94,12 +93,13 @@ impl Trainer {
     /// What another learner can go on from.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
+        let mark = self.player.mark();
         Checkpoint {
             training: self.identity(),
             dqn: self.dqn.state(),
-            episode: self.player.seed(),
-            actions: self.actions.clone(),
-            seeds: self.player.seeds_drawn(),
+            episode: mark.seed,
+            actions: self.player.actions().iter().map(|action| u32::from(*action)).collect(),
+            seeds: mark.drawn,
         }
     }
 
@@ -117,7 +117,6 @@ impl Trainer {
             if !self.playing {
                 self.player.reset(None)?;
                 self.state.copy_from_slice(self.player.observation());
-                self.actions.clear();
                 self.rewards = 0.0;
                 self.playing = true;
             }
@@ -128,7 +127,7 @@ impl Trainer {
             self.dqn.learn();
             self.state.copy_from_slice(next_state);
             if step.end.is_some() {
-                let decisions = self.actions.len() as u64;
+                let decisions = self.player.actions().len() as u64;
                 let mean_reward = self.rewards / decisions as f64;
                 ended.push(EpisodeReward { seed: self.player.seed(), decisions, mean_reward });
             }
@@ -137,8 +136,7 @@ impl Trainer {
     }
 
     fn act(&mut self, action: u32) -> Result<Step, String> {
-        let step = self.player.step(action)?;
-        self.actions.push(action);
+        let (step, _) = self.player.step(action)?;
         self.rewards += f64::from(step.reward);
         self.playing = step.end.is_none();
         Ok(step)

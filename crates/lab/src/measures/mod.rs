@@ -101,7 +101,7 @@ fn flow(flow: &FlowOutcome, convergence: &Convergence) -> Value {
         "convergence_s": convergence.own_s.map(number),
         "degraded": flow.degraded,
     });
-    let mut object = with_patterns(own, &flow.patterns);
+    let mut object = with_patterns(own, flow.patterns.as_ref());
     if let (Value::Object(object), Some(multipath)) = (&mut object, &flow.multipath) {
         object.extend(connection(multipath, &convergence.subflows_s));
     }
@@ -125,9 +125,9 @@ fn connection(multipath: &MultipathOutcome, convergence_s: &[Option<f64>]) -> Ma
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// A component's measures and those of its timeout patterns, one beside the other.
-fn with_patterns(mut own: Value, patterns: &PatternsOutcome) -> Value {
-    if let Some(fields) = own.as_object_mut() {
+/// A component's measures, followed by those of its timeout patterns where they were counted.
+fn with_patterns(mut own: Value, patterns: Option<&PatternsOutcome>) -> Value {
+    if let (Some(fields), Some(patterns)) = (own.as_object_mut(), patterns) {
         for (name, value) in [
             ("rtt_samples", json!(patterns.rtt_samples)),
             ("rtt_peaks", json!(patterns.rtt_peaks)),
@@ -157,7 +157,7 @@ fn group(group: &GroupOutcome) -> Value {
         "timeouts": group.timeouts,
         "fast_recoveries": group.fast_recoveries,
     });
-    with_patterns(own, &group.patterns)
+    with_patterns(own, group.patterns.as_ref())
 }
 
 fn link(link: &LinkOutcome) -> Value {

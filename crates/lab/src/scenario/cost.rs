@@ -6,6 +6,8 @@ use super::problem::Problems;
 use super::section::Origin;
 use super::settle::base_rtt;
 use cwndlab_cc::{Rate, Span, Time};
+use cwndlab_sim::queue::fq_codel::FqCodelParams;
+use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{Capacity, Comes, SizeSpec};
 use std::collections::BTreeMap;
 
@@ -15,6 +17,17 @@ const ODDLY_MANY_PACKETS: f64 = 100e6;
 const CPU_S: f64 = 0.15e-6;
 /// As is a link with more packets than this under way at once.
 const ODDLY_MANY_UNDER_WAY: f64 = 1e6;
+
+/// What a run is in packets and flows, about.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Work {
+    /// Data packets that it may carry.
+    pub(crate) packets: f64,
+    /// The most of them that are sent and not yet acknowledged, in queues or under way.
+    pub(crate) held: f64,
+    /// Transfers of arrival processes that are there at once.
+    pub(crate) transfers: f64,
+}
 
 /// The flows that have one direction of a link as the slowest shared one on their way. In data packets.
 struct Bottleneck<'a> {
@@ -27,23 +40,30 @@ struct Bottleneck<'a> {
     lasting_per_second: f64,
     /// Largest base round-trip time of these.
     rtt: Span,
+    /// Largest base round-trip time of all its flows.
+    longest: Span,
+    /// Packets that its queue holds.
+    queue: f64,
 }
 
-/// Tells of a run that carries very many packets, and of links that hold very many at once; gives the data packets that
-/// it may carry.
+/// Tells of a run that carries very many packets, and of links that hold very many at once; gives what it may come to.
 pub(crate) fn tell(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Span,
     problems: &Problems,
-) -> f64 {
+) -> Work {
     let bottlenecks = bottlenecks(links, flows, duration);
     for bottleneck in &bottlenecks {
         under_way(bottleneck, duration, problems);
     }
-    let carried = |bottleneck: &Bottleneck| bottleneck.sent.min(bottleneck.capacity);
     let packets: f64 = bottlenecks.iter().map(carried).sum();
-    let Some(most) = bottlenecks.iter().max_by(|a, b| carried(a).total_cmp(&carried(b))) else { return 0.0 };
+    let work = Work {
+        packets,
+        held: bottlenecks.iter().map(|bottleneck| held(bottleneck, duration)).sum(),
+        transfers: flows.iter().flatten().map(|flow| transfers(flow, links, duration)).sum(),
+    };
+    let Some(most) = bottlenecks.iter().max_by(|a, b| carried(a).total_cmp(&carried(b))) else { return work };
     if packets > ODDLY_MANY_PACKETS {
         let here = if bottlenecks.len() > 1 { ", most of them here" } else { "" };
         let message = format!(
@@ -54,7 +74,46 @@ pub(crate) fn tell(
         );
         problems.warn(&most.origin.at, &most.origin.key, message);
     }
-    packets
+    work
+}
+
+fn carried(bottleneck: &Bottleneck) -> f64 {
+    bottleneck.sent.min(bottleneck.capacity)
+}
+
+fn held(bottleneck: &Bottleneck, duration: Span) -> f64 {
+    let under_way = bottleneck.capacity / duration.as_secs_f64() * bottleneck.longest.as_secs_f64();
+    (under_way + bottleneck.queue).min(carried(bottleneck))
+}
+
+/// Transfers of an arrival process that are there at once: those of a second, and what the slowest link leaves over.
+fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
+    let Some(arrivals) = flow.arrivals.filter(|_| flow.enabled) else { return 0.0 };
+    let processes = flow.count.unwrap_or(1) as f64;
+    let Comes::PerSecond(rate) = arrivals.comes else {
+        let Comes::Parallel { transfers, .. } = arrivals.comes else { return 0.0 };
+        return processes * transfers as f64;
+    };
+    let seconds = Span(duration.0.saturating_sub(flow.template.start.0)).as_secs_f64();
+    let offered = rate * mean(arrivals.size) * 8.0;
+    let of_path = flow.paths.iter().flat_map(|path| &path.links);
+    let rates =
+        of_path.filter_map(|&n| Some(run_bits(links.get(n)?.as_ref()?, duration)? / duration.as_secs_f64()));
+    let slowest = rates.fold(f64::INFINITY, f64::min);
+    let left_over = (1.0 - slowest / offered).max(0.0);
+    processes * rate * (seconds.min(1.0) + seconds * left_over)
+}
+
+/// Packets of 1500 bytes that a queue holds.
+fn room(queue: &QueueSpec) -> f64 {
+    match queue {
+        QueueSpec::DropTail(Limit::Unlimited) => f64::INFINITY,
+        QueueSpec::DropTail(Limit::Packets(packets)) => *packets as f64,
+        QueueSpec::DropTail(Limit::Bytes(bytes)) => *bytes as f64 / 1500.0,
+        QueueSpec::Codel(params) => params.limit as f64,
+        QueueSpec::FqCodel(params) => params.limit as f64,
+        QueueSpec::Ns3Default(_) => FqCodelParams::default().limit as f64,
+    }
 }
 
 fn under_way(bottleneck: &Bottleneck, duration: Span, problems: &Problems) {
@@ -98,8 +157,11 @@ fn bottlenecks<'a>(
             Some((n, link)) => ((Some(n), usize::from(flow.template.reverse)), &link.origin),
             None => ((None, index), &flow.origin),
         };
+        let queue = shared.map_or(f64::INFINITY, |(_, link)| room(&link.spec.queue));
         let bottleneck = found.entry(key).or_insert(Bottleneck {
             origin,
+            queue,
+            longest: Span::ZERO,
             capacity,
             sent: 0.0,
             lasting_per_second: 0.0,
@@ -107,6 +169,7 @@ fn bottlenecks<'a>(
         });
         bottleneck.capacity = bottleneck.capacity.max(capacity);
         bottleneck.sent += sent;
+        bottleneck.longest = bottleneck.longest.max(rtt);
         if !flow.bounded() {
             let count = flow.count.unwrap_or(1) as f64;
             bottleneck.lasting_per_second += count * access / duration.as_secs_f64();

@@ -1,6 +1,6 @@
 //! How much the simulator can hold.
 
-use super::cost;
+use super::cost::{self, Work};
 use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::{Checked, Problems};
@@ -38,14 +38,14 @@ pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> 
     Ok(())
 }
 
-/// Refuses what the simulator could not hold or number, and tells what it would long be busy with; gives the data
-/// packets that the run may carry, where that can be said.
+/// Refuses what the simulator could not hold or number, and tells what it would long be busy with; gives what
+/// the run may come to, where that can be said.
 pub(crate) fn check(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Option<Span>,
     problems: &Problems,
-) -> f64 {
+) -> Work {
     let mut fits = Ok(());
     for flow in flows.iter().flatten() {
         for path in &flow.paths {
@@ -55,7 +55,7 @@ pub(crate) fn check(
     }
     match (fits, duration) {
         (Ok(()), Some(duration)) => cost::tell(links, flows, duration, problems),
-        _ => 0.0,
+        _ => Work::default(),
     }
 }
 

@@ -158,8 +158,8 @@ fn link_rate(item: &Item) -> Checked<Rate> {
 fn traced(item: &Item, cx: &Context) -> Checked<Served> {
     let file = item.text()?;
     let found = match item.node.at {
-        Place::File(..) => cx.traces.open(file),
         Place::Override(_) => cx.traces.open_override(file),
+        _ => cx.traces.open(file),
     };
     let mut open = found.map_err(|why| item.error(why))?;
     if open.bytes > ODDLY_LARGE {

@@ -21,18 +21,24 @@ mod settle;
 mod steps;
 mod top;
 pub(crate) mod tree;
+mod visible;
 mod weights;
 mod words;
 
+use cost::Work;
 use flow::Path;
 
 pub(crate) use flow::Flow;
 pub(crate) use link::Link;
 pub use problem::{Place, Problem, Severity};
-pub(crate) use quantity::show_time;
+pub(crate) use quantity::{QueueSize, show_time};
 pub(crate) use resolve::{setting as resolve_setting, tcp as resolve_tcp};
+pub(crate) use settle::PACKET_BITS;
+pub use words::nearest;
 
-use crate::trace::TraceFiles;
+use crate::trace::{self, TraceFiles};
+use cwndlab_cc::decisions::GivenWeights;
+use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, MultipathSpec, PathSpec, RecordSpec};
@@ -56,10 +62,11 @@ pub struct Scenario {
     pub(crate) warmup: Span,
     pub(crate) send_jitter: Option<Span>,
     pub(crate) record_interval: Span,
+    pub(crate) timeout_patterns: bool,
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) packets_expected: f64,
+    pub(crate) work: Work,
 }
 
 /// Cells that a recording may have: 128 MB of numbers.
@@ -79,6 +86,9 @@ pub fn read(
     let (root, problems) = match decode(text) {
         Ok(text) => {
             let (root, syntax) = tree::parse(text);
+            if !syntax.is_empty() && trace::is_like_trace(text) {
+                return (None, vec![a_trace(source.file)]);
+            }
             (root, problem::Problems::new(source.file, syntax))
         }
         Err(message) => {
@@ -91,6 +101,16 @@ pub fn read(
     let scenario = top::scenario(&root, source, &problems);
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())
+}
+
+/// Told alone: every line of a trace is a mistake in a scenario.
+fn a_trace(file: &str) -> Problem {
+    let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let message = format!(
+        "this is a trace, not a scenario; a scenario names it in a [[link]]: trace = \"{}\"",
+        tree::shortened(&name)
+    );
+    Problem { file: file.into(), severity: Severity::Error, place: Place::Whole, key: String::new(), message }
 }
 
 fn decode(text: &[u8]) -> Result<&str, String> {
@@ -116,7 +136,31 @@ impl Scenario {
     /// Links without a rate and windows without a limit by them are left out.
     #[must_use]
     pub fn packets_expected(&self) -> f64 {
-        self.packets_expected
+        self.work.packets
+    }
+
+    /// About how many data packets are in the simulator's memory at once, at most: sent and not yet acknowledged.
+    #[must_use]
+    pub fn packets_held(&self) -> f64 {
+        self.work.held
+    }
+
+    /// About how many senders there are at once: flows, subflows, connections, and transfers of arrival processes.
+    #[must_use]
+    pub fn senders(&self) -> f64 {
+        let lasting = self.running().filter(|flow| flow.arrivals.is_none());
+        lasting.map(recorded_tables).sum::<usize>() as f64 + self.work.transfers
+    }
+
+    /// How many directions of links there are, access links included.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        let ways = |link: &Link| 1 + usize::from(link.back.is_some());
+        let own = |flow: &Flow| {
+            flow.names.len()
+                * flow.paths.iter().filter_map(|path| path.access.as_ref()).map(ways).sum::<usize>()
+        };
+        self.links.iter().map(ways).sum::<usize>() + self.running().map(own).sum::<usize>()
     }
 
     /// The flows that run.
@@ -138,7 +182,23 @@ impl Scenario {
             arrivals: arriving.into_iter().flat_map(arrival_specs).collect(),
             send_jitter: self.send_jitter,
             record: record.then(|| self.record_spec()),
+            timeout_patterns: self.timeout_patterns,
         }
+    }
+
+    /// The files that it names, traces and weights, each with the hash of what it held when the scenario was read.
+    pub(crate) fn files(&self) -> Vec<(String, String)> {
+        let access = self.flows.iter().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
+        let links = self.links.iter().chain(access);
+        let ways = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
+        let traces = ways.filter_map(|way| way.trace.as_ref());
+        let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
+        let settings = self.flows.iter().flat_map(|flow| &flow.template.settings);
+        let weights = settings.filter_map(|(_, value)| match value {
+            Value::Weights(GivenWeights(Some(file))) => Some((file.name.clone(), file.hash.clone())),
+            _ => None,
+        });
+        traces.chain(weights).collect()
     }
 
     /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.

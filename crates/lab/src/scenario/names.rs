@@ -3,13 +3,16 @@
 use super::flow::Flow;
 use super::problem::{Checked, Problems};
 use super::section::{Item, Section};
+use super::visible::is_visible;
 use std::collections::{BTreeMap, BTreeSet};
 
 const LONGEST: usize = 100;
+/// What a formula begins with in a spreadsheet, where names come to by CSV.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// A `[[link]]` or `[[flow]]` table with its name; problems in it are told under that name.
-pub(crate) fn named<'a>(item: &Item<'a>, kind: &str) -> Checked<(Option<String>, Section<'a>)> {
-    let mut section = item.section()?;
+pub(crate) fn named<'a>(item: &Item<'a>, kind: &'static str) -> Checked<(Option<String>, Section<'a>)> {
+    let mut section = item.section()?.of_kind(kind);
     let name = section.get("name", name).ok().flatten();
     let section = match &name {
         Some(name) => section.called(format!("{kind}.{name}")),
@@ -20,10 +23,15 @@ pub(crate) fn named<'a>(item: &Item<'a>, kind: &str) -> Checked<(Option<String>,
 
 fn name(item: &Item) -> Checked<String> {
     let name = item.text()?;
-    let proper = |c: char| !c.is_control() && c != '.' && c != '"';
+    let proper = |c: char| is_visible(c) && c != '.' && c != '"';
     if name.trim() != name || name.is_empty() || name.chars().count() > LONGEST || !name.chars().all(proper) {
+        return Err(item.needs(&format!(
+            "a name of 1 to {LONGEST} visible characters without dots, quotes and outer spaces"
+        )));
+    }
+    if name.starts_with(FORMULA) {
         return Err(
-            item.needs(&format!("a name of 1 to {LONGEST} characters without dots, quotes and outer spaces"))
+            item.needs("a name that does not begin with =, +, - or @, as a spreadsheet's formula does")
         );
     }
     Ok(name.to_owned())

@@ -1,7 +1,7 @@
 //! What is wrong or odd in a scenario, told like a good compiler tells it.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +32,8 @@ pub enum Place {
     File(usize, usize),
     /// In an override with this dotted key.
     Override(Arc<str>),
+    /// Nowhere in particular.
+    Whole,
 }
 
 impl Place {
@@ -55,21 +57,30 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Its line; `None` in an override.
+    /// Its line; `None` outside of the file's text.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self.place {
             Place::File(line, _) => Some(line),
-            Place::Override(_) => None,
+            Place::Override(_) | Place::Whole => None,
         }
     }
 
-    /// Its column; `None` in an override.
+    /// The dotted key of the override that it is in.
+    #[must_use]
+    pub fn override_key(&self) -> Option<&str> {
+        match &self.place {
+            Place::Override(key) => Some(key),
+            Place::File(..) | Place::Whole => None,
+        }
+    }
+
+    /// Its column; `None` outside of the file's text.
     #[must_use]
     pub fn column(&self) -> Option<usize> {
         match self.place {
             Place::File(_, column) => Some(column),
-            Place::Override(_) => None,
+            Place::Override(_) | Place::Whole => None,
         }
     }
 }
@@ -86,6 +97,10 @@ impl fmt::Display for Problem {
                 write!(f, "--set {key}: {word}: ")?;
                 Some(&**key)
             }
+            Place::Whole => {
+                write!(f, "{}: {word}: ", self.file)?;
+                None
+            }
         };
         if !self.key.is_empty() && named != Some(self.key.as_str()) {
             write!(f, "{}: ", self.key)?;
@@ -94,8 +109,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How many problems are told: who has made more reads no further.
-const TOLD: usize = 1000;
+/// How many errors are told, and how many warnings: who has made more reads no further.
+const TOLD: usize = 20;
 
 /// A value that could not be had; why has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,17 +126,24 @@ pub(crate) struct Problems {
     /// The lines that are not TOML. What else seems wrong in one of them is an echo, and what seems to be missing
     /// anywhere may stand in them.
     broken: BTreeSet<usize>,
+    /// The keys that tables of each kind have, as far as one was read.
+    keys: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
 }
 
 impl Problems {
     pub(crate) fn new(file: &str, syntax: Vec<(Place, String)>) -> Self {
-        let mut problems = Self { file: file.into(), found: RefCell::default(), broken: BTreeSet::new() };
+        let mut problems = Self {
+            file: file.into(),
+            found: RefCell::default(),
+            broken: BTreeSet::new(),
+            keys: RefCell::default(),
+        };
         for (place, message) in &syntax {
             problems.error(place, "", message.as_str());
         }
         let line = |place: &Place| match place {
             Place::File(line, _) => Some(*line),
-            Place::Override(_) => None,
+            Place::Override(_) | Place::Whole => None,
         };
         problems.broken = syntax.iter().filter_map(|(place, _)| line(place)).collect();
         problems
@@ -154,17 +176,46 @@ impl Problems {
         self.found.borrow().iter().any(|problem| problem.severity == Severity::Error)
     }
 
+    /// Notes the keys of a kind of table, for a key that stands in the wrong one.
+    pub(crate) fn note_keys(&self, kind: &'static str, keys: impl IntoIterator<Item = &'static str>) {
+        self.keys.borrow_mut().entry(kind).or_default().extend(keys);
+    }
+
+    /// The kinds of tables that have a key, as far as they are noted.
+    pub(crate) fn kinds_with(&self, key: &str) -> Vec<&'static str> {
+        let keys = self.keys.borrow();
+        keys.iter().filter(|(_, keys)| keys.contains(key)).map(|(kind, _)| *kind).collect()
+    }
+
     /// All that a reader can use, in the order of the file, those of overrides last.
     pub(crate) fn into_sorted(self) -> Vec<Problem> {
         let mut found = self.found.into_inner();
         found.sort_by(|a, b| (&a.place, a.severity).cmp(&(&b.place, b.severity)));
         found.dedup();
-        if found.len() > TOLD {
-            let message = format!("and {} problems more", found.len() - TOLD);
-            found.truncate(TOLD);
-            let last = Problem { message, key: String::new(), ..found[TOLD - 1].clone() };
-            found.push(last);
+        // One override may go to many entries (`flow.*.cc`), and is wrong in each for the same reason.
+        let mut told = BTreeSet::new();
+        found.retain(|problem| {
+            !matches!(problem.place, Place::Override(_))
+                || told.insert((problem.place.clone(), problem.message.clone()))
+        });
+        // Counted apart, so that no number of warnings hides an error.
+        for severity in [Severity::Error, Severity::Warning] {
+            cap(&mut found, severity);
         }
         found
+    }
+}
+
+/// Leaves the first problems of a severity, and the number of the others in their place.
+fn cap(found: &mut Vec<Problem>, severity: Severity) {
+    let mut count = 0_usize;
+    found.retain(|problem| {
+        count += usize::from(problem.severity == severity);
+        problem.severity != severity || count <= TOLD
+    });
+    if let (Some(more @ 1..), Some(first)) = (count.checked_sub(TOLD), found.first()) {
+        let message = format!("and {more} more {}s", severity.word());
+        let file = first.file.clone();
+        found.push(Problem { file, severity, place: Place::Whole, key: String::new(), message });
     }
 }

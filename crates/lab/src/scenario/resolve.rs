@@ -29,6 +29,7 @@ pub(crate) fn resolve(scenario: &Scenario) -> Value {
         "warmup": show_time(scenario.warmup),
         "send_jitter": scenario.send_jitter.map(show_time),
         "record": { "interval": show_time(scenario.record_interval) },
+        "timeout_patterns": scenario.timeout_patterns,
         "tcp": tcp(&scenario.tcp),
         "link": links.collect::<Vec<_>>(),
         "flow": scenario.flows.iter().map(|entry| flow(entry, &scenario.links)).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
 //! Reading tables: every key that is asked for becomes an allowed one, so the list of keys is written nowhere else.
 
 use super::problem::{Checked, Place, Problems, Reported};
-use super::tree::{Kind, Node, Table};
+use super::tree::{Key, Kind, Node, Table};
 use super::words;
 
 /// A value with its key.
@@ -105,6 +105,7 @@ impl<'a> Item<'a> {
                 path: self.key.clone(),
                 problems: self.problems,
                 asked: Vec::new(),
+                kind: None,
             }),
             _ => Err(self.needs("a table")),
         }
@@ -125,6 +126,8 @@ pub(crate) struct Section<'a> {
     path: String,
     pub(crate) problems: &'a Problems,
     asked: Vec<&'static str>,
+    /// `flow` of a `[[flow]]`, and so on.
+    kind: Option<&'static str>,
 }
 
 impl<'a> Section<'a> {
@@ -136,6 +139,12 @@ impl<'a> Section<'a> {
     /// Calls the table by another path, as by its name in place of its number.
     pub(crate) fn called(mut self, path: String) -> Self {
         self.path = path;
+        self
+    }
+
+    /// Says of which kind of table it is.
+    pub(crate) fn of_kind(mut self, kind: &'static str) -> Self {
+        self.kind = Some(kind);
         self
     }
 
@@ -190,12 +199,44 @@ impl<'a> Section<'a> {
         let mut allowed = self.asked.clone();
         allowed.sort_unstable();
         allowed.dedup();
+        if let Some(kind) = self.kind {
+            self.problems.note_keys(kind, allowed.iter().copied());
+        }
         let unknown = self.table.0.iter().filter(|(key, _)| !allowed.contains(&key.name.as_str()));
         let mut read = Ok(());
         for (key, _) in unknown {
-            let message = words::unknown("key", &key.name, &allowed);
+            let message = match self.elsewhere(key) {
+                meant if !meant.is_empty() && !key_means(&key.name, &allowed) => {
+                    words::unknown_but("key", &key.name, &meant, &allowed)
+                }
+                _ => words::unknown("key", &key.name, &allowed),
+            };
             read = Err(self.problems.error(&key.at, &self.path_of(&key.name), message));
         }
         read
     }
+
+    /// Where a key at the top belongs: "`flow.*.cc`", or in the file "`cc` in a [[flow]]"; empty if nowhere.
+    fn elsewhere(&self, key: &Key) -> String {
+        if !self.path.is_empty() {
+            return String::new();
+        }
+        let kinds = self.problems.kinds_with(&key.name);
+        let (name, kinds) = match words::ordinary(&key.name) {
+            Some((ordinary, _)) if kinds.is_empty() => (ordinary, self.problems.kinds_with(ordinary)),
+            _ => (key.name.as_str(), kinds),
+        };
+        let places = kinds.iter().map(|kind| match (*kind, &key.at) {
+            ("tcp", Place::Override(_)) => format!("`tcp.{name}`"),
+            (_, Place::Override(_)) => format!("`{kind}.*.{name}`"),
+            ("tcp", _) => format!("`{name}` in [tcp]"),
+            _ => format!("`{name}` in a [[{kind}]]"),
+        });
+        places.collect::<Vec<_>>().join(" or ")
+    }
+}
+
+/// Whether an ordinary word means one of these keys.
+fn key_means(word: &str, allowed: &[&str]) -> bool {
+    words::ordinary(word).is_some_and(|(key, _)| allowed.contains(&key))
 }

@@ -9,7 +9,7 @@ use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::queue::{Limit, QueueSpec};
 
 /// A packet of drop-tail's count.
-const PACKET_BITS: f64 = 1500.0 * 8.0;
+pub(crate) const PACKET_BITS: f64 = 1500.0 * 8.0;
 /// More is legal, but no buffer that anyone sells.
 const ODDLY_MANY_BDP: f64 = 100.0;
 

@@ -1,6 +1,7 @@
 //! The top level of a scenario file.
 
 use super::context::Context;
+use super::cost::Work;
 use super::flow::{self, Flow, LinkNumbers};
 use super::link::{Link, Role, link};
 use super::problem::{Checked, Problems};
@@ -9,7 +10,8 @@ use super::section::{Item, Section};
 use super::tree::{Kind, Node};
 use super::{Scenario, Source, limits, names, odd, settle};
 use cwndlab_cc::Span;
-use cwndlab_sim::tcp::{PROFILES, Profile};
+use cwndlab_cc::params::Parameters;
+use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use std::collections::BTreeSet;
 
 /// Longer runs are legal, but hardly meant.
@@ -26,9 +28,11 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     let warmup = section.get("warmup", |item| warmup(item, duration));
     let send_jitter = section.get("send_jitter", quantity::time);
     let record_interval = section.get("record", record_interval);
+    let timeout_patterns = section.get("timeout_patterns", |item| item.flag());
     // Where the profile is wrong, the rest is checked with the default one.
     let in_force = profile.unwrap_or(&PROFILES[0]);
     let tcp = section.get("tcp", |item| flow::options(item, &in_force.options()));
+    problems.note_keys("tcp", TcpOptions::specs().iter().map(|spec| spec.name));
     let mut cx = Context {
         registry: source.registry,
         traces: source.traces,
@@ -40,7 +44,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     if let Ok(Some(options)) = &tcp {
         cx.tcp = options.clone();
     }
-    let (links, flows, packets_expected) = network(&mut section, &cx);
+    let (links, flows, work) = network(&mut section, &cx);
     section.finish()?;
 
     Ok(Scenario {
@@ -50,15 +54,16 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
         warmup: warmup?.unwrap_or(Span::ZERO),
         send_jitter: send_jitter?,
         record_interval: record_interval?.unwrap_or(RECORD_INTERVAL),
+        timeout_patterns: timeout_patterns?.unwrap_or(false),
         tcp: tcp?.unwrap_or_else(|| in_force.options()),
         links: links.into_iter().flatten().collect(),
         flows: flows.into_iter().flatten().collect(),
-        packets_expected,
+        work,
     })
 }
 
-/// Links and flows, and the data packets that they may carry; what could not be read is `None`, and has been reported.
-fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, f64) {
+/// Links and flows, and what they may come to; what could not be read is `None`, and has been reported.
+fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, Work) {
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
     let (link_names, mut links) = read_links(named, cx);
@@ -71,9 +76,9 @@ fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Optio
     }
     settle::settle(&mut links, &mut flows, cx.problems);
     none_enabled(&flows, cx.problems);
-    let packets = limits::check(&links, &flows, cx.duration, cx.problems);
+    let work = limits::check(&links, &flows, cx.duration, cx.problems);
     odd::tell(&links, &flows, cx.duration, cx.problems);
-    (links, flows, packets)
+    (links, flows, work)
 }
 
 /// Refuses a scenario in which nothing would run.

@@ -1,6 +1,7 @@
 //! A scenario's text as a tree of values that know where they were written.
 
 use super::problem::Place;
+use super::visible;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -84,7 +85,7 @@ impl Kind {
 /// A text short enough for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
-    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let shown: String = text.chars().take(LONGEST).map(visible::shown).collect();
     if text.chars().nth(LONGEST).is_some() { format!("{shown}...") } else { shown }
 }
 

@@ -16,8 +16,8 @@ pub(crate) fn given(item: &Item, spec: &ParamSpec, cx: &Context) -> Checked<Valu
         return Ok(Value::Weights(GivenWeights(None)));
     }
     let found = match item.node.at {
-        Place::File(..) => cx.traces.open(name),
         Place::Override(_) => cx.traces.open_override(name),
+        _ => cx.traces.open(name),
     };
     let file = found.map_err(|why| item.error(why))?;
     let mut content = Vec::new();

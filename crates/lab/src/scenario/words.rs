@@ -1,4 +1,4 @@
-//! Words that are allowed, and the nearest of them to one that is not.
+//! Words that are allowed, and those of them that were probably meant by one that is not.
 
 use super::tree::shortened;
 
@@ -6,26 +6,79 @@ use super::tree::shortened;
 const LONGEST_MISSPELLING: usize = 64;
 /// How many allowed words a message lists.
 const LISTED: usize = 24;
+/// How many words that are equally near a message suggests.
+const SUGGESTED: usize = 4;
 
-/// The allowed word that was most likely meant.
-pub(crate) fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Option<&'a str> {
+/// What others call a key, the key here, and what a reader of the one must know of the other.
+const ORDINARY: &[(&str, &str, &str)] = &[
+    ("algorithm", "cc", ""),
+    ("bandwidth", "rate", ""),
+    ("buffer", "queue", ""),
+    ("buffer_size", "queue", ""),
+    ("bw", "rate", ""),
+    ("capacity", "rate", ""),
+    ("congestion_control", "cc", ""),
+    ("latency", "delay", "one way"),
+    ("packet_loss", "loss", ""),
+    ("qdisc", "queue", ""),
+    ("route", "path", ""),
+    ("rtt", "delay", "one way: half of the round trip"),
+    ("time", "duration", ""),
+];
+
+/// The allowed words that were most likely meant: all that are equally near.
+#[must_use]
+pub fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Vec<&'a str> {
     if word.len() > LONGEST_MISSPELLING {
-        return None;
+        return Vec::new();
     }
     let word = word.to_lowercase();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&word, &candidate.to_lowercase());
-    let best = allowed.iter().copied().min_by_key(|candidate| distance(candidate))?;
     let tolerated = ((word.chars().count() + 1) / 3).max(1);
-    (distance(best) <= tolerated).then_some(best)
+    let least = allowed.iter().map(|candidate| distance(candidate)).min();
+    let near = allowed.iter().copied().filter(|candidate| Some(distance(candidate)) == least);
+    if least.is_some_and(|least| least <= tolerated) { near.take(SUGGESTED).collect() } else { Vec::new() }
+}
+
+/// The key that an ordinary word means here, and what must be said beside it.
+pub(crate) fn ordinary(word: &str) -> Option<(&'static str, &'static str)> {
+    let word = word.to_lowercase();
+    let entry = ORDINARY.iter().find(|(ordinary, ..)| *ordinary == word);
+    entry.map(|(_, key, note)| (*key, *note))
 }
 
 /// "unknown key `rat`; did you mean `rate`? Allowed: rate, delay"
 pub(crate) fn unknown(noun: &str, word: &str, allowed: &[&str]) -> String {
-    let meant = match nearest(word, allowed) {
-        Some(near) => format!("; did you mean `{near}`? Allowed: "),
-        None => "; allowed: ".to_owned(),
+    let known = ordinary(word).filter(|(key, _)| noun == "key" && allowed.contains(key));
+    let meant = match known {
+        Some((key, note)) => noted(key, note),
+        None => alternatives(&nearest(word, allowed)),
     };
-    format!("unknown {noun} `{}`{meant}{}", shortened(word), listed(allowed))
+    unknown_but(noun, word, &meant, allowed)
+}
+
+/// The same where it is known what was meant; an empty text says that it is not.
+pub(crate) fn unknown_but(noun: &str, word: &str, meant: &str, allowed: &[&str]) -> String {
+    let suggestion = if meant.is_empty() {
+        "; allowed: ".to_owned()
+    } else {
+        format!("; did you mean {meant}? Allowed: ")
+    };
+    format!("unknown {noun} `{}`{suggestion}{}", shortened(word), listed(allowed))
+}
+
+/// "`delay` (one way)"
+pub(crate) fn noted(key: &str, note: &str) -> String {
+    if note.is_empty() { format!("`{key}`") } else { format!("`{key}` ({note})") }
+}
+
+/// "`bbr1`, `bbr2` or `bbr3`"
+pub(crate) fn alternatives<T: AsRef<str>>(words: &[T]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
 }
 
 /// The words with commas, as many as a message bears.

@@ -80,6 +80,10 @@ impl Cycle {
         if row.at <= until {
             self.kept.push(row);
         }
+        // Before they fill the memory.
+        if self.kept.len() as u128 > MOST_STEPS {
+            return Err(format!("the run would have more than {MOST_STEPS} steps; allowed are {MOST_STEPS}"));
+        }
         Ok(Self { rows: self.rows + 1, last: row, ..self })
     }
 

@@ -10,7 +10,19 @@ const BYTES: u64 = 1504;
 /// Thirty years in milliseconds; later times would overflow.
 const LATEST: u64 = 1_000_000_000_000;
 
+/// The most opportunities that are kept: 1.6 GB of memory.
+const MOST_KEPT: usize = 200_000_000;
+
 pub(super) fn read(
+    first: &str,
+    lines: &mut Lines,
+    until: Span,
+) -> Result<(Service, Rate, Option<Span>), String> {
+    read_up_to(MOST_KEPT, first, lines, until)
+}
+
+fn read_up_to(
+    most: usize,
     first: &str,
     lines: &mut Lines,
     until: Span,
@@ -26,6 +38,11 @@ pub(super) fn read(
         // One is kept in any case: a link without any opportunity would be none.
         if at.is_empty() || Span::from_millis(ms) <= until {
             at.push(Time(Span::from_millis(ms).0));
+        }
+        if at.len() > most {
+            return Err(
+                lines.wrong(&format!("more opportunities within the run than the {most} that are allowed"))
+            );
         }
         (count, last) = (count + 1, ms);
         next = lines.next()?;
@@ -52,4 +69,21 @@ fn milliseconds(line: &str) -> Result<u64, String> {
     }
     let ms = line.parse().ok().filter(|ms| *ms <= LATEST);
     ms.ok_or_else(|| format!("{shown} ms is too late"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_opportunities_than_memory_is_given_for_are_refused_while_they_are_read() {
+        let up_to = |most: usize| {
+            let mut text: &[u8] = b"1\n1\n1\n2000\nno number, and never read";
+            let mut lines = Lines::new(&mut text);
+            let first = lines.next().unwrap().unwrap();
+            read_up_to(most, &first, &mut lines, Span::from_secs(1)).unwrap_err()
+        };
+        assert_eq!(up_to(2), "line 3: more opportunities within the run than the 2 that are allowed");
+        assert!(up_to(3).starts_with("line 5: `no number"));
+    }
 }

@@ -61,6 +61,22 @@ pub fn read(reader: &mut dyn BufRead, until: Span) -> Result<Trace, String> {
     Ok(Trace { service, mean, period, hash: lines.hash() })
 }
 
+/// Whether a text begins as a trace does: with a line of numbers, or with titles and then such a line.
+#[must_use]
+pub fn is_like_trace(text: &str) -> bool {
+    let numbers = |line: &str| {
+        let fields: Vec<&str> = line.split([',', ';']).collect();
+        fields.len() <= 2 && fields.iter().all(|field| field.trim().parse::<f64>().is_ok())
+    };
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next());
+    match second {
+        Some(second) => numbers(second) && (numbers(first) || first.contains([',', ';'])),
+        None => numbers(first),
+    }
+}
+
 /// The lines of a trace with their numbers; the content is hashed on the way.
 struct Lines<'a> {
     reader: &'a mut dyn BufRead,

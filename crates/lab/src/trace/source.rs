@@ -1,8 +1,9 @@
 //! Where traces are read from.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// An open trace.
@@ -49,8 +50,15 @@ impl TraceFiles for Directory {
 
     /// Who types a name means a file where he stands; one that is not there may be a trace of the scenario's folder.
     fn open_override(&self, name: &str) -> Result<TraceFile<'_>, String> {
-        let here = Path::new(name);
-        if here.is_file() { open(here) } else { self.open(name) }
+        let (here, there) = (Path::new(name), self.0.join(name));
+        match (here.is_file() || here == there, here.exists(), there.exists()) {
+            (true, ..) | (false, true, false) => open(here),
+            (false, _, true) => open(&there),
+            (false, false, false) => Err(format!(
+                "there is no file `{name}`, neither in the current folder nor in `{}`",
+                self.0.display()
+            )),
+        }
     }
 }
 
@@ -59,10 +67,20 @@ fn open(path: &Path) -> Result<TraceFile<'static>, String> {
     // Looked at before it is opened: opening a pipe would wait for its writer.
     let about = std::fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     if !about.is_file() {
-        return Err(format!("{shown} is not a file"));
+        return Err(format!("{shown} is {}, not a file", kind(about.file_type())));
     }
     let file = File::open(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     Ok(TraceFile { reader: Box::new(BufReader::with_capacity(1 << 16, file)), bytes: about.len() })
+}
+
+/// What is there in the place of a file.
+fn kind(found: FileType) -> &'static str {
+    match found {
+        _ if found.is_dir() => "a folder",
+        _ if found.is_fifo() => "a pipe",
+        _ if found.is_socket() => "a socket",
+        _ => "a device",
+    }
 }
 
 /// Traces that are in memory.
@@ -99,8 +117,9 @@ mod tests {
         assert!(content(traces.open_override("Cargo.toml")).contains("[package]"));
         assert_eq!(content(traces.open_override("only-there")), "200\n");
         let missing = traces.open_override("nowhere").err().expect("no such file");
-        assert!(missing.contains("nowhere"), "{missing}");
-        assert!(traces.open_override("src").err().expect("a folder").contains("is not a file"));
+        assert!(missing.contains("`nowhere`, neither in the current folder nor in"), "{missing}");
+        assert!(missing.contains(&format!("`{}`", folder.display())), "{missing}");
+        assert!(traces.open_override("src").err().expect("a folder").contains("is a folder, not a file"));
         std::fs::remove_dir_all(folder).expect("to clean up");
     }
 }

@@ -93,7 +93,7 @@ impl Dumbbell {
 
     /// Runs it.
     pub fn run(&self) -> Outcome {
-        let mut sim = Sim::new(&self.spec());
+        let mut sim = Sim::watched(&self.spec());
         assert_eq!(sim.run(), Stop::Done);
         sim.outcome()
     }
@@ -114,6 +114,7 @@ impl Dumbbell {
             flows: self.flows.iter().enumerate().map(|(index, flow)| self.flow(index, flow)).collect(),
             arrivals: Vec::new(),
             send_jitter: self.send_jitter,
+            timeout_patterns: false,
             record: self.record.map(|interval| RecordSpec { interval, max_samples: 100_000 }),
         }
     }

@@ -150,7 +150,7 @@ impl Link {
     }
 
     /// Does what is due now; returns a packet that arrives at the far end.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Time) -> Option<Packet> {
         match &mut self.discipline {
             Discipline::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),

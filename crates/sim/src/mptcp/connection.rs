@@ -6,7 +6,6 @@ use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::outcome::{FlowOutcome, MultipathOutcome};
 use crate::spec::{FlowSpec, MultipathSpec};
-use crate::tcp::Patterns;
 use cwndlab_cc::{Span, Time};
 use std::ops::Range;
 
@@ -96,14 +95,6 @@ impl Connection {
         all
     }
 
-    /// The timeout patterns of all subflows in the measured time.
-    #[must_use]
-    pub fn patterns(&self, flows: &[Flow]) -> Patterns {
-        let mut all = Patterns::default();
-        flows[self.flows.clone()].iter().for_each(|flow| all.add(flow.sender.patterns()));
-        all
-    }
-
     /// What was measured up to now: counts and rates are sums over the subflows, but goodput, which is that of the data
     /// in order.
     #[must_use]
@@ -137,7 +128,7 @@ impl Connection {
             tail_loss_probes: sum(|flow| flow.tail_loss_probes),
             undos: sum(|flow| flow.undos),
             ecn_reductions: sum(|flow| flow.ecn_reductions),
-            patterns: self.patterns(flows).outcome(),
+            patterns: None,
             completion_s: first.completion_with(self.delivered_bytes()).map(Span::as_secs_f64),
             // Each subflow has its own.
             weights: None,

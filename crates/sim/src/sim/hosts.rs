@@ -1,8 +1,9 @@
 //! Senders that share a host's queue, and their turns.
 
 use super::Sim;
+use crate::tap::Tap;
 
-impl Sim {
+impl<T: Tap> Sim<T> {
     /// Packets that the host's queue still takes from this sender.
     #[inline]
     pub(super) fn room(&mut self, index: usize) -> u32 {

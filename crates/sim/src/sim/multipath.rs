@@ -3,10 +3,11 @@
 use super::Sim;
 use crate::event::Component;
 use crate::flow::Place;
+use crate::tap::{Tap, Turn};
 use cwndlab_cc::Time;
 use std::ops::Range;
 
-impl Sim {
+impl<T: Tap> Sim<T> {
     /// Gives the sender of a subflow the data of its connection for an event, or takes them back.
     #[inline]
     pub(super) fn exchange_data(&mut self, index: usize) {
@@ -64,7 +65,8 @@ impl Sim {
             let sibling = self.connections[connection].flows.start + subflow;
             self.exchange_data(sibling);
             let room = self.room(sibling);
-            self.flows[sibling].sender.wake(self.now, room, &mut self.outbox);
+            let Self { flows, outbox, tap, now, .. } = self;
+            flows[sibling].sender.wake(&mut Turn { now: *now, room, outbox, tap, flow: sibling as u32 });
             self.send_outbox(sibling);
             self.exchange_data(sibling);
         }

@@ -1,7 +1,6 @@
 //! TCP endpoints: state machines without I/O.
 
 pub mod options;
-pub mod patterns;
 pub mod prr;
 pub mod rack;
 pub mod rate;
@@ -12,7 +11,6 @@ pub mod scoreboard;
 pub mod sender;
 
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
-pub use patterns::Patterns;
 pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
 pub use sender::{Counters, Outgoing, Sender};

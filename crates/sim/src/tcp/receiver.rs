@@ -108,6 +108,7 @@ impl Receiver {
     }
 
     /// A segment arrives; the answer, if one is due at once.
+    #[inline(always)]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<AckHeader> {
         self.note_ecn(data, ecn);
         self.measure_rtt(now, data.echo);

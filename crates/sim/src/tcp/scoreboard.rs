@@ -194,6 +194,7 @@ impl Scoreboard {
     }
 
     /// A new segment is sent.
+    #[inline(always)]
     pub fn send_new(&mut self, record: Record) -> u32 {
         if self.outstanding() as usize == self.records.len() {
             self.grow();

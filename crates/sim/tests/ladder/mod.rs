@@ -87,6 +87,7 @@ pub fn spec(duration: Span, links: Vec<LinkSpec>, flows: Vec<FlowSpec>) -> SimSp
         arrivals: vec![],
         send_jitter: Some(Span::ZERO),
         record: None,
+        timeout_patterns: true,
     }
 }
 
@@ -99,7 +100,7 @@ pub fn jittered(seed: u64, mut spec: SimSpec) -> SimSpec {
 }
 
 pub fn run(spec: &SimSpec) -> Outcome {
-    let mut sim = Sim::new(spec);
+    let mut sim = Sim::watched(spec);
     assert_eq!(sim.run(), Stop::Done);
     sim.outcome()
 }

@@ -3,7 +3,7 @@
 //! A packet is named by its segment, `"7"`; sent again, it is `"7'"`, then `"7''"`. An ACK is `"ack 7"` by what it
 //! expects next, and its repetitions have primes as well.
 
-use crate::script::Opening;
+use crate::script::{Opening, turn};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::packet::{AckHeader, Data, EcnField};
 use cwndlab_sim::tcp::{Outgoing, Receiver, Sender};
@@ -59,7 +59,7 @@ impl Path {
             times_sent: Vec::new(),
             story: String::new(),
         };
-        path.sender.start(Time::ZERO, &mut path.outbox);
+        path.sender.start(&mut turn(Time::ZERO, &mut path.outbox));
         path
     }
 
@@ -110,7 +110,7 @@ impl Path {
                 self.check(self.receiver.next_timer() > next, "a clock of the receiver stands still");
             } else {
                 self.tell("a clock of the sender is due");
-                self.sender.on_timer(next, u32::MAX, &mut self.outbox);
+                self.sender.on_timer(&mut turn(next, &mut self.outbox));
                 self.put();
                 self.check(self.sender.next_timer() > next, "a clock of the sender stands still");
             }
@@ -153,7 +153,7 @@ impl Path {
                 self.carry("SYN-ACK".to_owned(), || Arrival::SynAck(now, window));
             }
             Arrival::SynAck(sent_at, window) => {
-                self.sender.on_syn_ack(self.now, sent_at, window, u32::MAX, &mut self.outbox);
+                self.sender.on_syn_ack(&mut turn(self.now, &mut self.outbox), sent_at, window);
                 self.put();
             }
             Arrival::Data(data, ecn) => {
@@ -162,7 +162,7 @@ impl Path {
             }
             Arrival::Ack(header) => {
                 self.una = self.una.max(header.cumulative);
-                self.sender.on_ack(self.now, &header, u32::MAX, &mut self.outbox);
+                self.sender.on_ack(&mut turn(self.now, &mut self.outbox), &header);
                 self.put();
             }
         }

@@ -6,6 +6,7 @@
 use cwndlab_cc::registry::Build;
 use cwndlab_cc::{Phase, Registry, Rng, Span, Time};
 use cwndlab_sim::packet::{AckHeader, Block, SACK_BLOCKS};
+use cwndlab_sim::tap::{NoTap, Turn};
 use cwndlab_sim::tcp::{Outgoing, Profile, Sender, TcpOptions};
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -17,6 +18,13 @@ pub const RTT: u64 = 100;
 /// So many milliseconds after the start.
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
+}
+
+/// A sender's turn that nobody looks at, with a host that takes everything.
+pub fn turn(now: Time, outbox: &mut Vec<Outgoing>) -> Turn<'_, NoTap> {
+    // Of no size, so nothing is allocated and nothing leaks.
+    let tap = Box::leak(Box::new(NoTap));
+    Turn { now, room: u32::MAX, outbox, tap, flow: 0 }
 }
 
 /// What a script begins with.
@@ -114,7 +122,7 @@ impl Opening {
             mss: self.options.mss,
             story: String::new(),
         };
-        script.sender.start(Time::ZERO, &mut script.outbox);
+        script.sender.start(&mut turn(Time::ZERO, &mut script.outbox));
         script.collect();
         script
     }
@@ -165,7 +173,7 @@ impl Script {
             assert!(due >= self.now, "a clock of the sender is in the past\n{}", self.story);
             self.now = due;
             self.tell("a clock is due");
-            self.sender.on_timer(due, u32::MAX, &mut self.outbox);
+            self.sender.on_timer(&mut turn(due, &mut self.outbox));
             self.collect();
         }
         self.now = ms(at);
@@ -175,7 +183,7 @@ impl Script {
     /// The connection is accepted.
     pub fn syn_ack(&mut self) -> &mut Self {
         self.tell("SYN-ACK arrives");
-        self.sender.on_syn_ack(self.now, self.now, self.edge, u32::MAX, &mut self.outbox);
+        self.sender.on_syn_ack(&mut turn(self.now, &mut self.outbox), self.now, self.edge);
         self.collect();
         self
     }
@@ -235,7 +243,7 @@ impl Script {
 
     /// The agent has acted after [`cwndlab_cc::Step::Decide`].
     pub fn finish_ack(&mut self) -> &mut Self {
-        self.sender.finish_ack(self.now, u32::MAX, &mut self.outbox);
+        self.sender.finish_ack(&mut turn(self.now, &mut self.outbox));
         self.collect();
         self
     }
@@ -403,7 +411,7 @@ impl Script {
         let word = if dsack { "DSACK" } else { "ACK" };
         let ece = if self.ece { " with ECE" } else { "" };
         self.tell(&format!("{word} {cumulative} {blocks:?}{ece} arrives"));
-        self.sender.on_ack(self.now, &header, u32::MAX, &mut self.outbox);
+        self.sender.on_ack(&mut turn(self.now, &mut self.outbox), &header);
         self.collect();
         self
     }

@@ -1,7 +1,8 @@
 //! Taking an acknowledgement in: SACK, RTT, rate sample, loss detection, then the controller.
 
-use super::{Detector, Outgoing, Sender};
+use super::{Detector, Sender};
 use crate::packet::AckHeader;
+use crate::tap::{FlowEvent, Tap, Turn};
 use crate::tcp::rack::{self, DUP_THRESH};
 use crate::tcp::rtt;
 use crate::tcp::scoreboard::Record;
@@ -39,7 +40,8 @@ impl Arrived {
 
 impl Sender {
     /// An ACK arrives. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
-    pub fn on_ack(&mut self, now: Time, header: &AckHeader, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+    pub fn on_ack<T: Tap>(&mut self, turn: &mut Turn<T>, header: &AckHeader) -> Step {
+        let now = turn.now;
         let una = self.board.una();
         // An ACK that was overtaken still has its blocks (Linux old_ack); without them it says nothing.
         if header.cumulative < una && header.sack[0].end == 0 {
@@ -63,10 +65,10 @@ impl Sender {
             self.view[0].usable |= arrived.segments > 0;
         }
 
-        let rtt = self.sample_rtt(now, header, &arrived, advanced);
-        let tail_probe = self.answer_probe(header, advanced);
-        let again = self.detect_losses(now);
-        self.change_phase(header, advanced, arrived.segments);
+        let rtt = self.sample_rtt(turn, header, &arrived, advanced);
+        let tail_probe = self.answer_probe(turn, header, advanced);
+        let again = self.detect_losses(turn);
+        self.change_phase(turn, header, advanced, arrived.segments);
 
         let lost = self.rate.lost - lost_before;
         let mss = self.facts.mss;
@@ -97,10 +99,12 @@ impl Sender {
         {
             prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
         }
-        self.step(step, now, room, outbox)
+        turn.tell(FlowEvent::Acked { segments: arrived.segments, advanced, in_flight: pipe });
+        self.step(step, turn)
     }
 
     /// Updates the scoreboard.
+    #[inline(always)]
     fn deliver(&mut self, now: Time, header: &AckHeader) -> Arrived {
         let mut arrived = Arrived::default();
         let una = self.board.una();
@@ -199,9 +203,9 @@ impl Sender {
     /// RFC 6298, with the samples that Linux takes: SRTT from the oldest segment acknowledged, so that delayed ACKs
     /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323); without
     /// them there is no sample when anything had been (RFC 6298 section 3: Karn's algorithm).
-    fn sample_rtt(
+    fn sample_rtt<T: Tap>(
         &mut self,
-        now: Time,
+        turn: &mut Turn<T>,
         header: &AckHeader,
         arrived: &Arrived,
         advanced: u32,
@@ -213,9 +217,9 @@ impl Sender {
         let oldest =
             arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
         let options = &self.options;
-        let smoothed = self.clock.between(oldest, now);
-        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, now));
-        self.patterns.on_sample(&self.facts.rtt, latest);
+        let smoothed = self.clock.between(oldest, turn.now);
+        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, turn.now));
+        turn.tell(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
         rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
         self.sample = Some(latest);
@@ -223,15 +227,17 @@ impl Sender {
     }
 
     /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
-    pub(super) fn detect_losses(&mut self, now: Time) -> Option<Time> {
+    pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
+        let now = turn.now;
         if self.board.is_clean() {
             return None;
         }
         let mut marked = Vec::new();
         let wants_all = self.needs.lost_packets;
         let Self { board, detector, rate, facts, .. } = self;
-        let mut lost = |record: &Record, _seq: u32| {
+        let mut lost = |record: &Record, seq: u32| {
             rate.lost += 1;
+            turn.tell(FlowEvent::Lost { seq });
             if wants_all {
                 marked.push((*record, rate.lost));
             }
@@ -251,25 +257,26 @@ impl Sender {
         for (record, total) in marked {
             self.tell_lost(&record, total);
         }
-        self.detect_without_sack();
+        self.detect_without_sack(turn);
         again
     }
 
     /// Without SACK the third duplicate ACK marks the first segment (RFC 5681 section 3.2), once until
     /// `recovery_point` is acknowledged (RFC 6582 section 3.2, step 2).
-    fn detect_without_sack(&mut self) {
+    fn detect_without_sack<T: Tap>(&mut self, turn: &mut Turn<T>) {
         let una = self.board.una();
         let fresh = matches!(self.facts.phase, Phase::Open | Phase::Disorder) && una >= self.recovery_point;
         if !self.options.sack && fresh && self.board.sacked() >= DUP_THRESH {
-            self.mark_lost(una);
+            self.mark_lost(turn, una);
         }
     }
 
     /// Marks one segment, counts it and tells the controller if it wants to know.
-    pub(super) fn mark_lost(&mut self, seq: u32) {
+    pub(super) fn mark_lost<T: Tap>(&mut self, turn: &mut Turn<T>, seq: u32) {
         let record = *self.board.record(seq);
         if self.board.mark_lost(seq) {
             self.rate.lost += 1;
+            turn.tell(FlowEvent::Lost { seq });
             if self.needs.lost_packets {
                 self.tell_lost(&record, self.rate.lost);
             }

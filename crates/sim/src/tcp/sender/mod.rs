@@ -9,7 +9,6 @@ mod timers;
 mod transmit;
 
 use super::options::{LossDetection, Recovery, TcpOptions};
-use super::patterns::{Loss, Patterns};
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
@@ -17,6 +16,7 @@ use super::rtt::{self, Clock};
 use super::scoreboard::Scoreboard;
 use crate::mptcp::{Distributor, segments_of};
 use crate::packet::Data;
+use crate::tap::{FlowEvent, Reduction, Tap, Turn};
 use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step,
@@ -146,7 +146,6 @@ pub struct Sender {
     usage: Usage,
     timers: Timers,
     counters: Counters,
-    patterns: Patterns,
     /// Segments to send in all, and the payload of the last one; `None`: without end.
     total: Option<(u32, u64)>,
     last_sent: Time,
@@ -209,7 +208,6 @@ impl Sender {
             usage: Usage { round_end: 0, limited: true },
             timers: Timers::default(),
             counters: Counters::default(),
-            patterns: Patterns::default(),
             total: bytes.map(|bytes| segments_of(bytes, mss)),
             last_sent: Time::ZERO,
             paced_until: Time::ZERO,
@@ -227,22 +225,15 @@ impl Sender {
     }
 
     /// Opens the connection.
-    pub fn start(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
-        self.facts.now = now;
-        self.connection = Connection::Opening { syn_sent: now, again: false };
-        self.timers.retransmit = now + self.options.rto_initial;
-        outbox.push(Outgoing::Syn);
+    pub fn start<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        self.facts.now = turn.now;
+        self.connection = Connection::Opening { syn_sent: turn.now, again: false };
+        self.timers.retransmit = turn.now + self.options.rto_initial;
+        turn.outbox.push(Outgoing::Syn);
     }
 
     /// The connection was accepted.
-    pub fn on_syn_ack(
-        &mut self,
-        now: Time,
-        sent_at: Time,
-        window: u32,
-        room: u32,
-        outbox: &mut Vec<Outgoing>,
-    ) {
+    pub fn on_syn_ack<T: Tap>(&mut self, turn: &mut Turn<T>, sent_at: Time, window: u32) {
         let Connection::Opening { syn_sent, again } = self.connection else { return };
         self.connection = Connection::Open;
         self.timers.retransmit = Time::NEVER;
@@ -253,16 +244,16 @@ impl Sender {
         if again {
             rtt::distrust(&mut self.facts.rtt);
         } else {
-            let sample = self.clock.between(syn_sent, now);
+            let sample = self.clock.between(syn_sent, turn.now);
             rtt::sample(&mut self.facts.rtt, &self.options, sample, sample);
             self.view[0].srtt = self.facts.rtt.smoothed;
         }
-        self.facts.now = now;
+        self.facts.now = turn.now;
         self.view[0].usable = true;
         if let Some(distributor) = &mut self.distributor {
             distributor.on_ack(0, window);
         }
-        self.send(now, room, outbox);
+        self.send(turn);
     }
 
     /// It is a subflow of a multipath connection: of use once it is established, its data given by a [`Distributor`].
@@ -286,9 +277,9 @@ impl Sender {
     }
 
     /// There may be data for a subflow that had none.
-    pub fn wake(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
-        self.facts.now = now;
-        self.send(now, room, outbox);
+    pub fn wake<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        self.facts.now = turn.now;
+        self.send(turn);
     }
 
     /// The connection that it is a subflow of is over: nothing leaves any more.
@@ -337,17 +328,6 @@ impl Sender {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
-    }
-
-    /// What its losses and the peaks of its RTT have to do with each other.
-    #[must_use]
-    pub fn patterns(&self) -> &Patterns {
-        &self.patterns
-    }
-
-    /// Counts patterns anew.
-    pub fn restart_patterns(&mut self) {
-        self.patterns.restart();
     }
 
     /// The decision in force.
@@ -411,25 +391,38 @@ impl Sender {
     }
 
     /// A decision: in force at once, or when its delay is over.
-    pub fn act(&mut self, now: Time, action: u32) {
+    pub fn act<T: Tap>(&mut self, turn: &mut Turn<T>, action: u32) {
         if self.decision_delay == Span::ZERO {
-            return self.apply(action);
+            return self.apply(turn, action);
         }
-        let due = now + self.decision_delay;
+        let due = turn.now + self.decision_delay;
         self.delayed_actions.push_back((due, action));
         self.timers.decision = self.timers.decision.min(due);
     }
 
-    fn apply(&mut self, action: u32) {
+    fn apply<T: Tap>(&mut self, turn: &mut Turn<T>, action: u32) {
         if let Some(agent) = self.cc.agent() {
             agent.act(action);
+            turn.tell(FlowEvent::Decided { action });
         }
     }
 
-    /// A loss has reduced the window; before it, it was that of the last send.
-    fn note_pattern(&mut self, loss: Loss) {
-        let after = self.cc.control().cwnd / self.facts.mss;
-        self.patterns.on_loss(loss, f64::from(self.window), after as f64);
+    /// The controller has reduced its window; before that, it was that of the last send.
+    #[inline]
+    fn tell_reduced<T: Tap>(&self, turn: &mut Turn<T>, by: Reduction) {
+        if T::LOOKS {
+            let after = (self.cc.control().cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32;
+            turn.tell(FlowEvent::Reduced { by, before: self.window, after });
+        }
+    }
+
+    /// Moves to another phase of loss recovery.
+    #[inline]
+    fn enter_phase<T: Tap>(&mut self, turn: &mut Turn<T>, to: Phase) {
+        let from = std::mem::replace(&mut self.facts.phase, to);
+        if from != to {
+            turn.tell(FlowEvent::PhaseChanged { from, to });
+        }
     }
 
     /// Calls the controller with what it may read.
@@ -472,20 +465,20 @@ impl Sender {
     }
 
     /// The rest of an ACK, after the controller (and an agent) had its say.
-    pub fn finish_ack(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
-        self.send(now, room, outbox);
+    pub fn finish_ack<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        self.send(turn);
     }
 
     /// Goes on after a callback; if it asked for an agent outside, that is to act first.
     #[inline]
-    fn step(&mut self, step: Step, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+    fn step<T: Tap>(&mut self, step: Step, turn: &mut Turn<T>) -> Step {
         if step == Step::Decide {
             return step;
         }
         if let Step::Act(action) = step {
-            self.act(now, action);
+            self.act(turn, action);
         }
-        self.send(now, room, outbox);
+        self.send(turn);
         Step::Continue
     }
 }

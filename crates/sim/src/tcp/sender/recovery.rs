@@ -2,8 +2,8 @@
 
 use super::{Detector, Probe, Sender};
 use crate::packet::AckHeader;
+use crate::tap::{FlowEvent, Reduction, Tap, Turn};
 use crate::tcp::options::Recovery;
-use crate::tcp::patterns::Loss;
 use crate::tcp::scoreboard::Scoreboard;
 use cwndlab_cc::{Event, Phase, Time};
 
@@ -59,29 +59,35 @@ impl Undo {
 
 impl Sender {
     /// After an ACK: undo, leave, enter, in this order.
-    pub(super) fn change_phase(&mut self, header: &AckHeader, advanced: u32, arrived: u32) {
+    pub(super) fn change_phase<T: Tap>(
+        &mut self,
+        turn: &mut Turn<T>,
+        header: &AckHeader,
+        advanced: u32,
+        arrived: u32,
+    ) {
         let recovering = matches!(self.facts.phase, Phase::Recovery | Phase::Loss);
         let timestamps = self.options.timestamps;
         if self.options.undo && self.undo.is_spurious(header, advanced, timestamps) {
-            self.take_back(recovering);
+            self.take_back(turn, recovering);
         } else if recovering && self.is_recovered(advanced) {
-            self.leave();
+            self.leave(turn);
         } else if recovering && self.is_partial_without_sack(advanced) {
-            self.mark_lost(self.board.una());
+            self.mark_lost(turn, self.board.una());
         }
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             if self.board.lost() > 0 {
-                self.enter_recovery(arrived);
+                self.enter_recovery(turn, arrived);
             } else {
                 let disorder = self.board.sacked() > 0;
-                self.facts.phase = if disorder { Phase::Disorder } else { Phase::Open };
+                self.enter_phase(turn, if disorder { Phase::Disorder } else { Phase::Open });
                 if !disorder {
                     self.limited_transmit = 0;
                 }
             }
         }
         if header.ece {
-            self.on_echo(arrived);
+            self.on_echo(turn, arrived);
         }
     }
 
@@ -99,9 +105,9 @@ impl Sender {
         self.board.una() >= self.recovery_point || (plain_reno && advanced > 0)
     }
 
-    fn leave(&mut self) {
+    fn leave<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.call(|cc, cx| cc.on_event(cx, Event::Recovered));
-        self.facts.phase = Phase::Open;
+        self.enter_phase(turn, Phase::Open);
         self.prr = None;
         self.reduced_for_mark = false;
         if !self.options.sack {
@@ -113,7 +119,7 @@ impl Sender {
     }
 
     /// The last reduction was spurious: the controller restores its window, and nothing counts as lost.
-    fn take_back(&mut self, recovering: bool) {
+    fn take_back<T: Tap>(&mut self, turn: &mut Turn<T>, recovering: bool) {
         self.undo = Undo::default();
         self.counters.undos += 1;
         self.board.unmark_lost();
@@ -123,37 +129,38 @@ impl Sender {
             Detector::Count(rule) => rule.reconsider(una),
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Undo));
+        turn.tell(FlowEvent::Undone);
         if recovering {
-            self.leave();
+            self.leave(turn);
         }
     }
 
     /// Fast recovery begins with an ACK that delivered so many segments.
-    pub(super) fn enter_recovery(&mut self, arrived: u32) {
+    pub(super) fn enter_recovery<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         self.undo = Undo::begin(&self.board);
         self.counters.fast_recoveries += 1;
         self.note_loss();
-        self.reduce(Event::LossRecovery, arrived);
-        self.note_pattern(Loss::FastRecovery);
+        self.reduce(turn, Event::LossRecovery, Reduction::FastRecovery, arrived);
         // RFC 5681 section 3.2, step 3; PRR sees to it by itself.
         self.retransmit_at_once = self.prr.is_none() && !self.needs.own_window_in_recovery;
     }
 
     /// Classic ECN (RFC 3168 section 6.1.2): once a round trip, as for a loss.
-    fn on_echo(&mut self, arrived: u32) {
+    fn on_echo<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.counters.ecn_reductions += 1;
             // A mark is never spurious.
             self.undo = Undo::default();
-            self.reduce(Event::EcnReduction, arrived);
+            self.reduce(turn, Event::EcnReduction, Reduction::EcnMark, arrived);
             self.reduced_for_mark = true;
         }
     }
 
-    fn reduce(&mut self, event: Event, arrived: u32) {
+    fn reduce<T: Tap>(&mut self, turn: &mut Turn<T>, event: Event, by: Reduction, arrived: u32) {
         self.call(|cc, cx| cc.on_event(cx, event));
+        self.tell_reduced(turn, by);
         self.limited_transmit = 0;
-        self.facts.phase = Phase::Recovery;
+        self.enter_phase(turn, Phase::Recovery);
         self.recovery_point = self.board.next();
         let ssthresh = (self.cc.control().cwnd / self.facts.mss).max(1) as u32;
         self.prr = self.begin_prr(ssthresh, arrived);
@@ -162,19 +169,19 @@ impl Sender {
     }
 
     /// The retransmission timer expired (RFC 6298 section 5; RFC 8985 section 6.3 on what counts as lost).
-    pub(super) fn time_out(&mut self, now: Time) {
+    pub(super) fn time_out<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.counters.timeouts += 1;
         self.facts.flight_size = self.flight_size();
-        self.mark_overdue(now);
+        self.mark_overdue(turn);
         self.note_loss();
         // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.undo = Undo::begin(&self.board);
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
-        self.note_pattern(Loss::Timeout);
+        self.tell_reduced(turn, Reduction::Timeout);
         self.limited_transmit = 0;
-        self.facts.phase = Phase::Loss;
+        self.enter_phase(turn, Phase::Loss);
         self.recovery_point = self.board.next();
         // RFC 6298 (5.4): the first segment leaves, whatever is in flight.
         self.retransmit_at_once = true;
@@ -188,18 +195,20 @@ impl Sender {
         }
     }
 
-    fn mark_overdue(&mut self, now: Time) {
+    fn mark_overdue<T: Tap>(&mut self, turn: &mut Turn<T>) {
         if !self.options.sack {
             self.board.forget_duplicates(u32::MAX);
         }
         let una = self.board.una();
         for seq in una..self.board.next() {
             let overdue = match &self.detector {
-                Detector::Time(rack) => seq == una || rack.is_overdue(self.board.record(seq).sent_at, now),
+                Detector::Time(rack) => {
+                    seq == una || rack.is_overdue(self.board.record(seq).sent_at, turn.now)
+                }
                 Detector::Count(_) => true,
             };
             if overdue && !self.board.is_sacked(seq) {
-                self.mark_lost(seq);
+                self.mark_lost(turn, seq);
             }
         }
     }
@@ -229,7 +238,12 @@ impl Sender {
 
     /// RFC 8985 section 7.4.2: a probe that repaired a loss costs a reduction; says whether one was answered. Only an
     /// ACK beyond the probe proves the repair: one that just reaches it may be the late original's.
-    pub(super) fn answer_probe(&mut self, header: &AckHeader, advanced: u32) -> bool {
+    pub(super) fn answer_probe<T: Tap>(
+        &mut self,
+        turn: &mut Turn<T>,
+        header: &AckHeader,
+        advanced: u32,
+    ) -> bool {
         let Some(Probe { end, resent }) = self.probe else { return false };
         if header.cumulative < end {
             return false;
@@ -242,8 +256,8 @@ impl Sender {
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if resent && !repeated && open {
             self.note_loss();
-            self.reduce(Event::LossRecovery, 0);
-            self.leave();
+            self.reduce(turn, Event::LossRecovery, Reduction::ProbedLoss, 0);
+            self.leave(turn);
         }
         true
     }

@@ -1,6 +1,7 @@
 //! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, a decision that was delayed.
 
 use super::{Connection, Outgoing, Sender};
+use crate::tap::{Tap, Turn};
 use cwndlab_cc::{Phase, Span, Step, Time};
 
 /// Deadlines; [`Time::NEVER`] when a clock is off.
@@ -42,62 +43,63 @@ impl Sender {
     }
 
     /// A clock is due. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
-    pub fn on_timer(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) -> Step {
+    pub fn on_timer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Step {
+        let now = turn.now;
         self.facts.now = now;
         self.timers.clear_wakeups(now);
         // RFC 8985 section 7.2: a probe that is due with the retransmission timer comes in its place.
         if self.timers.probe <= now {
-            self.send_probe(now, outbox);
+            self.send_probe(turn);
         } else if self.timers.retransmit <= now {
-            self.on_retransmit_timer(now, outbox);
+            self.on_retransmit_timer(turn);
         }
         if self.timers.reorder <= now {
-            self.on_reorder_timer(now);
+            self.on_reorder_timer(turn);
         }
         if self.timers.decision <= now {
-            self.take_decisions(now);
+            self.take_decisions(turn);
         }
         let mut step = Step::Continue;
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             step = self.call(|cc, cx| cc.on_timer(cx));
         }
-        self.step(step, now, room, outbox)
+        self.step(step, turn)
     }
 
-    fn take_decisions(&mut self, now: Time) {
+    fn take_decisions<T: Tap>(&mut self, turn: &mut Turn<T>) {
         while let Some(&(due, action)) = self.delayed_actions.front()
-            && due <= now
+            && due <= turn.now
         {
             self.delayed_actions.pop_front();
-            self.apply(action);
+            self.apply(turn, action);
         }
         self.timers.decision = self.delayed_actions.front().map_or(Time::NEVER, |(due, _)| *due);
     }
 
-    fn on_retransmit_timer(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
+    fn on_retransmit_timer<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.backoff += 1;
         if let Connection::Opening { syn_sent, .. } = self.connection {
             self.connection = Connection::Opening { syn_sent, again: true };
-            outbox.push(Outgoing::Syn);
+            turn.outbox.push(Outgoing::Syn);
         } else if self.board.outstanding() > 0 {
             self.timers.probe = Time::NEVER;
             self.timers.reorder = Time::NEVER;
-            self.time_out(now);
+            self.time_out(turn);
         } else {
             self.timers.retransmit = Time::NEVER;
             return;
         }
-        self.timers.retransmit = now + self.backed_off();
+        self.timers.retransmit = turn.now + self.backed_off();
     }
 
-    fn on_reorder_timer(&mut self, now: Time) {
+    fn on_reorder_timer<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.reorder = Time::NEVER;
         self.facts.flight_size = self.flight_size();
-        let again = self.detect_losses(now);
+        let again = self.detect_losses(turn);
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if open && self.board.lost() > 0 {
-            self.enter_recovery(0);
+            self.enter_recovery(turn, 0);
             let pipe = self.board.pipe();
             if let Some(prr) = &mut self.prr {
                 prr.on_ack(0, pipe, false);

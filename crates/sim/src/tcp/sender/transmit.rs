@@ -2,11 +2,13 @@
 
 use super::{Connection, Detector, Outgoing, Probe, Sender};
 use crate::packet::Data;
+use crate::tap::{FlowEvent, Tap, Turn};
 use cwndlab_cc::{Control, Event, Limit, Phase, Rate, Time};
 
 impl Sender {
-    /// Sends what window, pacing, receiver and host queue (`room` packets) allow.
-    pub(super) fn send(&mut self, now: Time, room: u32, outbox: &mut Vec<Outgoing>) {
+    /// Sends what window, pacing, receiver and host queue allow.
+    pub(super) fn send<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        let now = turn.now;
         if self.connection != Connection::Open {
             return;
         }
@@ -15,7 +17,7 @@ impl Sender {
         let window = self.window_segments(&control);
         self.view[0].window = control.shown_window;
         self.note_window(now, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
-        let sent_before = outbox.len();
+        let sent_before = turn.outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
@@ -23,7 +25,7 @@ impl Sender {
             if self.board.pipe() + held >= window && !at_once {
                 break Limit::Window;
             }
-            if outbox.len() - sent_before >= room as usize {
+            if turn.outbox.len() - sent_before >= turn.room as usize {
                 self.held_by_host = true;
                 break Limit::Window;
             }
@@ -32,7 +34,7 @@ impl Sender {
                 break Limit::Window;
             }
             match self.next_segment() {
-                Ok(lost) => self.transmit(now, lost, control.pacing_rate, outbox),
+                Ok(lost) => self.transmit(turn, lost, control.pacing_rate),
                 Err(limit) => break limit,
             }
             at_once = false;
@@ -76,7 +78,8 @@ impl Sender {
         Ok(None)
     }
 
-    fn transmit(&mut self, now: Time, lost: Option<u32>, pacing: Option<Rate>, outbox: &mut Vec<Outgoing>) {
+    fn transmit<T: Tap>(&mut self, turn: &mut Turn<T>, lost: Option<u32>, pacing: Option<Rate>) {
+        let now = turn.now;
         let record = self.rate.record(now, self.board.pipe());
         let (seq, payload) = match lost {
             Some(seq) => {
@@ -95,7 +98,8 @@ impl Sender {
         let cwr = self.announce_reduction && lost.is_none();
         self.announce_reduction &= !cwr;
         let data = Data { seq, sent_at: now, echo: self.peer.timestamp, cwr };
-        outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
+        turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
+        turn.tell(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
         self.counters.sent += 1;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -143,7 +147,7 @@ impl Sender {
     }
 
     /// RFC 8985 section 7.3: new data if there are any, else the last segment again.
-    pub(super) fn send_probe(&mut self, now: Time, outbox: &mut Vec<Outgoing>) {
+    pub(super) fn send_probe<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.probe = Time::NEVER;
         let last = match self.next_segment() {
             Ok(None) => None,
@@ -152,9 +156,10 @@ impl Sender {
             Err(_) => return,
         };
         self.counters.probes += 1;
-        self.transmit(now, last, None, outbox);
+        turn.tell(FlowEvent::TailLossProbe);
+        self.transmit(turn, last, None);
         self.probe = Some(Probe { end: self.board.next(), resent: last.is_some() });
-        self.timers.retransmit = now + self.facts.rtt.rto;
+        self.timers.retransmit = turn.now + self.facts.rtt.rto;
     }
 
     /// RFC 7661: was the window the limit at any time of this round?

@@ -1,9 +1,11 @@
 //! Timeout patterns (Lim et al. 2004, sec. 3): how often the RTT of a flow has a peak, how often a loss comes with one, and
 //! how far the window then grows until the next loss.
 
-use crate::outcome::PatternsOutcome;
+use crate::flow::Place;
+use crate::outcome::{Distribution, Outcome, PatternsOutcome};
+use crate::tap::{FlowEvent, Reduction, State, Tap};
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
-use cwndlab_cc::{Rtt, Span};
+use cwndlab_cc::{Rtt, Span, Time};
 
 /// Classes of peak ratios from one whole number to the next ...
 const CLASSES_PER_ONE: u64 = 10;
@@ -14,7 +16,7 @@ const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
 
 /// The two kinds of loss that the patterns tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
+enum Loss {
     /// A retransmission timeout.
     Timeout,
     /// Fast recovery: the triple duplicate ACK of a time before SACK.
@@ -41,7 +43,7 @@ impl Growth {
 
 /// What one sender sees of it. A loss is judged by the last sample before it; the average is SRTT before the sample.
 #[derive(Clone, Debug, Default)]
-pub struct Patterns {
+struct Patterns {
     /// The last sample, and the RTTs before it.
     latest: Span,
     base: Span,
@@ -60,8 +62,7 @@ pub struct Patterns {
 
 impl Patterns {
     /// A sample arrives; `before` are the RTTs without it.
-    #[inline]
-    pub fn on_sample(&mut self, before: &Rtt, latest: Span) {
+    fn on_sample(&mut self, before: &Rtt, latest: Span) {
         (self.latest, self.base, self.average) = (latest, before.minimum, before.smoothed);
         self.samples += 1;
         let Some(class) = self.class() else { return };
@@ -73,7 +74,6 @@ impl Patterns {
     }
 
     /// The class of the last sample's ratio, in whole numbers: this is done for each ACK.
-    #[inline]
     fn class(&self) -> Option<u64> {
         let rise = self.latest.saturating_sub(self.base).0;
         let usual = self.average.saturating_sub(self.base).0;
@@ -84,14 +84,13 @@ impl Patterns {
         self.class().is_some_and(|class| class >= PEAK_CLASS)
     }
 
-    #[cold]
     fn widen(&mut self, class: usize) {
         self.classes.resize(class + 1, 0);
         self.classes[class] = 1;
     }
 
     /// A loss; the windows before and after it in whole segments.
-    pub fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
+    fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
         if let Some((at_peak, from)) = self.since {
             self.regained[usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
         }
@@ -104,19 +103,18 @@ impl Patterns {
     }
 
     /// The peak ratio of the last sample; none while the average is the base RTT.
-    #[must_use]
-    pub fn ratio(&self) -> Option<f64> {
+    fn ratio(&self) -> Option<f64> {
         ratio(self.latest, self.base, self.average)
     }
 
     /// Forgets what was counted so far, but not where it stands.
-    pub fn restart(&mut self) {
+    fn restart(&mut self) {
         let Self { latest, base, average, since, .. } = *self;
         *self = Self { latest, base, average, since, ..Self::default() };
     }
 
     /// Adds what another flow counted.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.samples += other.samples;
         self.peaks += other.peaks;
         self.timeouts_at_peak += other.timeouts_at_peak;
@@ -134,8 +132,7 @@ impl Patterns {
 
     /// How the ratios are distributed: the middle of each class that is not empty, and how many it holds. The last is
     /// open: it is shown at its lower end.
-    #[must_use]
-    pub fn classes(&self) -> (Vec<f64>, Vec<u32>) {
+    fn classes(&self) -> (Vec<f64>, Vec<u32>) {
         let filled = self.classes.iter().enumerate().filter(|(_, count)| **count > 0);
         let middle = |class: usize| match class as u64 + 1 {
             CLASSES => 10.0,
@@ -145,8 +142,7 @@ impl Patterns {
     }
 
     /// What was counted.
-    #[must_use]
-    pub fn outcome(&self) -> PatternsOutcome {
+    fn outcome(&self) -> PatternsOutcome {
         PatternsOutcome {
             rtt_samples: self.samples,
             rtt_peaks: self.peaks,
@@ -156,6 +152,120 @@ impl Patterns {
             regained_after_peak_segments: self.regained[1].mean(),
         }
     }
+}
+
+/// The patterns of every flow and every group of arrivals.
+#[derive(Debug, Default)]
+pub struct TimeoutPatterns {
+    flows: Vec<Patterns>,
+    /// The arrival process of each flow that is under way.
+    group_of: Vec<Option<usize>>,
+    /// Of the flows that have ended.
+    groups: Vec<Patterns>,
+}
+
+impl TimeoutPatterns {
+    /// The peak ratio of a flow's last sample; none while the average is the base RTT.
+    #[must_use]
+    pub fn ratio(&self, flow: usize) -> Option<f64> {
+        self.flows.get(flow)?.ratio()
+    }
+
+    fn begin(&mut self, flow: usize, group: Option<usize>) {
+        if flow >= self.flows.len() {
+            self.flows.resize_with(flow + 1, Patterns::default);
+            self.group_of.resize(flow + 1, None);
+        }
+        self.flows[flow] = Patterns::default();
+        self.group_of[flow] = group;
+    }
+
+    fn end(&mut self, flow: usize) {
+        if let Some(group) = self.group_of[flow].take() {
+            let ended = std::mem::take(&mut self.flows[flow]);
+            self.group(group).add(&ended);
+        }
+    }
+
+    fn group(&mut self, group: usize) -> &mut Patterns {
+        if group >= self.groups.len() {
+            self.groups.resize_with(group + 1, Patterns::default);
+        }
+        &mut self.groups[group]
+    }
+
+    /// The sum over the subflows of a connection, or a flow's own.
+    fn of(&self, flows: std::ops::Range<usize>) -> Patterns {
+        let mut all = Patterns::default();
+        self.flows[flows].iter().for_each(|patterns| all.add(patterns));
+        all
+    }
+}
+
+impl Tap for TimeoutPatterns {
+    fn on_flow(&mut self, _now: Time, flow: u32, event: FlowEvent<'_>) {
+        let flow = flow as usize;
+        match event {
+            FlowEvent::Begin { group } => self.begin(flow, group),
+            FlowEvent::End => self.end(flow),
+            FlowEvent::RttSampled { before, latest } => self.flows[flow].on_sample(before, latest),
+            FlowEvent::Reduced { by, before, after } => {
+                let loss = match by {
+                    Reduction::FastRecovery => Loss::FastRecovery,
+                    Reduction::Timeout => Loss::Timeout,
+                    Reduction::EcnMark | Reduction::ProbedLoss => return,
+                };
+                self.flows[flow].on_loss(loss, f64::from(before), f64::from(after));
+            }
+            _ => {}
+        }
+    }
+
+    fn end_warmup(&mut self) {
+        self.flows.iter_mut().for_each(Patterns::restart);
+        self.groups.clear();
+    }
+
+    fn report(mut self, state: &mut State<'_>, outcome: &mut Outcome) {
+        for flow in 0..self.flows.len() {
+            self.end(flow);
+        }
+        let mut lasting = outcome.flows.iter_mut();
+        let (mut connections, mut flows) = (Vec::new(), Vec::new());
+        for (index, flow) in state.flows.iter().enumerate().filter(|(_, flow)| flow.group.is_none()) {
+            flows.push(distribution(flow.kind(), &flow.name, &self.flows[index]));
+            let parts = match flow.place {
+                None => index..index + 1,
+                Some(Place { connection, subflow: 0 }) => {
+                    state.connections[connection as usize].flows.clone()
+                }
+                Some(_) => continue,
+            };
+            let Some(reported) = lasting.next() else { break };
+            let all = self.of(parts.clone());
+            reported.patterns = Some(all.outcome());
+            if let Some(multipath) = &mut reported.multipath {
+                connections.push(distribution("flow", &reported.name, &all));
+                for (subflow, part) in multipath.subflows.iter_mut().zip(parts) {
+                    subflow.patterns = Some(self.flows[part].outcome());
+                }
+            }
+        }
+        let mut groups = Vec::new();
+        for (group, reported) in outcome.groups.iter_mut().enumerate() {
+            let patterns = self.group(group);
+            reported.patterns = Some(patterns.outcome());
+            groups.push(distribution("group", &reported.name, patterns));
+        }
+        outcome.distributions.extend(connections.into_iter().chain(flows).chain(groups).flatten());
+    }
+}
+
+/// The peak ratios of one flow or group, if there are any.
+fn distribution(kind: &'static str, name: &str, patterns: &Patterns) -> Option<Distribution> {
+    let (middle, counts) = patterns.classes();
+    let name = name.to_owned();
+    (!counts.is_empty()).then_some(Distribution { kind, name, measure: "rtt_peak_ratio", middle, counts })
 }
 
 #[cfg(test)]

@@ -1,0 +1,54 @@
+//! Memory from the system; where it has none left, the process ends with one line and exit status 1.
+//!
+//! Rust itself would end it by a signal: no exception can be made of a failed allocation, for nothing says that what
+//! was half done can be left so.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+
+#[global_allocator]
+static MEMORY: Memory = Memory;
+
+struct Memory;
+
+unsafe extern "C" {
+    /// Ends the process at once: whatever is registered for its end might ask for memory.
+    safe fn _exit(status: i32) -> !;
+}
+
+unsafe impl GlobalAlloc for Memory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        given(unsafe { System.realloc(old, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[inline]
+fn given(memory: *mut u8, size: usize) -> *mut u8 {
+    if memory.is_null() {
+        end(size);
+    }
+    memory
+}
+
+#[cold]
+fn end(size: usize) -> ! {
+    let megabytes = size.div_ceil(1_000_000);
+    // Standard error may be closed; there is nobody else to tell.
+    let _told = writeln!(
+        std::io::stderr(),
+        "error: not enough memory: the simulator needs {megabytes} MB more than it can have"
+    );
+    _exit(1)
+}

@@ -1,0 +1,43 @@
+"""Many flows in a few rows."""
+
+from __future__ import annotations
+
+from cwndlab.crowd import crowds, least
+from cwndlab.summary import measure
+from tests.samples import flow, outcome
+
+SEEDS = [
+    outcome([flow("a", 1), flow("b", 3), flow("c", 99, cc="reno")]),
+    outcome([flow("a", 3), flow("b", 5), flow("c", 99, cc="reno")]),
+]
+
+
+def test_the_average_is_over_the_flows_then_over_the_seeds() -> None:
+    cubic, reno = crowds(SEEDS)
+    assert (cubic.cc, cubic.size, reno.cc, reno.size) == ("cubic", 2, "reno", 1)
+    assert cubic.average["goodput_mbps"] == measure([2, 4])
+    assert cubic.average["completion_s"].n == 0
+
+
+def test_quantiles_are_over_the_flows() -> None:
+    [crowd] = crowds([outcome([flow(f"f-{index}", index) for index in range(101)])])
+    goodputs = {name: measures["goodput_mbps"].mean for name, measures in crowd.quantiles.items()}
+    assert goodputs == {"p05": 5, "median": 50, "p95": 95}
+
+
+def test_a_flow_without_a_value_is_left_out() -> None:
+    [crowd] = crowds([outcome([flow("a", 1, completion_s=None), flow("b", 1, completion_s=2.0)])])
+    assert crowd.average["completion_s"].mean == 2
+
+
+def test_those_with_the_least_goodput_on_average() -> None:
+    seeds = [
+        outcome([flow("a", 1), flow("b", 3), flow("c", 0)]),
+        outcome([flow("a", 9), flow("b", 3), flow("c", 1)]),
+    ]
+    assert [each.name for each in least(seeds, count=2)] == ["c", "b"]
+
+
+def test_of_nothing() -> None:
+    assert crowds([outcome([])]) == []
+    assert least([outcome([])]) == []
