@@ -131,10 +131,14 @@ def _show_warning(
 
 
 def _tell(error: CwndlabError) -> None:
+    from cwndlab.papers.place import PaperError
     from cwndlab.scenario import ScenarioError
 
     if isinstance(error, ScenarioError):
         print_problems(error.scenario, error.problems)
+    elif isinstance(error, PaperError):
+        for mistake in error.mistakes:
+            print_message("error", mistake.told, f"{mistake.place.file}:{mistake.place.line}: ")
     else:
         print_message("error", str(error))
 

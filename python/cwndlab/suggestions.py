@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """Suggest the nearest known words, as `did you mean bbr1, bbr2 or bbr3?`; else say `otherwise`."""
-    near = _native.nearest(word, list(known))
+def did_you_mean(word: str, known: Iterable[str], otherwise: str, quote: str = "") -> str:
+    """Suggest the nearest known words, as `did you mean bbr1, bbr2 or bbr3?`; else say `otherwise`.
+
+    Words that may have blanks stand in quotes.
+    """
+    near = [f"{quote}{each}{quote}" for each in _native.nearest(word, list(known))]
     if not near:
         return otherwise
     return f"did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}?"

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from cwndlab.papers.quantities import QUANTITIES
 from tests import documents
 from tests.documents import Block
 
@@ -37,6 +38,20 @@ def refresh(page: Path, folder: Path) -> None:
     page.write_text(new)
 
 
+def functions_table() -> str:
+    """What expressions may call, as a table of Markdown."""
+    rows = [f"| `{each.usage}` | {each.unit} | {each.meaning} |" for each in QUANTITIES.values()]
+    return "\n".join(["| function | unit | meaning |", "|---|---|---|", *rows]) + "\n"
+
+
+def refresh_functions(page: Path) -> None:
+    """Put the table of functions where the old one was."""
+    before, head, rest = page.read_text().partition("| function |")
+    _, gap, after = rest.partition("\n\n")
+    if head:
+        page.write_text(before + functions_table() + gap[1:] + after)
+
+
 def run(block: Block, folder: Path, where: str) -> str:
     """What a block prints, without blanks at the ends of lines."""
     answer = documents.execute(block, folder, CWNDLAB_CACHE=str(folder / "cache"))
@@ -49,6 +64,7 @@ def run(block: Block, folder: Path, where: str) -> str:
 def main() -> None:
     """Refresh the pages named, or all."""
     chosen = [Path(argument).resolve() for argument in sys.argv[1:]] or documents.documents()
+    refresh_functions(documents.ROOT / "papers" / "README.md")
     for page in chosen:
         if "```" not in page.read_text():
             continue

@@ -89,12 +89,12 @@ def test_every_flow_can_run_uncoupled() -> None:
 
 def test_claims_may_name_a_subflow() -> None:
     [run] = cl.run(SCENARIO, seeds=1).runs
-    goodput, cwnd = QUANTITIES["goodput"], QUANTITIES["cwnd"]
+    goodput, cwnd = QUANTITIES["goodput"].compute, QUANTITIES["cwnd"].compute
     parts = [goodput(run, name, 1, 4) for name in SUBFLOWS]
     assert goodput(run, "multipath", 1, 4) == pytest.approx(sum(parts), rel=0.02)
     assert goodput(run, None, 1, 4) == pytest.approx(sum(parts) + goodput(run, "single", 1, 4), rel=0.02)
     assert cwnd(run, "multipath") == pytest.approx(sum(cwnd(run, name) for name in SUBFLOWS), rel=0.01)
-    assert QUANTITIES["rtt"](run, "multipath/1") > 60
+    assert QUANTITIES["rtt"].compute(run, "multipath/1") > 60
 
 
 def test_the_command_shows_them(cwndlab: Command, tmp_path: Path) -> None:

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cwndlab.errors import InputError
-from cwndlab.papers.expression import NoValueError, parse
+from cwndlab.papers.expression import Expression, NoValueError
+from cwndlab.papers.parsing import effect, parse
+from cwndlab.papers.quantity import Quantity
 
-VALUES = {"cubic": 10.0, "reno": 4.0, "E-1/reno": 7.0}
-
-
-def goodput(cell: str, flow: str | None = None, start: float = 0) -> float:
-    return VALUES[cell] + (flow == "b") + start
+RUNS = {"E-1/cubic": 10.0, "E-1/reno": 4.0, "E-2/reno": 7.0}
 
 
-def none(_cell: str) -> float:
+def goodput(run: float, flow: str | None = None, start: float = 0) -> float:
+    return run + (flow == "b") + start
+
+
+def none(_run: float) -> float:
     return 0.0
 
 
-FUNCTIONS: dict[str, Callable[..., float]] = {"goodput": goodput, "none": none}
+def delay(run: float, link: str) -> float:
+    return run + len(link)
+
+
+FUNCTIONS = {
+    "goodput": Quantity(goodput, "Mbit/s", "a rate"),
+    "none": Quantity(none, "", "nothing"),
+    "delay": Quantity(delay, "ms", "a time"),
+}
+
+
+def parsed(text: str) -> Expression:
+    return parse(text, FUNCTIONS, "E-1")
 
 
 def value(text: str) -> float:
-    return parse(text, FUNCTIONS).evaluate(FUNCTIONS)
+    return parsed(text).evaluate(RUNS)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +48,7 @@ def value(text: str) -> float:
         ('goodput("cubic", "b")', 11),
         ('goodput("cubic", "b", start=2)', 13),
         ('(goodput("cubic") / goodput("reno") - 1) * 100', 150),
-        ('goodput("E-1/reno")', 7),
+        ('goodput("E-2/reno")', 7),
         ('min(goodput("cubic"), goodput("reno")) + max(1, 2)', 6),
         ('abs(-goodput("reno"))', 4),
         ('-goodput("reno") + 5', 1),
@@ -48,18 +60,28 @@ def test_values(text: str, expected: float) -> None:
 
 
 def test_the_cells_that_it_reads() -> None:
-    expression = parse('max(goodput("cubic"), 1) - goodput("E-1/reno", "a")', FUNCTIONS)
-    assert sorted(expression.cells()) == ["E-1/reno", "cubic"]
+    expression = parsed('max(goodput("cubic"), goodput("cubic", "b")) - goodput("E-2/reno", "a")')
+    assert expression.cells == ["E-1/cubic", "E-2/reno"]
 
 
-def test_in_full_equal_expressions_have_one_text() -> None:
+def test_equal_expressions_have_equal_trees() -> None:
     texts = (
-        "max(goodput('cubic'),1)-goodput(\"E-1/reno\", 'a')",
-        'max(goodput("E-2/cubic"), 1) - goodput("E-1/reno", "a")',
+        "max(goodput('cubic', start=1),1)-goodput(\"E-2/reno\", 'a')",
+        'max(goodput("E-1/cubic", start = 1), 1) - goodput("E-2/reno", flow="a")',
     )
-    told = {parse(text, FUNCTIONS).qualified("E-2") for text in texts}
-    assert len(told) == 1
-    assert "E-2/cubic" in told.pop()
+    one, other = map(parsed, texts)
+    assert one.tree == other.tree
+    assert one.tree != parsed(texts[0].replace("start=1", "start=2")).tree
+
+
+def test_an_effect_with_a_name_is_one_text_for_the_cells_of_many_experiments() -> None:
+    gain = 'goodput("cubic") - goodput("reno")'
+    effects = {"gain": effect(gain, FUNCTIONS)}
+    alone = parse("gain", FUNCTIONS, "E-1", effects)
+    assert (alone.text, alone.evaluate(RUNS)) == (gain, 6)
+    assert parse("gain", FUNCTIONS, "E-3", effects).cells == ["E-3/cubic", "E-3/reno"]
+    within = parse("2 * gain - 1", FUNCTIONS, "E-1", effects)
+    assert (within.text, within.evaluate(RUNS)) == ("2 * (goodput('cubic') - goodput('reno')) - 1", 11)
 
 
 @pytest.mark.parametrize(
@@ -81,26 +103,75 @@ def test_in_full_equal_expressions_have_one_text() -> None:
         "goodput(goodput('cubic'))",
         "f'{1}'",
         "1 < 2",
+        "True",
+        "1j",
+        "1e999",
+        "min(1)",
+        "abs(1, 2)",
+        "max(1, 2, key=3)",
+        "goodput()",
+        "goodput(1)",
+        "goodput(*['cubic'])",
+        "goodput(**{})",
+        "goodput('cubic', start=True)",
+        "none('cubic', 'a')",
+        "\0",
+        "-" * 5000 + "1",
+        "+".join(["1"] * 5000),
     ],
 )
 def test_nothing_else_is_obeyed(text: str) -> None:
     with pytest.raises(InputError):
-        parse(text, FUNCTIONS)
+        parsed(text)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_value_or_an_error(text: str) -> None:
     try:
-        parse(text, FUNCTIONS)
+        parsed(text)
     except InputError:
         return
 
 
-def test_an_unknown_function_names_those_that_there_are() -> None:
-    with pytest.raises(
-        InputError, match="unknown function 'goodputs'; there are: abs, goodput, max, min, none"
-    ):
-        parse('goodputs("cubic")', FUNCTIONS)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'goodputs("cubic")',
+            'function: expected one of "goodput", "none", "delay", "min", "max", "abs", found "goodputs"; '
+            'did you mean "goodput"?',
+        ),
+        ("gain - 1", "gain: texts stand in quotes, and no effect has this name"),
+        (
+            'goodput("cubic", strat=1)',
+            'goodput: argument strat: expected one of "flow", "start", found "strat"; did you mean "start"?',
+        ),
+        (
+            'delay("cubic")',
+            "delay: expected delay(cell, link); missing a required argument: 'link'",
+        ),
+        (
+            'goodput("cubic", 5)',
+            "goodput: argument flow: expected the name of a flow in quotes, found 5",
+        ),
+        ('goodput("cubic", start="5")', 'goodput: argument start: expected a number, found "5"'),
+        ("goodput(cubic)", "'cubic': expected a text in quotes, or a number"),
+        (
+            "goodput(3)",
+            "goodput: expected goodput(cell, [flow], [start=0]); the first argument is a cell in quotes",
+        ),
+        ("min(1)", "min: expected 2 or more parts, found 1"),
+        (
+            'goodput("cubic") + delay("cubic", "x")',
+            "rate + time: these are different kinds of units",
+        ),
+        ("goodput('cubic') ** 9", "\"goodput('cubic') ** 9\" is not allowed here"),
+    ],
+)
+def test_a_mistake_says_what_was_expected(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    assert str(caught.value) == message
 
 
 def test_division_by_zero_has_no_value() -> None:

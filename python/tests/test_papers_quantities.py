@@ -45,7 +45,7 @@ def run(windows: Column | None = None, losses: Column | None = None) -> SeedRun:
 
 
 def quantity(name: str, *arguments: Any, of: SeedRun | None = None, **named: Any) -> float:
-    return QUANTITIES[name](of or run(), *arguments, **named)
+    return QUANTITIES[name].compute(of or run(), *arguments, **named)
 
 
 def test_whole_runs() -> None:
@@ -128,7 +128,7 @@ def test_what_has_no_value_says_why(
     name: str, arguments: list[Any], named: dict[str, float], reason: str
 ) -> None:
     with pytest.raises(NoValueError, match=reason):
-        QUANTITIES[name](run(), *arguments, **named)
+        QUANTITIES[name].compute(run(), *arguments, **named)
 
 
 def test_probes() -> None:

@@ -9,6 +9,8 @@ import pytest
 from cwndlab.pages.experiments import experiment_section
 from cwndlab.papers import library
 from cwndlab.papers.expression import NoValueError
+from cwndlab.papers.parsing import parse
+from cwndlab.papers.quantities import QUANTITIES
 from cwndlab.papers.reproduction import plan, reproduce
 from cwndlab.papers.worlds import World, read_cells, worlds
 from cwndlab.report import Picture, Table, Text
@@ -48,7 +50,7 @@ def test_full_has_all_seeds_and_quick_leaves_the_cell_out(papers: Path) -> None:
     ("file", "more"),
     [
         ("claims.toml", CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding")),
-        ("targets.csv", 't-9,Table 1,E1,C,both,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n'),
+        ("targets.csv", 't-9,Table 1,E1,C = 1.2,,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n'),
         ("paper.toml", FIGURES),
     ],
 )
@@ -68,8 +70,8 @@ def test_nothing_is_estimated_from_a_cell_with_few_seeds(papers: Path) -> None:
     assert len(paper.defaults.results[UNREAD].runs) == 5
     for effect in ('goodput("C = 1.2")', 'goodput("long") - goodput("C = 1.2")'):
         with pytest.raises(NoValueError, match=r"seed 6 of E1/C = 1\.2 is missing"):
-            paper.defaults.values("E1", effect)
-    assert len(paper.defaults.values("E1", 'goodput("long")')) == 8
+            paper.defaults.values(parse(effect, QUANTITIES, "E1"))
+    assert len(paper.defaults.values(parse('goodput("long")', QUANTITIES, "E1"))) == 8
 
 
 def test_the_report_tells_how_many_seeds_such_a_cell_has(papers: Path) -> None:

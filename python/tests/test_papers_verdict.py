@@ -18,7 +18,7 @@ NOISE = NOISE - NOISE.mean()
 
 
 def part(expect: Expect = Expect.POSITIVE, **fields: Any) -> Part:
-    return Part("text", "E", "effect", expect, **fields)
+    return Part("text", "E", None, expect, **fields)
 
 
 def verdict(

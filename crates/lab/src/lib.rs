@@ -3,7 +3,9 @@
 
 pub mod bench;
 pub mod catalogue;
+mod components;
 pub mod gym;
+mod lines;
 pub mod measures;
 pub mod run;
 mod safetensors;
@@ -11,5 +13,7 @@ pub mod scenario;
 pub mod trace;
 pub mod weights;
 
+pub use components::components;
 pub use cwndlab_sim::queue::Queues;
+pub use lines::lines;
 pub use scenario::{Problem, Scenario, Severity, Source};

@@ -55,6 +55,18 @@ fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyR
     py.detach(|| Ok(accepted(text, file, &overrides)?.resolve().to_string()))
 }
 
+/// Names of what a run reports on, as JSON.
+#[pyfunction]
+fn components(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyResult<String> {
+    py.detach(|| Ok(cwndlab_lab::components(&accepted(text, file, &overrides)?).to_string()))
+}
+
+/// The line of every value of a TOML text, as JSON.
+#[pyfunction]
+fn toml_lines(text: &str) -> String {
+    cwndlab_lab::lines(text).to_string()
+}
+
 /// Measures as JSON, intervals and distributions, and the recording if it was asked for.
 type Results<'py> = (String, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>);
 
@@ -130,6 +142,8 @@ pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = A
     gym::add_classes(module)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(components, module)?)?;
+    module.add_function(wrap_pyfunction!(toml_lines, module)?)?;
     module.add_function(wrap_pyfunction!(run_seed, module)?)?;
     module.add_function(wrap_pyfunction!(registry::register, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
-from cwndlab.commands.options import Controllers, File, Overrides
+from cwndlab.commands.options import Controllers, Overrides, ScenarioOrPaper
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # As many as `cwndlab run` takes by default.
 SEEDS = 5
 
 
 def check(
-    file: File,
+    file: ScenarioOrPaper,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     controllers: Controllers = [],  # noqa: B006
 ) -> None:
-    """Tell every mistake in a scenario.
+    """Report every mistake in a scenario, or in the folder of a paper.
 
-    Each is told with its line and what is allowed there. Warns of runs that need more than half of the
-    memory.
+    Each is reported with its line and what is allowed there. Nothing is run. Warns of runs that
+    need more than half of the memory.
     """
     from cwndlab.commands.deliver import read_scenario
     from cwndlab.commands.problems import print_memory
     from cwndlab.outline import outline
     from cwndlab.recording import Record
 
+    if (file / "paper.toml").is_file():
+        _check_paper(file, given=[*overrides, *controllers])
+        return
     experiment = read_scenario(file, overrides, controllers)
     print_memory([experiment], SEEDS, Record.FIRST, None)
     head, *links = outline(experiment.resolved)
     typer.echo(f"{file}: ok: {head}")
     for link in links:
         typer.echo(f"  {link}")
+
+
+def _check_paper(folder: Path, given: list[str]) -> None:
+    from cwndlab.errors import InputError
+    from cwndlab.numbers import counted
+    from cwndlab.papers.library import read_folder
+
+    if given:
+        raise InputError(f"{folder}: --set and --with are for scenarios; a paper says itself what it sets")
+    paper = read_folder(folder)
+    counts = {
+        "cell": sum(len(experiment.variants) for experiment in paper.experiments),
+        "claim": len(paper.claims),
+        "finding": len(paper.findings),
+        "number": len(paper.targets),
+        "figure": len(paper.figures),
+        "open point": len(paper.open_points),
+    }
+    typer.echo(f"{folder}: ok: {', '.join(counted(count, what) for what, count in counts.items() if count)}")

@@ -60,7 +60,7 @@ def _papers() -> list[dict[str, Any]]:
     from cwndlab.papers import library
 
     try:
-        return [{"name": name, "summary": library.read(name).title} for name in library.names()]
+        return [{"name": name, "summary": library.title(name)} for name in library.names()]
     except InputError:
         return []
 

@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
+ScenarioOrPaper = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or the folder of a paper.")
+]
 Overrides = Annotated[
     list[str],
     typer.Option(

@@ -205,7 +205,7 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
                 Cell(part.unit),
                 Cell(_expected(part)),
                 Cell("" if each.p is None else f"{each.p:.2g}", each.p),
-                Cell(f"{part.experiment}: {part.effect}" if part.effect else part.experiment),
+                Cell(f"{part.experiment}: {part.effect.text}" if part.effect else part.experiment),
             ],
             f"{paper}-{judged.claim.id}" if index == 0 else None,
         )

@@ -8,7 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cwndlab import catalogue
-from cwndlab.scenario import Scenario, load
+from cwndlab.errors import InputError
+from cwndlab.papers.place import Mistake, PaperError, Place
+from cwndlab.scenario import Scenario, ScenarioError, load
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -61,15 +63,49 @@ def cells(
 
     A cell that is left out may have settings that the alternative does not suit.
 
-    Raises `ScenarioError` if a scenario of the paper has a mistake.
+    Raises `PaperError` if scenarios of the paper have mistakes.
     """
-    made = (
-        _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
-        for experiment in paper.experiments
-        for variant in experiment.variants
-        if only is None or f"{experiment.id}/{variant.label}" in only
-    )
-    return {cell.key: cell for cell in made}
+    mistakes: list[Mistake] = []
+    made = known_cells(paper, alternative, mistakes, quick=quick, only=only)
+    if mistakes:
+        raise PaperError(mistakes)
+    return made
+
+
+def known_cells(
+    paper: Paper,
+    alternative: Alternative | None,
+    mistakes: list[Mistake],
+    *,
+    quick: bool = False,
+    only: Container[str] | None = None,
+) -> dict[str, Cell]:
+    """The same, with mistakes added to a list; a cell whose scenario has one cannot be run."""
+    found = {}
+    for experiment in paper.experiments:
+        for variant in experiment.variants:
+            if only is not None and f"{experiment.id}/{variant.label}" not in only:
+                continue
+            try:
+                cell = _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
+            except InputError as error:
+                source = alternative.source if alternative else variant.source
+                mistakes += _scenario_mistakes(error, source)
+                cell = Cell(experiment, variant, None, "its scenario has a mistake")
+            found[cell.key] = cell
+    return found
+
+
+def _scenario_mistakes(error: InputError, source: Place) -> Iterator[Mistake]:
+    """The mistakes of a scenario at their lines, or where the paper sets the key."""
+    if not isinstance(error, ScenarioError):
+        yield Mistake(source, str(error))
+        return
+    for problem in error.problems:
+        if problem.is_error and problem.line:
+            yield Mistake(Place(error.scenario.file, problem.line, problem.key), problem.message)
+        elif problem.is_error:
+            yield Mistake(source.inside(f"set: {problem.key}"), problem.message)
 
 
 def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
@@ -78,16 +114,21 @@ def _changes(alternative: Alternative | None, experiment: Experiment, variant: V
         return {}
     if not alternative.algorithms:
         return alternative.set
-    users = [
-        key
-        for key, value in {**experiment.set, **variant.set}.items()
-        if key.split(".")[-1] == "cc" and _algorithm(value) in alternative.algorithms
-    ]
+    users = [key for key, name in _users(_settings(experiment, variant)) if name in alternative.algorithms]
     return {f"{user}.{name}": value for user in users for name, value in alternative.set.items()}
 
 
+def algorithms(cell: Cell) -> list[str]:
+    """The algorithms that the paper sets in a cell."""
+    return [name for _, name in _users(_settings(cell.experiment, cell.variant))]
+
+
+def _settings(experiment: Experiment, variant: Variant) -> dict[str, str]:
+    return {**experiment.set, **variant.set}
+
+
 def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str], *, quick: bool) -> Cell:
-    overrides = {**experiment.set, **variant.set, **settings}
+    overrides = {**_settings(experiment, variant), **settings}
     missing = experiment.unavailable or next(_unknown_algorithms(overrides), None)
     if missing is not None:
         return Cell(experiment, variant, None, missing)
@@ -101,20 +142,28 @@ def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str],
 
 
 def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
-    for key, value in overrides.items():
+    for _, name in _users(overrides):
         # `uncoupled:cubic` runs `cubic`.
-        name = _algorithm(value).removeprefix(catalogue.UNCOUPLED) if key.split(".")[-1] == "cc" else None
-        if name is not None and name not in _algorithms():
-            yield f"needs the algorithm {name}, which is not there yet"
+        if name.removeprefix(catalogue.UNCOUPLED) not in _algorithms():
+            yield f"needs the algorithm {name.removeprefix(catalogue.UNCOUPLED)}, which is not there yet"
 
 
-def _algorithm(value: str) -> str:
-    """The name in `cubic` or `{ name = "cubic", C = 1.2 }`."""
+def _users(overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The keys that set an algorithm, with its name."""
+    for key, value in overrides.items():
+        name = _algorithm(value) if key.split(".")[-1] == "cc" else None
+        if name is not None:
+            yield key, name
+
+
+def _algorithm(value: str) -> str | None:
+    """The name in `cubic` or `{ name = "cubic", C = 1.2 }`; none in a table without one."""
     try:
         read = tomllib.loads(f"cc = {value}")["cc"]
     except tomllib.TOMLDecodeError:
         return value
-    return str(read["name"] if isinstance(read, dict) else read)
+    name = read.get("name") if isinstance(read, dict) else read
+    return None if name is None else str(name)
 
 
 @cache

@@ -7,9 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cwndlab.papers.expression import parse
-from cwndlab.papers.quantities import QUANTITIES
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -49,9 +46,10 @@ def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
 
 
 def _counts(row: Row) -> bool:
-    if row.ours is None or row.target.number is None or not row.target.statistic:
-        return False
-    return parse(row.target.statistic, QUANTITIES).is_plain
+    target = row.target
+    return (
+        row.ours is not None and target.number is not None and bool(target.effect and target.effect.is_plain)
+    )
 
 
 def _distance(rows: Sequence[Row]) -> float:

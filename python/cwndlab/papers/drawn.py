@@ -9,10 +9,9 @@ import numpy as np
 
 from cwndlab.papers.cells import QUICK_S
 from cwndlab.papers.estimate import Estimate, estimate
-from cwndlab.papers.expression import NoValueError, parse
+from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.figure import JAIN, TimeFigure
-from cwndlab.papers.quantities import QUANTITIES, column_over_time
-from cwndlab.papers.worlds import part_cells
+from cwndlab.papers.quantities import column_over_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.cells import Cell
     from cwndlab.papers.evaluation import Evaluated
-    from cwndlab.papers.figure import EffectLine, FlowLine, Panel, PaperFigure, SettingFigure
+    from cwndlab.papers.expression import Node
+    from cwndlab.papers.figure import FlowLine, Panel, PaperFigure, SettingFigure
     from cwndlab.recording import Column
     from cwndlab.runner import SeedRun
 
@@ -164,31 +164,26 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
     lines, read = [], []
     for line in figure.lines:
         estimates: list[Estimate | None] = []
-        for setting in figure.at:
+        for setting, effect in zip(figure.at, line.effects, strict=True):
             try:
-                values = evaluated.values("", line.effect_at(setting))
+                values = evaluated.values(effect)
                 estimates.append(estimate(values, figure.interval, figure.statistic))
             except NoValueError as error:
                 estimates.append(None)
                 missing.append(f"{line.label}, {setting}: {error}")
-        cells = [cell for setting in figure.at for cell in part_cells("", line.effect_at(setting))]
-        paper = [printed.get(_canonical(line, setting), []) for setting in figure.at]
+        cells = [cell for effect in line.effects for cell in effect.cells]
+        paper = [printed.get(effect.tree, []) for effect in line.effects]
         lines.append(DrawnLine(_marked(line.label, cells, evaluated), estimates, paper))
         read += cells
     return DrawnSettings(figure, _title(figure, read, evaluated), lines, missing)
 
 
-def _canonical(line: EffectLine, setting: str) -> str:
-    return parse(line.effect_at(setting), QUANTITIES).qualified("")
-
-
-def _printed(evaluated: Evaluated) -> dict[str, list[float]]:
+def _printed(evaluated: Evaluated) -> dict[Node, list[float]]:
     """The paper's numbers by the expressions of the same quantities; it may have two that contradict."""
-    known: dict[str, list[float]] = {}
+    known: dict[Node, list[float]] = {}
     for target in evaluated.world.paper.targets:
-        if target.kind == "measured" and target.statistic and target.number is not None:
-            effect = parse(target.statistic, QUANTITIES).qualified(target.experiment)
-            known.setdefault(effect, []).append(target.number)
+        if target.effect is not None and target.number is not None:
+            known.setdefault(target.effect.tree, []).append(target.number)
     return known
 
 

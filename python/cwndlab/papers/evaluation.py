@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.estimate import Estimate, estimate
-from cwndlab.papers.expression import NoValueError, in_full, parse
-from cwndlab.papers.quantities import QUANTITIES
+from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.verdict import Examined, Judged, Verdict, claim_verdict, judge
-from cwndlab.papers.worlds import part_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from cwndlab.papers.expression import Expression
     from cwndlab.papers.paper import Claim, Part, Target
     from cwndlab.papers.worlds import World
     from cwndlab.result import Result
@@ -78,37 +77,30 @@ class Evaluated:
         return [self._row(target) for target in self.world.paper.targets if target.kind == "measured"]
 
     def _row(self, target: Target) -> Row:
-        if not target.statistic:
+        if target.effect is None:
             return Row(target, None, target.notes)
         try:
-            return Row(target, estimate(self.values(target.experiment, target.statistic)))
+            return Row(target, estimate(self.values(target.effect)))
         except NoValueError as error:
             return Row(target, None, str(error))
 
     def _test(self, part: Part) -> Examined:
         missing = part.unavailable or self.world.missing
-        if missing is not None:
+        if missing is not None or part.effect is None:
             return Examined(part, None, missing)
         try:
-            values = self.values(part.experiment, part.effect)
+            values = self.values(part.effect)
         except NoValueError as error:
             return Examined(part, None, str(error))
         return Examined(part, estimate(values, part.interval, part.statistic))
 
-    def values(self, experiment: str, text: str) -> list[float]:
-        """The expression in each seed; raises `NoValueError` if a cell, a seed or a value is missing."""
-        expression = parse(text, QUANTITIES)
-        runs = {key: self.runs(key) for key in part_cells(experiment, text)}
-        values = []
-        for seed in self.world.seeds:
-            functions = {
-                name: partial(
-                    _quantity, name, {key: by_seed[seed] for key, by_seed in runs.items()}, experiment
-                )
-                for name in QUANTITIES
-            }
-            values.append(expression.evaluate(functions))
-        return values
+    def values(self, effect: Expression) -> list[float]:
+        """The effect in each seed; raises `NoValueError` if a cell, a seed or a value is missing."""
+        runs = {key: self.runs(key) for key in effect.cells}
+        return [
+            effect.evaluate({key: by_seed[seed] for key, by_seed in runs.items()})
+            for seed in self.world.seeds
+        ]
 
     def runs(self, key: str) -> dict[int, SeedRun]:
         """The runs of a cell by their seeds: all that were asked for, or none."""
@@ -122,14 +114,3 @@ class Evaluated:
             if seed not in runs:
                 raise NoValueError(f"seed {seed} of {key} is missing")
         return runs
-
-
-def _quantity(
-    name: str,
-    runs: Mapping[str, SeedRun],
-    experiment: str,
-    cell: str,
-    *arguments: str | float,
-    **named: float,
-) -> float:
-    return QUANTITIES[name](runs[in_full(cell, experiment)], *arguments, **named)

@@ -1,31 +1,40 @@
 """Expressions over the cells of a paper, such as `goodput("cubic", "a") - goodput("reno", "a")`.
 
-The syntax is Python's, but only numbers, names of functions, texts, `+ - * /` and calls are obeyed.
+An expression is a tree of the classes here, made by `parsing`, with every cell named in full: equal
+expressions have equal trees.
 """
 
 from __future__ import annotations
 
-import ast
-import copy
 import operator
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.papers import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    # Numbers and texts, by position or by name, to a number.
-    Function = Callable[..., float]
+    from cwndlab.papers.place import Place
+    from cwndlab.papers.quantity import Literal, Quantity
 
-_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
+# What the functions compute with: the run of each cell, by its key.
+Runs = Mapping[str, Any]
+
+OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
 }
-PLAIN: dict[str, Function] = {"min": min, "max": max, "abs": abs}
+# Functions of numbers, with the least and the most that each takes.
+COMBINE: dict[str, tuple[Callable[..., float], int, int | None]] = {
+    "min": (min, 2, None),
+    "max": (max, 2, None),
+    "abs": (abs, 1, 1),
+}
 
 
 class NoValueError(Exception):
@@ -33,110 +42,155 @@ class NoValueError(Exception):
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number as written; it may stand for something with a unit."""
+
+    value: float
+
+    parts = ()
+
+    def evaluate(self, _runs: Runs) -> float:
+        """Itself."""
+        return self.value
+
+    def measures(self) -> units.Dimensions:
+        """Anything."""
+        return None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A quantity of the run of a cell."""
+
+    quantity: Quantity
+    cell: str
+    arguments: tuple[tuple[str, Literal], ...]
+
+    parts = ()
+
+    def evaluate(self, runs: Runs) -> float:
+        """Its value in this run."""
+        return self.quantity.compute(runs[self.cell], **dict(self.arguments))
+
+    def measures(self) -> units.Dimensions:
+        """What its unit measures."""
+        return units.UNITS[self.quantity.unit].dimensions if self.quantity.unit else None
+
+
+@dataclass(frozen=True)
+class Negative:
+    """Minus a part."""
+
+    part: Node
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The one."""
+        return (self.part,)
+
+    def evaluate(self, runs: Runs) -> float:
+        """Its value with the other sign."""
+        return -self.part.evaluate(runs)
+
+    def measures(self) -> units.Dimensions:
+        """The same as its part."""
+        return self.part.measures()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Two parts with an operator between them."""
+
+    sign: str
+    left: Node
+    right: Node
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """Both sides."""
+        return self.left, self.right
+
+    def evaluate(self, runs: Runs) -> float:
+        """The left side first."""
+        left, right = self.left.evaluate(runs), self.right.evaluate(runs)
+        return OPERATORS[self.sign](left, right)
+
+    def measures(self) -> units.Dimensions:
+        """What the sides come to; raises `InputError` if they cannot be added."""
+        left, right = self.left.measures(), self.right.measures()
+        if self.sign in "+-":
+            return _together(left, right, self.sign)
+        if isinstance(self.left, Number) and self.sign == "*":
+            return right
+        if isinstance(self.right, Number) and left is not None:
+            # A number below may be one of the same kind, as a link's rate is below a goodput.
+            return left if self.sign == "*" else left | {units.SHARE}
+        return units.product(left, right, 1 if self.sign == "*" else -1)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The least or the largest of some parts, or what is left without a sign."""
+
+    name: str
+    parts: tuple[Node, ...]
+
+    def evaluate(self, runs: Runs) -> float:
+        """What the function makes of its parts."""
+        return COMBINE[self.name][0](*(part.evaluate(runs) for part in self.parts))
+
+    def measures(self) -> units.Dimensions:
+        """What all parts measure; raises `InputError` if that is not the same."""
+        first, *others = (part.measures() for part in self.parts)
+        for other in others:
+            first = _together(first, other, self.name)
+        return first
+
+
+Node = Number | Reading | Negative | Binary | Combined
+
+
+def _together(left: units.Dimensions, right: units.Dimensions, how: str) -> units.Dimensions:
+    both = units.common(left, right)
+    if both is not None and not both:
+        raise InputError(
+            f"{units.shown(left)} {how} {units.shown(right)}: these are different kinds of units"
+        )
+    return both
+
+
+@dataclass(frozen=True)
 class Expression:
-    """A checked expression."""
+    """A checked expression, as it was written and as a tree, and where it stands."""
 
     text: str
-    tree: ast.expr
+    tree: Node
+    source: Place = field(compare=False)
 
-    def cells(self) -> Iterator[str]:
-        """The first arguments of its functions: the cells that it reads."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and node.args and _name(node) not in PLAIN:
-                yield str(_literal(node.args[0], self.text))
+    def readings(self) -> Iterator[Reading]:
+        """Every quantity in it, from left to right."""
+        return _readings(self.tree)
 
-    def qualified(self, experiment: str) -> str:
-        """The same with every cell named in full: one text for equal expressions."""
-        return ast.unparse(_InFull(experiment).visit(copy.deepcopy(self.tree)))
+    @property
+    def cells(self) -> list[str]:
+        """The keys of the cells that it reads, each once."""
+        return list(dict.fromkeys(reading.cell for reading in self.readings()))
 
     @property
     def is_plain(self) -> bool:
         """Whether it is one quantity of one cell."""
-        return isinstance(self.tree, ast.Call) and _name(self.tree) not in PLAIN
+        return isinstance(self.tree, Reading)
 
-    def evaluate(self, functions: Mapping[str, Function]) -> float:
+    def evaluate(self, runs: Runs) -> float:
         """The value; raises `NoValueError` if a quantity has none, or for a division by zero."""
         try:
-            return _evaluate(self.tree, {**functions, **PLAIN}, self.text)
+            return float(self.tree.evaluate(runs))
         except ZeroDivisionError:
             raise NoValueError("division by zero") from None
 
 
-def in_full(cell: str, experiment: str) -> str:
-    """The key of a cell: one without an experiment is of this one."""
-    return cell if "/" in cell else f"{experiment}/{cell}"
-
-
-def parse(text: str, functions: Mapping[str, Any]) -> Expression:
-    """Check an expression; raises `InputError` for anything that is not to be obeyed."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise InputError(f"{text!r}: {error.msg}") from None
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        name = _name(call)
-        if name not in functions and name not in PLAIN:
-            known = ", ".join(sorted([*functions, *PLAIN]))
-            raise InputError(f"{text!r}: unknown function {name!r}; there are: {known}")
-    _check(tree, text)
-    return Expression(text, tree)
-
-
-class _InFull(ast.NodeTransformer):
-    """Names every cell by its experiment, too."""
-
-    def __init__(self, experiment: str) -> None:
-        self.experiment = experiment
-
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        self.generic_visit(node)
-        if node.args and isinstance(node.args[0], ast.Constant) and _name(node) not in PLAIN:
-            node.args[0] = ast.Constant(in_full(str(node.args[0].value), self.experiment))
-        return node
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def _check(node: ast.expr, text: str) -> None:
-    """Refuse what `_evaluate` would not understand, before anything is run."""
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        _check(node.left, text)
-        _check(node.right, text)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        _check(node.operand, text)
-    elif isinstance(node, ast.Call):
-        for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
-            if _name(node) in PLAIN:
-                _check(argument, text)
-            else:
-                _literal(argument, text)
-    elif not (isinstance(node, ast.Constant) and isinstance(node.value, int | float)):
-        raise InputError(f"{text!r}: {ast.unparse(node)!r} is not allowed here")
-
-
-def _literal(node: ast.expr, text: str) -> str | float:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        value = None
-    if not isinstance(value, str | int | float):
-        raise InputError(f"{text!r}: {ast.unparse(node)!r} must be a text or a number")
-    return value
-
-
-def _evaluate(node: ast.expr, functions: Mapping[str, Function], text: str) -> float:
-    if isinstance(node, ast.BinOp):
-        left, right = (_evaluate(side, functions, text) for side in (node.left, node.right))
-        return _OPERATORS[type(node.op)](left, right)
-    if isinstance(node, ast.UnaryOp):
-        return -_evaluate(node.operand, functions, text)
-    if isinstance(node, ast.Call):
-        name = _name(node)
-        if name in PLAIN:
-            return functions[name](*(_evaluate(argument, functions, text) for argument in node.args))
-        arguments = [_literal(argument, text) for argument in node.args]
-        named = {str(keyword.arg): _literal(keyword.value, text) for keyword in node.keywords}
-        return functions[name](*arguments, **named)
-    return float(ast.literal_eval(node))
+def _readings(node: Node) -> Iterator[Reading]:
+    if isinstance(node, Reading):
+        yield node
+    for part in node.parts:
+        yield from _readings(part)

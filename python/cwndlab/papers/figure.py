@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from cwndlab.papers.place import NOWHERE, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.estimate import Method, Statistic
+    from cwndlab.papers.expression import Expression
 
 # The one column over time that belongs to all flows together.
 JAIN = "jain"
@@ -25,6 +28,7 @@ class Panel:
     column: str
     y: str
     unit: str = ""
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class FlowLine:
     label: str
     cell: str
     flow: str = ""
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -55,14 +60,10 @@ class TimeFigure:
 
 @dataclass(frozen=True)
 class EffectLine:
-    """An effect at each setting, whose name stands for `{at}` in it."""
+    """An effect at each setting, in whose text the setting's name stood for `{at}`."""
 
     label: str
-    effect: str
-
-    def effect_at(self, setting: str) -> str:
-        """The effect at one setting."""
-        return self.effect.replace(SETTING, setting)
+    effects: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.place import NOWHERE, Place
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.estimate import Method, Statistic
+    from cwndlab.papers.expression import Expression
     from cwndlab.papers.figure import PaperFigure
 
 Settings = dict[str, str]
@@ -27,6 +30,7 @@ class Variant:
     set: Settings = field(default_factory=dict)
     control: bool = False
     fitted: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Alternative:
     only: Sequence[str] = ()
     algorithms: Sequence[str] = ()
     unavailable: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ class Erratum:
 class Target:
     """A number that the paper reports; a `setting` is one of its inputs.
 
-    `statistic` is the expression that gives the same quantity here, or the key that holds the setting.
+    `effect` gives the same quantity here; `key` is that of the scenario that holds the setting.
     """
 
     id: str
@@ -96,8 +101,10 @@ class Target:
     value: str
     unit: str
     kind: str
-    statistic: str
     notes: str
+    effect: Expression | None = None
+    key: str = ""
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def number(self) -> float | None:
@@ -129,7 +136,7 @@ class Part:
 
     text: str
     experiment: str
-    effect: str = ""
+    effect: Expression | None = None
     expect: Expect = Expect.POSITIVE
     unit: str = ""
     paper: float | None = None
@@ -140,6 +147,7 @@ class Part:
     interval: Method = "t"
     statistic: Statistic = "mean"
     unavailable: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

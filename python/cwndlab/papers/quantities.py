@@ -11,15 +11,14 @@ import numpy as np
 
 from cwndlab.papers.expression import NoValueError
 from cwndlab.papers.figure import JAIN
+from cwndlab.papers.quantity import Kind, Quantity
 from cwndlab.summary import components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from cwndlab.recording import Column, SeriesTable
     from cwndlab.runner import SeedRun
-
-    Quantity = Callable[..., float]
 
 # The window of a mean before an event, and how long and how closely a settled window stays (see `settle`).
 BEFORE_S = 1.0
@@ -214,40 +213,52 @@ def settle(run: SeedRun, flow: str) -> float:
 # A place inside of an interval, so that rounding decides nothing.
 _HALF = 0.5
 
-QUANTITIES: Mapping[str, Quantity] = {
-    quantity.__name__: quantity
-    for quantity in (
-        goodput,
-        throughput,
-        jain,
-        utilisation,
-        lost,
-        lost_on,
-        retransmitted,
-        timeouts,
-        fast_recoveries,
-        loss_events,
-        rtt_samples,
-        rtt_peaks,
-        timeouts_at_peak,
-        fast_recoveries_at_peak,
-        regained,
-        regained_after_peak,
-        peak_ratio_share,
-        rtt,
-        rtt_p95,
-        rtt_min,
-        queue_delay,
-        cwnd,
-        cwnd_max,
-        cwnd_p95,
-        probe,
-        probe_max,
-        probe_min,
-        recovery,
-        settle,
-    )
-}
+# What expressions may call: each function with its unit and its meaning. The table in papers/README.md comes
+# from here.
+_DECLARED = (
+    Quantity(
+        goodput, "Mbit/s", "what arrived in order, of one flow or group; without one, of all", Kind.SENDER
+    ),
+    Quantity(throughput, "Mbit/s", "IP packets sent, with headers and retransmissions"),
+    Quantity(jain, "Jain's index", "Jain's index of the flows' goodputs"),
+    Quantity(utilisation, "ratio", "use of a link, 0 to 1, in bits on the wire"),
+    Quantity(lost, "packets", "packets dropped or lost, all links"),
+    Quantity(lost_on, "packets", "packets that a link lost itself, at random or while it was down"),
+    Quantity(retransmitted, "packets", "packets sent again"),
+    Quantity(timeouts, "timeouts", "retransmission timeouts; without a flow, of all", Kind.SENDER),
+    Quantity(fast_recoveries, "losses", "entries into fast recovery; without a flow, of all", Kind.SENDER),
+    Quantity(loss_events, "losses", "fast recoveries and timeouts that began in the window"),
+    Quantity(rtt_samples, "samples", "RTT samples; without a flow, of all", Kind.SENDER),
+    Quantity(rtt_peaks, "samples", "RTT samples with a peak ratio of 2 or more", Kind.SENDER),
+    Quantity(timeouts_at_peak, "timeouts", "timeouts whose last RTT sample was a peak", Kind.SENDER),
+    Quantity(
+        fast_recoveries_at_peak, "losses", "fast recoveries whose last RTT sample was a peak", Kind.SENDER
+    ),
+    Quantity(
+        regained, "segments", "growth of the window from a loss without a peak to the next loss", Kind.SENDER
+    ),
+    Quantity(regained_after_peak, "segments", "the same from a loss with a peak", Kind.SENDER),
+    Quantity(
+        peak_ratio_share, "ratio", "share of the peak ratios from `low` to `low + width`, 0 to 1", Kind.SENDER
+    ),
+    Quantity(rtt, "ms", "mean RTT"),
+    Quantity(rtt_p95, "ms", "95th percentile of the RTT"),
+    Quantity(rtt_min, "ms", "smallest RTT"),
+    Quantity(queue_delay, "ms", "mean wait before a link"),
+    Quantity(cwnd, "segments", "mean window"),
+    Quantity(cwnd_max, "segments", "largest mean window of an interval"),
+    Quantity(cwnd_p95, "segments", "95th percentile of the intervals' windows"),
+    Quantity(probe, "", 'mean of what the algorithm shows of itself, as `probe("bbr2", "a", "min_rtt_ms")`'),
+    Quantity(probe_max, "", "largest such value"),
+    Quantity(probe_min, "", "smallest such value"),
+    Quantity(
+        recovery, "s", "time from `at` until the window is again this share of its mean in the second before"
+    ),
+    Quantity(
+        settle, "s", "time until the window stays within 10 % of its later median for 5 s without a loss"
+    ),
+)
+QUANTITIES: Mapping[str, Quantity] = {each.name: each for each in _DECLARED}
 
 
 def column_over_time(run: SeedRun, column: str, flow: str) -> tuple[Column, Column]:

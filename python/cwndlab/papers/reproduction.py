@@ -231,7 +231,7 @@ def _part_json(judged: Judged) -> dict[str, Any]:
     told: dict[str, Any] = {
         "text": part.text,
         "experiment": part.experiment,
-        "effect": part.effect,
+        "effect": part.effect.text if part.effect else "",
         "expect": part.expect.value,
         "unit": part.unit,
         "paper": part.paper,

@@ -6,38 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.papers.place import expected_one_of
+from cwndlab.papers.units import UNITS
 
 if TYPE_CHECKING:
-    from cwndlab.scenario import Scenario
+    from collections.abc import Mapping
 
-# What one of each unit is in the unit that all of its kind are compared in: s, bit/s, packets or bytes.
-_UNITS = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "ms": 1e-3,
-    "s": 1,
-    "min": 60,
-    "bit/s": 1,
-    "kbit/s": 1e3,
-    "Mbit/s": 1e6,
-    "Gbit/s": 1e9,
-    "B/s": 8,
-    "kB/s": 8e3,
-    "MB/s": 8e6,
-    "bytes": 1,
-    "B": 1,
-    "kB": 1e3,
-    "MB": 1e6,
-    "packets": 1,
-}
-_PRINTED = {
-    "Mbps": "Mbit/s",
-    "Gbps": "Gbit/s",
-    "KBps": "kB/s",
-    "MBps": "MB/s",
-    "KB": "kB",
-    "segments": "packets",
-}
+    from cwndlab.scenario import Scenario
 
 
 def in_force(scenario: Scenario, key: str, unit: str) -> float:
@@ -45,27 +20,42 @@ def in_force(scenario: Scenario, key: str, unit: str) -> float:
 
     Raises `InputError` if there is no such key, or if it holds no single number.
     """
-    value = _value(scenario.resolved, key)
+    value = value_of(scenario.resolved, key)
     if isinstance(value, dict) and "rate" in value:
         value = value["rate"]
     match = re.fullmatch(r"([\d.e+-]+) ?(\S*)", str(value))
     if match is None:
         raise InputError(f"{key} = {value!r} is no single number")
-    number = float(match[1]) * _UNITS.get(match[2], 1)
-    if unit == "%":
-        return 100 * number
-    return number / _UNITS.get(_PRINTED.get(unit, unit), 1)
+    return float(match[1]) * _size(match[2]) / _size(unit)
 
 
-def _value(resolved: Any, key: str) -> Any:
-    """Follow a dotted key; a part is a key, the name of an entry, or its place."""
-    found = resolved
+def value_of(resolved: Mapping[str, Any], key: str) -> Any:
+    """Follow a dotted key; a part is a key, the name of an entry, or its place.
+
+    Raises `InputError` if there is no such key.
+    """
+    found: Any = resolved
     for part in key.split("."):
-        if isinstance(found, list):
-            named = [each for each in found if part in (each.get("name"), *each.get("names", ()))]
-            found = named[0] if named else found[int(part)] if part.isdecimal() else None
-        else:
-            found = found.get(part) if isinstance(found, dict) else None
-        if found is None:
-            raise InputError(f"the scenario has no {key}")
+        inside = _entries(found)
+        if part not in inside:
+            raise InputError(f"key {key}: {expected_one_of(inside, part)}")
+        found = inside[part]
     return found
+
+
+def _entries(found: Any) -> dict[str, Any]:
+    """What may follow in a key: of a list the names of its entries, then their places."""
+    if isinstance(found, list):
+        named = {
+            name: each
+            for each in reversed(found)
+            if isinstance(each, dict)
+            for name in (each.get("name"), *each.get("names", ()))
+            if isinstance(name, str)
+        }
+        return {**{str(place): each for place, each in enumerate(found)}, **named}
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _size(unit: str) -> float:
+    return UNITS[unit].size if unit in UNITS else 1

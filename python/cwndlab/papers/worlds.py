@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.cells import cells
-from cwndlab.papers.expression import in_full, parse
 from cwndlab.papers.figure import TimeFigure
-from cwndlab.papers.quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -95,8 +93,7 @@ def read_cells(paper: Paper) -> set[str]:
 
 def told_cells(paper: Paper) -> set[str]:
     """The cells that the paper's claims and numbers need."""
-    measured = (target for target in paper.targets if target.kind == "measured")
-    numbers = {key for each in measured for key in part_cells(each.experiment, each.statistic)}
+    numbers = {key for target in paper.targets if target.effect for key in target.effect.cells}
     return _cells_of(paper.claims) | numbers
 
 
@@ -104,20 +101,12 @@ def figure_cells(figure: PaperFigure) -> list[str]:
     """The keys of the cells that a figure shows."""
     if isinstance(figure, TimeFigure):
         return [line.cell for line in figure.lines]
-    effects = (line.effect_at(setting) for line in figure.lines for setting in figure.at)
-    return [key for effect in effects for key in part_cells("", effect)]
-
-
-def part_cells(experiment: str, effect: str) -> list[str]:
-    """The keys of the cells that an expression reads; a cell without an experiment is of this one."""
-    if not effect:
-        return []
-    return [in_full(cell, experiment) for cell in parse(effect, QUANTITIES).cells()]
+    return [key for line in figure.lines for effect in line.effects for key in effect.cells]
 
 
 def _cells_of(statements: Sequence[Claim]) -> set[str]:
-    parts = (part for statement in statements for part in statement.parts)
-    return {key for part in parts for key in part_cells(part.experiment, part.effect)}
+    effects = (part.effect for statement in statements for part in statement.parts)
+    return {key for effect in effects if effect for key in effect.cells}
 
 
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:

@@ -20,7 +20,7 @@ mod settings;
 mod settle;
 mod steps;
 mod top;
-mod tree;
+pub(crate) mod tree;
 mod visible;
 mod weights;
 mod words;
