@@ -13,7 +13,7 @@ from tests.documents import Block
 
 # The pictures of each document, and which of its runs draws them.
 PICTURES = {
-    "guide.md": {"two-flows.png": "out/two-flows/series.png"},
+    "tutorial.md": {"two-flows.png": "out/two-flows/series.png"},
     "bbr-and-cubic.md": {"bbr-and-cubic.png": "jain.png"},
     "which-algorithm.md": {"which-algorithm.png": "out/my-link-sweep/pareto.png"},
 }
