@@ -1,4 +1,4 @@
-"""What the simulator has to offer: algorithms, queues, stack profiles and TCP options."""
+"""What the simulator has to offer: algorithms, queues, stack profiles, TCP options and traces."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ PARTS = {
     "algorithms": "algorithm",
     "queues": "queue",
     "profiles": "profile",
+    "traces": "trace",
     "environments": "environment",
 }
 

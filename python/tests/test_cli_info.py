@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab import catalogue
+from cwndlab import _native, catalogue
 from tests.conftest import Command
 
 
@@ -53,6 +54,19 @@ def test_show(cwndlab: Command, name: str) -> None:
     shown = json.loads(cwndlab("show", name, "--json").stdout)
     assert shown["schema"] == 1
     assert shown["name"] == name
+
+
+def test_show_prints_a_trace_as_the_file_it_stands_for(cwndlab: Command, scenario: Path) -> None:
+    assert "synthetic:lte-down" in cwndlab("list", "traces").stdout
+    shown = cwndlab("show", "synthetic:lte-down").stdout
+    link = "[{ name = 'bottleneck', delay = '1 ms', trace = 'synthetic:lte-down' }]"
+    resolved = json.loads(_native.resolve(scenario.read_bytes(), scenario.name, [("link", link)]))
+    assert resolved["link"][0]["trace"] == {
+        "file": "synthetic:lte-down",
+        "sha256": hashlib.sha256(shown.encode()).hexdigest(),
+    }
+    described = json.loads(cwndlab("show", "synthetic:lte-down", "--json").stdout)
+    assert (described["kind"], described["name"]) == ("trace", "synthetic:lte-down")
 
 
 def test_show_tells_what_is_in_force_under_each_profile(cwndlab: Command) -> None:

@@ -4,7 +4,7 @@ mod dqn;
 
 use crate::run::{Control, run_seed};
 use crate::scenario::{Scenario, Source, read};
-use crate::trace::{Memory, Synthetic, synthetic};
+use crate::trace::Memory;
 use cpu_time::ThreadTime;
 use cwndlab_cc::Registry;
 use cwndlab_sim::outcome::Work;
@@ -68,9 +68,7 @@ fn scenario(
     let found = CASES.iter().find(|(name, _)| *name == case);
     let (name, text) =
         found.ok_or_else(|| format!("unknown case `{case}`; allowed: {}", cases().join(", ")))?;
-    let mut traces = Memory::default();
-    traces.0.insert("synthetic-lte.down".to_owned(), synthetic(&Synthetic::LTE_DOWN));
-    let source = Source { file: name, registry, queues, traces: &traces };
+    let source = Source { file: name, registry, queues, traces: &Memory::default() };
     let (scenario, problems) = read(text.as_bytes(), &source, overrides);
     scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

@@ -1,6 +1,7 @@
-//! What there is to choose from, with every parameter: algorithms, queues, profiles, TCP options.
+//! What there is to choose from, with every parameter: algorithms, queues, profiles, TCP options, traces.
 
 use crate::scenario::resolve_setting as setting;
+use crate::trace::{BUILT_IN, BuiltIn};
 use cwndlab_cc::params::{ParamSpec, Parameters};
 use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_sim::mptcp::MptcpOptions;
@@ -17,6 +18,7 @@ pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
         "profiles": PROFILES.iter().map(profile).collect::<Vec<_>>(),
         "tcp": params(&TcpOptions::specs()),
         "mptcp": params(&MptcpOptions::specs()),
+        "traces": BUILT_IN.iter().map(trace).collect::<Vec<_>>(),
         "environments": crate::gym::catalogue(registry),
         "measures": crate::measures::catalogue(),
     })
@@ -81,6 +83,14 @@ fn limit(spec: &ParamSpec) -> Value {
     let mut shown = param(spec);
     shown["meaning"] = json!(format!("{}; `size` is another name of it, in packets or in bdp", spec.meaning));
     shown
+}
+
+fn trace(trace: &BuiltIn) -> Value {
+    json!({
+        "name": trace.name,
+        "summary": trace.summary,
+        "source": "drawn by cwndlab, equal on every machine; nobody has measured it",
+    })
 }
 
 fn profile(profile: &Profile) -> Value {

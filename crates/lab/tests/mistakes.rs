@@ -252,6 +252,16 @@ const ERRORS: &[(usize, &str, &str)] = &[
     ),
     // Traces.
     (12, "trace = \"none\"", "there is no file `none`"),
+    (
+        12,
+        "trace = \"synthetic:lte\"",
+        "unknown trace `synthetic:lte`; did you mean `synthetic:lte-up`? Allowed: synthetic:lte-down,",
+    ),
+    (
+        12,
+        "trace = \"syntetic:lte-down\"",
+        "there is no file `syntetic:lte-down`; did you mean `synthetic:lte-down`?",
+    ),
     (12, "trace = \"empty\"", "empty: it is empty"),
     (12, "trace = \"unsorted\"", "line 2: 3 ms comes after 5 ms"),
     (12, "trace = \"words\"", "line 2: `many` is not a whole number"),

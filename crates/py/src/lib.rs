@@ -11,7 +11,7 @@ use cwndlab_cc::Algorithm;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::{nearest as nearest_words, read};
-use cwndlab_lab::trace::Directory;
+use cwndlab_lab::trace::{BuiltIn, Directory};
 use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
 use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, run};
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
@@ -101,7 +101,7 @@ fn run_seed<'py>(
     Ok((measures, detail, recording))
 }
 
-/// Algorithms, queues, profiles and TCP options, as JSON.
+/// Algorithms, queues, profiles, TCP options and traces, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
     listing::catalogue(&registry::current(), &registry::queues()).to_string()
@@ -112,6 +112,13 @@ fn catalogue() -> String {
 fn nearest(word: &str, known: Vec<String>) -> Vec<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     nearest_words(word, &known).into_iter().map(str::to_owned).collect()
+}
+
+/// The content of a trace that ships.
+#[pyfunction]
+fn trace(name: &str) -> PyResult<&'static str> {
+    let found = BuiltIn::named(name).map(BuiltIn::text);
+    found.ok_or_else(|| PyValueError::new_err(format!("there is no trace `{name}`")))
 }
 
 /// The names of the benchmark cases.
@@ -149,6 +156,7 @@ pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = A
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add("WEIGHTS_BYTES", WEIGHTS_BYTES)?;
+    module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(bench_case, module)?)
 }

@@ -20,6 +20,7 @@ class Part(StrEnum):
     ALGORITHMS = "algorithms"
     QUEUES = "queues"
     PROFILES = "profiles"
+    TRACES = "traces"
     PAPERS = "papers"
     ENVIRONMENTS = "environments"
 

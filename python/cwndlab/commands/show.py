@@ -18,7 +18,7 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="An algorithm, a queue, a profile, an environment, tcp or mptcp."
+            metavar="NAME", help="An algorithm, a queue, a profile, a trace, an environment, tcp or mptcp."
         ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
@@ -27,9 +27,9 @@ def show(
     """Show what an algorithm, a queue or a profile is.
 
     Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
-    departures from the source.
+    departures from the source. Of a trace, show the file that it stands for.
     """
-    from cwndlab import catalogue, files
+    from cwndlab import _native, catalogue, files
     from cwndlab.controllers.loading import load
 
     load(controllers)
@@ -37,6 +37,9 @@ def show(
     if as_json:
         document = entry if kind == "profile" else catalogue.described(kind, entry)
         typer.echo(files.dump({"schema": 1, "kind": kind, **document}))
+        return
+    if kind == "trace":
+        typer.echo(_native.trace(name), nl=False)
         return
     _print(kind, catalogue.described(kind, entry))
 

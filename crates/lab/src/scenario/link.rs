@@ -7,7 +7,8 @@ use super::quantity::{self, QueueSize};
 use super::queue::{Queue, queue};
 use super::section::{Item, Origin, Section};
 use super::steps::steps;
-use crate::trace::{self, Service};
+use super::words;
+use crate::trace::{self, BUILT_IN, BuiltIn, SYNTHETIC, Service, TraceFile};
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::{Capacity, LinkSpec, ReorderSpec};
@@ -157,11 +158,7 @@ fn link_rate(item: &Item) -> Checked<Rate> {
 
 fn traced(item: &Item, cx: &Context) -> Checked<Served> {
     let file = item.text()?;
-    let found = match item.node.at {
-        Place::Override(_) => cx.traces.open_override(file),
-        _ => cx.traces.open(file),
-    };
-    let mut open = found.map_err(|why| item.error(why))?;
+    let mut open = opened(item, file, cx)?;
     if open.bytes > ODDLY_LARGE {
         let gigabytes = open.bytes as f64 / 1e9;
         item.warn(format!("this trace has {gigabytes:.1} GB: reading it takes a while"));
@@ -178,6 +175,23 @@ fn traced(item: &Item, cx: &Context) -> Checked<Served> {
     };
     let in_force = TraceInForce { file: file.to_owned(), hash: trace.hash };
     Ok(Served { served, nominal: Some(trace.mean), trace: Some(in_force) })
+}
+
+/// One of ours by its name, else a file.
+fn opened<'a>(item: &Item, file: &str, cx: &Context<'a>) -> Checked<TraceFile<'a>> {
+    let names = BUILT_IN.each_ref().map(|trace| trace.name);
+    match (BuiltIn::named(file), &item.node.at) {
+        (Some(trace), _) => return Ok(trace.open()),
+        (None, _) if file.starts_with(SYNTHETIC) => {
+            return Err(item.error(words::unknown("trace", file, &names)));
+        }
+        (None, Place::Override(_)) => cx.traces.open_override(file),
+        (None, _) => cx.traces.open(file),
+    }
+    .map_err(|why| match words::nearest(file, &names).first() {
+        Some(name) => item.error(format!("{why}; did you mean `{name}`?")),
+        None => item.error(why),
+    })
 }
 
 fn tell_repetition(item: &Item, period: Span, duration: Span) {

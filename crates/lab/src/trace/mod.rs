@@ -1,12 +1,13 @@
 //! Recorded links: reading them, and making synthetic ones.
 
+mod built_in;
 mod csv;
 mod mahimahi;
 mod source;
 mod synthetic;
 
+pub use built_in::{BUILT_IN, BuiltIn, SYNTHETIC};
 pub use source::{Directory, Memory, TraceFile, TraceFiles};
-pub use synthetic::{Synthetic, synthetic};
 
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::Schedule;

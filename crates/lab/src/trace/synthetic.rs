@@ -39,7 +39,7 @@ const OUTAGE_MS: f64 = 250.0;
 /// Bits of one opportunity of mahimahi's format.
 const OPPORTUNITY_BITS: f64 = 1504.0 * 8.0;
 
-/// The trace in mahimahi's format.
+/// A trace in mahimahi's format.
 #[must_use]
 pub fn synthetic(kind: &Synthetic) -> String {
     let mut rng = Rng::named(0, kind.name);
