@@ -78,16 +78,16 @@ def test_the_files_of_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, f
     from cwndlab.papers import library
 
     shipped = library.folder() / "lim2004"
-    paper = tmp_path / "mine"
+    paper = tmp_path / "lim2004"
     paper.mkdir()
     for each in shipped.iterdir():
         (paper / each.name).symlink_to(each.resolve())
     monkeypatch.setenv("CWNDLAB_PAPERS", str(tmp_path))
-    assert library.read("mine").id
+    assert library.read("lim2004").id
     (paper / file).unlink()
     odd("a device", paper / file)
-    with pytest.raises(InputError, match=f"{file}: is a device"):
-        library.read("mine")
+    with pytest.raises(InputError, match=f"{file}:1: is a device"):
+        library.read("lim2004")
 
 
 def test_the_limit_holds_while_reading(tmp_path: Path) -> None:
