@@ -86,6 +86,22 @@ def test_show_tells_source_and_departures(cwndlab: Command, name: str) -> None:
         assert " ".join(text.split()) in printed
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("cubic", ["recorded values: ssthresh_bytes, w_max_segments, k_s"]),
+        ("dqn-newreno", ["decides among 7 actions; an agent sees 3 numbers"]),
+        ("constant", ["its parameters bound its window, whatever the path"]),
+        ("lia", ["coupled: its window depends on its sibling subflows"]),
+        ("bbr3", ["its own window holds in recovery, in place of PRR"]),
+    ],
+)
+def test_show_tells_what_an_algorithm_declares(cwndlab: Command, name: str, lines: list[str]) -> None:
+    printed = " ".join(cwndlab("show", name).stdout.split())
+    for line in lines:
+        assert line in printed
+
+
 def test_show_profile_has_its_own_values(cwndlab: Command) -> None:
     assert "cubic.form = ns3" in cwndlab("show", "ns3").stdout
 

@@ -398,3 +398,34 @@ def test_comparisons_and_sweeps_take_it() -> None:
     sweep = cl.sweep(SCENARIO, {"flow.a.cc": ["reno", "python-reno"]}, seeds=1)
     assert len(set(sweep.table["goodput_mbps"])) == 1
     assert "controllers/reno.py" in sweep.command
+
+
+def test_a_class_may_declare_that_its_window_is_bounded() -> None:
+    class Bounded(Fixed):
+        bounded = True
+
+    def on_a_path_without_a_rate(cls: type) -> cl.Result:
+        return run(registered(cls), overrides={"flow.a.reverse": True})
+
+    assert on_a_path_without_a_rate(Bounded).flows.height
+    with pytest.raises(InputError, match="its window would grow without end"):
+        on_a_path_without_a_rate(Fixed)
+
+
+def test_a_controller_is_described_by_what_its_class_declares() -> None:
+    class Declaring(Fixed):
+        probes = ("cwnd_bytes",)
+        ecn = "ect1"
+        own_window_in_recovery = True
+
+    _, entry = catalogue.find(registered(Declaring))
+    declared = {
+        key: entry[key] for key in ("probes", "ecn", "own_window_in_recovery", "bounded", "actions_len")
+    }
+    assert declared == {
+        "probes": ["cwnd_bytes"],
+        "ecn": "ect1",
+        "own_window_in_recovery": True,
+        "bounded": False,
+        "actions_len": None,
+    }

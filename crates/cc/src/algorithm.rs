@@ -1,8 +1,64 @@
 //! What an algorithm is to all but itself: its name, its sources, its parameters, and how a controller is made.
 
-use crate::contract::{CongestionControl, Setup};
+use crate::contract::{CongestionControl, Needs, Setup};
 use crate::params::{ParamSpec, Value};
 use std::sync::Arc;
+
+/// What holds of a controller, so that nobody has to make one to ask. `testing::check_declaration` compares the two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Declaration {
+    /// What it needs of its transport.
+    pub needs: Needs,
+    /// Names of its recorded values.
+    pub probes: &'static [&'static str],
+    /// What an agent sees and may do, if it decides by actions.
+    pub spaces: Option<Spaces>,
+    /// Its parameters bound its window, whatever the path is.
+    pub bounded: bool,
+    /// Its window depends on what sibling subflows show.
+    pub coupled: bool,
+}
+
+impl Declaration {
+    /// A controller without any of it.
+    pub const PLAIN: Self =
+        Self { needs: Needs::NONE, probes: &[], spaces: None, bounded: false, coupled: false };
+}
+
+/// What an agent sees and may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spaces {
+    /// Length of the observation; zero if there is nothing to see.
+    pub observation: usize,
+    /// Number of actions.
+    pub actions: u32,
+}
+
+/// A [`Declaration`], the same whatever is set, or one that follows from the settings.
+#[derive(Clone)]
+pub struct Declares(Arc<Declare>);
+
+type Declare = dyn Fn(&[(String, Value)]) -> Declaration + Send + Sync;
+
+impl Declares {
+    /// One that follows from checked settings.
+    pub fn by(declare: impl Fn(&[(String, Value)]) -> Declaration + Send + Sync + 'static) -> Self {
+        Self(Arc::new(declare))
+    }
+}
+
+impl From<Declaration> for Declares {
+    fn from(declaration: Declaration) -> Self {
+        Self::by(move |_| declaration)
+    }
+}
+
+/// Of a plain controller.
+impl Default for Declares {
+    fn default() -> Self {
+        Declaration::PLAIN.into()
+    }
+}
 
 /// Makes a controller from checked settings.
 pub type Build = Arc<dyn Fn(&Setup, &[(String, Value)]) -> Box<dyn CongestionControl> + Send + Sync>;
@@ -20,6 +76,16 @@ pub struct Algorithm {
     pub departures: &'static [&'static str],
     /// Its parameters.
     pub params: Arc<[ParamSpec]>,
+    /// What holds of its controllers.
+    pub declares: Declares,
     /// Makes a controller.
     pub build: Build,
+}
+
+impl Algorithm {
+    /// What holds of a controller with these settings.
+    #[must_use]
+    pub fn declaration(&self, settings: &[(String, Value)]) -> Declaration {
+        (self.declares.0)(settings)
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
 
+use crate::algorithm::Declaration;
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::hystart::HyStart;
 use crate::probes::{self, Names, Probe};
@@ -174,6 +175,8 @@ impl<R: WindowRule> Classic<R> {
     const PROBES: &'static [Probe<Self>] = &[("ssthresh_bytes", |classic| classic.window.ssthresh_probe())];
     /// The names of all recorded values.
     pub(crate) const NAMES: &'static Names = &Names::of(Self::PROBES).and(R::PROBES);
+    /// What holds of every rule on this frame.
+    pub const DECLARATION: Declaration = Declaration { probes: Self::NAMES.list(), ..Declaration::PLAIN };
 
     /// A controller at its initial window.
     pub fn new(setup: &Setup, rule: R) -> Self {
@@ -315,7 +318,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {

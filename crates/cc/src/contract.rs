@@ -122,6 +122,12 @@ pub struct Needs {
     pub own_window_in_recovery: bool,
 }
 
+impl Needs {
+    /// What every transport does.
+    pub const NONE: Self =
+        Self { ecn: Ecn::AsConfigured, lost_packets: false, own_window_in_recovery: false };
+}
+
 /// The ECN codepoint of data packets (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
@@ -132,6 +138,21 @@ pub enum Ecn {
     Ect0,
     /// ECT(1): L4S.
     Ect1,
+}
+
+impl Ecn {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::AsConfigured, Self::Ect0, Self::Ect1];
+
+    /// Its name where controllers declare it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AsConfigured => "as-configured",
+            Self::Ect0 => "ect0",
+            Self::Ect1 => "ect1",
+        }
+    }
 }
 
 /// What holds at a callback: plain values, to be copied to a controller in another language or process.

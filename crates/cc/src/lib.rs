@@ -25,7 +25,7 @@ pub mod rtt_peak;
 pub mod testing;
 pub mod units;
 
-pub use algorithm::{Algorithm, Build};
+pub use algorithm::{Algorithm, Build, Declaration, Declares, Spaces};
 pub use breakdown::{Breakdown, break_off};
 pub use classic::{Classic, Window, WindowRule};
 pub use contract::{

@@ -1,6 +1,8 @@
 //! A sender without a network, so that a test of a window rule reads as a story: send, acknowledge, lose.
 
-use crate::contract::{Ack, CongestionControl, Context, Event, Facts, Phase, Rtt, Step, SubflowView};
+use crate::algorithm::{Algorithm, Spaces};
+use crate::contract::{Ack, CongestionControl, Context, Event, Facts, Phase, Rtt, Setup, Step, SubflowView};
+use crate::params::Value;
 use crate::units::Span;
 use cwndlab_learn::Rng;
 
@@ -117,4 +119,20 @@ impl Sender {
             Context { facts: &self.facts, subflows: &self.subflows, me: self.me, rng: &mut self.rng };
         f(self.cc.as_mut(), &mut cx)
     }
+}
+
+/// Makes a controller with these settings and compares what it says of itself with what its algorithm declares.
+///
+/// # Panics
+/// If they differ.
+pub fn check_declaration(algorithm: &Algorithm, settings: &[(String, Value)]) {
+    let setup = Setup { mss: 1448, initial_window: 14_480, initial_ssthresh: u64::MAX, paced: false };
+    let mut cc = (algorithm.build)(&setup, settings);
+    let declared = algorithm.declaration(settings);
+    let said = |what| format!("{} {settings:?}: {what}", algorithm.name);
+    assert_eq!(declared.needs, cc.needs(), "{}", said("needs"));
+    assert_eq!(declared.probes, cc.probes(), "{}", said("probes"));
+    let agent = cc.agent();
+    let spaces = agent.map(|agent| Spaces { observation: agent.observation_len(), actions: agent.actions() });
+    assert_eq!(declared.spaces, spaces, "{}", said("spaces"));
 }

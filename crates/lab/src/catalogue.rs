@@ -3,7 +3,7 @@
 use crate::scenario::resolve_setting as setting;
 use crate::trace::{BUILT_IN, BuiltIn};
 use cwndlab_cc::params::{ParamSpec, Parameters};
-use cwndlab_cc::{Algorithm, Registry};
+use cwndlab_cc::{Algorithm, Declaration, Registry};
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::queue::{LIMIT, QueueKind, Queues, Sizing};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
@@ -24,13 +24,22 @@ pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
     })
 }
 
+/// With what it declares of a controller whose parameters have their defaults.
 fn algorithm(algorithm: &Algorithm) -> Value {
+    let Declaration { needs, probes, spaces, bounded, coupled } = algorithm.declaration(&[]);
     json!({
         "name": algorithm.name,
         "summary": algorithm.summary,
         "source": algorithm.source,
         "departures": algorithm.departures,
         "params": params(&algorithm.params),
+        "probes": probes,
+        "observation_len": spaces.map(|spaces| spaces.observation),
+        "actions_len": spaces.map(|spaces| spaces.actions),
+        "bounded": bounded,
+        "coupled": coupled,
+        "ecn": needs.ecn.word(),
+        "own_window_in_recovery": needs.own_window_in_recovery,
     })
 }
 
@@ -140,6 +149,22 @@ mod tests {
                 assert!(departures.len() >= least && departures.iter().all(sentence), "{}", item["name"]);
             }
         }
+    }
+
+    #[test]
+    fn an_algorithm_shows_what_it_declares() {
+        let catalogue = catalogue(&Registry::built_in(), &Queues::built_in());
+        let of = |name: &str| {
+            catalogue["algorithms"].as_array().unwrap().iter().find(|a| a["name"] == name).unwrap()
+        };
+        assert_eq!(of("cubic")["probes"], json!(["ssthresh_bytes", "w_max_segments", "k_s"]));
+        assert_eq!((&of("cubic")["actions_len"], &of("dqn-cubic")["actions_len"]), (&json!(null), &json!(4)));
+        assert_eq!(of("random")["observation_len"], json!(0), "it decides, and sees nothing");
+        assert_eq!((&of("constant")["bounded"], &of("lia")["coupled"]), (&json!(true), &json!(true)));
+        assert_eq!(
+            (&of("bbr3")["own_window_in_recovery"], &of("bbr3")["ecn"]),
+            (&json!(true), &json!("as-configured"))
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A controller that cannot go on: its own words reach whoever started the run.
 
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Control as Decision, Event, Registry, Step, break_off,
+    Ack, Algorithm, CongestionControl, Context, Control as Decision, Declares, Event, Registry, Step,
+    break_off,
 };
 use cwndlab_lab::run::{Control, Failure, run_seed};
 use cwndlab_lab::scenario::{Scenario, Source, read};
@@ -35,6 +36,7 @@ fn scenario(control: &Arc<Control>, cancelled: bool) -> Scenario {
         source: "this test",
         departures: &[],
         params: [].into(),
+        declares: Declares::default(),
         build: Arc::new(move |_, _| Box::new(Failing(control.clone(), cancelled))),
     });
     let text = r#"

@@ -2,6 +2,7 @@
 //! simulates.
 
 use crate::registry;
+use cwndlab_cc::Spaces;
 use cwndlab_lab::gym::{self, Course, End, Fleet, Info, Mark, NamedFile, Played, Player, Step, Told, World};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::{Control, run_seed};
@@ -88,7 +89,8 @@ impl EnvironmentCourse {
     /// Length of the observation and number of actions.
     #[getter]
     fn spaces(&self) -> (usize, u32) {
-        self.course.spaces().unwrap_or_default()
+        let Spaces { observation, actions } = self.course.spaces().unwrap_or_default();
+        (observation, actions)
     }
 
     /// What an agent sees, as a file of weights has it; `None` where it changes all the time.

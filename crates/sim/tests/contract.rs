@@ -8,8 +8,8 @@ mod ladder;
 
 use bbr::{Bbr, Seen};
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Rate, Setup, Span, Step,
-    Time,
+    Ack, Algorithm, CongestionControl, Context, Control, Declares, Event, Lost, Needs, Phase, Rate, Setup,
+    Span, Step, Time,
 };
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
@@ -26,6 +26,7 @@ fn algorithm(build: impl Fn(&Setup) -> Box<dyn CongestionControl> + Send + Sync 
         source: "a test",
         departures: &[],
         params: [].into(),
+        declares: Declares::default(),
         build: Arc::new(move |setup, _| build(setup)),
     }
 }

@@ -7,7 +7,7 @@ mod steered;
 
 use cwndlab_cc::decisions::{GivenWeights, Weights};
 use cwndlab_cc::params::{Parameter, Value};
-use cwndlab_cc::{Algorithm, Rate, Span, Time};
+use cwndlab_cc::{Algorithm, Declares, Rate, Span, Time};
 use cwndlab_learn::dqn::{Dqn, DqnConfig, Experience};
 use cwndlab_learn::net::Loss;
 use cwndlab_learn::{Mlp, Rng};
@@ -27,6 +27,7 @@ fn algorithm(pilot: Pilot, log: SharedLog) -> Algorithm {
         source: "a sketch",
         departures: &[],
         params: [].into(),
+        declares: Declares::default(),
         build: Arc::new(move |setup, _| Box::new(Steered::new(setup, pilot, log.clone()))),
     }
 }

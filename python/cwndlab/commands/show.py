@@ -27,7 +27,7 @@ def show(
     """Show what an algorithm, a queue or a profile is.
 
     Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
-    departures from the source. Of a trace, show the file that it stands for.
+    what its controllers declare; departures from the source. Of a trace, show the file that it stands for.
     """
     from cwndlab import _native, catalogue, files
     from cwndlab.controllers.loading import load
@@ -56,10 +56,35 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
     if entry.get("params"):
         console.print()
         console.print(_table(entry["params"]))
-    for title in ("departures", "dialects"):
-        if entry.get(title):
+    for title, lines in (
+        ("declares", _declared(entry) if kind == "algorithm" else []),
+        ("departures", entry.get("departures")),
+        ("dialects", entry.get("dialects")),
+    ):
+        if lines:
             console.print(f"{title}:")
-            console.print(_items(entry[title]))
+            console.print(_items(lines))
+
+
+def _declared(algorithm: dict[str, Any]) -> list[str]:
+    """What holds of the algorithm's controllers, with default parameters."""
+    declared = []
+    if algorithm["probes"]:
+        declared.append(f"recorded values: {', '.join(algorithm['probes'])}")
+    if algorithm["actions_len"] is not None:
+        declared.append(
+            f"decides among {algorithm['actions_len']} actions; "
+            f"an agent sees {algorithm['observation_len']} numbers"
+        )
+    if algorithm["bounded"]:
+        declared.append("its parameters bound its window, whatever the path")
+    if algorithm["coupled"]:
+        declared.append("coupled: its window depends on its sibling subflows")
+    if algorithm["own_window_in_recovery"]:
+        declared.append("its own window holds in recovery, in place of PRR")
+    if algorithm["ecn"] != "as-configured":
+        declared.append(f"sends its data as {algorithm['ecn'].upper()}")
+    return declared
 
 
 def _environment(entry: dict[str, Any]) -> Table:

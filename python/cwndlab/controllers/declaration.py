@@ -44,6 +44,7 @@ class Declaration:
     callbacks: list[str]
     ecn: str
     own_window_in_recovery: bool
+    bounded: bool
     file: str | None
 
     def make(self, setup: _native.Setup, settings: Mapping[str, Any]) -> object:
@@ -111,6 +112,7 @@ def _declared(cls: type, name: str, source: str, departures: Sequence[str], file
         callbacks=_callbacks(cls, name),
         ecn=ecn,
         own_window_in_recovery=bool(getattr(cls, "own_window_in_recovery", False)),
+        bounded=bool(getattr(cls, "bounded", False)),
         file=file,
     )
 

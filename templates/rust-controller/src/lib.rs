@@ -37,6 +37,7 @@ pub fn algorithm() -> Algorithm {
         source: "an example: AIMD with other numbers than Reno's",
         departures: &[],
         params: GentleParams::specs().into(),
+        declares: Classic::<Gentle>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             let GentleParams { keep } = GentleParams::with(settings);
             Box::new(Classic::new(setup, Gentle { keep }))
@@ -59,7 +60,7 @@ mod _native {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwndlab_cc::testing::Sender;
+    use cwndlab_cc::testing::{Sender, check_declaration};
     use cwndlab_cc::{Registry, Setup, Span};
     use cwndlab_lab::Queues;
     use cwndlab_lab::run::{Control, run_seed};
@@ -77,6 +78,12 @@ mod tests {
         assert_eq!(sender.cwnd_segments() as u64, 80);
         sender.round(2);
         assert_eq!(sender.cwnd_segments() as u64, 81);
+    }
+
+    /// `cwndlab show` and checks read what is declared; controllers must do the same.
+    #[test]
+    fn it_is_what_it_declares() {
+        check_declaration(&algorithm(), &[]);
     }
 
     /// With one: the registry is a value, and the laboratory takes it.

@@ -3,7 +3,7 @@
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
 use super::random::{Actions, RandomParams};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declares};
 use crate::contract::Context;
 use crate::decisions::{Decided, DecisionParams, Policy};
 use crate::params::Parameters;
@@ -39,6 +39,10 @@ pub fn algorithm() -> Algorithm {
                  and 2022 (APCC)",
         departures: &["no decision at all, where the papers' agents choose; else as `random`"],
         params: params.concat().into(),
+        declares: Declares::by(|settings| match RandomParams::with(settings).actions {
+            Actions::NewReno => Decided::<NewRenoActions, Always>::DECLARATION,
+            Actions::Cubic => Decided::<CubicActions, Always>::DECLARATION,
+        }),
         build: Arc::new(|setup, settings| {
             let shared = DecisionParams::with(settings);
             let beta = shared.beta;

@@ -1,7 +1,7 @@
 //! BALIA, Balanced Linked Adaptation (Peng, Walid, Hwang and Low 2016): growth and cut both depend on how a path's rate compares
 //! with the fastest one's.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Remainder};
@@ -87,6 +87,7 @@ pub fn algorithm() -> Algorithm {
             "ssthresh is at least two segments (RFC 5681), where mptcp_balia.c has one",
         ],
         params: BaliaParams::specs().into(),
+        declares: Declaration { coupled: true, ..Classic::<Balia>::DECLARATION }.into(),
         build: Arc::new(|setup, settings| {
             let params = BaliaParams::with(settings);
             let rule = Balia { counting: params.counting, remainder: Remainder::default(), alpha: 1.0 };

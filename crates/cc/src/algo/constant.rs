@@ -1,6 +1,6 @@
 //! A window that never changes: the control that keeps learners honest.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Step};
 use crate::params::Parameters;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub fn algorithm() -> Algorithm {
         source: "a control of this laboratory",
         departures: &["RFC 5681's loss window after a timeout is not taken: the window is constant"],
         params: ConstantParams::specs().into(),
+        declares: Declaration { bounded: true, ..Declaration::PLAIN }.into(),
         build: Arc::new(|setup, settings| {
             let params = ConstantParams::with(settings);
             Box::new(Constant { cwnd: params.cwnd * setup.mss })

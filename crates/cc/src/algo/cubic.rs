@@ -309,6 +309,7 @@ pub fn algorithm() -> Algorithm {
             "form = rfc9438: slow start is left by Linux's HyStart, where the RFC advises HyStart++ (RFC 9406)",
         ],
         params: CubicParams::specs().into(),
+        declares: Classic::<Cubic>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             Box::new(Classic::new(setup, Cubic::new(setup, CubicParams::with(settings))))
         }),

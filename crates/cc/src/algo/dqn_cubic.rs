@@ -2,7 +2,7 @@
 //! takes a segment off, and learns from what comes of it.
 
 use super::actions::{CubicActionParams, CubicActions};
-use crate::algorithm::{Algorithm, Build};
+use crate::algorithm::{Algorithm, Build, Declaration};
 use crate::decisions::{
     ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, Pilot, PolicyParams, Punished, RewardParams,
     TupleParams, sizes, suit,
@@ -57,6 +57,9 @@ pub(super) const ONCE_A_WINDOW: &str = "a decision comes after a window of ackno
 pub(super) const NO_SPAN: &str =
     "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance";
 
+/// What holds of it, whatever is punished.
+pub(super) const DECLARATION: Declaration = Decided::<CubicActions, Pilot>::DECLARATION;
+
 /// Makes one that is punished for these events.
 pub(super) fn build(punished: Punished) -> Build {
     Arc::new(move |setup, settings| {
@@ -85,6 +88,7 @@ pub fn algorithm() -> Algorithm {
             NO_SPAN,
         ],
         params: params(),
+        declares: DECLARATION.into(),
         build: build(Punished::Congestion),
     }
 }

@@ -1,6 +1,6 @@
 //! DQN-based CUBIC as first published (Seo, Kim and Cho 2022): that of 2024, but a timeout is not punished.
 
-use super::dqn_cubic::{NO_RENO, NO_SPAN, ONCE_A_WINDOW, build, params};
+use super::dqn_cubic::{DECLARATION, NO_RENO, NO_SPAN, ONCE_A_WINDOW, build, params};
 use crate::algorithm::Algorithm;
 use crate::decisions::Punished;
 
@@ -21,6 +21,7 @@ pub fn algorithm() -> Algorithm {
             NO_SPAN,
         ],
         params: params(),
+        declares: DECLARATION.into(),
         build: build(Punished::DuplicateAcks),
     }
 }

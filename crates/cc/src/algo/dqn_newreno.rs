@@ -65,6 +65,7 @@ pub fn algorithm() -> Algorithm {
             NO_SPAN,
         ],
         params: params.concat().into(),
+        declares: Decided::<NewRenoActions, Pilot>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             let shared = DecisionParams::with(settings);
             let actions = NewRenoActions::new(shared.beta);

@@ -227,6 +227,7 @@ pub fn algorithm() -> Algorithm {
         source: "Cho et al. 2024 on google/bbr v2alpha net/ipv4/tcp_bbr2.c",
         departures: DEPARTURES,
         params: [Fbbr2Params::specs(), Bbr2Params::specs()].concat().into(),
+        declares: Bbr2::<Detector>::declares(),
         build: Arc::new(|setup, settings| {
             let params = Bbr2Params::with(settings);
             let detector = Detector::new(Fbbr2Params::with(settings), params.min_rtt_window);

@@ -1,6 +1,6 @@
 //! LIA, the Linked Increases Algorithm (RFC 6356): the subflows of a connection together grow as one TCP on the best path.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Setup};
 use crate::coupled::{Counting, Coupling, Remainder};
@@ -95,6 +95,7 @@ pub fn algorithm() -> Algorithm {
              more for a whole segment",
         ],
         params: LiaParams::specs().into(),
+        declares: Declaration { coupled: true, ..Classic::<Lia>::DECLARATION }.into(),
         build: Arc::new(|setup, settings| {
             let params = LiaParams::with(settings);
             Box::new(Classic::new(setup, Lia::new(setup, &params)))

@@ -85,6 +85,7 @@ pub fn algorithm() -> Algorithm {
         source: "RFC 5681, RFC 6582; with counting = acks: ns-3.37 TcpNewReno",
         departures: &["recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation"],
         params: NewRenoParams::specs().into(),
+        declares: Classic::<NewReno>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             let params = NewRenoParams::with(settings);
             Box::new(Classic::new(setup, NewReno { params }))

@@ -1,7 +1,7 @@
 //! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al. 2012): optimal load balancing by a coupled increase, and a
 //! second term that moves windows towards the paths that lose least.
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Context, Event};
 use crate::coupled::{self, Counting, Path, Remainder};
@@ -84,6 +84,7 @@ pub fn algorithm() -> Algorithm {
             "a window that shrinks to ssthresh stays there, because below it slow start grows it again (as in mptcp_olia.c)",
         ],
         params: OliaParams::specs().into(),
+        declares: Declaration { coupled: true, ..Classic::<Olia>::DECLARATION }.into(),
         build: Arc::new(|setup, settings| {
             let params = OliaParams::with(settings);
             let rule = Olia { counting: params.counting, remainder: Remainder::default(), alpha: 0.0 };

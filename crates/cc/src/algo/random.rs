@@ -2,7 +2,7 @@
 //! 2024) decides, among the same actions, and knows nothing.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declares};
 use crate::contract::Context;
 use crate::decisions::{Decided, DecisionParams, Policy};
 use crate::params::Parameters;
@@ -56,6 +56,10 @@ pub fn algorithm() -> Algorithm {
              = always) and its equation takes K from W_max alone (K = paper)",
         ],
         params: params.concat().into(),
+        declares: Declares::by(|settings| match RandomParams::with(settings).actions {
+            Actions::NewReno => Decided::<NewRenoActions, UniformlyRandom>::DECLARATION,
+            Actions::Cubic => Decided::<CubicActions, UniformlyRandom>::DECLARATION,
+        }),
         build: Arc::new(|setup, settings| {
             let shared = DecisionParams::with(settings);
             let beta = shared.beta;

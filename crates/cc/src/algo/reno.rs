@@ -87,6 +87,7 @@ pub fn algorithm() -> Algorithm {
             "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments an ACK",
         ],
         params: RenoParams::specs().into(),
+        declares: Classic::<Reno>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             Box::new(Classic::new(setup, Reno::new(&RenoParams::with(settings))))
         }),

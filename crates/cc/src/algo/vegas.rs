@@ -236,6 +236,7 @@ pub fn algorithm() -> Algorithm {
              stand still at ssthresh",
         ],
         params: VegasParams::specs().into(),
+        declares: Classic::<Vegas>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             Box::new(Classic::new(setup, Vegas::new(VegasParams::with(settings))))
         }),

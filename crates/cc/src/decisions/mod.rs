@@ -17,6 +17,7 @@ pub use state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, Scaling, W_MAX};
 pub use tuples::{Blamed, TupleRule};
 pub use weights::GivenWeights;
 
+use crate::algorithm::{Declaration, Spaces};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::probes::{self, Names, Probe};
@@ -98,6 +99,9 @@ pub trait Policy: Send + Sized + 'static {
     /// The policy's own recorded values; those of the base algorithm and its actions stand before them.
     const PROBES: &'static [Probe<Self>] = &[];
 
+    /// Whether it sees the [`FEATURES`](ActionSet::FEATURES), and shows them to an agent.
+    const SEES: bool = false;
+
     /// Sees each ACK in congestion avoidance, before a decision on it.
     fn watch(&mut self, _cx: &mut Context, _view: &View) {}
 
@@ -106,11 +110,6 @@ pub trait Policy: Send + Sized + 'static {
 
     /// One of the `actions`, from 0 on; `None` leaves it to an agent outside.
     fn choose(&mut self, cx: &mut Context, actions: u32) -> Option<u32>;
-
-    /// Length of what an agent is shown; zero if there is nothing to see.
-    fn observation_len(&self) -> usize {
-        0
-    }
 
     /// Shows an agent the state, and gives the reward since the decision before this one.
     fn observe(&self, _observation: &mut [f32]) -> f32 {
@@ -169,6 +168,11 @@ pub struct Decided<A, P> {
 
 impl<A: ActionSet, P: Policy> Decided<A, P> {
     const NAMES: &'static Names = &Classic::<A>::NAMES.and(P::PROBES);
+    const SPACES: Spaces =
+        Spaces { observation: if P::SEES { A::FEATURES.len() } else { 0 }, actions: A::ACTIONS };
+    /// What holds of this policy with these actions.
+    pub const DECLARATION: Declaration =
+        Declaration { probes: Self::NAMES.list(), spaces: Some(Self::SPACES), ..Classic::<A>::DECLARATION };
 
     /// A controller at its initial window.
     pub fn new(setup: &Setup, params: DecisionParams, actions: A, policy: P) -> Self {
@@ -223,7 +227,7 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -236,11 +240,11 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
 /// The side that an agent sees, inside or outside: state, reward and actions are the same.
 impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
     fn observation_len(&self) -> usize {
-        self.policy.observation_len()
+        Self::SPACES.observation
     }
 
     fn actions(&self) -> u32 {
-        A::ACTIONS
+        Self::SPACES.actions
     }
 
     fn observe(&mut self, observation: &mut [f32]) -> f32 {

@@ -124,6 +124,7 @@ impl Policy for Pilot {
         ("loss", |pilot| pilot.learned(|learned| learned.loss)),
         ("mean_q", |pilot| pilot.learned(|learned| learned.mean_q)),
     ];
+    const SEES: bool = true;
 
     fn watch(&mut self, _cx: &mut Context, view: &View) {
         self.scaler.scale(view.features, &mut self.state);
@@ -182,10 +183,6 @@ impl Policy for Pilot {
         self.state = state;
         self.action = Some(action);
         Some(action)
-    }
-
-    fn observation_len(&self) -> usize {
-        self.state.len()
     }
 
     fn observe(&self, observation: &mut [f32]) -> f32 {

@@ -5,8 +5,8 @@ use super::link;
 use crate::scenario::{Flow, Scenario, Source, read};
 use crate::trace::Directory;
 use crate::weights;
-use cwndlab_cc::Registry;
 use cwndlab_cc::params::Value;
+use cwndlab_cc::{Registry, Spaces};
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
@@ -117,9 +117,9 @@ impl Course {
         &self.agents
     }
 
-    /// Length of the observation and number of actions.
+    /// What an agent sees and may do.
     #[must_use]
-    pub fn spaces(&self) -> Option<(usize, u32)> {
+    pub fn spaces(&self) -> Option<Spaces> {
         self.environment.spaces(&self.registry)
     }
 

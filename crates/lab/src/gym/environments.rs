@@ -4,7 +4,7 @@ use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::algo::steered;
 use cwndlab_cc::decisions::{ActionSet, TupleParams};
 use cwndlab_cc::params::{Parameters, Value};
-use cwndlab_cc::{Agent, Registry, Rng, Setup};
+use cwndlab_cc::{Registry, Rng, Spaces};
 use serde_json::{Value as Json, json};
 
 /// An environment: an algorithm whose decisions an agent outside makes.
@@ -132,12 +132,10 @@ pub fn find(name: &str) -> Result<&'static Environment, String> {
 }
 
 impl Environment {
-    /// Length of the observation and number of actions, as the agent itself tells them.
+    /// What an agent sees and may do, as the algorithm declares it; `None` if the registry's does not decide by actions.
     #[must_use]
-    pub fn spaces(&self, registry: &Registry) -> Option<(usize, u32)> {
-        let setup = Setup { mss: 1448, initial_window: 14_480, initial_ssthresh: u64::MAX, paced: false };
-        let mut controller = (registry.get(self.algorithm)?.build)(&setup, &[]);
-        controller.agent().map(|agent: &mut dyn Agent| (agent.observation_len(), agent.actions()))
+    pub fn spaces(&self, registry: &Registry) -> Option<Spaces> {
+        registry.get(self.algorithm)?.declaration(&[]).spaces
     }
 }
 
@@ -154,14 +152,14 @@ pub fn catalogue(registry: &Registry) -> Json {
         })
         .collect();
     let entry = |environment: &Environment| {
-        let (observation, actions) = environment.spaces(registry).unwrap_or_default();
+        let spaces = environment.spaces(registry).unwrap_or_default();
         json!({
             "name": environment.name,
             "summary": environment.summary,
             "algorithm": environment.algorithm,
             "observation": (environment.inputs)(&[]),
-            "observation_len": observation,
-            "actions_len": actions,
+            "observation_len": spaces.observation,
+            "actions_len": spaces.actions,
             "actions": environment.actions,
             "decides": environment.decides,
             "reward": environment.reward,

@@ -2,7 +2,7 @@
 
 use super::{Course, Episode, Info, Step};
 use crate::Scenario;
-use cwndlab_cc::Rng;
+use cwndlab_cc::{Rng, Spaces};
 use std::sync::Arc;
 
 /// The random numbers that seeds of episodes are.
@@ -57,7 +57,7 @@ impl Player {
     /// A player whose first episode is still to come.
     #[must_use]
     pub fn new(course: Arc<Course>) -> Self {
-        let (observation, _) = course.spaces().unwrap_or_default();
+        let Spaces { observation, .. } = course.spaces().unwrap_or_default();
         let seeds = Rng::named(0, STREAM);
         Self { course, seeds, first: 0, seed: 0, playing: None, observation: vec![0.0; observation] }
     }

@@ -1,6 +1,7 @@
 //! A DQN that learns in an environment, over as many episodes as it takes; its ring of experiences outlives them.
 
 use super::{Checkpoint, Player, Step};
+use cwndlab_cc::Spaces;
 use cwndlab_cc::decisions::{Blamed, DqnParams, TupleRule, Weights, sizes};
 use cwndlab_cc::params::{Parameter, Parameters, Value};
 use cwndlab_learn::dqn::{Dqn, Experience};
@@ -184,7 +185,7 @@ fn shape(player: &Player) -> Result<Shape, String> {
             _ => 0,
         }
     };
-    let (observation, actions) = course.spaces().unwrap_or_default();
+    let Spaces { observation, actions } = course.spaces().unwrap_or_default();
     let inputs = course.inputs()?.ok_or_else(|| {
         "a state that is scaled by what was seen can be kept in no file; take another `state`".to_owned()
     })?;

@@ -79,8 +79,8 @@ impl Flow {
 
     /// Whether it ends by itself, or its window does not grow without limit where no link limits it.
     pub(crate) fn bounded(&self) -> bool {
-        let FlowSpec { bytes, tcp, algorithm, .. } = &self.template;
-        let window = tcp.receive_buffer < u64::MAX || algorithm.name == "constant";
+        let FlowSpec { bytes, tcp, algorithm, settings, .. } = &self.template;
+        let window = tcp.receive_buffer < u64::MAX || algorithm.declaration(settings).bounded;
         bytes.is_some() || self.arrivals.is_some() || window
     }
 }

@@ -8,7 +8,6 @@ use super::settle::base_rtt;
 use cwndlab_cc::Span;
 use cwndlab_sim::spec::FlowSpec;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Tells what a reader of the scenario would stumble over.
 pub(crate) fn tell(
@@ -74,13 +73,8 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
 }
 
 fn delay_of_nobody(flow: &Flow, problems: &Problems) {
-    let FlowSpec { algorithm, settings, tcp, decision_delay, .. } = &flow.template;
-    if *decision_delay == Span::ZERO {
-        return;
-    }
-    let decides = || (algorithm.build)(&tcp.setup(), settings).agent().is_some();
-    // A controller that cannot be made breaks its run off, which tells more than this.
-    if !catch_unwind(AssertUnwindSafe(decides)).unwrap_or(true) {
+    let FlowSpec { algorithm, settings, decision_delay, .. } = &flow.template;
+    if *decision_delay > Span::ZERO && algorithm.declaration(settings).spaces.is_none() {
         let message =
             format!("its `decision_delay` does nothing: `{}` does not decide by actions", algorithm.name);
         problems.warn(&flow.origin.at, &flow.origin.key, message);

@@ -3,7 +3,7 @@
 use super::facts::{Random, Setup};
 use super::python::{Kind, PythonController};
 use cwndlab_cc::params::{Allowed, ParamSpec, Value};
-use cwndlab_cc::{Algorithm, Ecn, Needs, Span};
+use cwndlab_cc::{self as cc, Algorithm, Ecn, Needs, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -21,6 +21,7 @@ pub(crate) struct Declaration {
     callbacks: Vec<String>,
     ecn: String,
     own_window_in_recovery: bool,
+    bounded: bool,
 }
 
 /// The attributes of `cwndlab.controllers.parameters.Parameter`.
@@ -44,23 +45,22 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
         specs.collect::<PyResult<Vec<_>>>()
     })?;
     let has = |callback: &str| declaration.callbacks.iter().any(|name| name == callback);
-    let kind = Arc::new(Kind {
-        needs: Needs {
-            ecn: ecn(&declaration.ecn)?,
-            lost_packets: has("on_lost"),
-            own_window_in_recovery: declaration.own_window_in_recovery,
-        },
-        sees_sending: has("on_sent"),
-        has_timer: has("on_timer"),
-        probes: kept_all(declaration.probes),
-        declared,
-    });
+    let needs = Needs {
+        ecn: ecn(&declaration.ecn)?,
+        lost_packets: has("on_lost"),
+        own_window_in_recovery: declaration.own_window_in_recovery,
+    };
+    let (sees_sending, has_timer) = (has("on_sent"), has("on_timer"));
+    let probes = kept_all(declaration.probes);
+    let declares = cc::Declaration { needs, probes, bounded: declaration.bounded, ..cc::Declaration::PLAIN };
+    let kind = Arc::new(Kind { declares, sees_sending, has_timer, declared });
     Ok(Algorithm {
         name: kept(declaration.name),
         summary: kept(declaration.summary),
         source: kept(declaration.source),
         departures: kept_all(declaration.departures),
         params: params.into(),
+        declares: declares.into(),
         build: Arc::new(move |setup, settings| Box::new(make(&kind, setup, settings))),
     })
 }
@@ -76,12 +76,8 @@ fn kept_all(texts: Vec<String>) -> &'static [&'static str] {
 }
 
 fn ecn(word: &str) -> PyResult<Ecn> {
-    match word {
-        "as-configured" => Ok(Ecn::AsConfigured),
-        "ect0" => Ok(Ecn::Ect0),
-        "ect1" => Ok(Ecn::Ect1),
-        _ => Err(PyValueError::new_err(format!("ecn = {word:?}"))),
-    }
+    let known = Ecn::ALL.into_iter().find(|ecn| ecn.word() == word);
+    known.ok_or_else(|| PyValueError::new_err(format!("ecn = {word:?}")))
 }
 
 impl Parameter {

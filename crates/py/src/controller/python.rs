@@ -2,7 +2,9 @@
 
 use super::facts::{Ack, Event, Facts, Lost, Random, Sent};
 use super::values;
-use cwndlab_cc::{CongestionControl, Context, Control, Needs, Rate, Span, Step, Time, break_off, contract};
+use cwndlab_cc::{
+    CongestionControl, Context, Control, Declaration, Needs, Rate, Span, Step, Time, break_off, contract,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -15,10 +17,9 @@ const SEND_QUANTUM: Span = Span::from_millis(1);
 
 /// What the controllers of one class have in common.
 pub(super) struct Kind {
-    pub(super) needs: Needs,
+    pub(super) declares: Declaration,
     pub(super) sees_sending: bool,
     pub(super) has_timer: bool,
-    pub(super) probes: &'static [&'static str],
     /// The declaration: it makes controllers, and puts what goes wrong in them into words.
     pub(super) declared: Py<PyAny>,
 }
@@ -135,7 +136,7 @@ fn refuse_answer(answer: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl CongestionControl for PythonController {
     fn needs(&self) -> Needs {
-        self.kind.needs
+        self.kind.declares.needs
     }
 
     fn control(&self) -> Control {
@@ -178,16 +179,16 @@ impl CongestionControl for PythonController {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        self.kind.probes
+        self.kind.declares.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
-        if self.kind.probes.is_empty() {
+        if self.kind.declares.probes.is_empty() {
             return;
         }
         Python::attach(|py| {
             let instance = self.instance.bind(py);
-            for (name, value) in self.kind.probes.iter().zip(out) {
+            for (name, value) in self.kind.declares.probes.iter().zip(out) {
                 match values::probe(instance, &PyString::intern(py, name)) {
                     Ok(read) => *value = read,
                     Err(error) => self.kind.break_off(py, "probes", &error),

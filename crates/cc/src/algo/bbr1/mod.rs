@@ -11,7 +11,7 @@ mod window;
 
 pub use params::Bbr1Params;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Setup, Step,
@@ -67,6 +67,11 @@ impl Bbr1 {
         ("mode", |bbr| f64::from(bbr.mode as u8)),
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES);
+    const DECLARATION: Declaration = Declaration {
+        needs: Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::NONE },
+        probes: Self::NAMES.list(),
+        ..Declaration::PLAIN
+    };
 
     /// A controller with these parameters.
     #[must_use]
@@ -241,7 +246,7 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn needs(&self) -> Needs {
-        Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::default() }
+        Self::DECLARATION.needs
     }
 
     fn control(&self) -> Control {
@@ -292,7 +297,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -320,6 +325,7 @@ pub fn algorithm() -> Algorithm {
             "unlike Linux: what the pacing clock holds back is not in flight here, so nothing is taken off for it",
         ],
         params: Bbr1Params::specs().into(),
+        declares: Bbr1::DECLARATION.into(),
         build: Arc::new(|setup, settings| Box::new(Bbr1::new(setup, Bbr1Params::with(settings)))),
     }
 }

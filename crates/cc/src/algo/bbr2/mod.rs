@@ -18,7 +18,7 @@ pub use extension::{Extension, Plain};
 pub use min_rtt::MinRtt;
 pub use params::Bbr2Params;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration, Declares};
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Ecn as Codepoint, Event, Limit, Lost, Needs, Phase, RateSample,
@@ -139,6 +139,18 @@ impl<X: Extension> Bbr2<X> {
         ("extra_acked_bytes", |bbr| bbr.aggregation.extra_acked() as f64),
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES).and(X::PROBES);
+
+    fn declaration(params: &Bbr2Params) -> Declaration {
+        let ecn = if params.ecn { Codepoint::Ect0 } else { Codepoint::AsConfigured };
+        let needs = Needs { ecn, lost_packets: true, own_window_in_recovery: true };
+        Declaration { needs, probes: Self::NAMES.list(), ..Declaration::PLAIN }
+    }
+
+    /// What holds of BBRv2 with this extension.
+    #[must_use]
+    pub fn declares() -> Declares {
+        Declares::by(|settings| Self::declaration(&Bbr2Params::with(settings)))
+    }
 
     /// A controller with these parameters.
     #[must_use]
@@ -290,8 +302,7 @@ impl<X: Extension> Bbr2<X> {
 
 impl<X: Extension> CongestionControl for Bbr2<X> {
     fn needs(&self) -> Needs {
-        let ecn = if self.params.ecn { Codepoint::Ect0 } else { Codepoint::AsConfigured };
-        Needs { ecn, lost_packets: true, own_window_in_recovery: true }
+        Self::declaration(&self.params).needs
     }
 
     fn control(&self) -> Control {
@@ -368,6 +379,7 @@ pub fn algorithm() -> Algorithm {
         source: "google/bbr v2alpha net/ipv4/tcp_bbr2.c; Cardwell et al., IETF 104 to 106, ICCRG",
         departures: DEPARTURES,
         params: Bbr2Params::specs().into(),
+        declares: Bbr2::<Plain>::declares(),
         build: Arc::new(|setup, settings| Box::new(Bbr2::new(setup, Bbr2Params::with(settings), Plain))),
     }
 }

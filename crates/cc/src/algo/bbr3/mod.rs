@@ -13,7 +13,7 @@ mod startup;
 
 pub use params::Bbr3Params;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Setup, Step,
@@ -104,6 +104,11 @@ impl Bbr3 {
         ("inflight_shortterm_bytes", |bbr| bound(bbr.bounds.inflight_shortterm)),
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES);
+    const DECLARATION: Declaration = Declaration {
+        needs: Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::NONE },
+        probes: Self::NAMES.list(),
+        ..Declaration::PLAIN
+    };
 
     /// OnInit (section 5.2.1).
     #[must_use]
@@ -176,7 +181,7 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn needs(&self) -> Needs {
-        Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::default() }
+        Self::DECLARATION.needs
     }
 
     fn control(&self) -> Control {
@@ -226,7 +231,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -261,6 +266,7 @@ pub fn algorithm() -> Algorithm {
              shows them",
         ],
         params: Bbr3Params::specs().into(),
+        declares: Bbr3::DECLARATION.into(),
         build: Arc::new(|setup, settings| Box::new(Bbr3::new(setup, Bbr3Params::with(settings)))),
     }
 }

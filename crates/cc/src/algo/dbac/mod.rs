@@ -6,7 +6,7 @@ mod params;
 mod rule;
 mod virtual_window;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
 use crate::params::Parameters;
@@ -43,6 +43,8 @@ impl Dbac {
         ("alpha", |dbac| if dbac.is_high() { dbac.factors.alpha1 } else { dbac.inner.rule().alpha2() }),
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES);
+    const DECLARATION: Declaration =
+        Declaration { probes: Self::NAMES.list(), coupled: true, ..Declaration::PLAIN };
 
     /// A subflow at its initial window.
     #[must_use]
@@ -163,7 +165,7 @@ impl CongestionControl for Dbac {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -184,6 +186,7 @@ pub fn algorithm() -> Algorithm {
             "a subflow that becomes high keeps its window, where the flow chart says nothing of a change",
         ],
         params: DbacParams::specs().into(),
+        declares: Dbac::DECLARATION.into(),
         build: Arc::new(|setup, settings| Box::new(Dbac::new(setup, DbacParams::with(settings)))),
     }
 }

@@ -6,7 +6,7 @@ mod sight;
 
 pub use sight::inputs;
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Declaration, Spaces};
 use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Setup, Step};
 use crate::decisions::{DqnParams, GivenWeights, Role, sizes, suit};
 use crate::params::{FileKind, NamedFile, Parameters, Value};
@@ -95,6 +95,14 @@ impl Steered {
         ("reward", |steered| f64::from(steered.sight.reward())),
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES);
+    const SPACES: Spaces = Spaces { observation: STATE.len(), actions: ACTIONS.len() as u32 };
+    const DECLARATION: Declaration = Declaration {
+        needs: Needs { lost_packets: true, ..Needs::NONE },
+        probes: Self::NAMES.list(),
+        spaces: Some(Self::SPACES),
+        bounded: true,
+        coupled: false,
+    };
 
     /// A controller at its initial window.
     #[must_use]
@@ -129,7 +137,7 @@ impl Steered {
 
 impl CongestionControl for Steered {
     fn needs(&self) -> Needs {
-        Needs { lost_packets: true, ..Needs::default() }
+        Self::DECLARATION.needs
     }
 
     fn control(&self) -> Control {
@@ -176,7 +184,7 @@ impl CongestionControl for Steered {
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        Self::NAMES.list()
+        Self::DECLARATION.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
@@ -186,11 +194,11 @@ impl CongestionControl for Steered {
 
 impl Agent for Steered {
     fn observation_len(&self) -> usize {
-        STATE.len()
+        Self::SPACES.observation
     }
 
     fn actions(&self) -> u32 {
-        ACTIONS.len() as u32
+        Self::SPACES.actions
     }
 
     fn observe(&mut self, observation: &mut [f32]) -> f32 {
@@ -221,6 +229,7 @@ pub fn algorithm() -> Algorithm {
             "the reward's RTT is the latest and has no tolerance, where Orca forgives a quarter of the smallest RTT",
         ],
         params: [SteeredParams::specs(), DqnParams::specs()].concat().into(),
+        declares: Steered::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             Box::new(Steered::new(setup, SteeredParams::with(settings), DqnParams::with(settings)))
         }),

@@ -254,6 +254,7 @@ fn variant(name: &'static str, summary: &'static str, selective: bool, proactive
         source: SOURCE,
         departures: DEPARTURES,
         params: params.into(),
+        declares: Classic::<TimeoutPatterns>::DECLARATION.into(),
         build: Arc::new(move |setup, settings| {
             let rule = TimeoutPatterns {
                 reno: Reno::new(&RenoParams::with(settings)),
