@@ -313,7 +313,7 @@ def test_mistakes_are_told() -> None:
 
 
 def test_a_run_has_no_agent_outside() -> None:
-    with pytest.raises(RunFailedError, match="flow `a` waits for an agent outside"):
+    with pytest.raises(RunFailedError, match="flow `a` needs an external agent"):
         cl.run(LINK, seeds=1, overrides={"flow.a.cc": "{ name = 'dqn-newreno', policy = 'outside' }"})
 
 

@@ -112,3 +112,9 @@ def test_a_refused_action_changes_nothing(steps: list[tuple[int, Any, Any]]) -> 
         return seen
 
     assert repr(told(refuse=True)) == repr(told(refuse=False))
+
+
+@pytest.mark.parametrize("made", [FlowEnv, FlowsEnv])
+def test_a_step_before_the_first_reset_is_refused(made: Callable[[str], Any]) -> None:
+    with pytest.raises(RuntimeError, match="there is no episode yet: call reset"):
+        made(WINDOW).step(0)

@@ -87,7 +87,7 @@ def test_what_cannot_be_drawn_has_its_reason(papers: Path) -> None:
     made = run(papers)
     magic, *ratios = over_time(made).missing
     assert magic == "magic: needs the algorithm magic, which is not there yet"
-    assert ratios[0].startswith("a, long: flow 'a' tells no 'rtt_peak_ratio'; it tells: goodput_mbps, ")
+    assert ratios[0].startswith("a, long: flow 'a' reports no 'rtt_peak_ratio'; it reports: goodput_mbps, ")
     assert by_queue(made).missing == ["together, magic: needs the algorithm magic, which is not there yet"]
 
 

@@ -135,7 +135,7 @@ def test_probes() -> None:
     assert quantity("probe", "a", "min_rtt_ms", start=0, end=1) == pytest.approx(40.55)
     assert quantity("probe_max", "a", "min_rtt_ms") == pytest.approx(60)
     assert quantity("probe_min", "a", "min_rtt_ms", start=10) == pytest.approx(50.1)
-    with pytest.raises(NoValueError, match="tells no 'joy'; it tells: goodput_mbps, cwnd_segments"):
+    with pytest.raises(NoValueError, match="reports no 'joy'; it reports: goodput_mbps, cwnd_segments"):
         quantity("probe", "a", "joy")
 
 

@@ -145,7 +145,7 @@ def test_one_seed_decides_nothing() -> None:
     [judged] = judge([Examined(part(), estimate([5.0]))])
     assert judged.verdict is Verdict.UNDECIDED
     assert judged.p == 1
-    assert judged.reason == "one seed tells nothing of chance"
+    assert judged.reason == "one seed says nothing about chance"
 
 
 def test_what_was_not_run_is_unavailable_with_its_reason() -> None:

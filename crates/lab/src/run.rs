@@ -48,7 +48,7 @@ impl fmt::Display for Failure {
             Failure::Controller(why) => f.write_str(why),
             Failure::Waiting(flow) => write!(
                 f,
-                "flow `{flow}` waits for an agent outside; environments have one (cwndlab list environments), a run has not"
+                "flow `{flow}` needs an external agent; use an environment (cwndlab list environments), or set policy = \"play\""
             ),
             Failure::Fault { seed, message } => {
                 write!(f, "the simulator failed with seed {seed}, which is a fault of cwndlab: {message}")

@@ -398,7 +398,7 @@ fn small(link: &str, flow: &str) -> String {
 fn a_window_that_nothing_limits_is_refused() {
     let error = |line: usize| {
         format!(
-            "x.toml:{line}:11: error: flow.a.reverse: its data meet no rate on the way back over `b`, so that its \
+            "x.toml:{line}:11: error: flow.a.reverse: nothing limits the rate of its data on the return path over `b`, so its \
              window would grow without end; give a `rate` (or `trace`) in [link.back] of `b` or in the flow's \
              `access`, or bound the flow with `bytes` or tcp.receive_buffer"
         )

@@ -24,7 +24,7 @@ TITLES = {
 
 def bench(
     case: Annotated[str | None, typer.Option(metavar="NAME", help="Only this case.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="The best of so many counts.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Report the best of N repeats.")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Measure the speed of the simulator.

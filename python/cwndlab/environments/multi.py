@@ -89,6 +89,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
 
     def step(self, action: np.int64 | int | None) -> None:
         """Act for the agent whose turn it is, and go on to the next decision of any."""
+        if not hasattr(self, "agent_selection"):
+            raise RuntimeError("there is no episode yet: call reset")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)

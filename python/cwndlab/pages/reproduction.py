@@ -129,7 +129,7 @@ def _conditions(paper: PaperReproduction) -> Iterator[str]:
     departures = dict(_departures(paper))
     if departures:
         counts = ", ".join(f"{name} ({len(each)})" for name, each in departures.items())
-        yield f"Algorithms that depart from their sources, as told below: {counts}."
+        yield f"Algorithms that depart from their sources, as described below: {counts}."
 
 
 def _turned(paper: PaperReproduction) -> Iterator[str]:

@@ -274,7 +274,7 @@ def column_over_time(run: SeedRun, column: str, flow: str) -> tuple[Column, Colu
 
 def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
     if name not in columns:
-        raise NoValueError(f"flow {flow!r} tells no {name!r}; it tells: {', '.join(columns)}")
+        raise NoValueError(f"flow {flow!r} reports no {name!r}; it reports: {', '.join(columns)}")
     return columns[name]
 
 

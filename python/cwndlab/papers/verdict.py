@@ -128,7 +128,7 @@ def _judge(tested: Examined, p: float | None) -> Judged:
     verdict = _verdict(part, estimate, p)
     reason = None
     if estimate.n < 2:
-        reason = "one seed tells nothing of chance"
+        reason = "one seed says nothing about chance"
     elif verdict is Verdict.UNDECIDED and _lies_inside(part, estimate) and p > SIGNIFICANT:
         reason = "significant alone, but not after Holm's correction"
     return Judged(part, estimate, verdict, p, reason)

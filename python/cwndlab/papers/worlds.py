@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.paper import Alternative, Claim, OpenPoint, Paper
     from cwndlab.scenario import Scenario
 
-# Of what the default run shows beside: the alternatives of the most telling point, and the cells that nothing
+# Seeds of secondary cells: the alternatives of the most telling point, and the cells that nothing
 # reads. They are the first ones of all, so that whatever is compared has met the same chance.
 TELLING_SEEDS = 5
 

@@ -74,7 +74,7 @@ def scatter_summary(chart: ScatterChart) -> str:
     vertical = _extent([point.y for point in points], chart.y_unit)
     return (
         f"{chart.title}. {len(points)} points: {chart.x_label} {horizontal}, {chart.y_label} {vertical}. "
-        "The table tells the same."
+        "The table has the same values."
     )
 
 

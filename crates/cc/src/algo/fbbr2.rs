@@ -223,7 +223,7 @@ impl Extension for Detector {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "fbbr2",
-        summary: "F-BBRv2: BBRv2 that cruises 15 % faster when its RTT tells of a CUBIC flow",
+        summary: "F-BBRv2: BBRv2 that cruises 15 % faster when its RTT shows a CUBIC flow",
         source: "Cho et al. 2024 on google/bbr v2alpha net/ipv4/tcp_bbr2.c",
         departures: DEPARTURES,
         params: [Fbbr2Params::specs(), Bbr2Params::specs()].concat().into(),

@@ -160,7 +160,7 @@ pub fn suit(file: &NamedFile, role: Role, sizes: &[usize], inputs: Option<String
     match inputs {
         Some(inputs) if given.inputs == inputs => Ok(()),
         Some(inputs) => Err(format!("it takes in `{}`; these settings give it `{inputs}`", given.inputs)),
-        None => Err("a state that is scaled by what was seen suits no file; take another `state`".to_owned()),
+        None => Err("running normalisation cannot be used with saved weights; choose another `state`".to_owned()),
     }
 }
 

@@ -187,7 +187,7 @@ fn shape(player: &Player) -> Result<Shape, String> {
     };
     let Spaces { observation, actions } = course.spaces().unwrap_or_default();
     let inputs = course.inputs()?.ok_or_else(|| {
-        "a state that is scaled by what was seen can be kept in no file; take another `state`".to_owned()
+        "weights learned with running normalisation cannot be saved; choose another `state`".to_owned()
     })?;
     Ok(Shape {
         sizes: sizes(observation, count("layers"), count("nodes"), actions),

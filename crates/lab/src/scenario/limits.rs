@@ -84,7 +84,7 @@ fn endless(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems
     let names: Vec<String> = shared.iter().map(|link| format!("`{}`", link.spec.name)).collect();
     let names = names.join(", ");
     let message = format!(
-        "its data meet no rate on the way back over {names}, so that its window would grow without end; \
+        "nothing limits the rate of its data on the return path over {names}, so its window would grow without end; \
          give a `rate` (or `trace`) in [link.back] of {names} or in the flow's `access`, or bound the flow with \
          `bytes` or tcp.receive_buffer"
     );

@@ -375,7 +375,7 @@ pub const DEPARTURES: &[&str] = &[
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "bbr2",
-        summary: "BBRv2, the alpha of 2019: a model of the path with bounds that losses teach it",
+        summary: "BBRv2, the alpha of 2019: a model of the path with bounds learned from losses",
         source: "google/bbr v2alpha net/ipv4/tcp_bbr2.c; Cardwell et al., IETF 104 to 106, ICCRG",
         departures: DEPARTURES,
         params: Bbr2Params::specs().into(),

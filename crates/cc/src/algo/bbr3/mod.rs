@@ -244,7 +244,7 @@ impl CongestionControl for Bbr3 {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "bbr3",
-        summary: "BBRv3 by its draft: paces by a model of the path, bounded by what losses tell",
+        summary: "BBRv3 by its draft: paces by a model of the path, bounded by what losses show",
         source: "draft-ietf-ccwg-bbr, working copy 4ce5e87 (2026-08-03, after -06); where it is silent, google/bbr v3",
         departures: &[
             "ECN is left out: the draft's core has none, and google/bbr v3 has it off above 5 ms",
