@@ -1,4 +1,4 @@
-//! Packet-timed round trips (draft-ietf-ccwg-bbr section 4.5.1): a round ends when something sent after its start
+//! Packet-timed round trips (draft-ietf-ccwg-bbr section 5.5.1): a round ends when something sent after its start
 //! is acknowledged.
 
 /// Counts round trips by delivered bytes.

@@ -253,7 +253,10 @@ fn weights_that_do_not_suit_are_refused() {
             told("dqn-cubic", &given, &[("state", Value::Word("raw"))]),
             "these settings give it `ssthresh_segments,cwnd",
         ),
-        (told("dqn-cubic", &given, &[("state", Value::Word("running"))]), "cannot be used with saved weights"),
+        (
+            told("dqn-cubic", &given, &[("state", Value::Word("running"))]),
+            "cannot be used with saved weights",
+        ),
         (told("dqn-cubic", &given, &[("policy", Value::Word("outside"))]), "weights of its own"),
     ];
     for (told, expected) in cases {

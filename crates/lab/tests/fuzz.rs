@@ -16,6 +16,7 @@ duration = "10 s"
 profile = "ns3"
 warmup = "1 s"
 send_jitter = "1 ms"
+timeout_patterns = true
 record = { interval = "5 ms" }
 tcp = { mss = 500, rto_min = "1 s", recovery = "prr", sack = true }
 [[link]]
@@ -128,7 +129,7 @@ fn answers(text: &[u8], overrides: &[(&str, &str)]) -> Result<(), TestCaseError>
             prop_assert!(spec.flows.iter().all(|flow| flow.path.iter().all(|link| *link < spec.links.len())));
             if spec.flows.len() < 100 {
                 // It starts as well: a tenth of a millisecond is short on any link.
-                let _stop = Sim::new(&spec).run_until(Time(100_000));
+                let _stop = Sim::watched(&spec).run_until(Time(100_000));
             }
         }
     }

@@ -45,7 +45,7 @@ fn scenario(flows: Vec<FlowSpec>) -> SimSpec {
 
 /// Runs with the policy outside; counts each flow's decisions.
 fn fly(spec: &SimSpec) -> (Outcome, Vec<u64>) {
-    let mut sim = Sim::new(spec);
+    let mut sim = Sim::watched(spec);
     let mut decisions = vec![0; spec.flows.len()];
     while let Stop::Decision(flow) = sim.run() {
         let agent = sim.agent(flow).expect("only a flow with an agent asks");
@@ -91,7 +91,7 @@ fn outside_and_inside_are_the_same_to_the_bit() {
 fn the_run_stops_at_the_very_ack() {
     let (steered, log) = steered("steered", Pilot::Outside);
     let spec = scenario(vec![steered]);
-    let mut sim = Sim::new(&spec);
+    let mut sim = Sim::watched(&spec);
     for n in 1..100 {
         assert_eq!(sim.run(), Stop::Decision(0));
         assert_eq!(log.lock().unwrap().asked.len(), n);
@@ -104,7 +104,7 @@ fn the_run_stops_at_the_very_ack() {
 fn a_decision_may_be_left_out() {
     let (steered, log) = steered("steered", Pilot::Outside);
     let spec = scenario(vec![steered]);
-    let mut sim = Sim::new(&spec);
+    let mut sim = Sim::watched(&spec);
     while sim.run() != Stop::Done {}
     assert!(sim.outcome().flows[0].goodput_mbps > 1.0);
     assert!(log.lock().unwrap().acted.is_empty());
@@ -135,7 +135,7 @@ fn an_action_is_in_force_for_the_sending_of_the_same_ack() {
         let (steered, _) = steered("steered", Pilot::Outside);
         let mut spec = scenario(vec![steered]);
         spec.flows[0].tcp.delayed_ack = 1;
-        let mut sim = Sim::new(&spec);
+        let mut sim = Sim::watched(&spec);
         assert_eq!(sim.run(), Stop::Decision(0));
         sim.act(0, action);
         let now = sim.now();
@@ -154,7 +154,7 @@ fn a_decision_takes_effect_after_its_delay() {
         steered.decision_delay = delay;
         // One segment on its own: a round trip of 20 ms passes between two decisions.
         let spec = scenario(vec![steered]);
-        let mut sim = Sim::new(&spec);
+        let mut sim = Sim::watched(&spec);
         for n in 0..20 {
             assert_eq!(sim.run(), Stop::Decision(0));
             let (due, acted) = (sim.now() + delay, || log.lock().unwrap().acted.len());
@@ -174,7 +174,7 @@ fn a_late_decision_sends_when_it_takes_effect() {
     let sent_by = |action: u32, after: Span| {
         let (mut steered, _) = steered("steered", Pilot::Outside);
         steered.decision_delay = ms(3);
-        let mut sim = Sim::new(&scenario(vec![steered]));
+        let mut sim = Sim::watched(&scenario(vec![steered]));
         assert_eq!(sim.run(), Stop::Decision(0));
         let decided = sim.now();
         sim.act(0, action);
@@ -188,7 +188,7 @@ fn a_late_decision_sends_when_it_takes_effect() {
 
 #[test]
 fn a_flow_without_an_agent_has_none() {
-    let mut sim = Sim::new(&scenario(vec![flow("reno", "reno")]));
+    let mut sim = Sim::watched(&scenario(vec![flow("reno", "reno")]));
     assert!(sim.agent(0).is_none());
     assert!(sim.agent(7).is_none());
     assert_eq!(sim.run(), Stop::Done);
@@ -242,7 +242,7 @@ fn learner(spec: &SimSpec, weights: &GivenWeights) -> Dqn {
 }
 
 fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: School) -> Outcome {
-    let mut sim = Sim::new(spec);
+    let mut sim = Sim::watched(spec);
     let mut last: Option<(Vec<f32>, u32)> = None;
     while let Stop::Decision(flow) = sim.run() {
         let agent = sim.agent(flow).expect("only a flow with an agent asks");

@@ -160,7 +160,9 @@ pub fn suit(file: &NamedFile, role: Role, sizes: &[usize], inputs: Option<String
     match inputs {
         Some(inputs) if given.inputs == inputs => Ok(()),
         Some(inputs) => Err(format!("it takes in `{}`; these settings give it `{inputs}`", given.inputs)),
-        None => Err("running normalisation cannot be used with saved weights; choose another `state`".to_owned()),
+        None => {
+            Err("running normalisation cannot be used with saved weights; choose another `state`".to_owned())
+        }
     }
 }
 

@@ -37,6 +37,21 @@ enum Mode {
     ProbeRtt = 3,
 }
 
+impl Mode {
+    /// Whether this mode may follow: the state transition diagram at the head of Linux `tcp_bbr.c`.
+    fn may_become(self, next: Self) -> bool {
+        use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
+        match (self, next) {
+            (Startup, Drain) | (Drain, ProbeBw) => true,
+            // A new cycle, when what a policer lets through is believed no more (`bbr_reset_probe_bw_mode`).
+            (ProbeBw, ProbeBw) => true,
+            (ProbeRtt, Startup | ProbeBw) => true,
+            (from, ProbeRtt) => from != ProbeRtt,
+            _ => false,
+        }
+    }
+}
+
 /// The controller.
 pub struct Bbr1 {
     params: Bbr1Params,
@@ -163,10 +178,15 @@ impl Bbr1 {
         self.cycle.update(&progress);
     }
 
+    fn enter(&mut self, mode: Mode) {
+        debug_assert!(self.mode.may_become(mode), "from {:?} to {mode:?}", self.mode);
+        self.mode = mode;
+    }
+
     /// `bbr_check_drain`.
     fn drain(&mut self, cx: &mut Context) {
         if self.mode == Mode::Startup && self.full_pipe.reached {
-            self.mode = Mode::Drain;
+            self.enter(Mode::Drain);
         }
         if self.mode == Mode::Drain && cx.facts.in_flight <= self.inflight(1.0) {
             self.enter_probe_bw(cx);
@@ -174,7 +194,7 @@ impl Bbr1 {
     }
 
     fn enter_probe_bw(&mut self, cx: &mut Context) {
-        self.mode = Mode::ProbeBw;
+        self.enter(Mode::ProbeBw);
         self.cycle = Cycle::start(cx.facts.now, cx.rng);
     }
 
@@ -184,7 +204,7 @@ impl Bbr1 {
         // After a silence the queue was empty: the RTT is measured without a dip.
         if stale && !self.restarts && self.mode != Mode::ProbeRtt {
             self.window.save(false);
-            self.mode = Mode::ProbeRtt;
+            self.enter(Mode::ProbeRtt);
             self.probe_rtt.begin(ack.delivered);
         }
         if self.mode == Mode::ProbeRtt {
@@ -213,7 +233,7 @@ impl Bbr1 {
         if self.full_pipe.reached {
             self.enter_probe_bw(cx);
         } else {
-            self.mode = Mode::Startup;
+            self.enter(Mode::Startup);
         }
     }
 

@@ -72,6 +72,19 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Whether this mode may follow: the diagram at the head of `tcp_bbr2.c`, with the cycle of ProbeBW that
+    /// `bbr2_update_cycle_phase` walks through.
+    fn may_become(self, next: Self) -> bool {
+        use Mode::{Cruise, Down, Drain, ProbeRtt, Refill, Startup, Up};
+        match (self, next) {
+            (Startup, Drain) | (Drain, Down) => true,
+            (Down, Cruise) | (Down | Cruise, Refill) | (Refill, Up) | (Up, Down) => true,
+            (ProbeRtt, Startup | Down) => true,
+            (from, ProbeRtt) => from != ProbeRtt,
+            _ => false,
+        }
+    }
+
     /// One of the four phases of ProbeBW.
     #[must_use]
     pub fn is_probe_bw(self) -> bool {
@@ -197,8 +210,13 @@ impl<X: Extension> Bbr2<X> {
         self.extension.first_rtt(cx.facts.now, rtt.latest);
     }
 
+    fn enter(&mut self, mode: Mode) {
+        debug_assert!(self.mode.may_become(mode), "from {:?} to {mode:?}", self.mode);
+        self.mode = mode;
+    }
+
     fn enter_drain(&mut self) {
-        self.mode = Mode::Drain;
+        self.enter(Mode::Drain);
         self.aggregation.set_rounds(AGGREGATION_ROUNDS);
         self.signals.reset();
     }

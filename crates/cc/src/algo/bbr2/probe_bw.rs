@@ -103,7 +103,7 @@ impl<X: Extension> Bbr2<X> {
 
     /// `bbr2_start_bw_probe_down`. Flows that wait by chance do not probe in step.
     pub(super) fn start_down(&mut self, cx: &mut Context) {
-        self.mode = Mode::Down;
+        self.enter(Mode::Down);
         self.signals.reset();
         self.probe.up_acked_per_packet = u64::MAX;
         // tcp_bbr2.c bbr_bw_probe_rand_rounds: 0 or 1.
@@ -122,7 +122,7 @@ impl<X: Extension> Bbr2<X> {
 
     /// `bbr2_start_bw_probe_cruise`.
     pub(super) fn start_cruise(&mut self) {
-        self.mode = Mode::Cruise;
+        self.enter(Mode::Cruise);
         if self.inflight_lo != NO_LIMIT {
             self.inflight_lo = self.inflight_lo.min(self.inflight_hi);
         }
@@ -131,7 +131,7 @@ impl<X: Extension> Bbr2<X> {
     /// The pipe is filled before the probe, else a small buffer would look like a small path
     /// (`bbr2_start_bw_probe_refill`).
     pub(super) fn start_refill(&mut self, delivered: u64) {
-        self.mode = Mode::Refill;
+        self.enter(Mode::Refill);
         self.reset_lower_bounds();
         self.probe.up_rounds = 0;
         self.probe.up_acked = 0;
@@ -143,7 +143,7 @@ impl<X: Extension> Bbr2<X> {
 
     /// `bbr2_start_bw_probe_up`.
     fn start_up(&mut self, now: Time, delivered: u64) {
-        self.mode = Mode::Up;
+        self.enter(Mode::Up);
         self.probe.samples = true;
         self.probe.ack_phase = AckPhase::Starting;
         self.probe.since = now;

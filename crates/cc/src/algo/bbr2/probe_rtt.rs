@@ -40,7 +40,7 @@ impl<X: Extension> Bbr2<X> {
     }
 
     fn start_probe_rtt(&mut self, cx: &Context, ack: &Ack) {
-        self.mode = Mode::ProbeRtt;
+        self.enter(Mode::ProbeRtt);
         self.save_cwnd(cx.facts.phase);
         self.probe_rtt = ProbeRtt { ends: None, round_done: false, held_from: ack.delivered, held_until: 0 };
         self.probe.ack_phase = AckPhase::Stopping;
@@ -73,7 +73,7 @@ impl<X: Extension> Bbr2<X> {
             self.start_down(cx);
             self.start_cruise();
         } else {
-            self.mode = Mode::Startup;
+            self.enter(Mode::Startup);
         }
     }
 }

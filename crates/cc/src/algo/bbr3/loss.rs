@@ -123,7 +123,7 @@ impl Bbr3 {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
                 if !in_probe_rtt {
-                    self.state = State::Startup;
+                    self.enter(State::Startup);
                 }
             }
             Some(State::ProbeUp) if self.state != State::ProbeUp && !in_probe_rtt => {

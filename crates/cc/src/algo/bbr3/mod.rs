@@ -50,6 +50,22 @@ enum State {
 }
 
 impl State {
+    /// Whether this state may follow: the state transition diagram of section 5.1, and the way back to a probe that spurious
+    /// losses had ended (section 5.5.11).
+    fn may_become(self, next: Self) -> bool {
+        use State::{Drain, ProbeCruise, ProbeDown, ProbeRefill, ProbeRtt, ProbeUp, Startup};
+        match (self, next) {
+            (Startup, Drain) | (Drain, ProbeDown) => true,
+            (ProbeDown, ProbeCruise) | (ProbeDown | ProbeCruise, ProbeRefill) => true,
+            (ProbeRefill, ProbeUp) | (ProbeUp, ProbeDown) => true,
+            (ProbeRtt, Startup | ProbeDown) => true,
+            (from, ProbeRtt) => from != ProbeRtt,
+            (from, Startup) => from == Drain || from.is_probe_bw(),
+            (ProbeRefill, ProbeRefill) => true,
+            _ => false,
+        }
+    }
+
     fn is_probe_bw(self) -> bool {
         matches!(self, Self::ProbeDown | Self::ProbeCruise | Self::ProbeRefill | Self::ProbeUp)
     }
@@ -109,6 +125,11 @@ impl Bbr3 {
         probes: Self::NAMES.list(),
         ..Declaration::PLAIN
     };
+
+    fn enter(&mut self, state: State) {
+        debug_assert!(self.state.may_become(state), "from {:?} to {state:?}", self.state);
+        self.state = state;
+    }
 
     /// OnInit (section 5.2.1).
     #[must_use]

@@ -54,7 +54,7 @@ impl Bbr3 {
         self.cycle.started = cx.facts.now;
         self.cycle.stopping = true;
         self.rounds.restart(self.delivered);
-        self.state = State::ProbeDown;
+        self.enter(State::ProbeDown);
     }
 
     /// By chance, so that flows do not probe in step.
@@ -70,14 +70,14 @@ impl Bbr3 {
         self.cycle.prev_precautionary = false;
         self.cycle.stopping = false;
         self.rounds.restart(self.delivered);
-        self.state = State::ProbeRefill;
+        self.enter(State::ProbeRefill);
     }
 
     fn start_probe_up(&mut self, sample: &RateSample) {
         self.cycle.samples_probe = true;
         self.rounds.restart(self.delivered);
         self.full_pipe.restart_from(sample.rate());
-        self.state = State::ProbeUp;
+        self.enter(State::ProbeUp);
         self.raise_longterm_slope();
     }
 
@@ -89,9 +89,7 @@ impl Bbr3 {
         }
         match self.state {
             State::ProbeDown if self.is_time_to_probe(cx.facts.now) => self.start_probe_refill(),
-            State::ProbeDown if self.is_time_to_cruise(ack.prior_in_flight) => {
-                self.state = State::ProbeCruise
-            }
+            State::ProbeDown if self.is_time_to_cruise(ack.prior_in_flight) => self.enter(State::ProbeCruise),
             State::ProbeCruise if self.is_time_to_probe(cx.facts.now) => self.start_probe_refill(),
             State::ProbeRefill if self.rounds.started => self.start_probe_up(sample),
             State::ProbeUp => self.look_for_the_end(cx, ack, sample),

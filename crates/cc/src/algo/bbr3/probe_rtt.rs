@@ -91,7 +91,7 @@ impl Bbr3 {
 
     fn enter_probe_rtt(&mut self, cx: &Context) {
         self.save_cwnd(cx.facts.phase);
-        self.state = State::ProbeRtt;
+        self.enter(State::ProbeRtt);
         self.probe_rtt = ProbeRtt::default();
         self.cycle.stopping = true;
         self.rounds.restart(self.delivered);
@@ -128,9 +128,9 @@ impl Bbr3 {
         self.bounds.forget_shortterm();
         if self.full_bw_reached {
             self.start_probe_down(cx);
-            self.state = State::ProbeCruise;
+            self.enter(State::ProbeCruise);
         } else {
-            self.state = State::Startup;
+            self.enter(State::Startup);
         }
     }
 }

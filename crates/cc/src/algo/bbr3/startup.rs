@@ -22,7 +22,7 @@ impl Bbr3 {
         }
         self.check_startup_high_loss(cx, ack, sample);
         if self.full_bw_reached {
-            self.state = State::Drain;
+            self.enter(State::Drain);
             self.drain_start_round = self.rounds.count;
         }
     }

@@ -416,10 +416,16 @@ impl Sender {
         }
     }
 
-    /// Moves to another phase of loss recovery.
+    /// Moves to another phase of loss recovery. A timeout may come in any of them; an episode ends in Open (Linux
+    /// `tcp_fastretrans_alert`, and the states of `enum tcp_ca_state`).
     #[inline]
     fn enter_phase<T: Tap>(&mut self, turn: &mut Turn<T>, to: Phase) {
+        use Phase::{Disorder, Loss, Open, Recovery};
         let from = std::mem::replace(&mut self.facts.phase, to);
+        debug_assert!(
+            matches!((from, to), (Open | Disorder, _) | (_, Loss) | (Recovery | Loss, Open)),
+            "from {from:?} to {to:?}"
+        );
         if from != to {
             turn.tell(FlowEvent::PhaseChanged { from, to });
         }
