@@ -7,7 +7,7 @@ use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::queue::codel::CodelParams;
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{Capacity, Comes, LossKind, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, Capacity, LossKind, SizeSpec};
 use cwndlab_sim::{Sim, SimSpec};
 
 const ONE: &str = r#"
@@ -243,11 +243,14 @@ fn arrivals_and_sized_flows() {
         let value = format!("{{ per_second = 20, size = {size} }}");
         let spec = spec(&text, &[("flow.0.arrivals", &value)]);
         assert!(spec.flows.is_empty());
-        (spec.arrivals[0].template.name.clone(), spec.arrivals[0].comes, spec.arrivals[0].size)
+        (spec.arrivals[0].template.name.clone(), spec.arrivals[0].process, spec.arrivals[0].size)
     };
-    assert_eq!(arrivals("\"30 kB\""), ("web".to_owned(), Comes::PerSecond(20.0), SizeSpec::Constant(30_000)));
-    let parallel = |value: &str| spec(&text, &[("flow.0.arrivals", value)]).arrivals[0].comes;
-    let transfers = |transfers, pause| Comes::Parallel { transfers, pause };
+    assert_eq!(
+        arrivals("\"30 kB\""),
+        ("web".to_owned(), ArrivalProcess::PerSecond(20.0), SizeSpec::Constant(30_000))
+    );
+    let parallel = |value: &str| spec(&text, &[("flow.0.arrivals", value)]).arrivals[0].process;
+    let transfers = |transfers, pause| ArrivalProcess::Parallel { transfers, pause };
     assert_eq!(parallel("{ parallel = 8, size = \"10 MB\" }"), transfers(8, Span::ZERO));
     assert_eq!(
         parallel("{ parallel = 8, size = \"10 MB\", pause = \"2 s\" }"),

@@ -1,9 +1,9 @@
 //! Flows that come and go: when, and how large. They arrive at random, or each in the place of one that has ended.
 
-use crate::flow::{Shared, Ways};
+use crate::flow::{Routes, Shared};
 use crate::histogram::Histogram;
 use crate::outcome::GroupOutcome;
-use crate::spec::{ArrivalSpec, Comes, SizeSpec};
+use crate::spec::{ArrivalProcess, ArrivalSpec, SizeSpec};
 use crate::tcp::{Counters, Sender};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
@@ -17,7 +17,7 @@ pub struct Arrivals {
     /// Places of flows that have ended, for new ones.
     pub free: Vec<usize>,
     /// The way of its flows' packets.
-    pub ways: Ways,
+    pub routes: Routes,
     /// What its flows share.
     pub shared: Shared,
     rng: Rng,
@@ -40,20 +40,20 @@ struct Measure {
 impl Arrivals {
     /// A process of the run with this seed.
     #[must_use]
-    pub fn new(spec: &ArrivalSpec, seed: u64, ways: Ways, shared: Shared) -> Self {
+    pub fn new(spec: &ArrivalSpec, seed: u64, routes: Routes, shared: Shared) -> Self {
         let rng = Rng::named(seed, &format!("arrivals {}", spec.template.name));
         let mut arrivals = Self {
             spec: spec.clone(),
             next: spec.template.start,
             free: Vec::new(),
-            ways,
+            routes,
             shared,
             rng,
             starts: Vec::new(),
             delivered_bytes: 0,
             measure: Measure::default(),
         };
-        if let Comes::Parallel { transfers, .. } = spec.comes {
+        if let ArrivalProcess::Parallel { transfers, .. } = spec.process {
             arrivals.draw_first(transfers);
         }
         arrivals.draw_next(spec.template.start);
@@ -70,9 +70,9 @@ impl Arrivals {
 
     /// Draws the next arrival after `now`: exponential gaps, so a Poisson process; or takes the next start.
     pub fn draw_next(&mut self, now: Time) {
-        let next = match self.spec.comes {
-            Comes::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),
-            Comes::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
+        let next = match self.spec.process {
+            ArrivalProcess::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),
+            ArrivalProcess::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
         };
         // A flow that would start at its stop sends nothing.
         let ended = self.spec.template.stop.is_some_and(|stop| next >= stop);
@@ -81,7 +81,7 @@ impl Arrivals {
 
     /// A parallel transfer that has ended starts anew after its pause.
     fn follow(&mut self, now: Time) {
-        let Comes::Parallel { pause, .. } = self.spec.comes else { return };
+        let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return };
         if self.next != Time::NEVER {
             self.starts.push(self.next);
         }

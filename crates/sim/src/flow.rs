@@ -78,9 +78,9 @@ impl Route {
     }
 }
 
-/// The ways of one flow, and the host that holds its sender back.
+/// The routes of one flow, and the host that holds its sender back.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct Routes {
     /// Links and delays of its data.
     pub data: Route,
     /// Links and delays of its ACKs.
@@ -113,7 +113,7 @@ pub struct Flow {
     pub name: String,
     cc: String,
     /// The way of its packets.
-    pub ways: Ways,
+    pub routes: Routes,
     /// Its sender.
     pub sender: Sender,
     /// Its receiver.
@@ -174,7 +174,7 @@ pub enum Due {
 impl Flow {
     /// A flow that starts at `start`.
     #[must_use]
-    pub fn new(spec: &FlowSpec, seed: u64, start: Time, ways: Ways, shared: Shared) -> Self {
+    pub fn new(spec: &FlowSpec, seed: u64, start: Time, routes: Routes, shared: Shared) -> Self {
         let Shared { options, processing } = shared;
         let stream = |what: &str| Rng::named(seed, &format!("flow {} {what}", spec.name));
         let build = |setup: &_| (spec.algorithm.build)(setup, &spec.settings);
@@ -188,7 +188,7 @@ impl Flow {
         Self {
             name: spec.name.clone(),
             cc: spec.cc(),
-            ways,
+            routes,
             sender,
             receiver: Receiver::new(&options),
             group: None,
@@ -263,7 +263,7 @@ impl Flow {
     #[inline]
     pub fn post(&mut self, now: Time, answer: Answer) {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
-        let arrival = (now + self.ways.acks.delay(now) + processing).max(self.last_arrival);
+        let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
         self.sender_due = self.sender_due.min(arrival);
         self.inbox.push_back((arrival, answer));

@@ -156,7 +156,7 @@ impl<T: Tap> Sim<T> {
             let (at, component) = self.events.next().unwrap_or((Time::NEVER, 0));
             let due = at.min(last);
             if due >= self.next_look {
-                self.look_on(due);
+                self.take_measurements(due);
             }
             if at > last || at == Time::NEVER {
                 self.now = last;
@@ -278,7 +278,7 @@ impl<T: Tap> Sim<T> {
 
     /// The warm-up, the meter and the tap look on at their times, before what happens then.
     #[cold]
-    fn look_on(&mut self, due: Time) {
+    fn take_measurements(&mut self, due: Time) {
         if self.warmup.is_some_and(|warmup| warmup <= due) {
             self.end_warmup();
         }
@@ -333,7 +333,7 @@ impl<T: Tap> Sim<T> {
         }
         packet.hop += 1;
         let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
-        let route = if to_receiver { &flow.ways.data } else { &flow.ways.acks };
+        let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
             self.links[next as usize].receive(self.now, packet);
             self.schedule_link(next as usize);
@@ -371,7 +371,7 @@ impl<T: Tap> Sim<T> {
         if let Some(place) = flow.place {
             answer.announce(self.connections[place.connection as usize].reassembly.edge());
         }
-        match flow.ways.acks.first() {
+        match flow.routes.acks.first() {
             None => flow.post(self.now, answer),
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
@@ -440,12 +440,12 @@ impl<T: Tap> Sim<T> {
     /// Sends what the sender left in the outbox, and sets its slot.
     #[inline]
     fn send_outbox(&mut self, index: usize) {
-        let host = self.flows[index].ways.host;
+        let host = self.flows[index].routes.host;
         if let Some(host) = host {
             self.end_turn(index, host);
         }
         let flow = &mut self.flows[index];
-        if let Some(first) = flow.ways.data.first().filter(|_| !self.outbox.is_empty()) {
+        if let Some(first) = flow.routes.data.first().filter(|_| !self.outbox.is_empty()) {
             let first = first as usize;
             for outgoing in self.outbox.drain(..) {
                 let packet = flow.wrap(index as u32, &outgoing);
@@ -480,13 +480,13 @@ impl<T: Tap> Sim<T> {
         arrivals.note_arrival();
         arrivals.draw_next(now);
         let next = arrivals.next;
-        let (ways, shared) = (arrivals.ways.clone(), arrivals.shared.clone());
+        let (routes, shared) = (arrivals.routes.clone(), arrivals.shared.clone());
         let place = arrivals.free.pop();
         let index = place.unwrap_or(self.flows.len());
         let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
         // Every flow of the group has random streams of its own.
         spec.name = format!("{} {index} {generation}", spec.name);
-        let mut flow = Flow::new(&spec, self.seed, now, ways, shared);
+        let mut flow = Flow::new(&spec, self.seed, now, routes, shared);
         flow.group = Some(group);
         flow.generation = generation;
         if place.is_some() {
@@ -570,14 +570,14 @@ impl Maker<'_> {
 
     fn flow(&mut self, flow: &FlowSpec) -> Flow {
         let start = self.start(flow);
-        let ways = self.topology.ways(flow, self.spec);
-        Flow::new(flow, self.spec.seed, start, ways, self.shared(flow))
+        let routes = self.topology.routes(flow, self.spec);
+        Flow::new(flow, self.spec.seed, start, routes, self.shared(flow))
     }
 
     /// The flows of a process share one way, and one access link if they have one.
     fn arrivals(&mut self, arrivals: &ArrivalSpec) -> Arrivals {
-        let ways = self.topology.ways(&arrivals.template, self.spec);
-        Arrivals::new(arrivals, self.spec.seed, ways, self.shared(&arrivals.template))
+        let routes = self.topology.routes(&arrivals.template, self.spec);
+        Arrivals::new(arrivals, self.spec.seed, routes, self.shared(&arrivals.template))
     }
 
     fn shared(&mut self, flow: &FlowSpec) -> Shared {

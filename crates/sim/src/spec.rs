@@ -249,14 +249,14 @@ pub struct ArrivalSpec {
     /// What each flow is like; its name is the group's.
     pub template: FlowSpec,
     /// When they start.
-    pub comes: Comes,
+    pub process: ArrivalProcess,
     /// Sizes of the flows in bytes.
     pub size: SizeSpec,
 }
 
 /// When the flows of a process start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Comes {
+pub enum ArrivalProcess {
     /// At random, so many a second on average: a Poisson process.
     PerSecond(f64),
     /// So many at a time: each that has ended starts anew, as another connection.

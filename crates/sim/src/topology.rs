@@ -1,6 +1,6 @@
 //! From a specification to links and ways: which directions are links, and which are mere delays.
 
-use crate::flow::{Route, Ways};
+use crate::flow::{Route, Routes};
 use crate::host::Host;
 use crate::link::{Link, capacity_bits};
 use crate::queue::{Limit, QueueSpec};
@@ -49,8 +49,8 @@ impl Topology {
         (self.links.len() - 1) as u32
     }
 
-    /// The ways of a flow; its access link is made here.
-    pub fn ways(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Ways {
+    /// The routes of a flow; its access link is made here.
+    pub fn routes(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Routes {
         let forward: Vec<u32> = flow.path.iter().map(|link| *link as u32).collect();
         let mut backward = Vec::new();
         let mut delays = Vec::new();
@@ -76,7 +76,7 @@ impl Topology {
                 self.hosts.push(Host::new(link, packets));
             }
         }
-        Ways { data: Route::new(data, Vec::new()), acks: Route::new(acks, delays), host }
+        Routes { data: Route::new(data, Vec::new()), acks: Route::new(acks, delays), host }
     }
 }
 

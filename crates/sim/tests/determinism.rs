@@ -7,7 +7,7 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
 use cwndlab_sim::queue::{QueueSpec, fq_codel};
 use cwndlab_sim::spec::{
-    AccessSpec, ArrivalSpec, Capacity, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec,
+    AccessSpec, ArrivalProcess, ArrivalSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec,
     ReorderSpec, SimSpec, SizeSpec,
 };
 use cwndlab_sim::{Schedule, Sim, Stop};
@@ -48,7 +48,7 @@ fn everything(seed: u64) -> SimSpec {
     let template = FlowSpec { path: vec![1], ..flow("short", "cubic") };
     let arrivals = ArrivalSpec {
         template,
-        comes: Comes::PerSecond(20.0),
+        process: ArrivalProcess::PerSecond(20.0),
         size: SizeSpec::Pareto { mean: 30_000.0, shape: 1.5 },
     };
     let mut spec = jittered(seed, spec(Span::from_secs(6), vec![first, second], vec![cubic, reno, up, bulk]));
@@ -180,7 +180,7 @@ fn a_link_and_a_flow_elsewhere_reshuffle_nothing() {
     with_others.flows.insert(0, neighbour.clone());
     with_others.arrivals = vec![ArrivalSpec {
         template: FlowSpec { name: "short".to_owned(), ..neighbour },
-        comes: Comes::PerSecond(5.0),
+        process: ArrivalProcess::PerSecond(5.0),
         size: SizeSpec::Constant(20_000),
     }];
     assert_eq!(of_lonely(&with_others), alone);

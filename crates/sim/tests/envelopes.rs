@@ -8,7 +8,7 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_learn::math::ln;
 use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::{
-    AccessSpec, ArrivalSpec, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec, SizeSpec,
+    AccessSpec, ArrivalProcess, ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec, SizeSpec,
 };
 use ladder::{
     MSS, PACKET, assert_near, at, bottleneck, constant, flow, interval, jittered, link, ms, run, spec,
@@ -299,8 +299,11 @@ fn short_flows_take_their_ideal_time_or_longer() {
 fn arriving_flows_take_their_ideal_time_or_longer() {
     let template = flow("short", "cubic");
     let per_second = 20e6 / 3.0 / (30.0 * PACKET as f64 * 8.0);
-    let arrivals =
-        ArrivalSpec { template, comes: Comes::PerSecond(per_second), size: SizeSpec::Constant(30 * MSS) };
+    let arrivals = ArrivalSpec {
+        template,
+        process: ArrivalProcess::PerSecond(per_second),
+        size: SizeSpec::Constant(30 * MSS),
+    };
     let mut spec = spec(Span::from_secs(60), vec![bottleneck(RATE, DELAY, packets(1.0))], vec![]);
     spec.arrivals = vec![arrivals];
     let outcome = run(&SimSpec { send_jitter: None, ..spec });

@@ -5,7 +5,9 @@ mod ladder;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
-use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, Capacity, Comes, FlowSpec, LinkSpec, SimSpec, SizeSpec};
+use cwndlab_sim::spec::{
+    AccessSpec, ArrivalProcess, ArrivalSpec, Capacity, FlowSpec, LinkSpec, SimSpec, SizeSpec,
+};
 use ladder::{MSS, assert_near, at, bottleneck, flow, link, ms, run, spec};
 
 /// So many transfers from one host with 50 Mbit/s, over 100 Mbit/s.
@@ -13,9 +15,9 @@ fn from_one_host(transfers: u64, bytes: u64, access: Capacity) -> SimSpec {
     let access = LinkSpec { capacity: access, ..link("host.access", Rate(1), Span::from_micros(300)) };
     let template =
         FlowSpec { access: Some(AccessSpec { link: access, hold_back: true }), ..flow("f", "cubic") };
-    let comes = Comes::Parallel { transfers, pause: Span::ZERO };
+    let process = ArrivalProcess::Parallel { transfers, pause: Span::ZERO };
     let mut spec = spec(Span::from_secs(10), vec![bottleneck(Rate::from_mbit(100), ms(10), 167)], vec![]);
-    spec.arrivals = vec![ArrivalSpec { template, comes, size: SizeSpec::Constant(bytes) }];
+    spec.arrivals = vec![ArrivalSpec { template, process, size: SizeSpec::Constant(bytes) }];
     spec
 }
 

@@ -5,7 +5,9 @@ mod ladder;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{ArrivalSpec, Comes, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec};
+use cwndlab_sim::spec::{
+    ArrivalProcess, ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec,
+};
 use cwndlab_sim::{Schedule, SimSpec};
 use ladder::{at, bottleneck, constant, flow, link, ms, run, spec, transfer};
 
@@ -90,7 +92,7 @@ fn crowded() -> SimSpec {
     SimSpec {
         arrivals: vec![ArrivalSpec {
             template,
-            comes: Comes::PerSecond(40.0),
+            process: ArrivalProcess::PerSecond(40.0),
             size: SizeSpec::Exponential { mean: 20_000.0 },
         }],
         ..spec(Span::from_secs(5), vec![lossy], vec![flow("bulk", "reno")])

@@ -200,7 +200,7 @@ fn a_flow_without_an_agent_has_none() {
 
 /// How the network of a DQN is handled.
 #[derive(Clone, Copy, PartialEq)]
-enum School {
+enum Learner {
     Learn,
     Play,
 }
@@ -241,19 +241,19 @@ fn learner(spec: &SimSpec, weights: &GivenWeights) -> Dqn {
     Dqn::new(config, network, false, rng)
 }
 
-fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: School) -> Outcome {
+fn fly_with(spec: &SimSpec, learner: &mut Dqn, school: Learner) -> Outcome {
     let mut sim = Sim::watched(spec);
     let mut last: Option<(Vec<f32>, u32)> = None;
     while let Stop::Decision(flow) = sim.run() {
         let agent = sim.agent(flow).expect("only a flow with an agent asks");
         let mut state = vec![0.0; agent.observation_len()];
         let reward = agent.observe(&mut state);
-        if let (School::Learn, Some((before, action))) = (school, &last) {
+        if let (Learner::Learn, Some((before, action))) = (school, &last) {
             let experience = Experience { state: before, action: *action, reward, next_state: &state };
             learner.remember(&experience);
         }
         let action = learner.choose(&state);
-        if school == School::Learn {
+        if school == Learner::Learn {
             learner.learn();
         }
         sim.act(flow, action);
@@ -279,7 +279,7 @@ fn compare_dqns(delay: Span) {
         let network = Mlp::random(sizes, &mut Rng::named(1, "weights"));
         let weights = Weights { network, inputs: String::new() };
         let weights = GivenWeights::of_file("file", String::new(), weights);
-        for (school, policy) in [(School::Play, "play"), (School::Learn, "learn")] {
+        for (school, policy) in [(Learner::Play, "play"), (Learner::Learn, "learn")] {
             let late = |policy| FlowSpec { decision_delay: delay, ..dqn(name, policy, &weights) };
             let with = |policy| scenario(vec![late(policy), flow("other", "cubic")]);
             let (mut inside, decisions) = fly(&with(policy));
@@ -288,7 +288,7 @@ fn compare_dqns(delay: Span) {
             let outside = fly_with(&with("outside"), &mut learner, school);
             assert!(inside.flows[0].fast_recoveries > 0, "there is something to get wrong");
             let learned = inside.flows[0].weights.take().expect("a network inside").network;
-            assert_eq!(learned == weights.weights().unwrap().network, school == School::Play);
+            assert_eq!(learned == weights.weights().unwrap().network, school == Learner::Play);
             assert!(learned == *learner.network(), "{name}, {policy}: other weights");
             // Probes tell how a network inside fares; there is none.
             let unprobed = |mut outcome: Outcome| {

@@ -4,7 +4,7 @@ mod ladder;
 
 use cwndlab_cc::{Phase, Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
-use cwndlab_sim::spec::{ArrivalSpec, Comes, LossKind, LossSpec, SimSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, ArrivalSpec, LossKind, LossSpec, SimSpec, SizeSpec};
 use cwndlab_sim::tap::{FlowEvent, Reduction, State, Tap};
 use cwndlab_sim::{Schedule, Sim, Stop};
 use ladder::{bottleneck, flow, jittered, ms, spec};
@@ -108,7 +108,7 @@ fn eventful(seed: u64) -> SimSpec {
     let mut spec = jittered(seed, spec(Span::from_secs(5), vec![link], flows));
     spec.arrivals = vec![ArrivalSpec {
         template: flow("short", "cubic"),
-        comes: Comes::PerSecond(20.0),
+        process: ArrivalProcess::PerSecond(20.0),
         size: SizeSpec::Exponential { mean: 20_000.0 },
     }];
     spec

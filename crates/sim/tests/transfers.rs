@@ -4,16 +4,16 @@ mod ladder;
 
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Outcome;
-use cwndlab_sim::spec::{ArrivalSpec, Comes, FlowSpec, SimSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, ArrivalSpec, FlowSpec, SimSpec, SizeSpec};
 use ladder::{MSS, bottleneck, flow, ms, run, spec};
 
 /// So many transfers of 200 segments over 20 Mbit/s and 40 ms for 60 s.
 fn transfers(transfers: u64, pause: Span, change: impl FnOnce(&mut FlowSpec)) -> Outcome {
     let mut template = flow("ftp", "reno");
     change(&mut template);
-    let comes = Comes::Parallel { transfers, pause };
+    let process = ArrivalProcess::Parallel { transfers, pause };
     let mut spec = spec(Span::from_secs(60), vec![bottleneck(Rate::from_mbit(20), ms(20), 67)], vec![]);
-    spec.arrivals = vec![ArrivalSpec { template, comes, size: SizeSpec::Constant(200 * MSS) }];
+    spec.arrivals = vec![ArrivalSpec { template, process, size: SizeSpec::Constant(200 * MSS) }];
     run(&SimSpec { send_jitter: None, ..spec })
 }
 

@@ -84,8 +84,8 @@ fn rate(link: &Link) -> Result<Option<Rate>, String> {
 
 /// The round-trip time without a queue.
 fn rtt(links: &[&Link]) -> Result<Span, String> {
-    let mut ways = links.iter().flat_map(|link| [Some(*link), link.back.as_deref()]).flatten();
-    match ways.find(|way| single(&way.spec.delay).is_none()) {
+    let mut directions = links.iter().flat_map(|link| [Some(*link), link.back.as_deref()]).flatten();
+    match directions.find(|direction| single(&direction.spec.delay).is_none()) {
         Some(_) => Err(format!("the link's `delay` changes; {ONE}")),
         None => Ok(links.iter().fold(Span::ZERO, |sum, link| sum + link.round_trip())),
     }

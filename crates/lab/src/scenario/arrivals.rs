@@ -6,12 +6,12 @@ use super::quantity;
 use super::section::{Item, Section};
 use super::tree::Kind;
 use cwndlab_cc::Span;
-use cwndlab_sim::spec::{Comes, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, SizeSpec};
 
 /// When they start, and how large they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrivals {
-    pub(crate) comes: Comes,
+    pub(crate) process: ArrivalProcess,
     pub(crate) size: SizeSpec,
 }
 
@@ -25,18 +25,18 @@ const SHAPE: f64 = 1.2;
 /// `{ per_second = 20, size = "30 kB" }`, or `{ parallel = 8, size = "10 MB" }`
 pub(crate) fn arrivals(item: &Item) -> Checked<Arrivals> {
     let mut section = item.section()?;
-    let comes = comes(&mut section);
+    let process = process(&mut section);
     let size = section.require("size", size);
     section.finish()?;
-    Ok(Arrivals { comes: comes?, size: size? })
+    Ok(Arrivals { process: process?, size: size? })
 }
 
-fn comes(section: &mut Section) -> Checked<Comes> {
+fn process(section: &mut Section) -> Checked<ArrivalProcess> {
     let Some(item) = section.item("parallel") else {
         if let Some(pause) = section.item("pause") {
             return Err(pause.error("only transfers whose number is given by `parallel` pause"));
         }
-        return section.require("per_second", per_second).map(Comes::PerSecond);
+        return section.require("per_second", per_second).map(ArrivalProcess::PerSecond);
     };
     let transfers = item.whole_within(1, limits::FLOWS);
     let pause = section.get("pause", quantity::time);
@@ -45,7 +45,7 @@ fn comes(section: &mut Section) -> Checked<Comes> {
             "flows come at random, `per_second`, or a number of them is there, `parallel`: not both",
         ));
     }
-    Ok(Comes::Parallel { transfers: transfers?, pause: pause?.unwrap_or(Span::ZERO) })
+    Ok(ArrivalProcess::Parallel { transfers: transfers?, pause: pause?.unwrap_or(Span::ZERO) })
 }
 
 fn per_second(item: &Item) -> Checked<f64> {

@@ -7,7 +7,7 @@ use super::section::Origin;
 use super::settle::base_rtt;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{Capacity, Comes, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, Capacity, SizeSpec};
 use std::collections::BTreeMap;
 
 /// A run with more data packets than this is told.
@@ -89,8 +89,8 @@ fn held(bottleneck: &Bottleneck, duration: Span) -> f64 {
 fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
     let Some(arrivals) = flow.arrivals.filter(|_| flow.enabled) else { return 0.0 };
     let processes = flow.count.unwrap_or(1) as f64;
-    let Comes::PerSecond(rate) = arrivals.comes else {
-        let Comes::Parallel { transfers, .. } = arrivals.comes else { return 0.0 };
+    let ArrivalProcess::PerSecond(rate) = arrivals.process else {
+        let ArrivalProcess::Parallel { transfers, .. } = arrivals.process else { return 0.0 };
         return processes * transfers as f64;
     };
     let seconds = Span(duration.0.saturating_sub(flow.template.start.0)).as_secs_f64();
@@ -206,10 +206,10 @@ fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64
         buffer => buffer as f64 / mss / rtt.as_secs_f64() * active,
     };
     let own = match (flow.arrivals, template.bytes) {
-        (Some(arrivals), _) => match arrivals.comes {
-            Comes::PerSecond(rate) => rate * active * mean(arrivals.size) / mss,
+        (Some(arrivals), _) => match arrivals.process {
+            ArrivalProcess::PerSecond(rate) => rate * active * mean(arrivals.size) / mss,
             // What there is to send has no end.
-            Comes::Parallel { .. } => f64::INFINITY,
+            ArrivalProcess::Parallel { .. } => f64::INFINITY,
         },
         (None, Some(bytes)) => bytes as f64 / mss,
         (None, None) => f64::INFINITY,

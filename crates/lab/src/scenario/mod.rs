@@ -157,12 +157,12 @@ impl Scenario {
     /// How many directions of links there are, access links included.
     #[must_use]
     pub fn directions(&self) -> usize {
-        let ways = |link: &Link| 1 + usize::from(link.back.is_some());
+        let directions = |link: &Link| 1 + usize::from(link.back.is_some());
         let own = |flow: &Flow| {
             flow.names.len()
-                * flow.paths.iter().filter_map(|path| path.access.as_ref()).map(ways).sum::<usize>()
+                * flow.paths.iter().filter_map(|path| path.access.as_ref()).map(directions).sum::<usize>()
         };
-        self.links.iter().map(ways).sum::<usize>() + self.running().map(own).sum::<usize>()
+        self.links.iter().map(directions).sum::<usize>() + self.running().map(own).sum::<usize>()
     }
 
     /// The flows that run.
@@ -192,8 +192,8 @@ impl Scenario {
     pub(crate) fn files(&self) -> Vec<(String, String)> {
         let access = self.flows.iter().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
         let links = self.links.iter().chain(access);
-        let ways = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
-        let traces = ways.filter_map(|way| way.trace.as_ref());
+        let directions = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
+        let traces = directions.filter_map(|direction| direction.trace.as_ref());
         let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
         let settings = self.flows.iter().flat_map(|flow| &flow.template.settings);
         let files = settings.filter_map(|(_, value)| match value {
@@ -248,6 +248,6 @@ fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {
     let arrivals = flow.arrivals;
     flow_specs(flow).filter_map(move |template| {
         let arrivals = arrivals?;
-        Some(ArrivalSpec { template, comes: arrivals.comes, size: arrivals.size })
+        Some(ArrivalSpec { template, process: arrivals.process, size: arrivals.size })
     })
 }

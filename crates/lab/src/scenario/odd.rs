@@ -23,7 +23,7 @@ pub(crate) fn tell(
             slow_access(flow, path, links, problems);
         }
         late_start(flow, duration, problems);
-        delay_of_nobody(flow, problems);
+        unused_decision_delay(flow, problems);
     }
 }
 
@@ -72,7 +72,7 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
     }
 }
 
-fn delay_of_nobody(flow: &Flow, problems: &Problems) {
+fn unused_decision_delay(flow: &Flow, problems: &Problems) {
     let FlowSpec { algorithm, settings, decision_delay, .. } = &flow.template;
     if *decision_delay > Span::ZERO && algorithm.declaration(settings).spaces.is_none() {
         let message =

@@ -11,7 +11,7 @@ use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::queue::{Limit, QueueSpec, Sizing};
-use cwndlab_sim::spec::{Capacity, Comes, LossKind, LossSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, Capacity, LossKind, LossSpec, SizeSpec};
 use cwndlab_sim::tcp::TcpOptions;
 use serde_json::{Map, Value, json};
 
@@ -153,9 +153,9 @@ fn arrivals(arrivals: &Arrivals) -> Value {
             json!({ "kind": "pareto", "mean": show_bytes(mean as u64), "shape": shape })
         }
     };
-    match arrivals.comes {
-        Comes::PerSecond(rate) => json!({ "per_second": rate, "size": size }),
-        Comes::Parallel { transfers, pause } => {
+    match arrivals.process {
+        ArrivalProcess::PerSecond(rate) => json!({ "per_second": rate, "size": size }),
+        ArrivalProcess::Parallel { transfers, pause } => {
             json!({ "parallel": transfers, "pause": show_time(pause), "size": size })
         }
     }

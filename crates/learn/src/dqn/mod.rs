@@ -57,12 +57,12 @@ pub struct Dqn {
     replay: Replay,
     config: DqnConfig,
     rng: Rng,
-    school: School,
+    school: Learner,
 }
 
 /// What only learning needs.
 #[derive(Clone, Debug)]
-struct School {
+struct Learner {
     target: Mlp,
     adam: Adam,
     /// The batch's states, and those that followed.
@@ -79,7 +79,7 @@ impl Dqn {
     /// A learner that begins with these weights; a `fresh` one acts at random until its warm-up is over.
     #[must_use]
     pub fn new(config: DqnConfig, weights: Mlp, fresh: bool, rng: Rng) -> Self {
-        let school = School {
+        let school = Learner {
             target: weights.clone(),
             adam: Adam::new(&weights, AdamConfig::with_rate(config.learning_rate)),
             before: Batch::new(&weights, config.batch),
@@ -152,7 +152,7 @@ impl Dqn {
     }
 }
 
-impl School {
+impl Learner {
     /// A batch from the ring, each experience as likely as any other each time.
     fn draw(&mut self, replay: &Replay, rng: &mut Rng) {
         self.drawn.fill_with(|| rng.below(replay.len() as u64) as usize);

@@ -7,7 +7,7 @@ impl<T: Tap> Sim<T> {
     /// Packets that the host's queue still takes from this sender.
     #[inline]
     pub(super) fn room(&mut self, index: usize) -> u32 {
-        let Some(host) = self.flows[index].ways.host else { return u32::MAX };
+        let Some(host) = self.flows[index].routes.host else { return u32::MAX };
         let host = &self.hosts[host as usize];
         host.room(index as u32, self.links[host.link as usize].backlog(self.now).packets)
     }
@@ -24,7 +24,7 @@ impl<T: Tap> Sim<T> {
 
     /// A new flow has the place of one that may have been the first in line.
     pub(super) fn pass_on_turn(&mut self, index: usize) {
-        if let Some(host) = self.flows[index].ways.host {
+        if let Some(host) = self.flows[index].routes.host {
             self.hosts[host as usize].look_again();
             self.wake_first(host);
         }
