@@ -33,7 +33,7 @@ fn value_error(why: String) -> PyErr {
     PyValueError::new_err(why)
 }
 
-/// An environment, a scenario (text, file, flows that are steered) or so many flows on drawn links, and overrides.
+/// An environment, then a scenario (text, file, steered flows) or a number of flows on drawn links, and overrides.
 type Arguments = (String, Option<(Vec<u8>, String, Vec<String>)>, u64, Vec<(String, String)>);
 
 /// What episodes are made from. It never changes.

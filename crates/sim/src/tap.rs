@@ -1,7 +1,8 @@
-//! The tap: whoever looks at a run. It is told of events as they happen and may look at the whole at times of its own.
+//! The tap observes a run. It gets the events of every flow as they happen, and may look at the whole run at times that it
+//! chooses. Links send no events yet.
 //!
 //! A tap is a type parameter of [`Sim`](crate::Sim), so that a run without one ([`NoTap`]) pays nothing: neither the event
-//! nor the work to prepare it is compiled in. A tap sees everything and changes nothing.
+//! nor the work to prepare it is compiled in. A tap changes nothing.
 
 use crate::flow::Flow;
 use crate::link::Link;
@@ -139,7 +140,7 @@ impl Tap for NoTap {
     fn report(self, _state: &mut State<'_>, _outcome: &mut Outcome) {}
 }
 
-/// A sender's turn: what it needs to act, and whom it tells.
+/// A sender's turn: what it needs to act, and the tap that observes it.
 pub struct Turn<'a, T> {
     /// The time.
     pub now: Time,
@@ -154,9 +155,9 @@ pub struct Turn<'a, T> {
 }
 
 impl<T: Tap> Turn<'_, T> {
-    /// Tells the tap.
+    /// Sends an event to the tap.
     #[inline(always)]
-    pub fn tell(&mut self, event: FlowEvent<'_>) {
+    pub fn emit(&mut self, event: FlowEvent<'_>) {
         self.tap.on_flow(self.now, self.flow, event);
     }
 }

@@ -1,4 +1,4 @@
-//! A tap sees everything once and changes nothing.
+//! A tap gets every event of a flow once and changes nothing.
 
 mod ladder;
 
@@ -9,7 +9,7 @@ use cwndlab_sim::tap::{FlowEvent, Reduction, State, Tap};
 use cwndlab_sim::{Schedule, Sim, Stop};
 use ladder::{bottleneck, flow, jittered, ms, spec};
 
-/// What is told of one flow.
+/// The events of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Seen {
     sent: u64,
@@ -125,7 +125,7 @@ fn tapped(spec: &SimSpec) -> (Outcome, Vec<Seen>) {
 }
 
 #[test]
-fn every_event_is_told_once() {
+fn every_event_comes_once() {
     let mut all = Seen::default();
     for seed in 1..4 {
         let (outcome, seen) = tapped(&SimSpec { timeout_patterns: false, ..eventful(seed) });

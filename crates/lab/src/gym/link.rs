@@ -91,7 +91,7 @@ fn rtt(links: &[&Link]) -> Result<Span, String> {
     }
 }
 
-/// The buffer in bandwidth-delay products, of which one has so many bits.
+/// The buffer in bandwidth-delay products; one product has `bdp_bits`.
 fn buffer(link: &Link, bdp_bits: f64) -> Option<f64> {
     let of_bits = |bits: f64| (bdp_bits > 0.0).then(|| bits / bdp_bits);
     match link.size.as_ref()?.0 {

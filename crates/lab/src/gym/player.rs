@@ -95,7 +95,7 @@ impl Player {
     }
 
     /// Begins an episode and runs it to its first decision. A seed decides it and all that follow. There is nothing to
-    /// reward yet, and an end before the first decision is told by the next step.
+    /// reward yet, and the next step reports an end that came before the first decision.
     ///
     /// # Errors
     /// Its scenario has mistakes, or the run failed.

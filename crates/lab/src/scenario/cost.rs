@@ -45,7 +45,7 @@ struct Bottleneck<'a> {
     queue: f64,
 }
 
-/// Tells of a run that carries very many packets, and of links that hold very many at once; gives what it may come to.
+/// Warns of a run that carries very many packets, and of links that hold very many at once; returns the estimate.
 pub(crate) fn tell(
     links: &[Option<Link>],
     flows: &[Option<Flow>],

@@ -109,7 +109,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How many errors are told, and how many warnings: who has made more reads no further.
+/// The most errors and the most warnings that are shown; nobody reads more.
 const TOLD: usize = 20;
 
 /// A value that could not be had; why has been reported.

@@ -40,7 +40,7 @@ pub fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Vec<&'a str> {
     if least.is_some_and(|least| least <= tolerated) { near.take(SUGGESTED).collect() } else { Vec::new() }
 }
 
-/// The key that an ordinary word means here, and what must be said beside it.
+/// Our key for an ordinary word, and a note on how they differ.
 pub(crate) fn ordinary(word: &str) -> Option<(&'static str, &'static str)> {
     let word = word.to_lowercase();
     let entry = ORDINARY.iter().find(|(ordinary, ..)| *ordinary == word);

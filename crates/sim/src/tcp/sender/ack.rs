@@ -99,7 +99,7 @@ impl Sender {
         {
             prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
         }
-        turn.tell(FlowEvent::Acked { segments: arrived.segments, advanced, in_flight: pipe });
+        turn.emit(FlowEvent::Acked { segments: arrived.segments, advanced, in_flight: pipe });
         self.step(step, turn)
     }
 
@@ -219,7 +219,7 @@ impl Sender {
         let options = &self.options;
         let smoothed = self.clock.between(oldest, turn.now);
         let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, turn.now));
-        turn.tell(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
+        turn.emit(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
         rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
         self.sample = Some(latest);
@@ -237,7 +237,7 @@ impl Sender {
         let Self { board, detector, rate, facts, .. } = self;
         let mut lost = |record: &Record, seq: u32| {
             rate.lost += 1;
-            turn.tell(FlowEvent::Lost { seq });
+            turn.emit(FlowEvent::Lost { seq });
             if wants_all {
                 marked.push((*record, rate.lost));
             }
@@ -276,7 +276,7 @@ impl Sender {
         let record = *self.board.record(seq);
         if self.board.mark_lost(seq) {
             self.rate.lost += 1;
-            turn.tell(FlowEvent::Lost { seq });
+            turn.emit(FlowEvent::Lost { seq });
             if self.needs.lost_packets {
                 self.tell_lost(&record, self.rate.lost);
             }

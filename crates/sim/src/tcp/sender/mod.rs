@@ -403,16 +403,16 @@ impl Sender {
     fn apply<T: Tap>(&mut self, turn: &mut Turn<T>, action: u32) {
         if let Some(agent) = self.cc.agent() {
             agent.act(action);
-            turn.tell(FlowEvent::Decided { action });
+            turn.emit(FlowEvent::Decided { action });
         }
     }
 
     /// The controller has reduced its window; before that, it was that of the last send.
     #[inline]
-    fn tell_reduced<T: Tap>(&self, turn: &mut Turn<T>, by: Reduction) {
+    fn emit_reduced<T: Tap>(&self, turn: &mut Turn<T>, by: Reduction) {
         if T::LOOKS {
             let after = (self.cc.control().cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32;
-            turn.tell(FlowEvent::Reduced { by, before: self.window, after });
+            turn.emit(FlowEvent::Reduced { by, before: self.window, after });
         }
     }
 
@@ -427,7 +427,7 @@ impl Sender {
             "from {from:?} to {to:?}"
         );
         if from != to {
-            turn.tell(FlowEvent::PhaseChanged { from, to });
+            turn.emit(FlowEvent::PhaseChanged { from, to });
         }
     }
 

@@ -129,7 +129,7 @@ impl Sender {
             Detector::Count(rule) => rule.reconsider(una),
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Undo));
-        turn.tell(FlowEvent::Undone);
+        turn.emit(FlowEvent::Undone);
         if recovering {
             self.leave(turn);
         }
@@ -158,7 +158,7 @@ impl Sender {
 
     fn reduce<T: Tap>(&mut self, turn: &mut Turn<T>, event: Event, by: Reduction, arrived: u32) {
         self.call(|cc, cx| cc.on_event(cx, event));
-        self.tell_reduced(turn, by);
+        self.emit_reduced(turn, by);
         self.limited_transmit = 0;
         self.enter_phase(turn, Phase::Recovery);
         self.recovery_point = self.board.next();
@@ -179,7 +179,7 @@ impl Sender {
             self.undo = Undo::begin(&self.board);
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
-        self.tell_reduced(turn, Reduction::Timeout);
+        self.emit_reduced(turn, Reduction::Timeout);
         self.limited_transmit = 0;
         self.enter_phase(turn, Phase::Loss);
         self.recovery_point = self.board.next();

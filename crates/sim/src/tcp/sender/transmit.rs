@@ -99,7 +99,7 @@ impl Sender {
         self.announce_reduction &= !cwr;
         let data = Data { seq, sent_at: now, echo: self.peer.timestamp, cwr };
         turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
-        turn.tell(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
+        turn.emit(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
         self.counters.sent += 1;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -156,7 +156,7 @@ impl Sender {
             Err(_) => return,
         };
         self.counters.probes += 1;
-        turn.tell(FlowEvent::TailLossProbe);
+        turn.emit(FlowEvent::TailLossProbe);
         self.transmit(turn, last, None);
         self.probe = Some(Probe { end: self.board.next(), resent: last.is_some() });
         self.timers.retransmit = turn.now + self.facts.rtt.rto;
