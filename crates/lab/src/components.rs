@@ -3,7 +3,7 @@
 
 use crate::run::guarded;
 use crate::scenario::Scenario;
-use cwndlab_sim::spec::{FlowSpec, LinkSpec};
+use cwndlab_sim::spec::{FlowKind, LinkSpec};
 use serde_json::{Map, Value, json};
 
 /// Names by kind, with the probes of each flow and subflow. A controller that cannot be made has no entry there: its
@@ -11,25 +11,26 @@ use serde_json::{Map, Value, json};
 #[must_use]
 pub fn components(scenario: &Scenario) -> Value {
     let spec = scenario.spec(0, false);
-    let parts: Vec<FlowSpec> = spec.flows.iter().flat_map(FlowSpec::parts).collect();
-    let subflows = spec.flows.iter().filter(|flow| flow.multipath.is_some()).flat_map(FlowSpec::parts);
-    let access = parts.iter().chain(spec.arrivals.iter().map(|arrival| &arrival.template));
-    let access = access.filter_map(|flow| flow.access.as_ref().map(|access| &access.link));
+    let parts = || spec.flows.iter().flat_map(|flow| flow.parts().map(move |part| (flow, part)));
+    let subflows = parts().filter(|(flow, _)| flow.multipath.is_some()).map(|(_, (name, _))| name);
+    let arriving = spec.arrivals.iter().map(|arrivals| &arrivals.path);
+    let paths = spec.flows.iter().flat_map(|flow| &flow.paths).chain(arriving);
+    let access = paths.filter_map(|path| path.access.as_ref().map(|access| &access.link));
     let links: Vec<&LinkSpec> = spec.links.iter().chain(access).collect();
     let back = links.iter().filter(|link| link.back.is_some()).map(|link| format!("{}.back", link.name));
     let names = links.iter().map(|link| link.name.clone()).chain(back);
-    let probes = parts.iter().filter_map(|flow| Some((flow.name.clone(), json!(probes(flow)?))));
+    let probes = parts().filter_map(|(flow, (name, _))| Some((name, json!(probes(&flow.kind)?))));
     json!({
         "flow": spec.flows.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
-        "subflow": subflows.map(|flow| flow.name).collect::<Vec<_>>(),
-        "group": spec.arrivals.iter().map(|arrival| &arrival.template.name).collect::<Vec<_>>(),
+        "subflow": subflows.collect::<Vec<_>>(),
+        "group": spec.arrivals.iter().map(|arrivals| &arrivals.name).collect::<Vec<_>>(),
         "link": names.collect::<Vec<_>>(),
         "probes": probes.collect::<Map<_, _>>(),
     })
 }
 
-fn probes(flow: &FlowSpec) -> Option<&'static [&'static str]> {
-    guarded(0, || (flow.algorithm.build)(&flow.tcp.setup(), &flow.settings).probes()).ok()
+fn probes(kind: &FlowKind) -> Option<&'static [&'static str]> {
+    guarded(0, || (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings).probes()).ok()
 }
 
 #[cfg(test)]

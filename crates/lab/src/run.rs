@@ -107,7 +107,7 @@ fn run_in_slices<T: Tap>(
 
 fn name_of(scenario: &Scenario, seed: u64, flow: usize) -> String {
     let flows = scenario.spec(seed, false).flows;
-    flows.iter().flat_map(FlowSpec::parts).nth(flow).map_or_else(String::new, |flow| flow.name)
+    flows.iter().flat_map(FlowSpec::parts).nth(flow).map_or_else(String::new, |(name, _)| name)
 }
 
 fn slice_end(scenario: &Scenario, slice: u64) -> Time {

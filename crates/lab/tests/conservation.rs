@@ -11,7 +11,7 @@ use cwndlab_lab::run::{Control, run_seed};
 use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome};
 use cwndlab_sim::queue::Limit;
-use cwndlab_sim::spec::{Capacity, FlowSpec, LinkSpec, SimSpec};
+use cwndlab_sim::spec::{Capacity, FlowKind, LinkSpec, PathSpec, SimSpec};
 use generated::{Generated, config, scenario};
 use proptest::prelude::*;
 
@@ -99,9 +99,10 @@ impl Check<'_> {
     }
 
     fn longest_packet(&self) -> u64 {
-        let flows = self.spec.flows.iter().chain(self.spec.arrivals.iter().map(|group| &group.template));
-        flows
-            .map(|flow| (flow.tcp.mss + flow.tcp.header).max(flow.tcp.header + LONGEST_ACK))
+        let arriving = self.spec.arrivals.iter().map(|group| &group.kind);
+        let kinds = self.spec.flows.iter().map(|flow| &flow.kind).chain(arriving);
+        kinds
+            .map(|kind| (kind.tcp.mss + kind.tcp.header).max(kind.tcp.header + LONGEST_ACK))
             .max()
             .unwrap_or(0)
     }
@@ -146,11 +147,11 @@ impl Check<'_> {
         for ((spec, kept), flow) in self.spec.flows.iter().zip(flows).zip(&self.outcome.flows) {
             let parts: Vec<&FlowIntervals> =
                 if spec.multipath.is_some() { kept.subflows.iter().collect() } else { vec![kept] };
-            for (part, kept) in spec.parts().iter().zip(parts) {
-                carry(&mut crossed, part, bytes(&kept.goodput_mbps.0));
+            for (path, kept) in spec.paths.iter().zip(parts) {
+                carry(&mut crossed, &spec.kind, path, bytes(&kept.goodput_mbps.0));
             }
             let delivered = bytes(&kept.goodput_mbps.0);
-            let once = (flow.sent_packets - flow.retransmitted_packets) * spec.tcp.mss;
+            let once = (flow.sent_packets - flow.retransmitted_packets) * spec.kind.tcp.mss;
             if self.spec.warmup == Span::ZERO && delivered > once as f64 * (1.0 + EPSILON) + 1.0 {
                 wrong.push(format!("{delivered} B delivered, {once} B sent: {flow:?}"));
             }
@@ -159,7 +160,7 @@ impl Check<'_> {
             }
         }
         for (group, series) in self.spec.arrivals.iter().zip(groups) {
-            carry(&mut crossed, &group.template, bytes(&series.0));
+            carry(&mut crossed, &group.kind, &group.path, bytes(&series.0));
         }
         for (link, bytes) in self.spec.links.iter().zip(crossed) {
             let most = capacity_bytes(&link.capacity, self.spec.duration);
@@ -171,8 +172,8 @@ impl Check<'_> {
     }
 }
 
-fn carry(crossed: &mut [f64], flow: &FlowSpec, bytes: f64) {
-    flow.path.iter().filter(|_| !flow.reverse).for_each(|link| crossed[*link] += bytes);
+fn carry(crossed: &mut [f64], kind: &FlowKind, path: &PathSpec, bytes: f64) {
+    path.links.iter().filter(|_| !kind.reverse).for_each(|link| crossed[*link] += bytes);
 }
 
 fn payload_bytes(intervals: &Intervals, mbps: &[f64]) -> f64 {

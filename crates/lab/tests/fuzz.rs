@@ -126,7 +126,8 @@ fn answers(text: &[u8], overrides: &[(&str, &str)]) -> Result<(), TestCaseError>
             let _json = scenario.resolve().to_string();
             let spec = scenario.spec(1, false);
             prop_assert!(!spec.links.is_empty() && spec.flows.len() + spec.arrivals.len() > 0);
-            prop_assert!(spec.flows.iter().all(|flow| flow.path.iter().all(|link| *link < spec.links.len())));
+            let mut paths = spec.flows.iter().flat_map(|flow| &flow.paths);
+            prop_assert!(paths.all(|path| path.links.iter().all(|link| *link < spec.links.len())));
             if spec.flows.len() < 100 {
                 // It starts as well: a tenth of a millisecond is short on any link.
                 let _stop = Sim::watched(&spec).run_until(Time(100_000));

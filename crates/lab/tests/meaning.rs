@@ -45,10 +45,15 @@ fn defaults() {
     assert_eq!((link.overhead, link.jitter), (0, Span::ZERO));
     let flow = &spec.flows[0];
     assert_eq!(flow.name, "cubic-1");
-    assert_eq!((flow.start, flow.start_jitter), (Time::ZERO, Span::from_millis(10)));
-    assert!(flow.access.is_none() && flow.stop.is_none() && flow.bytes.is_none() && !flow.reverse);
-    assert_eq!(flow.settings, [("form".to_owned(), Value::Word("linux"))]);
-    assert_eq!(flow.tcp.mss, 1448);
+    assert_eq!((flow.active.start, flow.active.start_jitter), (Time::ZERO, Span::from_millis(10)));
+    assert!(
+        flow.paths[0].access.is_none()
+            && flow.active.stop.is_none()
+            && flow.bytes.is_none()
+            && !flow.kind.reverse
+    );
+    assert_eq!(flow.kind.settings, [("form".to_owned(), Value::Word("linux"))]);
+    assert_eq!(flow.kind.tcp.mss, 1448);
 }
 
 #[test]
@@ -118,7 +123,8 @@ fn sizes_of_queues() {
 
 #[test]
 fn access_links() {
-    let access = |value: &str| spec(ONE, &[("flow.0.access", value)]).flows[0].access.clone().unwrap();
+    let access =
+        |value: &str| spec(ONE, &[("flow.0.access", value)]).flows[0].paths[0].access.clone().unwrap();
     let host = access("{ rate = \"1 Gbit/s\", delay = \"1 ms\" }");
     assert_eq!((host.hold_back, limit(&host.link.queue)), (true, Limit::Unlimited));
     assert_eq!(host.link.name, "cubic-1.access");
@@ -158,17 +164,20 @@ fn data_that_go_back_need_a_rate_only_where_nothing_else_bounds_them() {
 #[test]
 fn profiles_and_options() {
     let ns3 = spec(ONE, &[("profile", "ns3")]);
-    assert_eq!((ns3.links[0].overhead, ns3.flows[0].tcp.rto_min), (2, Span::from_secs(1)));
-    assert!(ns3.flows[0].settings.contains(&("form".to_owned(), Value::Word("ns3"))));
+    assert_eq!((ns3.links[0].overhead, ns3.flows[0].kind.tcp.rto_min), (2, Span::from_secs(1)));
+    assert!(ns3.flows[0].kind.settings.contains(&("form".to_owned(), Value::Word("ns3"))));
     let over = spec(
         ONE,
         &[("profile", "ns3"), ("tcp.mss", "500"), ("tcp.overhead", "9"), ("flow.0.tcp.mss", "600")],
     );
-    assert_eq!((over.links[0].overhead, over.flows[0].tcp.mss, over.flows[0].tcp.overhead), (9, 600, 9));
+    assert_eq!(
+        (over.links[0].overhead, over.flows[0].kind.tcp.mss, over.flows[0].kind.tcp.overhead),
+        (9, 600, 9)
+    );
     let own = spec(ONE, &[("profile", "ns3"), ("link.b.overhead", "0"), ("flow.0.cc.form", "rfc9438")]);
     assert_eq!(own.links[0].overhead, 0);
-    assert!(own.flows[0].settings.contains(&("form".to_owned(), Value::Word("rfc9438"))));
-    let buffer = |value: &str| spec(ONE, &[("tcp.receive_buffer", value)]).flows[0].tcp.receive_buffer;
+    assert!(own.flows[0].kind.settings.contains(&("form".to_owned(), Value::Word("rfc9438"))));
+    let buffer = |value: &str| spec(ONE, &[("tcp.receive_buffer", value)]).flows[0].kind.tcp.receive_buffer;
     assert_eq!([buffer("64 KiB"), buffer("70000"), buffer("unlimited")], [65_536, 70_000, u64::MAX]);
 }
 
@@ -243,7 +252,7 @@ fn arrivals_and_sized_flows() {
         let value = format!("{{ per_second = 20, size = {size} }}");
         let spec = spec(&text, &[("flow.0.arrivals", &value)]);
         assert!(spec.flows.is_empty());
-        (spec.arrivals[0].template.name.clone(), spec.arrivals[0].process, spec.arrivals[0].size)
+        (spec.arrivals[0].name.clone(), spec.arrivals[0].process, spec.arrivals[0].size)
     };
     assert_eq!(
         arrivals("\"30 kB\""),
@@ -275,25 +284,28 @@ fn overrides_change_what_they_name() {
         ],
     );
     assert_eq!((set.duration, set.links[0].delay.first()), (Span::from_secs(20), Span::from_millis(10)));
-    assert_eq!(set.flows[0].start, Time(1_000_000_000));
-    assert!(set.flows[0].settings.contains(&("C".to_owned(), Value::Number(1.2))));
-    assert_eq!(spec(ONE, &[("flow.0.cc", "reno")]).flows[0].algorithm.name, "reno");
-    assert_eq!(spec(ONE, &[("flow.0.cc", "reno"), ("flow.0.cc", "cubic")]).flows[0].algorithm.name, "cubic");
-    assert_eq!(spec(ONE, &[("flow.0.path.0", "b")]).flows[0].path, [0]);
+    assert_eq!(set.flows[0].active.start, Time(1_000_000_000));
+    assert!(set.flows[0].kind.settings.contains(&("C".to_owned(), Value::Number(1.2))));
+    assert_eq!(spec(ONE, &[("flow.0.cc", "reno")]).flows[0].kind.algorithm.name, "reno");
+    assert_eq!(
+        spec(ONE, &[("flow.0.cc", "reno"), ("flow.0.cc", "cubic")]).flows[0].kind.algorithm.name,
+        "cubic"
+    );
+    assert_eq!(spec(ONE, &[("flow.0.path.0", "b")]).flows[0].paths[0].links, [0]);
 }
 
 #[test]
 fn a_star_sets_the_key_in_every_entry() {
     let two = format!("{ONE}name = \"a\"\n[[flow]]\ncc = \"cubic\"\npath = [\"b\"]\n");
     let names = |overrides: &[(&str, &str)]| {
-        spec(&two, overrides).flows.iter().map(|flow| flow.algorithm.name).collect::<Vec<_>>()
+        spec(&two, overrides).flows.iter().map(|flow| flow.kind.algorithm.name).collect::<Vec<_>>()
     };
     assert_eq!(names(&[("flow.*.cc", "reno")]), ["reno", "reno"]);
     assert_eq!(names(&[("flow.*.cc", "reno"), ("flow.a.cc", "newreno")]), ["newreno", "reno"]);
     let short_form = spec(&two, &[("flow.*.cc.C", "1.2")]);
-    assert!(short_form.flows.iter().all(|f| f.settings.contains(&("C".to_owned(), Value::Number(1.2)))));
+    assert!(short_form.flows.iter().all(|f| f.kind.settings.contains(&("C".to_owned(), Value::Number(1.2)))));
     assert_eq!(spec(&two, &[("link.*.delay", "7 ms")]).links[0].delay.first(), Span::from_millis(7));
-    assert_eq!(spec(&two, &[("flow.*.path.*", "b")]).flows[1].path, [0]);
+    assert_eq!(spec(&two, &[("flow.*.path.*", "b")]).flows[1].paths[0].links, [0]);
 }
 
 /// What a flow would do alone, in a world that is otherwise the same: as harm is measured.

@@ -10,7 +10,7 @@ use cwndlab_learn::math;
 
 /// One arrival process, and what its flows measure together.
 pub struct Arrivals {
-    /// What its flows are like.
+    /// What was asked for.
     pub spec: ArrivalSpec,
     /// When the next one starts.
     pub next: Time,
@@ -41,10 +41,10 @@ impl Arrivals {
     /// A process of the run with this seed.
     #[must_use]
     pub fn new(spec: &ArrivalSpec, seed: u64, routes: Routes, shared: Shared) -> Self {
-        let rng = Rng::named(seed, &format!("arrivals {}", spec.template.name));
+        let rng = Rng::named(seed, &format!("arrivals {}", spec.name));
         let mut arrivals = Self {
             spec: spec.clone(),
-            next: spec.template.start,
+            next: spec.active.start,
             free: Vec::new(),
             routes,
             shared,
@@ -56,14 +56,14 @@ impl Arrivals {
         if let ArrivalProcess::Parallel { transfers, .. } = spec.process {
             arrivals.draw_first(transfers);
         }
-        arrivals.draw_next(spec.template.start);
+        arrivals.draw_next(spec.active.start);
         arrivals
     }
 
     /// The first of parallel transfers start as flows do: each with a jitter of its own.
     fn draw_first(&mut self, transfers: u64) {
-        let most = self.spec.template.start_jitter.0.saturating_add(1);
-        let start = self.spec.template.start;
+        let most = self.spec.active.start_jitter.0.saturating_add(1);
+        let start = self.spec.active.start;
         self.starts = (0..transfers).map(|_| start + Span(self.rng.below(most))).collect();
         self.starts.sort_unstable_by(|a, b| b.cmp(a));
     }
@@ -75,7 +75,7 @@ impl Arrivals {
             ArrivalProcess::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
         };
         // A flow that would start at its stop sends nothing.
-        let ended = self.spec.template.stop.is_some_and(|stop| next >= stop);
+        let ended = self.spec.active.stop.is_some_and(|stop| next >= stop);
         self.next = if ended { Time::NEVER } else { next };
     }
 
@@ -151,12 +151,12 @@ impl Arrivals {
     #[must_use]
     pub fn outcome(&self, now: Time, counters: &Counters) -> GroupOutcome {
         let measure = &self.measure;
-        let seconds = now.since(measure.since.max(self.spec.template.start)).as_secs_f64();
+        let seconds = now.since(measure.since.max(self.spec.active.start)).as_secs_f64();
         let completion = &measure.completion;
         let bytes = self.delivered_bytes - measure.bytes_before;
         GroupOutcome {
-            name: self.spec.template.name.clone(),
-            cc: self.spec.template.cc(),
+            name: self.spec.name.clone(),
+            cc: self.spec.kind.cc(),
             arrived: measure.arrived,
             completed: completion.count(),
             goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },

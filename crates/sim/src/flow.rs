@@ -4,8 +4,8 @@ use crate::histogram::Histogram;
 use crate::outcome::FlowOutcome;
 use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
 use crate::schedule::Schedule;
-use crate::spec::FlowSpec;
-use crate::tcp::{Counters, Outgoing, Receiver, Sender, TcpOptions};
+use crate::spec::FlowKind;
+use crate::tcp::{Counters, Outgoing, Receiver, Sender, Stream, Supply, TcpOptions};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -161,6 +161,21 @@ struct Gauge {
     window_before: u128,
 }
 
+/// What sets a flow apart from others of its kind.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// Its name; its random streams derive from it.
+    pub name: String,
+    /// When it starts; never, for a subflow that waits for the first one.
+    pub start: Time,
+    /// When it stops sending new data.
+    pub stop: Option<Time>,
+    /// How much it sends, or its connection; `None`: without end.
+    pub bytes: Option<u64>,
+    /// Its place in a multipath connection.
+    pub place: Option<Place>,
+}
+
 /// What a due event of a sender is.
 pub enum Due {
     /// Its start.
@@ -172,38 +187,46 @@ pub enum Due {
 }
 
 impl Flow {
-    /// A flow that starts at `start`.
+    /// A flow of this kind that has not started.
     #[must_use]
-    pub fn new(spec: &FlowSpec, seed: u64, start: Time, routes: Routes, shared: Shared) -> Self {
+    pub fn new(own: Own, kind: &FlowKind, seed: u64, routes: Routes, shared: Shared) -> Self {
+        let Own { name, start, stop, bytes, place } = own;
         let Shared { options, processing } = shared;
-        let stream = |what: &str| Rng::named(seed, &format!("flow {} {what}", spec.name));
-        let build = |setup: &_| (spec.algorithm.build)(setup, &spec.settings);
-        let mut sender = Sender::new(options.clone(), build, spec.bytes, stream("cc"));
-        sender.delay_decisions(spec.decision_delay);
+        let random = |what: &str| Rng::named(seed, &format!("flow {name} {what}"));
+        let build = |setup: &_| (kind.algorithm.build)(setup, &kind.settings);
+        let supply = match place {
+            None => Supply::Own(Stream::new(options.mss, bytes)),
+            Some(_) => Supply::Lent(None),
+        };
+        let mut sender = Sender::new(options.clone(), build, supply, random("cc"));
+        sender.delay_decisions(kind.decision_delay);
+        if place.is_some() {
+            sender.become_subflow(kind.uncoupled);
+        }
         let ecn = match sender.ecn() {
             None => EcnField::NotEct,
             Some(Ecn::Ect1) => EcnField::Ect1,
             Some(_) => EcnField::Ect0,
         };
         Self {
-            name: spec.name.clone(),
-            cc: spec.cc(),
+            processing_rng: random("processing"),
+            name,
+            cc: kind.cc(),
             routes,
             sender,
             receiver: Receiver::new(&options),
             group: None,
-            place: None,
+            place,
             brought_bytes: 0,
             generation: 0,
             start,
-            stop: spec.stop.unwrap_or(Time::NEVER),
+            stop: stop.unwrap_or(Time::NEVER),
             stopped: None,
-            bytes: spec.bytes,
+            bytes,
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
-            sender_due: start.min(spec.stop.unwrap_or(Time::NEVER)),
+            sender_due: start.min(stop.unwrap_or(Time::NEVER)),
             processing,
-            processing_rng: stream("processing"),
             completed: None,
             started: start,
             header: options.header as u32,
@@ -313,7 +336,7 @@ impl Flow {
     #[inline]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<Answer> {
         let answer = self.receiver.on_data(now, data, ecn);
-        if self.sender.total_segments() == Some(self.receiver.next()) {
+        if self.sender.stream().and_then(Stream::segments) == Some(self.receiver.next()) {
             self.completed.get_or_insert(now);
         }
         answer.map(Answer::Ack)
@@ -327,10 +350,7 @@ impl Flow {
 
     /// Payload of the segments below this one.
     fn bytes_below(&self, seq: u32) -> u64 {
-        match seq {
-            0 => 0,
-            seq => u64::from(seq - 1) * self.mss + self.sender.payload(seq - 1),
-        }
+        self.sender.stream().map_or(0, |stream| stream.bytes_below(seq))
     }
 
     /// Payload of a full segment in bytes.
@@ -387,14 +407,6 @@ impl Flow {
     #[must_use]
     pub fn started(&self) -> Time {
         self.started
-    }
-
-    /// It becomes a subflow, which starts at `start`.
-    pub fn become_subflow(&mut self, place: Place, start: Time, uncoupled: bool) {
-        self.place = Some(place);
-        (self.start, self.started) = (start, start);
-        self.look_ahead();
-        self.sender.become_subflow(uncoupled);
     }
 
     /// The connection that it is a subflow of is established: it joins.

@@ -211,7 +211,7 @@ impl Meter {
 
     fn group(&self, index: usize, arrivals: &Arrivals) -> Series {
         let rows = self.group_rows.iter().skip(index).step_by(self.groups.len().max(1));
-        let started = |end: &Time| *end > arrivals.spec.template.start;
+        let started = |end: &Time| *end > arrivals.spec.active.start;
         let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
         Series(rows.zip(&self.ends).map(value).collect())
     }

@@ -8,14 +8,14 @@ mod multipath;
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Due, Flow, Place, Shared};
+use crate::flow::{Answer, Due, Flow, Own, Place, Routes, Shared};
 use crate::host::Host;
 use crate::link::Link;
 use crate::meter::Meter;
 use crate::mptcp::Connection;
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::packet::{Body, Packet};
-use crate::spec::{ArrivalSpec, FlowSpec, SimSpec};
+use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
 use crate::tap::{FlowEvent, NoTap, State, Tap, Turn};
 use crate::tcp::{Counters, Outgoing, TcpOptions};
 use crate::topology::{Topology, packet_time};
@@ -192,8 +192,16 @@ impl<T: Tap> Sim<T> {
             sent_packets: counters.sent,
             retransmitted_packets: counters.resent,
             rtt: flow.sender.rtt().latest,
-            finished: flow.sender.is_finished(),
+            finished: self.is_finished(flow),
         })
+    }
+
+    /// All that a flow, or its connection, had to send was acknowledged.
+    fn is_finished(&self, flow: &Flow) -> bool {
+        match flow.place {
+            None => flow.sender.is_finished(),
+            Some(place) => self.connections[place.connection as usize].is_finished(),
+        }
     }
 
     /// Gives the agent's decision; it takes effect after the flow's decision delay.
@@ -257,9 +265,10 @@ impl<T: Tap> Sim<T> {
         let flows = lasting.map(|flow| (flow.kind(), flow.name.as_str(), "rtt_ms", flow.rtt_samples()));
         let links =
             self.links.iter().map(|link| ("link", link.name(), "queue_delay_ms", link.queue_delays()));
-        let groups = self.arrivals.iter().map(|group| {
-            ("group", group.spec.template.name.as_str(), "completion_ms", group.completion_times())
-        });
+        let groups = self
+            .arrivals
+            .iter()
+            .map(|group| ("group", group.spec.name.as_str(), "completion_ms", group.completion_times()));
         let times = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
         let times =
             times.map(|(kind, name, measure, times)| distribution(kind, name, measure, times.buckets()));
@@ -475,8 +484,7 @@ impl<T: Tap> Sim<T> {
     fn start_arrival(&mut self, group: usize) {
         let now = self.now;
         let arrivals = &mut self.arrivals[group];
-        let mut spec = arrivals.spec.template.clone();
-        spec.bytes = Some(arrivals.draw_size());
+        let bytes = Some(arrivals.draw_size());
         arrivals.note_arrival();
         arrivals.draw_next(now);
         let next = arrivals.next;
@@ -485,8 +493,9 @@ impl<T: Tap> Sim<T> {
         let index = place.unwrap_or(self.flows.len());
         let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
         // Every flow of the group has random streams of its own.
-        spec.name = format!("{} {index} {generation}", spec.name);
-        let mut flow = Flow::new(&spec, self.seed, now, routes, shared);
+        let name = format!("{} {index} {generation}", arrivals.spec.name);
+        let own = Own { name, start: now, stop: arrivals.spec.active.stop, bytes, place: None };
+        let mut flow = Flow::new(own, &arrivals.spec.kind, self.seed, routes, shared);
         flow.group = Some(group);
         flow.generation = generation;
         if place.is_some() {
@@ -546,48 +555,44 @@ impl Maker<'_> {
         let mut flows = Vec::new();
         let mut connections: Vec<Connection> = Vec::new();
         for spec in &self.spec.flows {
-            let Some(multipath) = &spec.multipath else {
-                flows.push(self.flow(spec));
-                continue;
-            };
-            let start = self.start(spec);
             let first = flows.len();
-            for (subflow, part) in spec.parts().iter().enumerate() {
-                let mut flow = self.flow(part);
-                let place = Place { connection: connections.len() as u32, subflow: subflow as u32 };
-                flow.become_subflow(place, if subflow == 0 { start } else { Time::NEVER }, spec.uncoupled);
-                flows.push(flow);
+            let start = self.start(&spec.name, &spec.active);
+            for (subflow, (name, path)) in spec.parts().enumerate() {
+                let connection = connections.len() as u32;
+                let place = spec.multipath.is_some().then_some(Place { connection, subflow: subflow as u32 });
+                let start = if subflow == 0 { start } else { Time::NEVER };
+                let own = Own { name, start, stop: spec.active.stop, bytes: spec.bytes, place };
+                let (routes, shared) = self.connected(&spec.kind, path);
+                flows.push(Flow::new(own, &spec.kind, self.spec.seed, routes, shared));
             }
-            connections.push(Connection::new(spec, multipath, first..flows.len()));
+            if let Some(options) = &spec.multipath {
+                connections.push(Connection::new(spec, options, first..flows.len()));
+            }
         }
         (flows, connections)
     }
 
-    fn start(&self, flow: &FlowSpec) -> Time {
-        let mut rng = Rng::named(self.spec.seed, &format!("flow {} start", flow.name));
-        flow.start + Span(rng.below(flow.start_jitter.0.saturating_add(1)))
+    fn start(&self, name: &str, active: &ActiveTime) -> Time {
+        let mut rng = Rng::named(self.spec.seed, &format!("flow {name} start"));
+        active.start + Span(rng.below(active.start_jitter.0.saturating_add(1)))
     }
 
-    fn flow(&mut self, flow: &FlowSpec) -> Flow {
-        let start = self.start(flow);
-        let routes = self.topology.routes(flow, self.spec);
-        Flow::new(flow, self.spec.seed, start, routes, self.shared(flow))
-    }
-
-    /// The flows of a process share one way, and one access link if they have one.
+    /// The flows of a process share one path, and one access link if they have one.
     fn arrivals(&mut self, arrivals: &ArrivalSpec) -> Arrivals {
-        let routes = self.topology.routes(&arrivals.template, self.spec);
-        Arrivals::new(arrivals, self.spec.seed, routes, self.shared(&arrivals.template))
+        let (routes, shared) = self.connected(&arrivals.kind, &arrivals.path);
+        Arrivals::new(arrivals, self.spec.seed, routes, shared)
     }
 
-    fn shared(&mut self, flow: &FlowSpec) -> Shared {
-        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(flow, self.spec));
-        let known = self.options.iter().find(|options| ***options == flow.tcp);
+    /// What flows of this kind get for one of their paths.
+    fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
+        let routes = self.topology.routes(kind, path, self.spec);
+        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(&kind.tcp, path, self.spec));
+        let known = self.options.iter().find(|options| ***options == kind.tcp);
         let options = known.cloned().unwrap_or_else(|| {
-            let options = Arc::new(flow.tcp.clone());
+            let options = Arc::new(kind.tcp.clone());
             self.options.push(options.clone());
             options
         });
-        Shared { options, processing }
+        (routes, Shared { options, processing })
     }
 }

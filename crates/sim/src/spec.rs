@@ -155,49 +155,33 @@ pub struct ReorderSpec {
     pub extra_delay: Span,
 }
 
-/// One flow.
+/// What runs at the ends of a flow, whenever it starts and however much it sends. All flows of an arrival process are
+/// of one kind.
 #[derive(Clone)]
-pub struct FlowSpec {
-    /// Its name.
-    pub name: String,
+pub struct FlowKind {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Each subflow runs it as if it were alone.
     pub uncoupled: bool,
     /// Settings of the algorithm; the others have its defaults.
     pub settings: Vec<(String, Value)>,
-    /// The links it crosses, by index.
-    pub path: Vec<usize>,
-    /// It is a multipath connection: its paths and access links are those of its subflows.
-    pub multipath: Option<MultipathSpec>,
     /// Its data go against the direction of the links.
     pub reverse: bool,
-    /// A link of its own at the sender.
-    pub access: Option<AccessSpec>,
-    /// When it starts ...
-    pub start: Time,
-    /// ... plus a uniform delay up to this.
-    pub start_jitter: Span,
-    /// When it stops sending new data.
-    pub stop: Option<Time>,
-    /// How much it sends; `None`: without end.
-    pub bytes: Option<u64>,
     /// Its TCP.
     pub tcp: TcpOptions,
-    /// Time from a decision to its taking effect, be it an agent's or of a policy inside.
+    /// Time from a decision, of an external agent or a built-in policy, to its taking effect.
     pub decision_delay: Span,
 }
 
-/// What makes a flow a multipath connection.
-#[derive(Clone)]
-pub struct MultipathSpec {
-    /// Its subflows, at least one; the first opens the connection.
-    pub subflows: Vec<PathSpec>,
-    /// Its options.
-    pub options: MptcpOptions,
+impl FlowKind {
+    /// What a scenario calls its algorithm.
+    #[must_use]
+    pub fn cc(&self) -> String {
+        format!("{}{}", if self.uncoupled { UNCOUPLED } else { "" }, self.algorithm.name)
+    }
 }
 
-/// The way of one subflow.
+/// One path of a flow.
 #[derive(Clone)]
 pub struct PathSpec {
     /// The links it crosses, by index.
@@ -206,31 +190,46 @@ pub struct PathSpec {
     pub access: Option<AccessSpec>,
 }
 
-impl FlowSpec {
-    /// What a scenario calls its algorithm.
-    #[must_use]
-    pub fn cc(&self) -> String {
-        format!("{}{}", if self.uncoupled { UNCOUPLED } else { "" }, self.algorithm.name)
-    }
+/// When flows send.
+#[derive(Clone, Copy, Debug)]
+pub struct ActiveTime {
+    /// When a flow starts ...
+    pub start: Time,
+    /// ... plus a uniform delay up to this.
+    pub start_jitter: Span,
+    /// When it stops sending new data.
+    pub stop: Option<Time>,
+}
 
+/// One flow.
+#[derive(Clone)]
+pub struct FlowSpec {
+    /// Its name.
+    pub name: String,
+    /// What runs at its ends.
+    pub kind: FlowKind,
+    /// Its path, or those of its subflows; the first opens the connection.
+    pub paths: Vec<PathSpec>,
+    /// It is a multipath connection, with these options; `None`: it has one path.
+    pub multipath: Option<MptcpOptions>,
+    /// When it sends.
+    pub active: ActiveTime,
+    /// How much it sends; `None`: without end.
+    pub bytes: Option<u64>,
+}
+
+impl FlowSpec {
     /// Whether a path of it holds this link.
     #[must_use]
     pub fn crosses(&self, link: usize) -> bool {
-        let mut others = self.multipath.iter().flat_map(|multipath| &multipath.subflows);
-        self.path.contains(&link) || others.any(|path| path.links.contains(&link))
+        self.paths.iter().any(|path| path.links.contains(&link))
     }
 
-    /// The flows that it is made of: itself, or its subflows, called `<name>/1` and so on.
-    #[must_use]
-    pub fn parts(&self) -> Vec<FlowSpec> {
-        let Some(multipath) = &self.multipath else { return vec![self.clone()] };
-        let part = |(n, path): (usize, &PathSpec)| FlowSpec {
-            name: format!("{}/{}", self.name, n + 1),
-            path: path.links.clone(),
-            access: path.access.clone(),
-            ..self.clone()
-        };
-        multipath.subflows.iter().enumerate().map(part).collect()
+    /// The names of its parts, path by path: its own, or those of its subflows, `<name>/1` and so on.
+    pub fn parts(&self) -> impl Iterator<Item = (String, &PathSpec)> {
+        let multipath = self.multipath.is_some();
+        let name = move |n| if multipath { format!("{}/{}", self.name, n + 1) } else { self.name.clone() };
+        self.paths.iter().enumerate().map(move |(n, path)| (name(n), path))
     }
 }
 
@@ -243,11 +242,17 @@ pub struct AccessSpec {
     pub hold_back: bool,
 }
 
-/// Flows that come and go, each like `template` but for its size.
+/// Flows that come and go.
 #[derive(Clone)]
 pub struct ArrivalSpec {
-    /// What each flow is like; its name is the group's.
-    pub template: FlowSpec,
+    /// The name of the group.
+    pub name: String,
+    /// What runs at the ends of each flow.
+    pub kind: FlowKind,
+    /// The path of each flow; they share its access link.
+    pub path: PathSpec,
+    /// When the process begins and ends.
+    pub active: ActiveTime,
     /// When they start.
     pub process: ArrivalProcess,
     /// Sizes of the flows in bytes.
@@ -257,9 +262,9 @@ pub struct ArrivalSpec {
 /// When the flows of a process start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrivalProcess {
-    /// At random, so many a second on average: a Poisson process.
+    /// At random, with this mean number a second: a Poisson process.
     PerSecond(f64),
-    /// So many at a time: each that has ended starts anew, as another connection.
+    /// A constant number at a time: each that has ended starts anew, as another connection.
     Parallel {
         /// How many.
         transfers: u64,

@@ -4,7 +4,8 @@ use crate::flow::{Route, Routes};
 use crate::host::Host;
 use crate::link::{Link, capacity_bits};
 use crate::queue::{Limit, QueueSpec};
-use crate::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use crate::spec::{AccessSpec, Capacity, FlowKind, LinkSpec, LossKind, LossSpec, PathSpec, SimSpec};
+use crate::tcp::TcpOptions;
 use cwndlab_cc::{Span, Time};
 
 /// Packets that may stand in the host's queue before the sender is held back: two, as TCP small queues allow at
@@ -31,8 +32,7 @@ impl Topology {
             topology.add(link, spec.seed);
         }
         for (index, link) in spec.links.iter().enumerate() {
-            let flows = spec.flows.iter().chain(spec.arrivals.iter().map(|a| &a.template));
-            let carries_data = flows.filter(|flow| flow.reverse).any(|flow| flow.crosses(index));
+            let carries_data = carries_data_back(index, spec);
             let back = match &link.back {
                 Some(back) => Some(topology.add(back, spec.seed)),
                 // Data need a link to travel on, even where nothing holds them up, and ACKs one to be lost on.
@@ -49,21 +49,21 @@ impl Topology {
         (self.links.len() - 1) as u32
     }
 
-    /// The routes of a flow; its access link is made here.
-    pub fn routes(&mut self, flow: &FlowSpec, spec: &SimSpec) -> Routes {
-        let forward: Vec<u32> = flow.path.iter().map(|link| *link as u32).collect();
+    /// The routes of a flow of this kind over one of its paths; the access link is made here.
+    pub fn routes(&mut self, kind: &FlowKind, path: &PathSpec, spec: &SimSpec) -> Routes {
+        let forward: Vec<u32> = path.links.iter().map(|link| *link as u32).collect();
         let mut backward = Vec::new();
         let mut delays = Vec::new();
-        for &link in flow.path.iter().rev() {
+        for &link in path.links.iter().rev() {
             match self.backs[link] {
                 Some(back) => backward.push(back),
                 None => delays.push(spec.links[link].delay.clone()),
             }
         }
         // Data always travel on links; only ACKs have mere delays.
-        let (mut data, mut acks) = if flow.reverse { (backward, forward) } else { (forward, backward) };
+        let (mut data, mut acks) = if kind.reverse { (backward, forward) } else { (forward, backward) };
         let mut host = None;
-        if let Some(access) = &flow.access {
+        if let Some(access) = &path.access {
             let link = self.add(&access.link, spec.seed);
             data.insert(0, link);
             match &access.link.back {
@@ -71,7 +71,7 @@ impl Topology {
                 None if access.link.fails() => acks.push(self.add(&plain_back(&access.link), spec.seed)),
                 None => delays.push(access.link.delay.clone()),
             }
-            if let Some(packets) = held_back_packets(access, flow) {
+            if let Some(packets) = held_back_packets(access, &kind.tcp) {
                 host = Some(self.hosts.len() as u32);
                 self.hosts.push(Host::new(link, packets));
             }
@@ -80,9 +80,16 @@ impl Topology {
     }
 }
 
+/// Whether data cross a link of the scenario against its direction.
+fn carries_data_back(link: usize, spec: &SimSpec) -> bool {
+    let crossed = |path: &PathSpec| path.links.contains(&link);
+    spec.flows.iter().any(|flow| flow.kind.reverse && flow.paths.iter().any(crossed))
+        || spec.arrivals.iter().any(|arrivals| arrivals.kind.reverse && crossed(&arrivals.path))
+}
+
 /// Packets that the host's queue takes, if there is such a queue: nothing ever waits before a link without a rate.
-fn held_back_packets(access: &AccessSpec, flow: &FlowSpec) -> Option<u64> {
-    let packet = flow.tcp.mss + flow.tcp.header;
+fn held_back_packets(access: &AccessSpec, tcp: &TcpOptions) -> Option<u64> {
+    let packet = tcp.mss + tcp.header;
     match &access.link.capacity {
         _ if !access.hold_back => None,
         Capacity::Unlimited => None,
@@ -107,17 +114,16 @@ fn plain_back(link: &LinkSpec) -> LinkSpec {
     }
 }
 
-/// One packet time of the slowest link of a flow's way, by the links' mean rates: the bound of its sender's processing
-/// delay.
+/// One packet time of the slowest link of a path, by the links' mean rates: the bound of the sender's processing delay.
 #[must_use]
-pub fn packet_time(flow: &FlowSpec, spec: &SimSpec) -> Span {
-    let packet = flow.tcp.mss + flow.tcp.header;
+pub fn packet_time(tcp: &TcpOptions, path: &PathSpec, spec: &SimSpec) -> Span {
+    let packet = tcp.mss + tcp.header;
     let end = Time::ZERO + spec.duration;
     let time = |link: &LinkSpec| {
         let bits = capacity_bits(&link.capacity, Time::ZERO, end).filter(|bits| *bits > 0.0)?;
         let rate = bits / spec.duration.as_secs_f64();
         Some(Span::from_secs_f64((packet + link.overhead) as f64 * 8.0 / rate))
     };
-    let access = flow.access.iter().map(|access| &access.link);
-    flow.path.iter().map(|link| &spec.links[*link]).chain(access).filter_map(time).max().unwrap_or_default()
+    let access = path.access.iter().map(|access| &access.link);
+    path.links.iter().map(|link| &spec.links[*link]).chain(access).filter_map(time).max().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use cwndlab_sim::outcome::{LinkOutcome, Outcome};
 use cwndlab_sim::queue::QueueSpec;
 use cwndlab_sim::queue::codel::{self, CodelParams};
 use cwndlab_sim::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SimSpec};
-use ladder::{MSS, at, bottleneck, flow, flow_named, jittered, link, ms, run, spec};
+use ladder::{MSS, at, bottleneck, changed, flow, flow_named, jittered, link, ms, run, spec};
 
 const RATE: Rate = Rate::from_mbit(50);
 const DELAY: Span = Span::from_millis(20);
@@ -32,7 +32,7 @@ fn lossy(buffer_bdp: f64, p: f64) -> LinkSpec {
 
 fn with(cc: &str, settings: &[(&str, Value)]) -> FlowSpec {
     let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    FlowSpec { settings, ..flow("f", cc) }
+    changed(flow("f", cc), |flow| flow.kind.settings = settings)
 }
 
 fn lasting(seconds: u64, warmup: u64, link: LinkSpec, flows: Vec<FlowSpec>) -> SimSpec {
@@ -207,7 +207,7 @@ fn equals_share_equally() {
 #[test]
 fn a_late_comer_converges() {
     for seed in 1..=3 {
-        let late = FlowSpec { start: at(10_000), ..flow("late", "bbr2") };
+        let late = changed(flow("late", "bbr2"), |flow| flow.active.start = at(10_000));
         let spec = lasting(70, 40, path(1.0), vec![flow("early", "bbr2"), late]);
         let outcome = run(&jittered(seed, spec));
         let goodput = |name| flow_named(&outcome, name).goodput_mbps;
@@ -310,7 +310,7 @@ fn nothing_is_resent_where_nothing_is_lost() {
 #[test]
 fn behind_an_access_link_of_the_same_rate() {
     let access = AccessSpec { link: link("access", RATE, Span::ZERO), hold_back: true };
-    let flows = vec![FlowSpec { access: Some(access), ..flow("f", "bbr2") }];
+    let flows = vec![changed(flow("f", "bbr2"), |flow| flow.paths[0].access = Some(access))];
     let outcome = run(&jittered(1, lasting(30, 5, path(4.0), flows)));
     assert!(outcome.links[0].utilisation.expect("a rate") > 0.95, "{:?}", outcome.links[0]);
 }

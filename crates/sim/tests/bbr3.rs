@@ -7,7 +7,9 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SimSpec};
-use ladder::{MSS, assert_near, at, bottleneck, flow, flow_named, interval, jittered, link, ms, run, spec};
+use ladder::{
+    MSS, assert_near, at, bottleneck, changed, flow, flow_named, interval, jittered, link, ms, run, spec,
+};
 
 const RATE: Rate = Rate::from_mbit(20);
 const DELAY: Span = Span::from_millis(20);
@@ -129,7 +131,7 @@ fn two_flows_converge() {
     for (bdp, late) in [(0.5, 0), (1.0, 0), (4.0, 0), (1.0, 10)] {
         let shares: Vec<f64> = (1..=6)
             .map(|seed| {
-                let second = FlowSpec { start: at(late * 1000), ..flow("b", "bbr3") };
+                let second = changed(flow("b", "bbr3"), |flow| flow.active.start = at(late * 1000));
                 let spec = spec(Span::from_secs(70), vec![buffer(bdp)], vec![flow("a", "bbr3"), second]);
                 let outcome = run(&jittered(seed, SimSpec { warmup: Span::from_secs(30), ..spec }));
                 assert!(outcome.links[0].utilisation.expect("a rate") > 0.95, "{:?}", outcome.links[0]);

@@ -15,7 +15,7 @@ use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
 use cwndlab_sim::tcp::{LossDetection, Recovery};
-use ladder::{MSS, assert_near, bottleneck, constant, flow, jittered, link, ms, run, spec};
+use ladder::{MSS, assert_near, bottleneck, changed, constant, flow, jittered, link, ms, run, spec};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +35,13 @@ fn bbr_flow(name: &str) -> (FlowSpec, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let shared = seen.clone();
     let algorithm = algorithm(move |setup| Box::new(Bbr::new(setup, shared.clone())));
-    (FlowSpec { algorithm, settings: vec![], ..flow(name, "reno") }, seen)
+    (
+        changed(flow(name, "reno"), |flow| {
+            flow.kind.algorithm = algorithm;
+            flow.kind.settings = vec![];
+        }),
+        seen,
+    )
 }
 
 /// 50 Mbit/s and 40 ms: a BDP of 167 packets.
@@ -193,7 +199,10 @@ fn diary_of(
         let diary = shared.clone();
         Box::new(Diarist { needs, mss: setup.mss, usual, in_recovery, cwnd: usual, timer, diary })
     });
-    let flow = FlowSpec { algorithm, settings: vec![], ..flow };
+    let flow = changed(flow, |flow| {
+        flow.kind.algorithm = algorithm;
+        flow.kind.settings = vec![];
+    });
     let outcome = run(&spec(Span::from_secs(5), vec![link], vec![flow]));
     let told = diary.lock().unwrap().clone();
     (told, outcome)
@@ -296,10 +305,10 @@ fn acknowledged_bytes_add_up() {
 #[test]
 fn losses_are_told_without_sack_too() {
     let mut flow = constant("f", 1);
-    flow.tcp.sack = false;
-    flow.tcp.loss_detection = LossDetection::Sack;
-    flow.tcp.recovery = Recovery::Window;
-    flow.tcp.tail_loss_probe = false;
+    flow.kind.tcp.sack = false;
+    flow.kind.tcp.loss_detection = LossDetection::Sack;
+    flow.kind.tcp.recovery = Recovery::Window;
+    flow.kind.tcp.tail_loss_probe = false;
     let (diary, outcome) = diary_of(flow, ALL_LOSSES, (20, 10), None, losing_every(100));
     let told = diary.iter().filter(|(_, told)| matches!(told, Told::Lost(_))).count() as u64;
     assert!(outcome.links[0].lost_packets > 10 && outcome.flows[0].timeouts == 0, "{:?}", outcome.flows[0]);

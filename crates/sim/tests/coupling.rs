@@ -7,17 +7,18 @@ use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::outcome::Outcome;
-use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, MultipathSpec, PathSpec, SimSpec};
-use ladder::{bottleneck, flow, flow_named, interval, jittered, link, ms, run, spec};
+use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, PathSpec, SimSpec};
+use ladder::{bottleneck, changed, flow, flow_named, interval, jittered, link, ms, run, spec};
 
 const SEEDS: u64 = 6;
 
 /// A connection with a subflow over each of these links.
 fn connection(cc: &str, links: [usize; 2]) -> FlowSpec {
-    let subflows = links.map(|link| PathSpec { links: vec![link], access: None }).into();
-    let multipath = Some(MultipathSpec { subflows, options: MptcpOptions::default() });
-    let flow = FlowSpec { path: vec![], multipath, ..flow("connection", cc) };
-    FlowSpec { uncoupled: cc == "reno", ..flow }
+    changed(flow("connection", cc), |flow| {
+        flow.paths = links.map(|link| PathSpec { links: vec![link], access: None }).into();
+        flow.multipath = Some(MptcpOptions::default());
+        flow.kind.uncoupled = cc == "reno";
+    })
 }
 
 /// 50 Mbit/s with 40 ms, never full: random loss sets the windows.

@@ -3,7 +3,7 @@
 
 use cwndlab_cc::{Limit, Span, SubflowView, Time};
 use cwndlab_sim::mptcp::{Distributor, MptcpOptions, Reassembly, Scheduler};
-use cwndlab_sim::tcp::TcpOptions;
+use cwndlab_sim::tcp::{Stream, TcpOptions};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -57,7 +57,7 @@ impl World {
         let tcp = TcpOptions { receive_buffer: WINDOW * tcp.mss, window_tuning: false, ..tcp };
         let bytes = u64::from(SEGMENTS) * tcp.mss - 5;
         let options = MptcpOptions { scheduler };
-        let distributor = Distributor::new(&options, SUBFLOWS, tcp.mss, Some(bytes));
+        let distributor = Distributor::new(&options, SUBFLOWS, Stream::new(tcp.mss, Some(bytes)));
         let reassembly = Reassembly::new(&tcp);
         let pipes = std::array::from_fn(|_| Pipe { usable: true, ..Pipe::default() });
         let mut world = Self { distributor, reassembly, pipes, fresh: vec![0; SEGMENTS as usize] };

@@ -7,11 +7,11 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
 use cwndlab_sim::queue::{QueueSpec, fq_codel};
 use cwndlab_sim::spec::{
-    AccessSpec, ArrivalProcess, ArrivalSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec,
-    ReorderSpec, SimSpec, SizeSpec,
+    AccessSpec, ArrivalProcess, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, ReorderSpec,
+    SimSpec, SizeSpec,
 };
 use cwndlab_sim::{Schedule, Sim, Stop};
-use ladder::{at, bottleneck, constant, flow, flow_named, interval, jittered, link, ms, run, spec};
+use ladder::{at, bottleneck, changed, constant, flow, flow_named, interval, jittered, link, ms, run, spec};
 
 /// Random loss, jitter, reordering, FQ-CoDel with ECN, steps of rate and delay, arrivals, a reverse flow, an access
 /// link: whatever draws random numbers or holds state.
@@ -38,19 +38,26 @@ fn everything(seed: u64) -> SimSpec {
         ..link("second", Rate::from_mbit(35), ms(5))
     };
     let mut cubic = flow("cubic", "cubic");
-    cubic.path = vec![0, 1];
-    cubic.tcp.ecn = true;
+    cubic.paths[0].links = vec![0, 1];
+    cubic.kind.tcp.ecn = true;
     let access = AccessSpec { link: link("reno.access", Rate::from_mbit(50), ms(1)), hold_back: true };
-    let reno = FlowSpec { path: vec![0, 1], access: Some(access), start: at(500), ..flow("reno", "reno") };
+    let reno = changed(flow("reno", "reno"), |flow| {
+        flow.paths[0].links = vec![0, 1];
+        flow.paths[0].access = Some(access);
+        flow.active.start = at(500);
+    });
     let mut bulk = flow("bulk", "cubic");
-    bulk.tcp.ecn = true;
-    let up = FlowSpec { reverse: true, stop: Some(at(4500)), ..flow("up", "newreno") };
-    let template = FlowSpec { path: vec![1], ..flow("short", "cubic") };
-    let arrivals = ArrivalSpec {
+    bulk.kind.tcp.ecn = true;
+    let up = changed(flow("up", "newreno"), |flow| {
+        flow.kind.reverse = true;
+        flow.active.stop = Some(at(4500));
+    });
+    let template = changed(flow("short", "cubic"), |flow| flow.paths[0].links = vec![1]);
+    let arrivals = ladder::arrivals(
         template,
-        process: ArrivalProcess::PerSecond(20.0),
-        size: SizeSpec::Pareto { mean: 30_000.0, shape: 1.5 },
-    };
+        ArrivalProcess::PerSecond(20.0),
+        SizeSpec::Pareto { mean: 30_000.0, shape: 1.5 },
+    );
     let mut spec = jittered(seed, spec(Span::from_secs(6), vec![first, second], vec![cubic, reno, up, bulk]));
     spec.arrivals = vec![arrivals];
     spec.warmup = ms(700);
@@ -175,14 +182,17 @@ fn a_link_and_a_flow_elsewhere_reshuffle_nothing() {
     let other = LinkSpec { loss, ..link("other", Rate::from_mbit(7), ms(3)) };
     // In front of what was there, so that every index and component number moves.
     with_others.links.insert(0, other);
-    with_others.flows[0].path = vec![1];
-    let neighbour = FlowSpec { path: vec![0], start_jitter: ms(10), ..flow("neighbour", "cubic") };
+    with_others.flows[0].paths[0].links = vec![1];
+    let neighbour = changed(flow("neighbour", "cubic"), |flow| {
+        flow.paths[0].links = vec![0];
+        flow.active.start_jitter = ms(10);
+    });
     with_others.flows.insert(0, neighbour.clone());
-    with_others.arrivals = vec![ArrivalSpec {
-        template: FlowSpec { name: "short".to_owned(), ..neighbour },
-        process: ArrivalProcess::PerSecond(5.0),
-        size: SizeSpec::Constant(20_000),
-    }];
+    with_others.arrivals = vec![ladder::arrivals(
+        FlowSpec { name: "short".to_owned(), ..neighbour },
+        ArrivalProcess::PerSecond(5.0),
+        SizeSpec::Constant(20_000),
+    )];
     assert_eq!(of_lonely(&with_others), alone);
 }
 

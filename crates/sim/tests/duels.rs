@@ -6,7 +6,7 @@ mod ladder;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::spec::{FlowSpec, SimSpec};
-use ladder::{bottleneck, flow, flow_named, interval, jittered, ms, run, spec};
+use ladder::{bottleneck, changed, flow, flow_named, interval, jittered, ms, run, spec};
 
 const BUFFERS: [f64; 3] = [0.5, 1.0, 4.0];
 const SEEDS: u64 = 6;
@@ -29,8 +29,8 @@ fn shares_of(first: &FlowSpec, second: &FlowSpec, buffer_bdp: f64) -> Vec<f64> {
         assert!(
             outcome.links[0].utilisation.expect("a rate") > 0.95,
             "{}/{}: {:?}",
-            first.algorithm.name,
-            second.algorithm.name,
+            first.kind.algorithm.name,
+            second.kind.algorithm.name,
             outcome.links[0]
         );
         let goodput = |name| flow_named(&outcome, name).goodput_mbps;
@@ -110,7 +110,7 @@ fn vegas_loses_to_what_fills_the_buffer() {
 fn random_actions_starve_nobody() {
     let means = |actions: &'static str| {
         let settings = vec![("actions".to_owned(), Value::Word(actions))];
-        let random = FlowSpec { settings, ..flow("first", "random") };
+        let random = changed(flow("first", "random"), |flow| flow.kind.settings = settings);
         BUFFERS.map(|buffer| {
             let shares = shares_of(&random, &flow("second", "cubic"), buffer);
             assert!(

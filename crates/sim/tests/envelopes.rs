@@ -8,11 +8,11 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_learn::math::ln;
 use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::{
-    AccessSpec, ArrivalProcess, ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec, SizeSpec,
+    AccessSpec, ArrivalProcess, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec, SizeSpec,
 };
 use ladder::{
-    MSS, PACKET, assert_near, at, bottleneck, constant, flow, interval, jittered, link, ms, run, spec,
-    transfer,
+    MSS, PACKET, assert_near, at, bottleneck, changed, constant, flow, interval, jittered, link, ms, run,
+    spec, transfer,
 };
 
 /// 20 Mbit/s and 40 ms.
@@ -75,7 +75,7 @@ fn more_buffer_never_means_less_use() {
 
 fn vegas(slow_start: &'static str) -> FlowSpec {
     let settings = vec![("slow_start".to_owned(), Value::Word(slow_start))];
-    FlowSpec { settings, ..flow("f", "vegas") }
+    changed(flow("f", "vegas"), |flow| flow.kind.settings = settings)
 }
 
 /// Vegas alone, its slow start and the long way down from it cut off, fills the link, loses nothing, and keeps alpha to
@@ -115,7 +115,7 @@ fn the_slow_start_of_the_paper_overshoots_less() {
 
 fn random(actions: &'static str) -> FlowSpec {
     let settings = vec![("actions".to_owned(), Value::Word(actions))];
-    FlowSpec { settings, ..flow("f", "random") }
+    changed(flow("f", "random"), |flow| flow.kind.settings = settings)
 }
 
 /// Random actions keep 0.7 of the window on a loss and hardly leave its threshold, so they fill the link from 3/7 of a BDP
@@ -160,7 +160,7 @@ fn random_actions_under_random_losses() {
     let newreno = flow("f", "newreno");
     let settings =
         vec![("form".to_owned(), Value::Word("ns3")), ("reno_friendly".to_owned(), Value::Flag(false))];
-    let cubic = FlowSpec { settings, ..flow("f", "cubic") };
+    let cubic = changed(flow("f", "cubic"), |flow| flow.kind.settings = settings);
     for (actions, base, bounds) in [("newreno", newreno, 0.8..2.0), ("cubic", cubic, 0.7..1.1)] {
         for seed in 1..=3 {
             let goodputs = |flow: &FlowSpec| [1e-3, 1e-2, 5e-2].map(|p| goodput_of(flow.clone(), p, seed));
@@ -206,7 +206,7 @@ fn rtt_unfairness(cc: &str, buffer_bdp: f64) -> (f64, f64) {
             link: link(&format!("{name}.access"), Rate::from_mbit(1000), delay),
             hold_back: false,
         };
-        FlowSpec { access: Some(access), ..flow(name, cc) }
+        changed(flow(name, cc), |flow| flow.paths[0].access = Some(access))
     };
     let runs = (1..=6).map(|seed| {
         let flows = vec![of("near", Span::ZERO), of("far", ms(20))];
@@ -299,11 +299,8 @@ fn short_flows_take_their_ideal_time_or_longer() {
 fn arriving_flows_take_their_ideal_time_or_longer() {
     let template = flow("short", "cubic");
     let per_second = 20e6 / 3.0 / (30.0 * PACKET as f64 * 8.0);
-    let arrivals = ArrivalSpec {
-        template,
-        process: ArrivalProcess::PerSecond(per_second),
-        size: SizeSpec::Constant(30 * MSS),
-    };
+    let arrivals =
+        ladder::arrivals(template, ArrivalProcess::PerSecond(per_second), SizeSpec::Constant(30 * MSS));
     let mut spec = spec(Span::from_secs(60), vec![bottleneck(RATE, DELAY, packets(1.0))], vec![]);
     spec.arrivals = vec![arrivals];
     let outcome = run(&SimSpec { send_jitter: None, ..spec });
@@ -322,10 +319,11 @@ fn arriving_flows_take_their_ideal_time_or_longer() {
 /// A thousand flows of 200 packets start within 15 ms, before any data fill the queue, so that every SYN gets through.
 fn thousand(duration: Span) -> SimSpec {
     let links = vec![LinkSpec { loss: random_loss(1e-3), ..bottleneck(Rate::from_mbit(1000), ms(10), 1667) }];
-    let flow = |n: u64| FlowSpec {
-        start: Time::ZERO + Span::from_micros(15 * n),
-        bytes: Some(200 * MSS),
-        ..flow(&format!("f{n}"), "cubic")
+    let flow = |n: u64| {
+        changed(flow(&format!("f{n}"), "cubic"), |flow| {
+            flow.active.start = Time::ZERO + Span::from_micros(15 * n);
+            flow.bytes = Some(200 * MSS);
+        })
     };
     SimSpec { send_jitter: None, ..spec(duration, links, (0..1000).map(flow).collect()) }
 }

@@ -5,19 +5,18 @@ mod ladder;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
-use cwndlab_sim::spec::{
-    AccessSpec, ArrivalProcess, ArrivalSpec, Capacity, FlowSpec, LinkSpec, SimSpec, SizeSpec,
-};
-use ladder::{MSS, assert_near, at, bottleneck, flow, link, ms, run, spec};
+use cwndlab_sim::spec::{AccessSpec, ArrivalProcess, Capacity, LinkSpec, SimSpec, SizeSpec};
+use ladder::{MSS, assert_near, at, bottleneck, changed, flow, link, ms, run, spec};
 
 /// So many transfers from one host with 50 Mbit/s, over 100 Mbit/s.
 fn from_one_host(transfers: u64, bytes: u64, access: Capacity) -> SimSpec {
     let access = LinkSpec { capacity: access, ..link("host.access", Rate(1), Span::from_micros(300)) };
-    let template =
-        FlowSpec { access: Some(AccessSpec { link: access, hold_back: true }), ..flow("f", "cubic") };
+    let template = changed(flow("f", "cubic"), |flow| {
+        flow.paths[0].access = Some(AccessSpec { link: access, hold_back: true })
+    });
     let process = ArrivalProcess::Parallel { transfers, pause: Span::ZERO };
     let mut spec = spec(Span::from_secs(10), vec![bottleneck(Rate::from_mbit(100), ms(10), 167)], vec![]);
-    spec.arrivals = vec![ArrivalSpec { template, process, size: SizeSpec::Constant(bytes) }];
+    spec.arrivals = vec![ladder::arrivals(template, process, SizeSpec::Constant(bytes))];
     spec
 }
 
@@ -80,7 +79,9 @@ fn senders_go_on_when_the_rate_of_their_link_changes() {
 fn a_link_that_only_delays_holds_nobody_back() {
     let goodput = |hold_back| {
         let access = LinkSpec { capacity: Capacity::Unlimited, ..link("f.access", Rate(1), ms(1)) };
-        let flow = FlowSpec { access: Some(AccessSpec { link: access, hold_back }), ..flow("f", "cubic") };
+        let flow = changed(flow("f", "cubic"), |flow| {
+            flow.paths[0].access = Some(AccessSpec { link: access, hold_back })
+        });
         let links = vec![bottleneck(Rate::from_mbit(100), ms(10), 167)];
         run(&spec(Span::from_secs(5), links, vec![flow])).flows[0].goodput_mbps
     };
@@ -92,7 +93,7 @@ fn a_link_that_only_delays_holds_nobody_back() {
 #[test]
 fn who_waits_behind_a_flow_that_has_gone_is_woken() {
     let mut spec = from_one_host(30, 20 * MSS, steady(50));
-    spec.arrivals[0].template.stop = Some(Time::ZERO + ms(5000));
+    spec.arrivals[0].active.stop = Some(Time::ZERO + ms(5000));
     let outcome = run(&spec);
     let sent_s = outcome.groups[0].completed as f64 * 20.0 * 12e3 / 50e6;
     assert!(sent_s > 4.0, "{} transfers in 5 s: {sent_s} s of the link", outcome.groups[0].completed);

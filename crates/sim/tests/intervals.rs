@@ -5,11 +5,9 @@ mod ladder;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{
-    ArrivalProcess, ArrivalSpec, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec,
-};
+use cwndlab_sim::spec::{ArrivalProcess, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SizeSpec};
 use cwndlab_sim::{Schedule, SimSpec};
-use ladder::{at, bottleneck, constant, flow, link, ms, run, spec, transfer};
+use ladder::{at, bottleneck, changed, constant, flow, link, ms, run, spec, transfer};
 
 /// Flows over a link of 12 Mbit/s, a packet a millisecond, with a base RTT of 20 ms.
 fn over_a_link(duration_ms: u64, flows: Vec<FlowSpec>) -> SimSpec {
@@ -47,7 +45,7 @@ fn a_window_that_fits_gives_the_same_in_every_interval() {
 
 #[test]
 fn before_its_start_and_after_its_end_a_flow_has_no_values() {
-    let late = FlowSpec { start: at(250), ..transfer("late", 10, 200) };
+    let late = changed(transfer("late", 10, 200), |flow| flow.active.start = at(250));
     let outcome = run(&over_a_link(1000, vec![late]));
     let until = 0.25 + outcome.flows[0].completion_s.expect("it ends");
     assert!((0.6..0.8).contains(&until), "{until}");
@@ -67,7 +65,7 @@ fn before_its_start_and_after_its_end_a_flow_has_no_values() {
 
 #[test]
 fn a_flow_that_was_stopped_has_no_values_after_its_last_byte() {
-    let stopped = FlowSpec { stop: Some(at(450)), ..constant("stopped", 10) };
+    let stopped = changed(constant("stopped", 10), |flow| flow.active.stop = Some(at(450)));
     let flow = run(&over_a_link(1000, vec![stopped])).intervals.flows.remove(0);
     assert_eq!(flow.whole, 0..4);
     let has_value = flow.goodput_mbps.0.iter().take_while(|mbps| !mbps.is_nan()).count();
@@ -88,13 +86,13 @@ fn the_last_interval_may_be_shorter() {
 fn crowded() -> SimSpec {
     let loss = LossSpec { kind: LossKind::Random(Schedule::constant(0.1)), before_queue: false };
     let lossy = LinkSpec { loss, ..bottleneck(Rate::from_mbit(12), ms(10), 10) };
-    let template = FlowSpec { start: at(150), ..flow("short", "cubic") };
+    let template = changed(flow("short", "cubic"), |flow| flow.active.start = at(150));
     SimSpec {
-        arrivals: vec![ArrivalSpec {
+        arrivals: vec![ladder::arrivals(
             template,
-            process: ArrivalProcess::PerSecond(40.0),
-            size: SizeSpec::Exponential { mean: 20_000.0 },
-        }],
+            ArrivalProcess::PerSecond(40.0),
+            SizeSpec::Exponential { mean: 20_000.0 },
+        )],
         ..spec(Span::from_secs(5), vec![lossy], vec![flow("bulk", "reno")])
     }
 }
@@ -154,7 +152,7 @@ fn distributions_are_those_that_the_percentiles_are_from() {
 
 #[test]
 fn what_counted_nothing_has_no_distribution() {
-    let never = FlowSpec { start: at(5000), ..constant("never", 10) };
+    let never = changed(constant("never", 10), |flow| flow.active.start = at(5000));
     assert_eq!(run(&over_a_link(1000, vec![never])).distributions, []);
 }
 

@@ -7,11 +7,12 @@ use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{
-    AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, Opportunities, ReorderSpec, SimSpec,
+    AccessSpec, Capacity, LinkSpec, LossKind, LossSpec, Opportunities, ReorderSpec, SimSpec,
 };
 use cwndlab_sim::tcp::Profile;
 use ladder::{
-    MSS, PACKET, assert_near, at, bottleneck, constant, flow_named, link, link_named, ms, run, spec, transfer,
+    MSS, PACKET, assert_near, at, bottleneck, changed, constant, flow_named, link, link_named, ms, run, spec,
+    transfer,
 };
 use std::sync::Arc;
 
@@ -156,8 +157,8 @@ fn reordering_really_reorders() {
     let with = |extra| {
         let reorder = Some(ReorderSpec { probability: 0.02, extra_delay: extra });
         let mut flow = constant("f", 40);
-        flow.tcp = Profile::named("ns3").expect("a profile").options();
-        flow.tcp.delayed_ack = 1;
+        flow.kind.tcp = Profile::named("ns3").expect("a profile").options();
+        flow.kind.tcp.delayed_ack = 1;
         run(&spec(Span::from_secs(10), vec![LinkSpec { reorder, ..link("l", RATE, DELAY) }], vec![flow]))
     };
     // Two packet times late: overtaken by one or two, which proves nothing. Thirty: by all that was sent.
@@ -252,7 +253,7 @@ fn a_window_below_the_path_goes_round_once_an_rtt() {
 /// A flow that has ended has no window any more: its mean is over its own time, and the handshake's part is zero.
 #[test]
 fn the_mean_window_of_a_flow_that_ended_is_its_window() {
-    let flow = FlowSpec { start: at(100), ..transfer("f", 20, 400) };
+    let flow = changed(transfer("f", 20, 400), |flow| flow.active.start = at(100));
     let outcome = run(&spec(Span::from_secs(20), vec![link("l", RATE, ms(5))], vec![flow]));
     let flow = &outcome.flows[0];
     let lasted = flow.completion_s.expect("it ends");
@@ -261,8 +262,8 @@ fn the_mean_window_of_a_flow_that_ended_is_its_window() {
 
 #[test]
 fn warm_up_is_cut_off() {
-    let early = FlowSpec { stop: Some(at(500)), ..constant("early", 40) };
-    let late = FlowSpec { start: at(3000), ..constant("late", 50) };
+    let early = changed(constant("early", 40), |flow| flow.active.stop = Some(at(500)));
+    let late = changed(constant("late", 50), |flow| flow.active.start = at(3000));
     let run_with = |warmup| {
         run(&SimSpec {
             warmup,
@@ -468,7 +469,7 @@ fn a_slow_return_path_limits_the_flow() {
 fn a_reverse_flow_goes_the_other_way() {
     let back = link("l.back", Rate::from_mbit(6), DELAY);
     let links = vec![LinkSpec { back: Some(Box::new(back)), ..link("l", RATE, DELAY) }];
-    let up = FlowSpec { reverse: true, ..constant("up", 100) };
+    let up = changed(constant("up", 100), |flow| flow.kind.reverse = true);
     let spec = SimSpec {
         warmup: Span::from_secs(3),
         ..spec(Span::from_secs(13), links, vec![constant("down", 10), up])
@@ -488,7 +489,7 @@ fn a_reverse_flow_goes_the_other_way() {
 /// Without a return direction of its own the opposite way is free.
 #[test]
 fn a_reverse_flow_over_a_plain_return_path_is_not_held_up() {
-    let up = FlowSpec { reverse: true, ..constant("up", 50) };
+    let up = changed(constant("up", 50), |flow| flow.kind.reverse = true);
     let spec = SimSpec {
         warmup: Span::from_secs(1),
         ..spec(Span::from_secs(11), vec![link("l", RATE, DELAY)], vec![up])
@@ -503,7 +504,7 @@ fn a_reverse_flow_over_a_plain_return_path_is_not_held_up() {
 
 fn with_access(hold_back: bool) -> Outcome {
     let access = AccessSpec { link: link("f.access", Rate::from_mbit(24), ms(1)), hold_back };
-    let flow = FlowSpec { access: Some(access), ..constant("f", 120) };
+    let flow = changed(constant("f", 120), |flow| flow.paths[0].access = Some(access));
     run(&SimSpec {
         warmup: Span::from_secs(1),
         ..spec(Span::from_secs(11), vec![bottleneck(RATE, ms(9), 1000)], vec![flow])
@@ -522,7 +523,7 @@ fn the_sender_is_held_back_before_its_access_link() {
     }
     let burst = |hold_back| {
         let access = AccessSpec { link: link("f.access", RATE, DELAY), hold_back };
-        let flow = FlowSpec { access: Some(access), ..transfer("f", 40, 40) };
+        let flow = changed(transfer("f", 40, 40), |flow| flow.paths[0].access = Some(access));
         let outcome = run(&spec(ms(1000), vec![link("l", Rate::from_mbit(1000), ms(5))], vec![flow]));
         (link_named(&outcome, "f.access").queue_delay_ms.expect("packets"), completion(&outcome))
     };
@@ -541,7 +542,7 @@ fn links_in_a_row_are_as_fast_as_the_slowest() {
         link("narrow", RATE, ms(20)),
         link("last", Rate::from_mbit(48), ms(20)),
     ];
-    let flow = FlowSpec { path: vec![0, 1, 2], ..transfer("f", 40, 40) };
+    let flow = changed(transfer("f", 40, 40), |flow| flow.paths[0].links = vec![0, 1, 2]);
     let outcome = run(&spec(ms(1000), links, vec![flow]));
     // SYN: 52 bytes at three rates; then the first packet at 24 Mbit/s, forty at 12, the last at 48.
     let syn: f64 = [24e6, 12e6, 48e6].iter().map(|rate| 416.0 / rate).sum();

@@ -5,11 +5,11 @@ mod ladder;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::mptcp::{MptcpOptions, Scheduler};
 use cwndlab_sim::outcome::{FlowOutcome, MultipathOutcome, Outcome};
-use cwndlab_sim::spec::{
-    FlowSpec, LinkSpec, LossKind, LossSpec, MultipathSpec, PathSpec, RecordSpec, SimSpec,
-};
+use cwndlab_sim::spec::{FlowSpec, LinkSpec, LossKind, LossSpec, PathSpec, RecordSpec, SimSpec};
 use cwndlab_sim::{Schedule, Sim, Stop};
-use ladder::{MSS, PACKET, assert_near, at, bottleneck, constant, flow, jittered, link, ms, run, spec};
+use ladder::{
+    MSS, PACKET, assert_near, at, bottleneck, changed, constant, flow, jittered, link, ms, run, spec,
+};
 
 /// The flow over two paths, each of one link: 0 and 1.
 fn over_two(flow: FlowSpec, scheduler: Scheduler) -> FlowSpec {
@@ -17,12 +17,10 @@ fn over_two(flow: FlowSpec, scheduler: Scheduler) -> FlowSpec {
 }
 
 fn over(flow: FlowSpec, scheduler: Scheduler, paths: Vec<Vec<usize>>) -> FlowSpec {
-    let subflows = paths.into_iter().map(|links| PathSpec { links, access: None }).collect();
-    FlowSpec {
-        path: vec![],
-        multipath: Some(MultipathSpec { subflows, options: MptcpOptions { scheduler } }),
-        ..flow
-    }
+    changed(flow, |flow| {
+        flow.paths = paths.into_iter().map(|links| PathSpec { links, access: None }).collect();
+        flow.multipath = Some(MptcpOptions { scheduler });
+    })
 }
 
 fn of(flow: &FlowOutcome) -> &MultipathOutcome {
@@ -95,6 +93,21 @@ fn a_transfer_ends_once() {
     }
 }
 
+/// An environment asks each agent's flow whether it is done: a subflow is when its connection is.
+#[test]
+fn a_subflow_is_finished_when_its_connection_is() {
+    let transfer = FlowSpec { bytes: Some(300_000), ..flow("m", "cubic") };
+    let mut sim = Sim::new(&SimSpec {
+        timeout_patterns: false,
+        ..spec(Span::from_secs(5), long_and_short(), vec![over_two(transfer, Scheduler::MinRtt)])
+    });
+    let finished = |sim: &Sim| [0, 1].map(|subflow| sim.glance(subflow).expect("a subflow").finished);
+    sim.run_until(at(50));
+    assert_eq!(finished(&sim), [false, false]);
+    sim.run();
+    assert_eq!(finished(&sim), [true, true]);
+}
+
 fn sum(outcome: &Outcome) -> f64 {
     outcome.flows.iter().map(|flow| flow.goodput_mbps).sum()
 }
@@ -106,7 +119,7 @@ fn as_sums_of_its_subflows() {
         long_and_short(),
         vec![
             over_two(flow("m", "reno"), Scheduler::Saturate),
-            FlowSpec { path: vec![1], ..flow("single", "reno") },
+            changed(flow("single", "reno"), |flow| flow.paths[0].links = vec![1]),
         ],
     );
     let record = Some(RecordSpec { interval: ms(100), max_samples: 1000 });
@@ -145,8 +158,8 @@ fn the_second_subflow_joins_when_the_first_is_established() {
 /// So many segments of receive window, from the start on.
 fn with_window(flow: FlowSpec, segments: u64) -> FlowSpec {
     let mut flow = flow;
-    flow.tcp.receive_buffer = segments * MSS;
-    flow.tcp.window_tuning = false;
+    flow.kind.tcp.receive_buffer = segments * MSS;
+    flow.kind.tcp.window_tuning = false;
     flow
 }
 
@@ -248,7 +261,10 @@ fn everything(seed: u64) -> SimSpec {
     links.push(link("third", Rate::from_mbit(5), ms(30)));
     let three = over(flow("three", "cubic"), Scheduler::RoundRobin, vec![vec![0], vec![1], vec![2]]);
     let two = over_two(with_window(flow("two", "reno"), 200), Scheduler::MinRtt);
-    let sized = FlowSpec { bytes: Some(2_000_000), start: at(300), ..flow("sized", "bbr2") };
+    let sized = changed(flow("sized", "bbr2"), |flow| {
+        flow.bytes = Some(2_000_000);
+        flow.active.start = at(300);
+    });
     let flows = vec![three, two, over_two(sized, Scheduler::Saturate), flow("plain", "cubic")];
     SimSpec { warmup: ms(700), ..jittered(seed, spec(Span::from_secs(12), links, flows)) }
 }

@@ -14,7 +14,7 @@ use cwndlab_learn::{Mlp, Rng};
 use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{FlowSpec, SimSpec};
 use cwndlab_sim::{Sim, Stop};
-use ladder::{bottleneck, flow, jittered, ms, spec};
+use ladder::{bottleneck, changed, flow, jittered, ms, spec};
 use std::sync::{Arc, Mutex};
 use steered::{Log, Pilot, Steered, policy};
 
@@ -34,7 +34,10 @@ fn algorithm(pilot: Pilot, log: SharedLog) -> Algorithm {
 
 fn steered(name: &str, pilot: Pilot) -> (FlowSpec, SharedLog) {
     let log = SharedLog::default();
-    let flow = FlowSpec { algorithm: algorithm(pilot, log.clone()), settings: vec![], ..flow(name, "reno") };
+    let flow = changed(flow(name, "reno"), |flow| {
+        flow.kind.algorithm = algorithm(pilot, log.clone());
+        flow.kind.settings = vec![];
+    });
     (flow, log)
 }
 
@@ -67,7 +70,7 @@ fn outside_and_inside_are_the_same_to_the_bit() {
     for (competitor, delay) in worlds {
         let with = |pilot| {
             let (mut steered, log) = steered("steered", pilot);
-            steered.decision_delay = delay;
+            steered.kind.decision_delay = delay;
             let flows = std::iter::once(steered).chain(competitor.clone()).collect();
             (scenario(flows), log)
         };
@@ -134,7 +137,7 @@ fn an_action_is_in_force_for_the_sending_of_the_same_ack() {
     let sent_after = |action| {
         let (steered, _) = steered("steered", Pilot::Outside);
         let mut spec = scenario(vec![steered]);
-        spec.flows[0].tcp.delayed_ack = 1;
+        spec.flows[0].kind.tcp.delayed_ack = 1;
         let mut sim = Sim::watched(&spec);
         assert_eq!(sim.run(), Stop::Decision(0));
         sim.act(0, action);
@@ -151,7 +154,7 @@ fn an_action_is_in_force_for_the_sending_of_the_same_ack() {
 fn a_decision_takes_effect_after_its_delay() {
     for delay in [Span::from_micros(1), Span(1_234_567), ms(5)] {
         let (mut steered, log) = steered("steered", Pilot::Outside);
-        steered.decision_delay = delay;
+        steered.kind.decision_delay = delay;
         // One segment on its own: a round trip of 20 ms passes between two decisions.
         let spec = scenario(vec![steered]);
         let mut sim = Sim::watched(&spec);
@@ -173,7 +176,7 @@ fn a_decision_takes_effect_after_its_delay() {
 fn a_late_decision_sends_when_it_takes_effect() {
     let sent_by = |action: u32, after: Span| {
         let (mut steered, _) = steered("steered", Pilot::Outside);
-        steered.decision_delay = ms(3);
+        steered.kind.decision_delay = ms(3);
         let mut sim = Sim::watched(&scenario(vec![steered]));
         assert_eq!(sim.run(), Stop::Decision(0));
         let decided = sim.now();
@@ -207,7 +210,7 @@ enum Learner {
 
 fn dqn(name: &str, policy: &'static str, weights: &GivenWeights) -> FlowSpec {
     let mut flow = flow("learner", name);
-    flow.settings.extend([
+    flow.kind.settings.extend([
         ("policy".to_owned(), Value::Word(policy)),
         // What an agent outside sees, too; `steered` knows no other tuples.
         ("tuples".to_owned(), Value::Word("per-decision")),
@@ -215,7 +218,7 @@ fn dqn(name: &str, policy: &'static str, weights: &GivenWeights) -> FlowSpec {
         ("epsilon".to_owned(), Value::Number(0.1)),
     ]);
     if policy != "outside" {
-        flow.settings.push(("weights".to_owned(), weights.to_value()));
+        flow.kind.settings.push(("weights".to_owned(), weights.to_value()));
     }
     flow
 }
@@ -280,7 +283,7 @@ fn compare_dqns(delay: Span) {
         let weights = Weights { network, inputs: String::new() };
         let weights = GivenWeights::of_file("file", String::new(), weights);
         for (school, policy) in [(Learner::Play, "play"), (Learner::Learn, "learn")] {
-            let late = |policy| FlowSpec { decision_delay: delay, ..dqn(name, policy, &weights) };
+            let late = |policy| changed(dqn(name, policy, &weights), |flow| flow.kind.decision_delay = delay);
             let with = |policy| scenario(vec![late(policy), flow("other", "cubic")]);
             let (mut inside, decisions) = fly(&with(policy));
             assert!(decisions.iter().all(|n| *n == 0), "a network inside never suspends the run");

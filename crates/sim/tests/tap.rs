@@ -4,7 +4,7 @@ mod ladder;
 
 use cwndlab_cc::{Phase, Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
-use cwndlab_sim::spec::{ArrivalProcess, ArrivalSpec, LossKind, LossSpec, SimSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, LossKind, LossSpec, SimSpec, SizeSpec};
 use cwndlab_sim::tap::{FlowEvent, Reduction, State, Tap};
 use cwndlab_sim::{Schedule, Sim, Stop};
 use ladder::{bottleneck, flow, jittered, ms, spec};
@@ -103,14 +103,14 @@ fn eventful(seed: u64) -> SimSpec {
     let link =
         cwndlab_sim::spec::LinkSpec { loss, delay: delays, ..bottleneck(Rate::from_mbit(10), ms(20), 30) };
     let mut marked = flow("marked", "reno");
-    marked.tcp.ecn = true;
+    marked.kind.tcp.ecn = true;
     let flows = vec![flow("cubic", "cubic"), marked, flow("bbr", "bbr3"), flow("random", "random")];
     let mut spec = jittered(seed, spec(Span::from_secs(5), vec![link], flows));
-    spec.arrivals = vec![ArrivalSpec {
-        template: flow("short", "cubic"),
-        process: ArrivalProcess::PerSecond(20.0),
-        size: SizeSpec::Exponential { mean: 20_000.0 },
-    }];
+    spec.arrivals = vec![ladder::arrivals(
+        flow("short", "cubic"),
+        ArrivalProcess::PerSecond(20.0),
+        SizeSpec::Exponential { mean: 20_000.0 },
+    )];
     spec
 }
 

@@ -4,7 +4,7 @@ mod ladder;
 
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Outcome;
-use cwndlab_sim::spec::{ArrivalProcess, ArrivalSpec, FlowSpec, SimSpec, SizeSpec};
+use cwndlab_sim::spec::{ArrivalProcess, FlowSpec, SimSpec, SizeSpec};
 use ladder::{MSS, bottleneck, flow, ms, run, spec};
 
 /// So many transfers of 200 segments over 20 Mbit/s and 40 ms for 60 s.
@@ -13,7 +13,7 @@ fn transfers(transfers: u64, pause: Span, change: impl FnOnce(&mut FlowSpec)) ->
     change(&mut template);
     let process = ArrivalProcess::Parallel { transfers, pause };
     let mut spec = spec(Span::from_secs(60), vec![bottleneck(Rate::from_mbit(20), ms(20), 67)], vec![]);
-    spec.arrivals = vec![ArrivalSpec { template, process, size: SizeSpec::Constant(200 * MSS) }];
+    spec.arrivals = vec![ladder::arrivals(template, process, SizeSpec::Constant(200 * MSS))];
     run(&SimSpec { send_jitter: None, ..spec })
 }
 
@@ -39,7 +39,7 @@ fn a_pause_lies_between_them() {
 #[test]
 fn so_many_are_under_way_at_any_time() {
     for (number, jitter) in [(1, ms(0)), (4, ms(10)), (16, Span::from_secs(2))] {
-        let outcome = transfers(number, Span::ZERO, |flow| flow.start_jitter = jitter);
+        let outcome = transfers(number, Span::ZERO, |flow| flow.active.start_jitter = jitter);
         let group = &outcome.groups[0];
         assert_eq!(group.arrived, group.completed + number, "{group:?}");
         // Sixteen windows of a segment fill the 67 packets of the path and more.
@@ -52,7 +52,7 @@ fn so_many_are_under_way_at_any_time() {
 #[test]
 fn none_starts_after_the_stop() {
     let stop = Some(Time::ZERO + Span::from_secs(20));
-    let group = &transfers(3, Span::ZERO, |flow| flow.stop = stop).groups[0];
+    let group = &transfers(3, Span::ZERO, |flow| flow.active.stop = stop).groups[0];
     // The stop cuts those under way short: they deliver less than they were to, so they have no completion time.
     assert_eq!(group.arrived, group.completed + 3);
     let all = &transfers(3, Span::ZERO, |_| {}).groups[0];

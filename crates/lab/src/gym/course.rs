@@ -97,7 +97,7 @@ impl Course {
         let first = course.unchecked(0)?;
         course.agents = course.waiting(&first);
         course.files = first.files();
-        course.algorithms = first.flows.iter().map(|flow| flow.template.algorithm.name).collect();
+        course.algorithms = first.flows.iter().map(|flow| flow.kind.algorithm.name).collect();
         course.link(&first)?;
         if drawn {
             course.check_extremes()?;
@@ -143,8 +143,8 @@ impl Course {
     /// What is set of the first agent's algorithm in the episode with this seed.
     pub(super) fn settings(&self, seed: u64) -> Result<Vec<(String, Value)>, String> {
         let scenario = self.scenario(seed)?;
-        let first = self.steered.first().map(|(n, _)| &scenario.flows[*n].template);
-        Ok(first.map(|template| template.settings.clone()).unwrap_or_default())
+        let first = self.steered.first().map(|(n, _)| &scenario.flows[*n].kind);
+        Ok(first.map(|kind| kind.settings.clone()).unwrap_or_default())
     }
 
     /// The default of a parameter of the agents' algorithm.
@@ -244,7 +244,7 @@ impl Course {
             .filter(|(_, flow)| flow.enabled && flow.arrivals.is_none())
             .collect();
         let stands =
-            |(n, flow): &(usize, &Flow)| (*n, flow.template.algorithm.name == self.environment.algorithm);
+            |(n, flow): &(usize, &Flow)| (*n, flow.kind.algorithm.name == self.environment.algorithm);
         if wanted.is_empty() {
             let first = lasting.first().map(stands);
             return first.map(|first| vec![first]).ok_or_else(|| format!("{}: no flow lasts", self.file));

@@ -61,7 +61,7 @@ impl Episode {
     #[must_use]
     pub fn new(spec: &SimSpec, agents: &[String]) -> Self {
         let flows: Vec<String> =
-            spec.flows.iter().flat_map(|flow| flow.parts()).map(|flow| flow.name).collect();
+            spec.flows.iter().flat_map(|flow| flow.parts()).map(|(name, _)| name).collect();
         let place = |name: &String| flows.iter().position(|flow| flow == name);
         let agents = agents.iter().filter_map(place).map(|flow| (flow, Noted::default())).collect();
         Self { sim: Some(Sim::new(spec)), seed: spec.seed, agents, turn: 0, end: None }

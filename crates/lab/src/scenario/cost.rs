@@ -93,7 +93,7 @@ fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
         let ArrivalProcess::Parallel { transfers, .. } = arrivals.process else { return 0.0 };
         return processes * transfers as f64;
     };
-    let seconds = Span(duration.0.saturating_sub(flow.template.start.0)).as_secs_f64();
+    let seconds = Span(duration.0.saturating_sub(flow.active.start.0)).as_secs_f64();
     let offered = rate * mean(arrivals.size) * 8.0;
     let of_path = flow.paths.iter().flat_map(|path| &path.links);
     let rates =
@@ -136,10 +136,10 @@ fn bottlenecks<'a>(
     // By the link and its direction; a flow that no shared link limits has its own.
     let mut found: BTreeMap<(Option<usize>, usize), Bottleneck> = BTreeMap::new();
     for (index, (flow, path)) in paths(flows).enumerate() {
-        let bits = if flow.template.reverse { &backward } else { &forward };
+        let bits = if flow.kind.reverse { &backward } else { &forward };
         let rated = path.links.iter().filter_map(|&n| Some((n, bits[n]?)));
         let slowest = rated.min_by(|a, b| a.1.total_cmp(&b.1));
-        let packet_bits = (flow.template.tcp.mss + flow.template.tcp.header) as f64 * 8.0;
+        let packet_bits = (flow.kind.tcp.mss + flow.kind.tcp.header) as f64 * 8.0;
         let capacity = slowest.map_or(f64::INFINITY, |(_, bits)| bits / packet_bits);
         let access = path.access.as_ref().and_then(run_bits).map_or(f64::INFINITY, |bits| bits / packet_bits);
         let rtt = base_rtt(path, links);
@@ -150,7 +150,7 @@ fn bottlenecks<'a>(
         }
         let shared = slowest.and_then(|(n, _)| Some((n, flow.data_direction(links[n].as_ref()?)?)));
         let (key, origin) = match shared {
-            Some((n, link)) => ((Some(n), usize::from(flow.template.reverse)), &link.origin),
+            Some((n, link)) => ((Some(n), usize::from(flow.kind.reverse)), &link.origin),
             None => ((None, index), &flow.origin),
         };
         let queue = shared.map_or(f64::INFINITY, |(_, link)| room(&link.spec.queue));
@@ -195,17 +195,17 @@ fn run_bits(link: &Link, duration: Span) -> Option<f64> {
 
 /// Packets that the flows of a table send at most, where the links of their way carry so many in the whole run.
 fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64 {
-    let template = &flow.template;
-    let end = template.stop.map_or(duration.0, |stop| stop.0.min(duration.0));
-    let active = Span(end.saturating_sub(template.start.0)).as_secs_f64();
+    let active = &flow.active;
+    let end = active.stop.map_or(duration.0, |stop| stop.0.min(duration.0));
+    let active = Span(end.saturating_sub(active.start.0)).as_secs_f64();
     let share = active / duration.as_secs_f64();
-    let mss = template.tcp.mss as f64;
-    let window = match template.tcp.receive_buffer {
+    let mss = flow.kind.tcp.mss as f64;
+    let window = match flow.kind.tcp.receive_buffer {
         u64::MAX => f64::INFINITY,
         // A round trip of 0 gives no limit.
         buffer => buffer as f64 / mss / rtt.as_secs_f64() * active,
     };
-    let own = match (flow.arrivals, template.bytes) {
+    let own = match (flow.arrivals, flow.bytes) {
         (Some(arrivals), _) => match arrivals.process {
             ArrivalProcess::PerSecond(rate) => rate * active * mean(arrivals.size) / mss,
             // What there is to send has no end.

@@ -17,7 +17,7 @@ use cwndlab_cc::params::{Allowed, Parameters, Value};
 use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::mptcp::MptcpOptions;
-use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::spec::{ActiveTime, FlowKind};
 use cwndlab_sim::tcp::TcpOptions;
 use std::collections::BTreeMap;
 
@@ -40,8 +40,12 @@ pub(crate) struct Flow {
     pub(crate) count: Option<u64>,
     /// The names in force; known when all flows have been read.
     pub(crate) names: Vec<String>,
-    /// What the flows are like, but for name and paths.
-    pub(crate) template: FlowSpec,
+    /// What runs at the ends of each.
+    pub(crate) kind: FlowKind,
+    /// When they send.
+    pub(crate) active: ActiveTime,
+    /// How much each sends; `None`: without end.
+    pub(crate) bytes: Option<u64>,
     /// One path, or those of the subflows.
     pub(crate) paths: Vec<Path>,
     /// The options of a multipath connection.
@@ -74,14 +78,14 @@ impl Flow {
 
     /// What its data cross of a link of its path; `None` where that is a way back that holds nothing up.
     pub(crate) fn data_direction<'a>(&self, link: &'a Link) -> Option<&'a Link> {
-        if self.template.reverse { link.back.as_deref() } else { Some(link) }
+        if self.kind.reverse { link.back.as_deref() } else { Some(link) }
     }
 
     /// Whether it ends by itself, or its window does not grow without limit where no link limits it.
     pub(crate) fn bounded(&self) -> bool {
-        let FlowSpec { bytes, tcp, algorithm, settings, .. } = &self.template;
+        let FlowKind { tcp, algorithm, settings, .. } = &self.kind;
         let window = tcp.receive_buffer < u64::MAX || algorithm.declaration(settings).bounded;
-        bytes.is_some() || self.arrivals.is_some() || window
+        self.bytes.is_some() || self.arrivals.is_some() || window
     }
 }
 
@@ -114,21 +118,18 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let mptcp = mptcp?;
     let links = paths?.links;
     let reversed = reverse?.filter(|(flag, _)| *flag).map(|(_, origin)| origin);
-    let template = FlowSpec {
-        name: String::new(),
+    let kind = FlowKind {
         algorithm,
         uncoupled,
         settings,
-        path: Vec::new(),
-        multipath: None,
         reverse: reversed.is_some(),
-        access: None,
+        tcp: tcp?,
+        decision_delay: decision_delay?.unwrap_or(Span::ZERO),
+    };
+    let active = ActiveTime {
         start: Time(start?.unwrap_or(Span::ZERO).0),
         start_jitter: start_jitter?.unwrap_or(START_JITTER),
         stop: stop?.map(|stop| Time(stop.0)),
-        bytes: bytes?,
-        tcp: tcp?,
-        decision_delay: decision_delay?.unwrap_or(Span::ZERO),
     };
     Ok(Flow {
         origin,
@@ -136,7 +137,9 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
         given_name,
         count: count?,
         names: Vec::new(),
-        template,
+        kind,
+        active,
+        bytes: bytes?,
         paths: links.into_iter().zip(access?).map(|(links, access)| Path { links, access }).collect(),
         mptcp,
         reversed,

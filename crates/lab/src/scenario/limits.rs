@@ -100,8 +100,8 @@ fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problem
     // The data of a connection are numbered through over all its paths.
     let rate = flow.paths.iter().filter_map(slowest).map(|rate| rate.0).fold(0, u64::saturating_add);
     let rate = Some(Rate(rate)).filter(|rate| rate.0 > 0);
-    let (Some(rate), Some(duration), None) = (rate, duration, flow.template.bytes) else { return Ok(()) };
-    let segments = rate.0 as f64 / 8.0 * duration.as_secs_f64() / flow.template.tcp.mss as f64;
+    let (Some(rate), Some(duration), None) = (rate, duration, flow.bytes) else { return Ok(()) };
+    let segments = rate.0 as f64 / 8.0 * duration.as_secs_f64() / flow.kind.tcp.mss as f64;
     if segments > SEGMENTS {
         let (rate, duration) = (show_rate(rate), show_time(duration));
         let message =

@@ -25,6 +25,7 @@ mod visible;
 mod weights;
 mod words;
 
+use arrivals::Arrivals;
 use cost::Work;
 use flow::Path;
 
@@ -41,7 +42,7 @@ use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::queue::Queues;
-use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, MultipathSpec, PathSpec, RecordSpec};
+use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::TcpOptions;
 
 /// What a scenario is read with.
@@ -195,7 +196,7 @@ impl Scenario {
         let directions = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
         let traces = directions.filter_map(|direction| direction.trace.as_ref());
         let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
-        let settings = self.flows.iter().flat_map(|flow| &flow.template.settings);
+        let settings = self.flows.iter().flat_map(|flow| &flow.kind.settings);
         let files = settings.filter_map(|(_, value)| match value {
             Value::File(file) => Some((file.name.clone(), file.hash.clone())),
             _ => None,
@@ -223,17 +224,18 @@ fn recorded_tables(flow: &Flow) -> usize {
 }
 
 fn flow_specs(flow: &Flow) -> impl Iterator<Item = FlowSpec> {
-    flow.names.iter().map(|name| {
-        let mut paths = flow.parts(name).map(|(part, path)| path_spec(&part, path));
-        let (first, multipath) = match &flow.mptcp {
-            None => (paths.next(), None),
-            Some(options) => {
-                (None, Some(MultipathSpec { subflows: paths.collect(), options: options.clone() }))
-            }
-        };
-        let (path, access) = first.map(|path| (path.links, path.access)).unwrap_or_default();
-        FlowSpec { name: name.clone(), path, access, multipath, ..flow.template.clone() }
+    flow.names.iter().map(|name| FlowSpec {
+        name: name.clone(),
+        kind: flow.kind.clone(),
+        paths: path_specs(flow, name).collect(),
+        multipath: flow.mptcp.clone(),
+        active: flow.active,
+        bytes: flow.bytes,
     })
+}
+
+fn path_specs(flow: &Flow, name: &str) -> impl Iterator<Item = PathSpec> {
+    flow.parts(name).map(|(part, path)| path_spec(&part, path))
 }
 
 fn path_spec(name: &str, path: &Path) -> PathSpec {
@@ -245,9 +247,10 @@ fn path_spec(name: &str, path: &Path) -> PathSpec {
 }
 
 fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {
-    let arrivals = flow.arrivals;
-    flow_specs(flow).filter_map(move |template| {
-        let arrivals = arrivals?;
-        Some(ArrivalSpec { template, process: arrivals.process, size: arrivals.size })
+    let processes = flow.names.iter().zip(flow.arrivals);
+    processes.filter_map(|(name, Arrivals { process, size })| {
+        let path = path_specs(flow, name).next()?;
+        let (name, kind) = (name.clone(), flow.kind.clone());
+        Some(ArrivalSpec { name, kind, path, active: flow.active, process, size })
     })
 }

@@ -42,7 +42,7 @@ pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
     let mut of_algorithm: BTreeMap<String, u64> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for flow in flows.iter_mut().flatten() {
-        let algorithm = flow.template.cc();
+        let algorithm = flow.kind.cc();
         let so_far = of_algorithm.entry(algorithm.clone()).or_default();
         flow.names = match (&flow.given_name, flow.count) {
             (Some(name), None) => vec![name.clone()],

@@ -6,7 +6,7 @@ use super::problem::Problems;
 use super::quantity::show_rate;
 use super::settle::base_rtt;
 use cwndlab_cc::Span;
-use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::spec::FlowKind;
 use std::collections::BTreeSet;
 
 /// Tells what a reader of the scenario would stumble over.
@@ -65,7 +65,7 @@ fn slow_access(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Prob
 }
 
 fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
-    let latest = flow.template.start + flow.template.start_jitter;
+    let latest = flow.active.start + flow.active.start_jitter;
     if duration.is_some_and(|duration| latest.0 >= duration.0) {
         let message = format!("with its jitter it may start at {latest}, after the end of the run");
         problems.warn(&flow.origin.at, &flow.origin.key, message);
@@ -73,7 +73,7 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
 }
 
 fn unused_decision_delay(flow: &Flow, problems: &Problems) {
-    let FlowSpec { algorithm, settings, decision_delay, .. } = &flow.template;
+    let FlowKind { algorithm, settings, decision_delay, .. } = &flow.kind;
     if *decision_delay > Span::ZERO && algorithm.declaration(settings).spaces.is_none() {
         let message =
             format!("its `decision_delay` does nothing: `{}` does not decide by actions", algorithm.name);

@@ -100,22 +100,22 @@ fn size(limit: Limit) -> Value {
 }
 
 fn flow(flow: &Flow, links: &[Link]) -> Value {
-    let template = &flow.template;
-    let algorithm = &template.algorithm;
-    let mut cc = declared(&algorithm.params, |spec| last(&template.settings, spec));
-    cc.insert("name".to_owned(), json!(template.cc()));
+    let (kind, active) = (&flow.kind, &flow.active);
+    let algorithm = &kind.algorithm;
+    let mut cc = declared(&algorithm.params, |spec| last(&kind.settings, spec));
+    cc.insert("name".to_owned(), json!(kind.cc()));
     let mut object = way(flow, links);
     let own = json!({
         "names": flow.names,
         "enabled": flow.enabled,
         "cc": cc,
-        "reverse": template.reverse,
-        "start": show_time(Span(template.start.0)),
-        "jitter": show_time(template.start_jitter),
-        "stop": template.stop.map(|stop| show_time(Span(stop.0))),
-        "bytes": template.bytes.map(show_bytes),
-        "tcp": tcp(&template.tcp),
-        "decision_delay": show_time(template.decision_delay),
+        "reverse": kind.reverse,
+        "start": show_time(Span(active.start.0)),
+        "jitter": show_time(active.start_jitter),
+        "stop": active.stop.map(|stop| show_time(Span(stop.0))),
+        "bytes": flow.bytes.map(show_bytes),
+        "tcp": tcp(&kind.tcp),
+        "decision_delay": show_time(kind.decision_delay),
         "arrivals": flow.arrivals.as_ref().map(arrivals),
     });
     if let Value::Object(own) = own {

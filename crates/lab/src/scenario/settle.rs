@@ -60,7 +60,7 @@ fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
 
 /// Bytes of a full packet, without a link's overhead.
 fn packet(flow: &Flow) -> u64 {
-    flow.template.tcp.mss + flow.template.tcp.header
+    flow.kind.tcp.mss + flow.kind.tcp.header
 }
 
 /// Sum of the first delays of all links of a path, there and back.

@@ -3,7 +3,10 @@
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Registry, Span, Time};
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{AccessSpec, Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, RecordSpec, SimSpec};
+use cwndlab_sim::spec::{
+    AccessSpec, ActiveTime, Capacity, FlowKind, FlowSpec, LinkSpec, LossKind, LossSpec, PathSpec, RecordSpec,
+    SimSpec,
+};
 use cwndlab_sim::tcp::{Profile, TcpOptions};
 use cwndlab_sim::{Outcome, Schedule, Sim, Stop};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -145,19 +148,22 @@ impl Dumbbell {
         });
         FlowSpec {
             name,
-            algorithm,
-            settings,
-            path: vec![0],
+            kind: FlowKind {
+                algorithm,
+                uncoupled: false,
+                settings,
+                reverse: false,
+                tcp: self.tcp.clone(),
+                decision_delay: Span::ZERO,
+            },
+            paths: vec![PathSpec { links: vec![0], access }],
             multipath: None,
-            uncoupled: false,
-            reverse: false,
-            access,
-            start: Time::ZERO + flow.start,
-            start_jitter: flow.start_jitter,
-            stop: None,
+            active: ActiveTime {
+                start: Time::ZERO + flow.start,
+                start_jitter: flow.start_jitter,
+                stop: None,
+            },
             bytes: None,
-            tcp: self.tcp.clone(),
-            decision_delay: Span::ZERO,
         }
     }
 }

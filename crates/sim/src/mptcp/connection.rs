@@ -1,11 +1,13 @@
 //! A multipath connection: both sides of its data level, and what it measures beside its subflows.
 
 use super::distributor::Distributor;
+use super::options::MptcpOptions;
 use super::reassembly::Reassembly;
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::outcome::{FlowOutcome, MultipathOutcome};
-use crate::spec::{FlowSpec, MultipathSpec};
+use crate::spec::FlowSpec;
+use crate::tcp::Stream;
 use cwndlab_cc::{Span, Time};
 use std::ops::Range;
 
@@ -34,13 +36,14 @@ struct Gauge {
 impl Connection {
     /// A connection whose subflows are these.
     #[must_use]
-    pub fn new(spec: &FlowSpec, multipath: &MultipathSpec, flows: Range<usize>) -> Self {
-        let distributor = Distributor::new(&multipath.options, flows.len(), spec.tcp.mss, spec.bytes);
+    pub fn new(spec: &FlowSpec, options: &MptcpOptions, flows: Range<usize>) -> Self {
+        let stream = Stream::new(spec.kind.tcp.mss, spec.bytes);
+        let distributor = Distributor::new(options, flows.len(), stream);
         Self {
             name: spec.name.clone(),
             flows,
             distributor: Some(Box::new(distributor)),
-            reassembly: Reassembly::new(&spec.tcp),
+            reassembly: Reassembly::new(&spec.kind.tcp),
             gauge: Gauge::default(),
         }
     }
@@ -51,21 +54,27 @@ impl Connection {
         let Some(distributor) = distributor else { return 0 };
         let carried = distributor.carried(subflow, segments);
         let new = carried.filter(|segment| reassembly.on_segment(now, *segment, rtt));
-        new.map(|segment| distributor.payload(segment)).sum()
+        new.map(|segment| distributor.stream().payload(segment)).sum()
     }
 
     /// Payload delivered in order since the start.
     #[must_use]
     pub fn delivered_bytes(&self) -> u64 {
         let next = self.reassembly.next();
-        self.distributor.as_ref().map_or(0, |distributor| distributor.bytes_below(next))
+        self.distributor.as_ref().map_or(0, |distributor| distributor.stream().bytes_below(next))
     }
 
     /// All of its data have arrived.
     #[must_use]
     pub fn has_all(&self) -> bool {
-        let total = self.distributor.as_ref().and_then(|distributor| distributor.total_segments());
+        let total = self.distributor.as_ref().and_then(|distributor| distributor.stream().segments());
         total == Some(self.reassembly.next())
+    }
+
+    /// All of its data have been acknowledged.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.distributor.as_ref().is_some_and(|distributor| distributor.is_finished())
     }
 
     fn reinjected(&self) -> u64 {

@@ -3,6 +3,7 @@
 
 use super::options::{MptcpOptions, Scheduler};
 use super::segments::Segments;
+use crate::tcp::Stream;
 use cwndlab_cc::{Limit, Span, SubflowView, Time};
 use std::collections::VecDeque;
 
@@ -10,7 +11,6 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Distributor {
     scheduler: Scheduler,
-    mss: u64,
     lanes: Vec<Lane>,
     views: Vec<SubflowView>,
     /// The subflow whose sender holds it.
@@ -19,8 +19,8 @@ pub struct Distributor {
     turn: usize,
     /// The next segment of data that nobody has sent.
     next: u32,
-    /// Segments of data in all, and the payload of the last one; `None`: without end.
-    total: Option<(u32, u64)>,
+    /// All the data.
+    stream: Stream,
     /// One past the last segment that the receiver has room for.
     edge: u32,
     acknowledged: Segments,
@@ -46,18 +46,17 @@ struct Lane {
 }
 
 impl Distributor {
-    /// All the data of a connection of so many subflows; `bytes` is how much there is to send.
+    /// Shares out a stream among a number of subflows.
     #[must_use]
-    pub fn new(options: &MptcpOptions, subflows: usize, mss: u64, bytes: Option<u64>) -> Self {
+    pub fn new(options: &MptcpOptions, subflows: usize, stream: Stream) -> Self {
         Self {
             scheduler: options.scheduler,
-            mss,
             lanes: (0..subflows).map(|_| Lane::default()).collect(),
-            views: vec![SubflowView { mss, ..SubflowView::default() }; subflows],
+            views: vec![SubflowView { mss: stream.mss(), ..SubflowView::default() }; subflows],
             me: 0,
             turn: 0,
             next: 0,
-            total: bytes.map(|bytes| segments_of(bytes, mss)),
+            stream,
             edge: 0,
             acknowledged: Segments::default(),
             stranded: VecDeque::new(),
@@ -101,7 +100,7 @@ impl Distributor {
     /// Whether there are data that nobody has sent, and room for them.
     #[inline]
     fn new_data(&self) -> Result<(), Limit> {
-        if self.total.is_some_and(|(segments, _)| self.next >= segments) {
+        if !self.stream.has(self.next) {
             return Err(Limit::Application);
         }
         if self.next < self.edge { Ok(()) } else { Err(Limit::Receiver) }
@@ -148,7 +147,7 @@ impl Distributor {
             }
         };
         self.lanes[me].carried.push_back(segment);
-        self.payload(segment)
+        self.stream.payload(segment)
     }
 
     /// What stopped the holder. If it waits for data or for room at the receiver, a sibling's event may bring them.
@@ -200,10 +199,7 @@ impl Distributor {
 
     /// No new data from now on.
     pub fn stop(&mut self) {
-        self.total = match self.total {
-            Some((segments, last)) if segments <= self.next => Some((segments, last)),
-            _ => Some((self.next, self.mss)),
-        };
+        self.stream.stop(self.next);
     }
 
     /// The data that a subflow's segments carry; none of them has been acknowledged.
@@ -218,37 +214,19 @@ impl Distributor {
     pub fn payload_again(&self, seq: u32) -> u64 {
         let lane = &self.lanes[self.me];
         let segment = seq.checked_sub(lane.first).and_then(|at| lane.carried.get(at as usize));
-        segment.map_or(self.mss, |segment| self.payload(*segment))
+        segment.map_or(self.stream.mss(), |segment| self.stream.payload(*segment))
     }
 
-    /// Payload of a segment in bytes.
+    /// All the data.
     #[must_use]
-    pub fn payload(&self, segment: u32) -> u64 {
-        match self.total {
-            Some((segments, last)) if segment + 1 == segments => last,
-            _ => self.mss,
-        }
-    }
-
-    /// Payload of the segments below this one.
-    #[must_use]
-    pub fn bytes_below(&self, segment: u32) -> u64 {
-        match segment {
-            0 => 0,
-            segment => u64::from(segment - 1) * self.mss + self.payload(segment - 1),
-        }
-    }
-
-    /// Segments of data in all, if that is known.
-    #[must_use]
-    pub fn total_segments(&self) -> Option<u32> {
-        self.total.map(|(segments, _)| segments)
+    pub fn stream(&self) -> &Stream {
+        &self.stream
     }
 
     /// All data have been acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.total.is_some_and(|(segments, _)| self.acknowledged.next() >= segments)
+        !self.stream.has(self.acknowledged.next())
     }
 
     /// Segments that were given to another subflow because theirs had failed.
@@ -256,10 +234,4 @@ impl Distributor {
     pub fn reinjected(&self) -> u64 {
         self.reinjected
     }
-}
-
-/// How many segments so many bytes are, and the payload of the last one.
-#[must_use]
-pub fn segments_of(bytes: u64, mss: u64) -> (u32, u64) {
-    (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss)
 }

@@ -12,6 +12,6 @@ mod reassembly;
 mod segments;
 
 pub use connection::Connection;
-pub use distributor::{Distributor, segments_of};
+pub use distributor::Distributor;
 pub use options::{MptcpOptions, Scheduler};
 pub use reassembly::{Reassembly, Waited};

@@ -71,7 +71,7 @@ impl<T: Tap> Sim<T> {
             self.exchange_data(sibling);
         }
         let connection = &self.connections[connection];
-        let finished = connection.distributor.as_ref().is_some_and(|distributor| distributor.is_finished());
+        let finished = connection.is_finished();
         if connection.has_all() {
             self.end_connection(connection.flows.clone(), finished);
         }

@@ -9,8 +9,10 @@ pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
+pub mod supply;
 
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
 pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
 pub use sender::{Counters, Outgoing, Sender};
+pub use supply::{Stream, Supply};

@@ -6,7 +6,10 @@ use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Registry, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use cwndlab_sim::queue::{Limit, QueueSpec};
-use cwndlab_sim::spec::{Capacity, FlowSpec, LinkSpec, LossKind, LossSpec, SimSpec};
+use cwndlab_sim::spec::{
+    ActiveTime, ArrivalProcess, ArrivalSpec, Capacity, FlowKind, FlowSpec, LinkSpec, LossKind, LossSpec,
+    PathSpec, SimSpec, SizeSpec,
+};
 use cwndlab_sim::tcp::Profile;
 use cwndlab_sim::{Schedule, Sim, Stop};
 
@@ -47,28 +50,39 @@ pub fn flow(name: &str, cc: &str) -> FlowSpec {
     let profile = Profile::named("linux").expect("the default profile");
     FlowSpec {
         name: name.to_owned(),
-        algorithm: Registry::built_in().get(cc).expect("an algorithm that ships").clone(),
-        settings: profile.dialect(cc),
-        path: vec![0],
+        kind: FlowKind {
+            algorithm: Registry::built_in().get(cc).expect("an algorithm that ships").clone(),
+            uncoupled: false,
+            settings: profile.dialect(cc),
+            reverse: false,
+            tcp: profile.options(),
+            decision_delay: Span::ZERO,
+        },
+        paths: vec![PathSpec { links: vec![0], access: None }],
         multipath: None,
-        uncoupled: false,
-        reverse: false,
-        access: None,
-        start: Time::ZERO,
-        start_jitter: Span::ZERO,
-        stop: None,
+        active: ActiveTime { start: Time::ZERO, start_jitter: Span::ZERO, stop: None },
         bytes: None,
-        tcp: profile.options(),
-        decision_delay: Span::ZERO,
     }
+}
+
+/// The same flow after a change.
+pub fn changed(mut flow: FlowSpec, change: impl FnOnce(&mut FlowSpec)) -> FlowSpec {
+    change(&mut flow);
+    flow
+}
+
+/// A process whose flows are like this one but for their sizes.
+pub fn arrivals(like: FlowSpec, process: ArrivalProcess, size: SizeSpec) -> ArrivalSpec {
+    let FlowSpec { name, kind, mut paths, active, .. } = like;
+    ArrivalSpec { name, kind, path: paths.remove(0), active, process, size }
 }
 
 /// A flow with a constant window that acknowledges every segment.
 pub fn constant(name: &str, cwnd: u64) -> FlowSpec {
-    let mut flow = flow(name, "constant");
-    flow.settings = vec![("cwnd".to_owned(), Value::Count(cwnd))];
-    flow.tcp.delayed_ack = 1;
-    flow
+    changed(flow(name, "constant"), |flow| {
+        flow.kind.settings = vec![("cwnd".to_owned(), Value::Count(cwnd))];
+        flow.kind.tcp.delayed_ack = 1;
+    })
 }
 
 /// One that sends so many packets.
@@ -95,7 +109,7 @@ pub fn spec(duration: Span, links: Vec<LinkSpec>, flows: Vec<FlowSpec>) -> SimSp
 pub fn jittered(seed: u64, mut spec: SimSpec) -> SimSpec {
     spec.seed = seed;
     spec.send_jitter = None;
-    spec.flows.iter_mut().for_each(|flow| flow.start_jitter = ms(10));
+    spec.flows.iter_mut().for_each(|flow| flow.active.start_jitter = ms(10));
     spec
 }
 

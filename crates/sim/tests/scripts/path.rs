@@ -6,7 +6,7 @@
 use crate::script::{Opening, turn};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::packet::{AckHeader, Data, EcnField};
-use cwndlab_sim::tcp::{Outgoing, Receiver, Sender};
+use cwndlab_sim::tcp::{Outgoing, Receiver, Sender, Stream};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -122,7 +122,7 @@ impl Path {
     #[track_caller]
     pub fn expect_finished(&self) -> &Self {
         self.check(self.sender.is_finished(), "the flow should have finished");
-        let total = self.sender.total_segments();
+        let total = self.sender.stream().and_then(Stream::segments);
         self.check(total == Some(self.receiver.next()), "the receiver should have all");
         self
     }
@@ -180,7 +180,10 @@ impl Path {
             match outgoing {
                 Outgoing::Syn => self.carry("SYN".to_owned(), || Arrival::Syn),
                 Outgoing::Segment { data, payload, .. } => {
-                    self.check(payload == self.sender.payload(data.seq), "a payload is wrong");
+                    self.check(
+                        Some(payload) == self.sender.stream().map(|stream| stream.payload(data.seq)),
+                        "a payload is wrong",
+                    );
                     let seq = data.seq as usize;
                     if seq >= self.times_sent.len() {
                         self.check(seq == self.times_sent.len(), "new segments leave in order");

@@ -7,7 +7,7 @@ use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Phase, Registry, Rng, Span, Time};
 use cwndlab_sim::packet::{AckHeader, Block, SACK_BLOCKS};
 use cwndlab_sim::tap::{NoTap, Turn};
-use cwndlab_sim::tcp::{Outgoing, Profile, Sender, TcpOptions};
+use cwndlab_sim::tcp::{Outgoing, Profile, Sender, Stream, Supply, TcpOptions};
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ impl Opening {
         Sender::new(
             Arc::new(self.options.clone()),
             |setup| (self.build)(setup, &[]),
-            self.bytes,
+            Supply::Own(Stream::new(self.options.mss, self.bytes)),
             Rng::named(1, "script"),
         )
     }

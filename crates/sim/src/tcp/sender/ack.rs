@@ -60,7 +60,7 @@ impl Sender {
         self.peer.timestamp = self.peer.timestamp.max(header.sent_at);
         self.peer.window_end = self.peer.window_end.max(header.cumulative.saturating_add(header.window));
         self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
-        if let Some(distributor) = &mut self.distributor {
+        if let Some(distributor) = self.supply.distributor() {
             distributor.on_ack(header.cumulative, header.window);
             self.view[0].usable |= arrived.segments > 0;
         }

@@ -14,7 +14,8 @@ use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, Clock};
 use super::scoreboard::Scoreboard;
-use crate::mptcp::{Distributor, segments_of};
+use super::supply::{Stream, Supply};
+use crate::mptcp::Distributor;
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
 use cwndlab_cc::decisions::Weights;
@@ -125,8 +126,7 @@ pub struct Sender {
     rng: Rng,
     facts: Facts,
     view: [SubflowView; 1],
-    /// Where a subflow of a multipath connection has its data from; it is here while an event is handled.
-    distributor: Option<Box<Distributor>>,
+    supply: Supply,
     /// Its controller sees no siblings.
     uncoupled: bool,
     connection: Connection,
@@ -146,8 +146,6 @@ pub struct Sender {
     usage: Usage,
     timers: Timers,
     counters: Counters,
-    /// Segments to send in all, and the payload of the last one; `None`: without end.
-    total: Option<(u32, u64)>,
     last_sent: Time,
     /// What was sent is paid for, at the pacing rate, until then.
     paced_until: Time,
@@ -170,12 +168,12 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has not started; `bytes` is how much it has to send.
+    /// A sender that has not started.
     #[must_use]
     pub fn new(
         options: Arc<TcpOptions>,
         build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>,
-        bytes: Option<u64>,
+        supply: Supply,
         mut rng: Rng,
     ) -> Self {
         let mss = options.mss;
@@ -192,7 +190,7 @@ impl Sender {
             rng,
             facts: Facts { mss, rtt: rtt::unmeasured(&options), window_limited: true, ..Facts::default() },
             view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
-            distributor: None,
+            supply,
             uncoupled: false,
             connection: Connection::Closed,
             board: Scoreboard::default(),
@@ -208,7 +206,6 @@ impl Sender {
             usage: Usage { round_end: 0, limited: true },
             timers: Timers::default(),
             counters: Counters::default(),
-            total: bytes.map(|bytes| segments_of(bytes, mss)),
             last_sent: Time::ZERO,
             paced_until: Time::ZERO,
             announce_reduction: false,
@@ -250,13 +247,13 @@ impl Sender {
         }
         self.facts.now = turn.now;
         self.view[0].usable = true;
-        if let Some(distributor) = &mut self.distributor {
+        if let Some(distributor) = self.supply.distributor() {
             distributor.on_ack(0, window);
         }
         self.send(turn);
     }
 
-    /// It is a subflow of a multipath connection: of use once it is established, its data given by a [`Distributor`].
+    /// It is a subflow of a multipath connection: of use once it is established.
     pub fn become_subflow(&mut self, uncoupled: bool) {
         self.view[0].usable = false;
         self.uncoupled = uncoupled;
@@ -270,10 +267,7 @@ impl Sender {
     /// Takes the distributor of its connection, or gives it back with what siblings may know.
     #[inline]
     pub fn exchange(&mut self, distributor: &mut Option<Box<Distributor>>) {
-        if let Some(distributor) = &mut self.distributor {
-            distributor.show(self.view[0]);
-        }
-        std::mem::swap(&mut self.distributor, distributor);
+        self.supply.exchange(distributor, self.view[0]);
     }
 
     /// There may be data for a subflow that had none.
@@ -290,38 +284,20 @@ impl Sender {
 
     /// No new data from now on.
     pub fn stop(&mut self) {
-        if let Some(distributor) = &mut self.distributor {
-            return distributor.stop();
-        }
-        let end = self.board.next();
-        self.total = match self.total {
-            Some((segments, last)) if segments <= end => Some((segments, last)),
-            _ => Some((end, self.options.mss)),
-        };
+        self.supply.stop(self.board.next());
     }
 
-    /// Segments to send in all, if that is known.
+    /// The data that it sends; `None` for a subflow, which has those of its connection.
+    #[inline]
     #[must_use]
-    pub fn total_segments(&self) -> Option<u32> {
-        self.total.map(|(segments, _)| segments)
+    pub fn stream(&self) -> Option<&Stream> {
+        self.supply.stream()
     }
 
-    /// Payload of a segment in bytes.
-    #[must_use]
-    pub fn payload(&self, seq: u32) -> u64 {
-        if let Some(distributor) = &self.distributor {
-            return distributor.payload_again(seq);
-        }
-        match self.total {
-            Some((segments, last)) if seq + 1 == segments => last,
-            _ => self.options.mss,
-        }
-    }
-
-    /// Everything was acknowledged.
+    /// All of its own stream was acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.total.is_some_and(|(segments, _)| self.board.una() >= segments)
+        self.stream().is_some_and(|stream| !stream.has(self.board.una()))
     }
 
     /// What was counted.
@@ -435,7 +411,7 @@ impl Sender {
     #[inline]
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
-        let (subflows, me) = match &mut self.distributor {
+        let (subflows, me) = match self.supply.distributor() {
             Some(distributor) if !self.uncoupled => distributor.show(self.view[0]),
             _ => (&self.view[..], 0),
         };

@@ -189,7 +189,7 @@ impl Sender {
         self.probe = None;
         self.reduced_for_mark = false;
         self.announce_reduction = self.ecn().is_some();
-        if let Some(distributor) = &mut self.distributor {
+        if let Some(distributor) = self.supply.distributor() {
             distributor.on_timeout();
             self.view[0].usable = false;
         }

@@ -64,18 +64,7 @@ impl Sender {
         if let Some(seq) = self.board.next_lost() {
             return Ok(Some(seq));
         }
-        if let Some(distributor) = &self.distributor {
-            // Room is granted at the data level alone (RFC 8684 section 3.3.4).
-            return distributor.offer().map(|()| None);
-        }
-        let next = self.board.next();
-        if self.total.is_some_and(|(segments, _)| next >= segments) {
-            return Err(Limit::Application);
-        }
-        if next >= self.peer.window_end {
-            return Err(Limit::Receiver);
-        }
-        Ok(None)
+        self.supply.offer(self.board.next(), self.peer.window_end).map(|()| None)
     }
 
     fn transmit<T: Tap>(&mut self, turn: &mut Turn<T>, lost: Option<u32>, pacing: Option<Rate>) {
@@ -85,13 +74,12 @@ impl Sender {
             Some(seq) => {
                 self.board.send_again(seq, record);
                 self.note_resent(seq, record.order, now);
-                (seq, self.payload(seq))
+                (seq, self.supply.payload_again(seq))
             }
             None => {
                 self.limited_transmit += u32::from(self.facts.phase == Phase::Disorder);
                 let seq = self.board.send_new(record);
-                let given = self.distributor.as_mut().map(|distributor| distributor.take());
-                (seq, given.unwrap_or_else(|| self.payload(seq)))
+                (seq, self.supply.take(seq))
             }
         };
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
@@ -165,7 +153,7 @@ impl Sender {
     /// RFC 7661: was the window the limit at any time of this round?
     fn note_usage(&mut self, limit: Limit) {
         self.facts.limited_by = limit;
-        if let Some(distributor) = &mut self.distributor {
+        if let Some(distributor) = self.supply.distributor() {
             distributor.note_limit(limit);
         }
         let limited = limit == Limit::Window;

@@ -1,0 +1,186 @@
+//! Where a sender gets its data.
+
+use crate::mptcp::Distributor;
+use cwndlab_cc::{Limit, SubflowView};
+
+/// A stream of bytes, cut into segments that are numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    mss: u64,
+    /// Segments in all, and the payload of the last one in bytes; `None`: without end.
+    end: Option<(u32, u64)>,
+}
+
+impl Stream {
+    /// A stream in segments of `mss` bytes; `bytes` is its length, if it has an end.
+    #[must_use]
+    pub fn new(mss: u64, bytes: Option<u64>) -> Self {
+        let end = |bytes: u64| (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss);
+        Self { mss, end: bytes.map(end) }
+    }
+
+    /// Payload of a full segment in bytes.
+    #[inline]
+    #[must_use]
+    pub fn mss(&self) -> u64 {
+        self.mss
+    }
+
+    /// Whether it has this segment.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, segment: u32) -> bool {
+        self.end.is_none_or(|(segments, _)| segment < segments)
+    }
+
+    /// Its length in segments, if it has an end.
+    #[inline]
+    #[must_use]
+    pub fn segments(&self) -> Option<u32> {
+        self.end.map(|(segments, _)| segments)
+    }
+
+    /// Payload of a segment in bytes.
+    #[inline]
+    #[must_use]
+    pub fn payload(&self, segment: u32) -> u64 {
+        match self.end {
+            Some((segments, last)) if segment + 1 == segments => last,
+            _ => self.mss,
+        }
+    }
+
+    /// Payload of the segments below this one, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes_below(&self, segment: u32) -> u64 {
+        match segment {
+            0 => 0,
+            segment => u64::from(segment - 1) * self.mss + self.payload(segment - 1),
+        }
+    }
+
+    /// Ends before segment `next`, unless it has ended already.
+    pub fn stop(&mut self, next: u32) {
+        if self.has(next) {
+            self.end = Some((next, self.mss));
+        }
+    }
+}
+
+/// Where a sender gets its data.
+#[derive(Debug)]
+pub enum Supply {
+    /// It has a stream of its own.
+    Own(Stream),
+    /// A multipath connection lends its data to a subflow while that handles an event; `None` between events.
+    Lent(Option<Box<Distributor>>),
+}
+
+impl Supply {
+    /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first that the
+    /// receiver has no room for.
+    #[inline]
+    pub fn offer(&self, next: u32, window_end: u32) -> Result<(), Limit> {
+        match self {
+            Self::Own(stream) if !stream.has(next) => Err(Limit::Application),
+            Self::Own(_) if next >= window_end => Err(Limit::Receiver),
+            Self::Own(_) => Ok(()),
+            // Room is granted at the data level alone (RFC 8684 section 3.3.4).
+            Self::Lent(Some(distributor)) => distributor.offer(),
+            Self::Lent(None) => Err(Limit::Application),
+        }
+    }
+
+    /// Takes the new segment that was offered; returns its payload in bytes.
+    #[inline]
+    pub fn take(&mut self, segment: u32) -> u64 {
+        match self {
+            Self::Own(stream) => stream.payload(segment),
+            Self::Lent(distributor) => distributor.as_mut().map_or(0, |distributor| distributor.take()),
+        }
+    }
+
+    /// Payload of a segment that is sent again, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn payload_again(&self, segment: u32) -> u64 {
+        match self {
+            Self::Own(stream) => stream.payload(segment),
+            Self::Lent(distributor) => {
+                distributor.as_ref().map_or(0, |distributor| distributor.payload_again(segment))
+            }
+        }
+    }
+
+    /// No new data from now on; `next` is the first segment that was not sent.
+    pub fn stop(&mut self, next: u32) {
+        match self {
+            Self::Own(stream) => stream.stop(next),
+            Self::Lent(Some(distributor)) => distributor.stop(),
+            Self::Lent(None) => {}
+        }
+    }
+
+    /// The sender's own stream; `None` for a subflow.
+    #[inline]
+    #[must_use]
+    pub fn stream(&self) -> Option<&Stream> {
+        match self {
+            Self::Own(stream) => Some(stream),
+            Self::Lent(_) => None,
+        }
+    }
+
+    /// The connection's data, while a subflow has them.
+    #[inline]
+    pub fn distributor(&mut self) -> Option<&mut Distributor> {
+        match self {
+            Self::Own(_) => None,
+            Self::Lent(distributor) => distributor.as_deref_mut(),
+        }
+    }
+
+    /// Takes the data of a connection, or gives them back with what siblings may know of this subflow.
+    pub fn exchange(&mut self, data: &mut Option<Box<Distributor>>, view: SubflowView) {
+        let Self::Lent(held) = self else { return };
+        if let Some(distributor) = held {
+            distributor.show(view);
+        }
+        std::mem::swap(held, data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_full_segments_and_a_rest() {
+        for (bytes, segments, last) in [(1, 1, 1), (999, 1, 999), (1000, 1, 1000), (2001, 3, 1)] {
+            let stream = Stream::new(1000, Some(bytes));
+            assert_eq!((stream.segments(), stream.payload(segments - 1)), (Some(segments), last));
+            assert_eq!(stream.bytes_below(segments), bytes);
+            assert!(stream.has(segments - 1) && !stream.has(segments));
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_a_stream_once() {
+        let mut endless = Stream::new(1000, None);
+        endless.stop(7);
+        assert_eq!((endless.segments(), endless.bytes_below(7)), (Some(7), 7000));
+        let mut ended = Stream::new(1000, Some(6001));
+        ended.stop(7);
+        assert_eq!(ended.bytes_below(7), 6001, "all of it was sent before");
+        ended.stop(3);
+        assert_eq!(ended.bytes_below(3), 3000);
+    }
+
+    #[test]
+    fn a_subflow_without_its_connections_data_sends_nothing() {
+        let supply = Supply::Lent(None);
+        assert_eq!(supply.offer(0, u32::MAX), Err(Limit::Application));
+        assert!(supply.stream().is_none());
+    }
+}
