@@ -5,8 +5,8 @@
 
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Limit, Phase, Rate, RateSample, Registry, Rng, Rtt, Setup,
-    Span, SubflowView,
+    Ack, CongestionControl, Context, Event, Facts, Phase, Rate, RateSample, Registry, Rng, Rtt, SendLimit,
+    Setup, Span, SubflowView,
 };
 use std::fmt::Write as _;
 use std::path::Path as FilePath;
@@ -304,7 +304,7 @@ fn after_a_silence_it_paces_at_the_bandwidth() {
             path.round();
         },
     );
-    (path.facts.limited_by, path.facts.in_flight) = (Limit::Application, MSS);
+    (path.facts.limited_by, path.facts.in_flight) = (SendLimit::Application, MSS);
     path.facts.now += Span::from_secs(3);
     path.tell(|cc, cx| cc.on_sent(cx, MSS));
     assert_near(path.pacing(), 0.99, 0.01);

@@ -7,7 +7,7 @@ use common::modes::*;
 use common::{MSS, check_golden, sender};
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Ack, Event, Limit, Lost, Phase, Rate, RateSample, Span, Time};
+use cwndlab_cc::{Ack, Event, Lost, Phase, Rate, RateSample, SendLimit, Span, Time};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
@@ -541,7 +541,7 @@ fn an_rtt_that_stands_still_is_a_new_minimum_if_asked_for() {
 }
 
 /// Lets all in flight be acknowledged, waits, and sends again.
-fn pause(pipe: &mut Pipe, limit: Limit) {
+fn pause(pipe: &mut Pipe, limit: SendLimit) {
     while !pipe.flight.is_empty() {
         pipe.ack();
     }
@@ -553,25 +553,25 @@ fn pause(pipe: &mut Pipe, limit: Limit) {
 /// Section 5.4.1: silence is effort enough to see the path without a queue.
 #[test]
 fn no_probe_rtt_after_silence() {
-    let after = |limit: Limit| {
+    let after = |limit: SendLimit| {
         let mut pipe = Pipe::in_state(CRUISE);
         pause(&mut pipe, limit);
         pipe.step();
         pipe.mode()
     };
-    assert_ne!(after(Limit::Application), PROBE_RTT);
-    assert_eq!(after(Limit::Window), PROBE_RTT);
+    assert_ne!(after(SendLimit::Application), PROBE_RTT);
+    assert_eq!(after(SendLimit::Window), PROBE_RTT);
 }
 
 /// Section 5.4.1: ProbeBW begins again at the bandwidth, and a ProbeRTT that silence has completed is over.
 #[test]
 fn a_restart_paces_at_the_bandwidth() {
     let mut pipe = Pipe::in_state(UP);
-    pause(&mut pipe, Limit::Application);
+    pause(&mut pipe, SendLimit::Application);
     assert_eq!(pipe.mode(), UP);
     assert_near(pipe.pacing().0 as f64, 9.9e6, 1e4);
     let mut pipe = Pipe::in_state(PROBE_RTT);
-    pause(&mut pipe, Limit::Application);
+    pause(&mut pipe, SendLimit::Application);
     assert_eq!(pipe.mode(), CRUISE);
 }
 

@@ -8,7 +8,7 @@ use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::decisions::{ActionSet, GivenWeights, Scaling, Weights};
 use cwndlab_cc::params::{Allowed, NamedFile, Parameter, Value};
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Event, Phase, Registry, Span, Step};
+use cwndlab_cc::{Decision, Event, Phase, Registry, Span};
 use cwndlab_learn::{Mlp, Rng};
 
 const RTT: Span = Span::from_millis(100);
@@ -206,9 +206,9 @@ fn an_agent_outside_is_asked() {
     let mut sender = sender("dqn-newreno", &[outside], 100, RTT);
     sender.lose();
     for _ in 0..69 {
-        assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Continue);
+        assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Decision::NotDue);
     }
-    assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Decide);
+    assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Decision::Due);
     let mut state = [0.0; 3];
     let agent = sender.cc.agent().unwrap();
     assert_eq!((agent.observation_len(), agent.actions()), (3, 7));
@@ -216,7 +216,7 @@ fn an_agent_outside_is_asked() {
     assert_eq!(state, [0.07, 0.07, 1.0]);
     agent.act(6);
     assert_eq!(sender.cwnd_segments(), 80.0);
-    let decided = (0..80).filter(|_| sender.wait(Span::from_millis(1)).ack(1) == Step::Decide).count();
+    let decided = (0..80).filter(|_| sender.wait(Span::from_millis(1)).ack(1) == Decision::Due).count();
     assert_eq!(decided, 1);
     let reward = sender.cc.agent().unwrap().observe(&mut state);
     assert!((reward - 0.8).abs() < 1e-6 && state[1] == 0.08, "{reward}, {state:?}");

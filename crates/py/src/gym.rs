@@ -5,7 +5,7 @@ use crate::registry;
 use cwndlab_cc::Spaces;
 use cwndlab_lab::gym::{self, Course, End, Fleet, Info, Mark, NamedFile, Played, Player, Step, Told, World};
 use cwndlab_lab::measures::{OverTime, outcome_json};
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::{Scenario, weights};
 use cwndlab_sim::Outcome;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -108,7 +108,7 @@ impl EnvironmentCourse {
     fn with_algorithm(&self, py: Python<'_>, seed: u64, algorithm: &str) -> PyResult<String> {
         py.detach(|| {
             let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
-            let outcome = run_seed(&scenario, seed, false, &Control::default())
+            let outcome = run_seed(&scenario, seed, false, &RunToken::default())
                 .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
             Ok(measures(&scenario, &outcome))
         })

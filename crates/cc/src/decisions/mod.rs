@@ -19,7 +19,7 @@ pub use weights::GivenWeights;
 
 use crate::algorithm::{Declaration, Spaces};
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
@@ -207,7 +207,7 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         self.classic.on_event(cx, event);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.classic.on_ack(cx, ack);
         let (actions, window) = self.classic.parts();
         let due = std::mem::take(&mut actions.turn().due);
@@ -215,7 +215,11 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         if avoiding && cx.facts.rtt.latest > Span::ZERO {
             self.show(cx, |policy, cx, view| policy.watch(cx, view));
         }
-        if due { self.policy.choose(cx, A::ACTIONS).map_or(Step::Decide, Step::Act) } else { Step::Continue }
+        if due {
+            self.policy.choose(cx, A::ACTIONS).map_or(Decision::Due, Decision::Made)
+        } else {
+            Decision::NotDue
+        }
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {

@@ -3,8 +3,8 @@
 use super::common::MSS;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Limit, Lost, Phase, RateSample, Registry, Rng, Rtt, Setup,
-    Span, SubflowView, Time,
+    Ack, CongestionControl, Context, Event, Facts, Lost, Phase, RateSample, Registry, Rng, Rtt, SendLimit,
+    Setup, Span, SubflowView, Time,
 };
 use std::collections::VecDeque;
 
@@ -203,12 +203,12 @@ impl Pipe {
         while !self.under_way.is_empty() {
             self.step();
         }
-        self.facts.limited_by = Limit::Application;
+        self.facts.limited_by = SendLimit::Application;
         self.facts.now += span;
         self.next_send = self.facts.now;
         self.most = u64::MAX;
         self.send();
-        self.facts.limited_by = Limit::Window;
+        self.facts.limited_by = SendLimit::Window;
     }
 
     /// A timeout, and the repair at the next ACK.

@@ -6,7 +6,7 @@
 //! Matrices of a batch lie feature by feature, one value a sample, so that one feature of [`SAMPLES`] samples is a
 //! vector. Numbers of rows are multiples of [`ROWS`], strides of [`LANES`].
 
-use super::adam::{Moments, Step};
+use super::adam::{AdamStep, Moments};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Outputs that are taken at once where there is one input.
@@ -26,7 +26,7 @@ enum Task<'a> {
     Forward { layer: &'a Weights<'a>, from: &'a [f32], to: &'a mut [f32], relu: bool },
     Backward { layer: &'a Weights<'a>, errors: &'a [f32], inputs: &'a mut [f32] },
     Gradient { layer: &'a Weights<'a>, from: &'a [f32], errors: &'a [f32], gradient: &'a mut [f32] },
-    Adam { step: Step, gradient: &'a [f32], moments: &'a mut Moments, parameters: &'a mut [f32] },
+    Adam { step: AdamStep, gradient: &'a [f32], moments: &'a mut Moments, parameters: &'a mut [f32] },
 }
 
 impl WithSimd for Task<'_> {
@@ -81,7 +81,13 @@ impl Kernels {
     }
 
     /// One step of Adam on all parameters.
-    pub(super) fn adam(self, step: Step, gradient: &[f32], moments: &mut Moments, parameters: &mut [f32]) {
+    pub(super) fn adam(
+        self,
+        step: AdamStep,
+        gradient: &[f32],
+        moments: &mut Moments,
+        parameters: &mut [f32],
+    ) {
         self.0.dispatch(Task::Adam { step, gradient, moments, parameters });
     }
 }

@@ -3,7 +3,7 @@
 use super::facts::{Ack, Event, Facts, Lost, Random, Sent};
 use super::values;
 use cwndlab_cc::{
-    CongestionControl, Context, Control, Declaration, Needs, Rate, Span, Step, Time, break_off, contract,
+    CongestionControl, Context, Control, Decision, Declaration, Needs, Rate, Span, Time, break_off, contract,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -160,22 +160,22 @@ impl CongestionControl for PythonController {
         self.tell(cx, "on_event", event);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Decision {
         let ack = Ack::of(cx.facts, ack);
         self.tell(cx, "on_ack", ack);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn next_timer(&self) -> Option<Time> {
         self.timer
     }
 
-    fn on_timer(&mut self, cx: &mut Context) -> Step {
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
         let now = cx.facts.now;
         let facts = Facts(*cx.facts);
         self.tell(cx, "on_timer", facts);
         self.refuse_timer_of_the_past(now);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -21,8 +21,8 @@ pub use params::Bbr2Params;
 use crate::algorithm::{Algorithm, Declaration, Declares};
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Ecn as Codepoint, Event, Limit, Lost, Needs, Phase, RateSample,
-    Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Ecn as Codepoint, Event, Lost, Needs, Phase,
+    RateSample, SendLimit, Setup,
 };
 use crate::params::Parameters;
 use crate::probes::{self, Names};
@@ -329,7 +329,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
 
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
         self.take_first_rtt(cx);
-        if cx.facts.in_flight <= bytes && cx.facts.limited_by == Limit::Application {
+        if cx.facts.in_flight <= bytes && cx.facts.limited_by == SendLimit::Application {
             self.restart_from_idle(cx);
         }
     }
@@ -350,7 +350,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.take_first_rtt(cx);
         self.signals.begin_ack(ack);
         self.ecn.count(ack);
@@ -361,7 +361,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
         self.extension.observe(cx.facts.now, ack.rtt, &self.min_rtt);
         self.pace(self.gain());
         self.set_cwnd(ack.acked);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -16,7 +16,7 @@ pub use params::Bbr3Params;
 use crate::algorithm::{Algorithm, Declaration};
 use crate::bbr::{Aggregation, FullPipe, Rounds};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, RateSample, SendLimit, Setup,
 };
 use crate::params::Parameters;
 use crate::probes::{self, Names, Probe};
@@ -216,7 +216,7 @@ impl CongestionControl for Bbr3 {
     fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
         self.take_first_rtt(cx);
         let was_idle = cx.facts.in_flight <= self.setup.mss;
-        if was_idle && cx.facts.limited_by == Limit::Application {
+        if was_idle && cx.facts.limited_by == SendLimit::Application {
             self.restart_from_idle(cx);
         }
         if cx.facts.in_flight + self.setup.mss > self.cwnd {
@@ -240,7 +240,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.take_first_rtt(cx);
         self.delivered = ack.delivered;
         let sample = self.take_sample(ack);
@@ -248,7 +248,7 @@ impl CongestionControl for Bbr3 {
         self.set_pacing_rate(self.pacing_gain());
         self.set_send_quantum();
         self.set_cwnd(ack.acked);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

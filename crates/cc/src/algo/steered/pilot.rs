@@ -8,7 +8,7 @@ use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Learning, Weights};
 
 /// A decision: what was seen, and what was done.
-type Decision = ([f32; STATE.len()], u32);
+type Choice = ([f32; STATE.len()], u32);
 
 /// Decides, or leaves it to an agent outside.
 pub(super) struct Pilot {
@@ -18,7 +18,7 @@ pub(super) struct Pilot {
     params: DqnParams,
     /// Made at the first decision, from the flow's stream of random numbers.
     dqn: Option<Dqn>,
-    last: Option<Decision>,
+    last: Option<Choice>,
 }
 
 impl Pilot {
