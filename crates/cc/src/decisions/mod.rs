@@ -3,15 +3,15 @@
 //! are the base algorithm's; in them nobody decides.
 
 mod dqn;
-mod pilot;
+mod dqn_policy;
 mod reward;
 mod state;
 mod tuples;
 mod weights;
 
 pub use cwndlab_learn::Weights;
-pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, TupleParams, dqn_of_flow, sizes, suit};
-pub use pilot::Pilot;
+pub use dqn::{DqnParams, LossFunction, PolicyParams, PolicyRole, TupleParams, dqn_of_flow, sizes, suit};
+pub use dqn_policy::DqnPolicy;
 pub use reward::{Punished, Reward, RewardParams};
 pub use state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, Scaling, W_MAX};
 pub use tuples::{Blamed, TupleRule};

@@ -8,7 +8,7 @@ pub use sight::inputs;
 
 use crate::algorithm::{Algorithm, Declaration, Spaces};
 use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Phase, Setup};
-use crate::decisions::{DqnParams, GivenWeights, Role, sizes, suit};
+use crate::decisions::{DqnParams, GivenWeights, PolicyRole, sizes, suit};
 use crate::params::{FileKind, NamedFile, Parameters, Value};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
@@ -32,7 +32,7 @@ crate::words! {
 crate::parameters! {
     /// What can be set.
     pub struct SteeredParams {
-        role: Role = Role::Outside, "policy", Allowed::Word(Role::WORDS), "",
+        role: PolicyRole = PolicyRole::Outside, "policy", Allowed::Word(PolicyRole::WORDS), "",
             "an agent outside, a network that plays what it was given, or one that learns",
             "decided: it is what cwndlab/Window-v0 plays";
         decide: Decide = Decide::RoundTrip, "decide", Allowed::Word(Decide::WORDS), "",
