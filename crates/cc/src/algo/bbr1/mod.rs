@@ -12,7 +12,7 @@ mod window;
 pub use params::Bbr1Params;
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter, WindowedMax, pacing};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Decision, Event, Facts, Lost, Needs, RateSample, SendLimit,
     Setup,
@@ -58,7 +58,7 @@ pub struct Bbr1 {
     params: Bbr1Params,
     setup: Setup,
     mode: Mode,
-    rounds: Rounds,
+    rounds: RoundCounter,
     bandwidth: WindowedMax<Rate>,
     aggregation: Aggregation,
     full_pipe: FullPipe,
@@ -95,7 +95,7 @@ impl Bbr1 {
         let mut bbr = Self {
             setup: *setup,
             mode: Mode::Startup,
-            rounds: Rounds::default(),
+            rounds: RoundCounter::default(),
             // Linux's filter drops what is older than its length, so that one round more is in it.
             bandwidth: WindowedMax::new(params.bandwidth_rounds + 1),
             aggregation: Aggregation::new(EXTRA_ACKED_ROUNDS),

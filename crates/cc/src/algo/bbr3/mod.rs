@@ -14,7 +14,7 @@ mod startup;
 pub use params::Bbr3Params;
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::bbr::{Aggregation, FullPipe, Rounds};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, RateSample, SendLimit, Setup,
 };
@@ -81,7 +81,7 @@ pub struct Bbr3 {
     params: Bbr3Params,
     setup: Setup,
     state: State,
-    rounds: Rounds,
+    rounds: RoundCounter,
     /// Bytes delivered in all, by the last ACK.
     delivered: u64,
     max_bandwidth: MaxBandwidth,
@@ -137,7 +137,7 @@ impl Bbr3 {
         let mut bbr = Self {
             setup: *setup,
             state: State::Startup,
-            rounds: Rounds::default(),
+            rounds: RoundCounter::default(),
             delivered: 0,
             max_bandwidth: MaxBandwidth::default(),
             bounds: Bounds::NONE,
