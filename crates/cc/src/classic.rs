@@ -3,7 +3,7 @@
 //! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
 
 use crate::algorithm::Declaration;
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
 use crate::hystart::HyStart;
 use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
@@ -294,7 +294,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.rule.observe(cx, ack);
         if self.window.in_slow_start()
             && let (Some(hystart), Some(rtt)) = (self.rule.hystart(), ack.rtt)
@@ -314,7 +314,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
             }
         }
         self.update_pacing(cx);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -7,8 +7,8 @@
 //!    transport reads [`control`](CongestionControl::control) and sends. A timer of the transport (RACK, RTO) gives
 //!    `on_lost`*, `on_event`*, then `control`. [`Event::Undo`] comes before [`Event::Recovered`]. `control` is read
 //!    after every group of callbacks and never kept across one.
-//! 2. [`Step::Decide`] suspends the run **between `on_ack` and the reading of `control`**: the agent's action is
-//!    applied, then `control` is read and data are sent. [`Step::Act`] comes from a policy inside; the transport applies it
+//! 2. [`Decision::Due`] suspends the run **between `on_ack` and the reading of `control`**: the agent's action is
+//!    applied, then `control` is read and data are sent. [`Decision::Made`] comes from a policy inside; the transport applies it
 //!    by the same [`agent`](CongestionControl::agent), at the same place and after the same delay. An agent outside sees
 //!    and does what one inside does.
 //! 3. After [`Event::LossRecovery`] and [`Event::EcnReduction`] the transport takes `control().cwnd` as its ssthresh
@@ -45,7 +45,7 @@ pub trait CongestionControl: Send {
     fn on_event(&mut self, cx: &mut Context, event: Event);
 
     /// An ACK has been processed: SACK, loss detection, RTT and rate sample are done.
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step;
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision;
 
     /// When this controller wants [`on_timer`](CongestionControl::on_timer) to be called.
     fn next_timer(&self) -> Option<Time> {
@@ -53,12 +53,12 @@ pub trait CongestionControl: Send {
     }
 
     /// The time asked for by [`next_timer`](CongestionControl::next_timer) has come.
-    fn on_timer(&mut self, _cx: &mut Context) -> Step {
-        Step::Continue
+    fn on_timer(&mut self, _cx: &mut Context) -> Decision {
+        Decision::NotDue
     }
 
-    /// The side of an algorithm that decides by actions: what an agent sees and does. Who returns [`Step::Decide`] or
-    /// [`Step::Act`] has one.
+    /// The side of an algorithm that decides by actions: what an agent sees and does. Who returns [`Decision::Due`] or
+    /// [`Decision::Made`] has one.
     fn agent(&mut self) -> Option<&mut dyn Agent> {
         None
     }
@@ -172,7 +172,7 @@ pub struct Facts {
     /// State of the transport's loss recovery; during [`CongestionControl::on_event`] the one before the event.
     pub phase: Phase,
     /// What held the last send back.
-    pub limited_by: Limit,
+    pub limited_by: SendLimit,
     /// Whether the window was the limit at any time of the last round (RFC 7661: else it must not grow).
     pub window_limited: bool,
 }
@@ -208,7 +208,7 @@ pub enum Phase {
 
 /// What held the last send back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Limit {
+pub enum SendLimit {
     /// The congestion window (or pacing).
     #[default]
     Window,
@@ -336,11 +336,11 @@ pub enum Event {
 
 /// Whether there is a decision at this ACK, and who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Decision {
     /// Go on.
-    Continue,
+    NotDue,
     /// Suspend the run here until the agent has acted.
-    Decide,
+    Due,
     /// The policy inside has chosen this action; it is in force at once, or after the flow's decision delay.
-    Act(u32),
+    Made(u32),
 }

@@ -29,8 +29,8 @@ pub use algorithm::{Algorithm, Build, Declaration, Declares, Spaces};
 pub use breakdown::{Breakdown, break_off};
 pub use classic::{Classic, Window, WindowRule};
 pub use contract::{
-    Ack, CongestionControl, Context, Control, Ecn, Event, Facts, Limit, Lost, Needs, Phase, RateSample, Rtt,
-    Setup, Step, SubflowView,
+    Ack, CongestionControl, Context, Control, Decision, Ecn, Event, Facts, Lost, Needs, Phase, RateSample,
+    Rtt, SendLimit, Setup, SubflowView,
 };
 pub use cwndlab_learn::{Agent, Learning, Rng};
 pub use probes::Probe;

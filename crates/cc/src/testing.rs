@@ -1,7 +1,9 @@
 //! A sender without a network, so that a test of a window rule reads as a story: send, acknowledge, lose.
 
 use crate::algorithm::{Algorithm, Spaces};
-use crate::contract::{Ack, CongestionControl, Context, Event, Facts, Phase, Rtt, Setup, Step, SubflowView};
+use crate::contract::{
+    Ack, CongestionControl, Context, Decision, Event, Facts, Phase, Rtt, Setup, SubflowView,
+};
 use crate::params::Value;
 use crate::units::Span;
 use cwndlab_learn::Rng;
@@ -50,7 +52,7 @@ impl Sender {
     }
 
     /// One ACK for so many segments, the window being full; an action of a policy inside is in force at once.
-    pub fn ack(&mut self, segments: u64) -> Step {
+    pub fn ack(&mut self, segments: u64) -> Decision {
         let bytes = segments * self.facts.mss;
         self.delivered += bytes;
         let cwnd = self.cc.control().cwnd;
@@ -65,7 +67,7 @@ impl Sender {
             ..Ack::default()
         };
         let step = self.call(|cc, cx| cc.on_ack(cx, &ack));
-        if let (Step::Act(action), Some(agent)) = (step, self.cc.agent()) {
+        if let (Decision::Made(action), Some(agent)) = (step, self.cc.agent()) {
             agent.act(action);
         }
         step

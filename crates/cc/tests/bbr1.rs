@@ -5,8 +5,8 @@
 
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Limit, Phase, Rate, RateSample, Registry, Rng, Rtt, Setup,
-    Span, SubflowView,
+    Ack, CongestionControl, Context, Event, Facts, Phase, Rate, RateSample, Registry, Rng, Rtt, SendLimit,
+    Setup, Span, SubflowView,
 };
 use std::fmt::Write as _;
 use std::path::Path as FilePath;
@@ -17,11 +17,14 @@ const RTT: Span = Span::from_millis(100);
 const BOTTLENECK: Rate = Rate::from_mbit(10);
 const BDP: u64 = 125;
 
-/// The modes, by the number that the probe shows.
-const STARTUP: f64 = 0.0;
-const DRAIN: f64 = 1.0;
-const PROBE_BW: f64 = 2.0;
-const PROBE_RTT: f64 = 3.0;
+/// The modes, by the numbers that the probe `mode` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
 
 /// A bottleneck with a queue without end, round trip by round trip: what window and pacing let out in one is delivered
 /// in the next, as fast as the bottleneck can.
@@ -53,7 +56,7 @@ impl Path {
     fn probing(settings: &[(&str, Value)]) -> Self {
         let mut path = Self::new(settings);
         path.until(
-            |path| path.probe("mode") == PROBE_BW,
+            |path| path.mode() == Mode::ProbeBw,
             |path| {
                 path.round();
             },
@@ -91,6 +94,11 @@ impl Path {
         self.cc.probe(&mut values);
         let at = self.cc.probes().iter().position(|probe| *probe == name);
         values[at.expect("a probe of bbr1")]
+    }
+
+    fn mode(&self) -> Mode {
+        let modes = [Mode::Startup, Mode::Drain, Mode::ProbeBw, Mode::ProbeRtt];
+        modes[self.probe("mode") as usize]
     }
 
     fn window(&self) -> u64 {
@@ -162,7 +170,7 @@ fn the_first_window_is_paced_over_the_rtt_of_the_handshake() {
 fn startup_doubles_and_leaves_after_three_flat_rounds() {
     let mut path = Path::new(&[]);
     let rounds = path.until(
-        |path| path.probe("mode") != STARTUP,
+        |path| path.mode() != Mode::Startup,
         |path| {
             path.round();
         },
@@ -175,17 +183,17 @@ fn startup_doubles_and_leaves_after_three_flat_rounds() {
 fn drain_paces_at_the_inverse_until_a_bdp_is_in_flight() {
     let mut path = Path::new(&[]);
     path.until(
-        |path| path.probe("mode") != STARTUP,
+        |path| path.mode() != Mode::Startup,
         |path| {
             path.round_of(3 * BDP, 0);
         },
     );
-    assert_eq!(path.probe("mode"), DRAIN);
+    assert_eq!(path.mode(), Mode::Drain);
     assert_near(path.pacing(), 0.99 / 2.885, 1e-3);
     path.round_of(2 * BDP, 0);
-    assert_eq!(path.probe("mode"), DRAIN, "twice the BDP is in flight");
+    assert_eq!(path.mode(), Mode::Drain, "twice the BDP is in flight");
     path.round_of(BDP, 0);
-    assert_eq!(path.probe("mode"), PROBE_BW);
+    assert_eq!(path.mode(), Mode::ProbeBw);
 }
 
 /// `bbr_set_cwnd`: 2 BDP, three quanta of a millisecond (1237 bytes at 0.99, so 2 segments at least), an even number, and
@@ -234,7 +242,7 @@ fn probe_rtt_cuts_the_window_to_four_and_restores_it() {
     let mut path = Path::probing(&[]);
     let before = path.round().round().window();
     path.until(
-        |path| path.probe("mode") == PROBE_RTT,
+        |path| path.mode() == Mode::ProbeRtt,
         |path| {
             path.round();
         },
@@ -243,7 +251,7 @@ fn probe_rtt_cuts_the_window_to_four_and_restores_it() {
     assert_eq!(path.window(), 4);
     let began = path.facts.now;
     path.until(
-        |path| path.probe("mode") != PROBE_RTT,
+        |path| path.mode() != Mode::ProbeRtt,
         |path| {
             path.round_of(4, 0);
         },
@@ -259,7 +267,7 @@ fn an_equal_rtt_confirms_the_minimum_if_it_is_said_so() {
     let mut path = Path::probing(&[("min_rtt_refresh", Value::Word("<="))]);
     for _ in 0..300 {
         path.round_of(BDP / 2, 0);
-        assert_ne!(path.probe("mode"), PROBE_RTT, "at {}", path.facts.now);
+        assert_ne!(path.mode(), Mode::ProbeRtt, "at {}", path.facts.now);
     }
 }
 
@@ -304,7 +312,7 @@ fn after_a_silence_it_paces_at_the_bandwidth() {
             path.round();
         },
     );
-    (path.facts.limited_by, path.facts.in_flight) = (Limit::Application, MSS);
+    (path.facts.limited_by, path.facts.in_flight) = (SendLimit::Application, MSS);
     path.facts.now += Span::from_secs(3);
     path.tell(|cc, cx| cc.on_sent(cx, MSS));
     assert_near(path.pacing(), 0.99, 0.01);
@@ -350,7 +358,7 @@ fn snapshot() -> String {
         let flight = path.flight();
         path.round();
         let [bandwidth, gain] = ["bw_mbps", "pacing_gain"].map(|name| path.probe(name));
-        let mode = ["Startup", "Drain", "ProbeBW", "ProbeRTT"][path.probe("mode") as usize];
+        let mode = ["Startup", "Drain", "ProbeBW", "ProbeRTT"][path.mode() as usize];
         let line = format!(
             "{round:4} {:6} {flight:6} {bandwidth:7.2} {gain:6.3} {mode:8} {}",
             path.window(),

@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::modes::*;
+use common::modes::Mode;
 use common::{MSS, check_golden, sender};
 use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Ack, Event, Limit, Lost, Phase, Rate, RateSample, Span, Time};
+use cwndlab_cc::{Ack, Event, Lost, Phase, Rate, RateSample, SendLimit, Span, Time};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
@@ -62,20 +62,20 @@ impl Pipe {
     }
 
     /// One whose flow is in this state, with what all it takes to come there.
-    fn in_state(mode: f64) -> Self {
+    fn in_state(mode: Mode) -> Self {
         let mut pipe = Self::new(&[]);
         pipe.until(mode);
         pipe
     }
 
-    fn until(&mut self, mode: f64) {
+    fn until(&mut self, mode: Mode) {
         for _ in 0..40_000 {
             if self.mode() == mode {
                 return;
             }
             self.step();
         }
-        panic!("mode {mode} is never reached, but {}", self.mode());
+        panic!("mode {mode:?} is never reached, but {:?}", self.mode());
     }
 
     fn run(&mut self, span: Span) {
@@ -89,8 +89,8 @@ impl Pipe {
         self.sender.facts.now
     }
 
-    fn mode(&self) -> f64 {
-        self.sender.probe("mode")
+    fn mode(&self) -> Mode {
+        Mode::shown(self.sender.probe("mode"))
     }
 
     fn longterm(&self) -> f64 {
@@ -230,11 +230,11 @@ fn startup_finds_the_bandwidth_in_log_rounds_and_ends_after_three_flat_ones() {
     let mut pipe = Pipe::new(&[]);
     while pipe.max_bw() < 9.8 {
         pipe.step();
-        assert_eq!(pipe.mode(), STARTUP);
+        assert_eq!(pipe.mode(), Mode::Startup);
     }
     let full = pipe.now().as_secs_f64();
     assert!((0.4..0.7).contains(&full), "full after {full} s");
-    pipe.until(DRAIN);
+    pipe.until(Mode::Drain);
     let flat = pipe.now().as_secs_f64() - full;
     assert!((0.3..0.8).contains(&flat), "flat for {flat} s");
     assert_eq!(pipe.sender.probe("pacing_gain"), 0.5);
@@ -247,7 +247,7 @@ fn what_the_application_limits_ends_no_startup_and_is_no_bandwidth() {
     let mut pipe = Pipe::new(&[]);
     pipe.app_limit = 5 * MSS;
     pipe.run(Span::from_secs(4));
-    assert_eq!(pipe.mode(), STARTUP);
+    assert_eq!(pipe.mode(), Mode::Startup);
     // More than was known counts, whoever limited it; less does not.
     assert_near(pipe.max_bw(), 0.4, 0.01);
     pipe.app_limit = 2 * MSS;
@@ -270,7 +270,7 @@ fn losses_end_startup() {
         }
         pipe.lost_of_flight = lost_of_flight;
         pipe.run(Span::from_millis(150));
-        (pipe.mode() != STARTUP, pipe.longterm())
+        (pipe.mode() != Mode::Startup, pipe.longterm())
     };
     let (ended, bound) = ends(6, 10 * MSS, true);
     assert!(ended && (10_000.0..80_000.0).contains(&bound), "bound {bound}");
@@ -282,15 +282,15 @@ fn losses_end_startup() {
 /// Section 5.3.2: Drain ends with a flight of one BDP, and CRUISE follows, as there is nothing left to drain.
 #[test]
 fn drain_empties_the_queue() {
-    let mut pipe = Pipe::in_state(DRAIN);
+    let mut pipe = Pipe::in_state(Mode::Drain);
     assert!(pipe.in_flight() > BDP + 20 * MSS);
-    while pipe.mode() == DRAIN {
+    while pipe.mode() == Mode::Drain {
         assert!(pipe.in_flight() > BDP - MSS);
         pipe.step();
     }
     assert!(pipe.in_flight() <= BDP);
     pipe.run(Span::from_millis(5));
-    assert_eq!(pipe.mode(), CRUISE);
+    assert_eq!(pipe.mode(), Mode::Cruise);
 }
 
 /// "Exiting DRAIN based on time": when the path has become slower than half, from two BDP in flight, half a second.
@@ -299,9 +299,9 @@ fn drain_ends_after_three_rounds() {
     let mut pipe = Pipe::new(&[]);
     pipe.run(Span::from_millis(800));
     pipe.rate = Rate::from_mbit(4);
-    pipe.until(DRAIN);
+    pipe.until(Mode::Drain);
     let began = pipe.now();
-    pipe.until(DOWN);
+    pipe.until(Mode::Down);
     assert!(pipe.in_flight() > BDP);
     let took = pipe.now().since(began).as_secs_f64();
     assert!((1.5..2.2).contains(&took), "{took} s");
@@ -311,23 +311,23 @@ fn drain_ends_after_three_rounds() {
 /// Section 5.3.3: two to three seconds after DOWN begins REFILL for a round, then UP until three flat rounds, DOWN.
 #[test]
 fn a_cycle_of_probe_bw() {
-    let mut pipe = Pipe::in_state(CRUISE);
+    let mut pipe = Pipe::in_state(Mode::Cruise);
     let began = pipe.now();
     pipe.run(RTT);
     assert_near(pipe.cwnd() as f64, 2.0 * BDP as f64, 3.0 * MSS as f64);
-    pipe.until(REFILL);
+    pipe.until(Mode::Refill);
     let waited = pipe.now().since(began).as_secs_f64();
     assert!((1.9..3.1).contains(&waited), "{waited} s");
     assert_eq!(pipe.sender.probe("pacing_gain"), 1.0);
-    let mut took = |next: f64| {
+    let mut took = |next: Mode| {
         let began = pipe.now();
         pipe.until(next);
         (pipe.now().since(began).as_secs_f64(), pipe.sender.probe("pacing_gain"))
     };
-    let (refill, gain) = took(UP);
+    let (refill, gain) = took(Mode::Up);
     assert_near(refill, 0.1, 0.01);
     assert_eq!(gain, 1.25);
-    let (up, gain) = took(DOWN);
+    let (up, gain) = took(Mode::Down);
     assert!((0.3..0.6).contains(&up), "{up} s");
     assert_eq!(gain, 0.9);
 }
@@ -335,7 +335,7 @@ fn a_cycle_of_probe_bw() {
 /// 2.25 BDP and two segments in UP (sections 5.3.3.5 and 5.6.4.2), with what one ACK brings.
 #[test]
 fn the_window_of_a_probe() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     pipe.run(Span::from_millis(200));
     assert_near(pipe.cwnd() as f64, 2.25 * BDP as f64 + 2.0 * MSS as f64, 3.0 * MSS as f64);
 }
@@ -345,12 +345,12 @@ fn the_window_of_a_probe() {
 fn the_smallest_window_is_three_quanta() {
     let mut pipe = Pipe::new(&[]);
     pipe.rate = Rate::from_bits_per_sec(100_000);
-    pipe.until(DOWN);
+    pipe.until(Mode::Down);
     pipe.run(Span::from_millis(500));
     let control = pipe.sender.cc.control();
     assert_near(pipe.sender.probe("min_rtt_ms"), 100.8, 0.01);
     assert_eq!(control.send_quantum, 2 * MSS);
-    let expected = if pipe.mode() == UP { 8 * MSS } else { 6 * MSS };
+    let expected = if pipe.mode() == Mode::Up { 8 * MSS } else { 6 * MSS };
     assert_eq!(control.cwnd, expected);
 }
 
@@ -359,10 +359,10 @@ fn the_smallest_window_is_three_quanta() {
 fn small_flows_probe_as_often_as_reno() {
     let mut pipe = Pipe::new(&[]);
     pipe.rate = Rate::from_bits_per_sec(400_000);
-    pipe.until(UP);
-    pipe.until(DOWN);
+    pipe.until(Mode::Up);
+    pipe.until(Mode::Down);
     let began = pipe.now();
-    pipe.until(REFILL);
+    pipe.until(Mode::Refill);
     let waited = pipe.now().since(began).as_secs_f64();
     assert!((0.4..1.1).contains(&waited), "{waited} s");
 }
@@ -371,14 +371,14 @@ fn small_flows_probe_as_often_as_reno() {
 /// (2.98 - 3) / 0.98 is nothing. Once a probe; then 15 % are left to others.
 #[test]
 fn a_probe_that_loses_too_much_sets_the_longterm_bound() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     pipe.lose(3, 150 * MSS);
-    assert_eq!(pipe.mode(), UP);
+    assert_eq!(pipe.mode(), Mode::Up);
     pipe.lose(1, 150 * MSS);
-    assert_eq!((pipe.mode(), pipe.longterm()), (DOWN, 146_000.0 + 3.0 * 1000.0));
+    assert_eq!((pipe.mode(), pipe.longterm()), (Mode::Down, 146_000.0 + 3.0 * 1000.0));
     pipe.lose(10, 140 * MSS);
     assert_eq!(pipe.longterm(), 149_000.0);
-    pipe.until(CRUISE);
+    pipe.until(Mode::Cruise);
     pipe.run(RTT);
     assert!(pipe.cwnd() <= 126_650, "{} bytes", pipe.cwnd());
 }
@@ -387,7 +387,7 @@ fn a_probe_that_loses_too_much_sets_the_longterm_bound() {
 /// the 50 of the packet another (2 - 0) / 0.98.
 #[test]
 fn the_threshold_is_found_within_a_packet() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     let lost =
         Lost { bytes: 50 * MSS, in_flight_at_send: 150 * MSS, lost_total: 50 * MSS, ..Lost::default() };
     pipe.sender.call(|cc, cx| cc.on_lost(cx, &lost));
@@ -397,19 +397,19 @@ fn the_threshold_is_found_within_a_packet() {
 /// A flight far below the model is no sign of a smaller path: not below 0.7 of the BDP (HandleInflightTooHigh).
 #[test]
 fn the_longterm_bound_is_not_below_beta_of_the_target() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     pipe.lose(1, 20 * MSS);
-    assert_eq!(pipe.mode(), DOWN);
+    assert_eq!(pipe.mode(), Mode::Down);
     assert_near(pipe.longterm(), 0.7 * BDP as f64, MSS as f64);
 }
 
 /// "Exiting PROBE_UP on loss when application-limited": it ends, but the flight tells nothing of the path.
 #[test]
 fn an_application_limited_flight_sets_no_bound() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     pipe.app_limit = 20 * MSS;
     pipe.lose(1, 20 * MSS);
-    assert_eq!(pipe.mode(), DOWN);
+    assert_eq!(pipe.mode(), Mode::Down);
     assert!(pipe.longterm().is_nan());
 }
 
@@ -417,27 +417,27 @@ fn an_application_limited_flight_sets_no_bound() {
 /// without a cruise, and raises the bound: by 1, 2, 4, 8 segments a round.
 #[test]
 fn a_careful_probe_first_then_one_that_raises_the_bound() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     pipe.lose(3, 100 * MSS);
     assert_eq!(pipe.longterm(), 99_000.0);
     // All of that flight tells the same.
     pipe.lost_of_flight = 10 * MSS;
-    pipe.until(CRUISE);
+    pipe.until(Mode::Cruise);
     pipe.lost_of_flight = 0;
-    pipe.until(UP);
+    pipe.until(Mode::Up);
     let began = pipe.now();
-    pipe.until(DOWN);
+    pipe.until(Mode::Down);
     assert!(pipe.now().since(began) < Span::from_millis(50), "it does not stay");
-    pipe.until(REFILL);
+    pipe.until(Mode::Refill);
     assert!(pipe.now().since(began) < Span::from_millis(250), "no cruise in between");
-    pipe.until(UP);
+    pipe.until(Mode::Up);
     let raised: Vec<_> = (0..4)
         .map(|_| {
             pipe.run(RTT);
             (pipe.longterm() - 99_000.0) / MSS as f64
         })
         .collect();
-    assert_eq!(pipe.mode(), UP, "the bound, not the path, is the limit");
+    assert_eq!(pipe.mode(), Mode::Up, "the bound, not the path, is the limit");
     // 1, 3, 7, 15, less what the first rounds have to wait for a full window.
     for (raised, at_most) in raised.iter().zip([1.0, 3.0, 7.0, 15.0]) {
         assert!((at_most / 3.0 - 1.0..=at_most + 1.0).contains(raised), "{raised} of {at_most}");
@@ -450,7 +450,7 @@ fn a_careful_probe_first_then_one_that_raises_the_bound() {
 #[test]
 fn losses_between_probes_set_the_shortterm_bounds() {
     for (rate, bw, share) in [(9, 9.0, 0.7), (5, 7.0, 1.0)] {
-        let mut pipe = Pipe::in_state(CRUISE);
+        let mut pipe = Pipe::in_state(Mode::Cruise);
         pipe.run(RTT);
         let cwnd = pipe.cwnd() as f64;
         pipe.rate = Rate::from_mbit(rate);
@@ -464,7 +464,7 @@ fn losses_between_probes_set_the_shortterm_bounds() {
         assert_near(pipe.sender.probe("bw_mbps"), bw, 0.1);
         assert_near(pipe.max_bw(), 10.0, 0.01);
         assert_near(pipe.sender.probe("inflight_shortterm_bytes"), share * cwnd, 3.0 * MSS as f64);
-        pipe.until(REFILL);
+        pipe.until(Mode::Refill);
         assert_near(pipe.sender.probe("bw_mbps"), 10.0, 0.01);
     }
 }
@@ -472,15 +472,15 @@ fn losses_between_probes_set_the_shortterm_bounds() {
 /// Section 5.5.11: what was cut, and the probe that was ended, come back.
 #[test]
 fn a_spurious_recovery_is_taken_back() {
-    let mut pipe = Pipe::in_state(UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
     let cwnd = pipe.cwnd();
     pipe.lose(5, 150 * MSS);
-    assert_eq!(pipe.mode(), DOWN);
+    assert_eq!(pipe.mode(), Mode::Down);
     pipe.event(Event::LossRecovery);
     pipe.step();
     assert!(pipe.cwnd() < cwnd);
     pipe.event(Event::Undo);
-    assert_eq!(pipe.mode(), REFILL);
+    assert_eq!(pipe.mode(), Mode::Refill);
     assert!(pipe.longterm().is_nan());
     assert!(pipe.cwnd() >= cwnd);
 }
@@ -489,7 +489,7 @@ fn a_spurious_recovery_is_taken_back() {
 /// delivered does not hold the flow down.
 #[test]
 fn a_timeout_is_no_lock_in() {
-    let mut pipe = Pipe::in_state(CRUISE);
+    let mut pipe = Pipe::in_state(Mode::Cruise);
     pipe.run(RTT);
     let cwnd = pipe.cwnd();
     pipe.flight.clear();
@@ -498,7 +498,7 @@ fn a_timeout_is_no_lock_in() {
     assert_eq!(pipe.cwnd(), MSS);
     // The target of one segment makes it Reno's time to probe: the short view is forgotten with the first ACK.
     pipe.step();
-    assert_eq!(pipe.mode(), REFILL);
+    assert_eq!(pipe.mode(), Mode::Refill);
     assert!(pipe.cwnd() <= 4 * MSS, "{} bytes", pipe.cwnd());
     pipe.event(Event::Recovered);
     pipe.run(Span::from_millis(300));
@@ -509,18 +509,18 @@ fn a_timeout_is_no_lock_in() {
 /// Section 5.3.4: after 5 s without a lower RTT half a BDP for 200 ms, then CRUISE with the window from before.
 #[test]
 fn probe_rtt_comes_every_five_seconds() {
-    let mut pipe = Pipe::in_state(PROBE_RTT);
+    let mut pipe = Pipe::in_state(Mode::ProbeRtt);
     let began = pipe.now();
     assert!((4.9..6.5).contains(&began.as_secs_f64()), "{began}");
     assert_near(pipe.cwnd() as f64, BDP as f64 / 2.0, MSS as f64);
-    pipe.until(CRUISE);
+    pipe.until(Mode::Cruise);
     // Half of the flight has to leave first.
     let took = pipe.now().since(began).as_secs_f64();
     assert!((0.2..0.35).contains(&took), "{took} s");
     assert!(pipe.cwnd() >= 2 * BDP - 3 * MSS, "{} bytes", pipe.cwnd());
     assert_near(pipe.sender.probe("bw_mbps"), 10.0, 0.01);
     let ended = pipe.now();
-    pipe.until(PROBE_RTT);
+    pipe.until(Mode::ProbeRtt);
     assert_near(pipe.now().since(ended).as_secs_f64(), 5.0, 0.01);
 }
 
@@ -532,7 +532,7 @@ fn an_rtt_that_stands_still_is_a_new_minimum_if_asked_for() {
         (0..150)
             .filter(|_| {
                 pipe.run(RTT);
-                pipe.mode() == PROBE_RTT
+                pipe.mode() == Mode::ProbeRtt
             })
             .count()
     };
@@ -541,7 +541,7 @@ fn an_rtt_that_stands_still_is_a_new_minimum_if_asked_for() {
 }
 
 /// Lets all in flight be acknowledged, waits, and sends again.
-fn pause(pipe: &mut Pipe, limit: Limit) {
+fn pause(pipe: &mut Pipe, limit: SendLimit) {
     while !pipe.flight.is_empty() {
         pipe.ack();
     }
@@ -553,26 +553,26 @@ fn pause(pipe: &mut Pipe, limit: Limit) {
 /// Section 5.4.1: silence is effort enough to see the path without a queue.
 #[test]
 fn no_probe_rtt_after_silence() {
-    let after = |limit: Limit| {
-        let mut pipe = Pipe::in_state(CRUISE);
+    let after = |limit: SendLimit| {
+        let mut pipe = Pipe::in_state(Mode::Cruise);
         pause(&mut pipe, limit);
         pipe.step();
         pipe.mode()
     };
-    assert_ne!(after(Limit::Application), PROBE_RTT);
-    assert_eq!(after(Limit::Window), PROBE_RTT);
+    assert_ne!(after(SendLimit::Application), Mode::ProbeRtt);
+    assert_eq!(after(SendLimit::Window), Mode::ProbeRtt);
 }
 
 /// Section 5.4.1: ProbeBW begins again at the bandwidth, and a ProbeRTT that silence has completed is over.
 #[test]
 fn a_restart_paces_at_the_bandwidth() {
-    let mut pipe = Pipe::in_state(UP);
-    pause(&mut pipe, Limit::Application);
-    assert_eq!(pipe.mode(), UP);
+    let mut pipe = Pipe::in_state(Mode::Up);
+    pause(&mut pipe, SendLimit::Application);
+    assert_eq!(pipe.mode(), Mode::Up);
     assert_near(pipe.pacing().0 as f64, 9.9e6, 1e4);
-    let mut pipe = Pipe::in_state(PROBE_RTT);
-    pause(&mut pipe, Limit::Application);
-    assert_eq!(pipe.mode(), CRUISE);
+    let mut pipe = Pipe::in_state(Mode::ProbeRtt);
+    pause(&mut pipe, SendLimit::Application);
+    assert_eq!(pipe.mode(), Mode::Cruise);
 }
 
 /// "Entering and exiting PROBE_RTT during STARTUP".
@@ -580,22 +580,22 @@ fn a_restart_paces_at_the_bandwidth() {
 fn from_probe_rtt_back_to_startup() {
     let mut pipe = Pipe::new(&[]);
     pipe.app_limit = 9 * MSS;
-    pipe.until(PROBE_RTT);
+    pipe.until(Mode::ProbeRtt);
     pipe.run(Span::from_millis(600));
-    assert_eq!(pipe.mode(), STARTUP);
+    assert_eq!(pipe.mode(), Mode::Startup);
 }
 
 /// The bandwidth of two cycles ago is forgotten ("Decreasing bandwidth", by half: the pipe loses nothing).
 #[test]
 fn a_lower_rate_is_believed_after_two_cycles() {
-    let mut pipe = Pipe::in_state(CRUISE);
+    let mut pipe = Pipe::in_state(Mode::Cruise);
     pipe.rate = Rate::from_mbit(5);
-    pipe.until(UP);
-    pipe.until(DOWN);
+    pipe.until(Mode::Up);
+    pipe.until(Mode::Down);
     assert_near(pipe.max_bw(), 10.0, 0.01);
-    pipe.until(UP);
-    pipe.until(DOWN);
-    pipe.until(UP);
+    pipe.until(Mode::Up);
+    pipe.until(Mode::Down);
+    pipe.until(Mode::Up);
     assert_near(pipe.max_bw(), 5.0, 0.1);
 }
 
@@ -619,7 +619,7 @@ fn rounds() {
         };
         let line = format!(
             "{tenth:4} {:2} {:6} {:6} {then}",
-            pipe.mode(),
+            pipe.mode() as u8,
             pipe.cwnd() / MSS,
             pipe.pacing().0 / 1000
         );

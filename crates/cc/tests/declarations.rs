@@ -2,7 +2,7 @@
 
 use cwndlab_cc::params::{Allowed, Value};
 use cwndlab_cc::testing::{Sender, check_declaration};
-use cwndlab_cc::{Ack, Algorithm, RateSample, Registry, Setup, Span, Step, SubflowView};
+use cwndlab_cc::{Ack, Algorithm, Decision, RateSample, Registry, Setup, Span, SubflowView};
 
 const MSS: u64 = 1000;
 const RTT: Span = Span::from_millis(50);
@@ -66,9 +66,9 @@ fn window_on_an_endless_path(algorithm: &Algorithm) -> f64 {
         let step = sender.call(|cc, cx| cc.on_ack(cx, &ack));
         if let Some(agent) = sender.cc.agent() {
             match step {
-                Step::Continue => {}
-                Step::Decide => agent.act(agent.actions() - 1),
-                Step::Act(action) => agent.act(action),
+                Decision::NotDue => {}
+                Decision::Due => agent.act(agent.actions() - 1),
+                Decision::Made(action) => agent.act(action),
             }
         }
         if sender.cwnd_segments() > MANY_SEGMENTS {

@@ -1,4 +1,4 @@
-//! The pilot of Seo et al. (2022, 2024): when a tuple is stored and with which reward, when the network learns, what an
+//! The policy of Seo et al. (2022, 2024): when a tuple is stored and with which reward, when the network learns, what an
 //! agent outside sees, and which weights suit. Numbers are computed here without the code under test.
 
 mod common;
@@ -8,7 +8,7 @@ use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::decisions::{ActionSet, GivenWeights, Scaling, Weights};
 use cwndlab_cc::params::{Allowed, NamedFile, Parameter, Value};
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Event, Phase, Registry, Span, Step};
+use cwndlab_cc::{Decision, Event, Phase, Registry, Span};
 use cwndlab_learn::{Mlp, Rng};
 
 const RTT: Span = Span::from_millis(100);
@@ -19,7 +19,7 @@ fn word(word: &'static str) -> (&'static str, Value) {
 }
 
 /// Without HyStart, so that slow start lasts until something is lost.
-fn pilot(name: &str, set: &[(&str, Value)]) -> Sender {
+fn after_a_loss(name: &str, set: &[(&str, Value)]) -> Sender {
     let set = [&[("hystart", Value::Flag(false))], set].concat();
     let mut sender = sender(name, &set, 100, RTT);
     sender.lose();
@@ -60,17 +60,17 @@ fn stored(sender: &mut Sender, acks: u32) -> f64 {
 #[test]
 fn tuples_are_stored_by_the_rule() {
     for name in BOTH {
-        let mut literal = pilot(name, &[]);
+        let mut literal = after_a_loss(name, &[]);
         stored(&mut literal, 200);
         // Below the threshold, where an action may have left the window, there is slow start for some ACKs.
         let most = stored(&mut literal, 1000);
         assert!((900.0..=1000.0).contains(&most), "{name}: nearly every ACK of a run, and {most}");
 
-        let mut per_rtt = pilot(name, &[word("per-rtt")]);
+        let mut per_rtt = after_a_loss(name, &[word("per-rtt")]);
         stored(&mut per_rtt, 500);
         assert_eq!(stored(&mut per_rtt, 1000), 10.0, "{name}");
 
-        let mut since_tuple = pilot(name, &[word("since-tuple")]);
+        let mut since_tuple = after_a_loss(name, &[word("since-tuple")]);
         stored(&mut since_tuple, 500);
         let few = stored(&mut since_tuple, 1000);
         assert!((9.0..100.0).contains(&few), "{name}: {few}");
@@ -87,7 +87,7 @@ fn one_tuple_a_decision() {
         ("weights", still.to_value()),
         ("epsilon", Value::Number(0.0)),
     ];
-    let mut sender = pilot("dqn-newreno", &set);
+    let mut sender = after_a_loss("dqn-newreno", &set);
     stored(&mut sender, 70);
     assert_eq!(stored(&mut sender, 700), 10.0);
 }
@@ -96,7 +96,7 @@ fn one_tuple_a_decision() {
 #[test]
 fn right_after_a_loss_tuples_are_rare() {
     for name in BOTH {
-        let mut sender = pilot(name, &[]);
+        let mut sender = after_a_loss(name, &[]);
         sender.facts.rtt.minimum = Span::from_secs(10);
         let few = stored(&mut sender, 1000);
         assert!(few < 60.0, "{name}: {few}");
@@ -120,7 +120,7 @@ fn in_slow_start_and_recovery_nothing_is_stored() {
 #[test]
 fn it_learns_once_there_are_tuples_enough() {
     for name in BOTH {
-        let mut sender = pilot(name, &[("warmup", Value::Count(500))]);
+        let mut sender = after_a_loss(name, &[("warmup", Value::Count(500))]);
         while sender.probe("replay_tuples") < 499.0 {
             sender.wait(Span::from_millis(1)).ack(1);
         }
@@ -132,7 +132,7 @@ fn it_learns_once_there_are_tuples_enough() {
 
 #[test]
 fn the_ring_holds_so_many() {
-    let mut sender = pilot("dqn-cubic", &[("replay", Value::Count(64))]);
+    let mut sender = after_a_loss("dqn-cubic", &[("replay", Value::Count(64))]);
     stored(&mut sender, 1000);
     assert_eq!(sender.probe("replay_tuples"), 64.0);
 }
@@ -157,7 +157,7 @@ fn the_reward_is_a_share_of_the_largest_rate_and_minus_one_for_a_loss() {
 #[test]
 fn a_timeout_is_punished_by_the_later_paper() {
     for (name, reward) in [("dqn-cubic", -1.0), ("dqn-cubic-2022", 0.7)] {
-        let mut sender = pilot(name, &play(name, 1));
+        let mut sender = after_a_loss(name, &play(name, 1));
         sender.wait(RTT).ack(1);
         sender.event(Event::Timeout);
         assert!((sender.probe("reward") - reward).abs() < 1e-6, "{name}");
@@ -168,11 +168,11 @@ fn a_timeout_is_punished_by_the_later_paper() {
 
 #[test]
 fn given_weights_play() {
-    let mut newreno = pilot("dqn-newreno", &play("dqn-newreno", 6));
+    let mut newreno = after_a_loss("dqn-newreno", &play("dqn-newreno", 6));
     stored(&mut newreno, 70);
     assert_eq!((newreno.cwnd_segments(), newreno.probe("action")), (80.0, 6.0));
     assert_eq!(newreno.probe("replay_tuples"), 0.0, "who does not learn keeps nothing");
-    let mut cubic = pilot("dqn-cubic", &play("dqn-cubic", 3));
+    let mut cubic = after_a_loss("dqn-cubic", &play("dqn-cubic", 3));
     stored(&mut cubic, 200);
     assert_eq!(cubic.probe("action"), 3.0);
     assert!((cubic.probe("c_segments_per_s3") - 1.2).abs() < 1e-9);
@@ -186,7 +186,7 @@ fn learned(sender: &Sender) -> Option<Weights> {
 #[test]
 fn weights_are_given_back() {
     for name in BOTH {
-        let mut sender = pilot(name, &play(name, 1));
+        let mut sender = after_a_loss(name, &play(name, 1));
         assert!(learned(&sender).is_none(), "none before the first decision");
         stored(&mut sender, 200);
         let kept = learned(&sender).unwrap();
@@ -194,7 +194,7 @@ fn weights_are_given_back() {
         assert_eq!(file.content(), Some(&Weights { inputs: String::new(), ..kept }));
     }
     assert!(sender("cubic", &[], 10, RTT).cc.learning().is_none());
-    let mut running = pilot("dqn-cubic", &[("state", Value::Word("running"))]);
+    let mut running = after_a_loss("dqn-cubic", &[("state", Value::Word("running"))]);
     stored(&mut running, 200);
     assert!(learned(&running).is_none(), "its inputs have no constant scale");
 }
@@ -206,9 +206,9 @@ fn an_agent_outside_is_asked() {
     let mut sender = sender("dqn-newreno", &[outside], 100, RTT);
     sender.lose();
     for _ in 0..69 {
-        assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Continue);
+        assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Decision::NotDue);
     }
-    assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Step::Decide);
+    assert_eq!(sender.wait(Span::from_millis(1)).ack(1), Decision::Due);
     let mut state = [0.0; 3];
     let agent = sender.cc.agent().unwrap();
     assert_eq!((agent.observation_len(), agent.actions()), (3, 7));
@@ -216,7 +216,7 @@ fn an_agent_outside_is_asked() {
     assert_eq!(state, [0.07, 0.07, 1.0]);
     agent.act(6);
     assert_eq!(sender.cwnd_segments(), 80.0);
-    let decided = (0..80).filter(|_| sender.wait(Span::from_millis(1)).ack(1) == Step::Decide).count();
+    let decided = (0..80).filter(|_| sender.wait(Span::from_millis(1)).ack(1) == Decision::Due).count();
     assert_eq!(decided, 1);
     let reward = sender.cc.agent().unwrap().observe(&mut state);
     assert!((reward - 0.8).abs() < 1e-6 && state[1] == 0.08, "{reward}, {state:?}");
@@ -281,7 +281,7 @@ fn a_loss_may_be_held_against_all_of_the_last_rtt() {
             ("learning_rate", Value::Number(0.01)),
             ("dropout", Value::Number(0.0)),
         ];
-        let mut sender = pilot("dqn-cubic", &set);
+        let mut sender = after_a_loss("dqn-cubic", &set);
         stored(&mut sender, 400);
         sender.lose();
         // Too soon after a loss for tuples, but not for decisions.
@@ -295,7 +295,7 @@ fn a_loss_may_be_held_against_all_of_the_last_rtt() {
 
 #[test]
 fn segments_are_whole() {
-    let mut sender = pilot("dqn-newreno", &[]);
+    let mut sender = after_a_loss("dqn-newreno", &[]);
     stored(&mut sender, 2000);
     assert_eq!(sender.cc.control().cwnd % MSS, 0);
 }

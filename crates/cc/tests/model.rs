@@ -5,8 +5,8 @@
 
 use cwndlab_cc::params::{Allowed, ParamSpec, Value};
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Event, Facts, Limit, Lost, Phase, RateSample, Registry, Rng,
-    Rtt, Setup, Span, SubflowView, Time,
+    Ack, Algorithm, CongestionControl, Context, Event, Facts, Lost, Phase, RateSample, Registry, Rng, Rtt,
+    SendLimit, Setup, Span, SubflowView, Time,
 };
 use proptest::prelude::*;
 
@@ -207,7 +207,7 @@ impl Model {
             Operation::RttChange(rtt) => self.change_rtt(rtt),
             Operation::AppLimited(limited) => {
                 self.facts.window_limited = !limited;
-                self.facts.limited_by = if limited { Limit::Application } else { Limit::Window };
+                self.facts.limited_by = if limited { SendLimit::Application } else { SendLimit::Window };
             }
             Operation::Timer => {
                 if let Some(at) = self.cc.next_timer() {
@@ -280,7 +280,7 @@ impl Model {
                 prior_delivered: self.delivered,
                 prior_lost: self.lost - mss,
                 lost_total: self.lost,
-                app_limited: self.facts.limited_by == Limit::Application,
+                app_limited: self.facts.limited_by == SendLimit::Application,
             };
             self.call(|cc, cx| cc.on_lost(cx, &lost));
         }

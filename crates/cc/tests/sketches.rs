@@ -11,8 +11,8 @@ mod sketch {
 
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Lost, Phase, Rate, RateSample, Rng, Rtt, Setup, Span,
-    Step, SubflowView, Time,
+    Ack, CongestionControl, Context, Decision, Event, Facts, Lost, Phase, Rate, RateSample, Rng, Rtt, Setup,
+    Span, SubflowView, Time,
 };
 use sketch::bbr::{Bbr, Mode, Seen};
 use sketch::steered::{Log, Pilot, Steered};
@@ -181,7 +181,7 @@ fn a_steered_controller_asks_once_a_window_and_the_action_is_in_force_at_once() 
     let mut decisions = 0;
     for _ in 0..100 {
         sender.wait(Span::from_millis(1));
-        if sender.ack(1) == Step::Decide {
+        if sender.ack(1) == Decision::Due {
             decisions += 1;
             let before = sender.cwnd_segments();
             let agent = sender.cc.agent().expect("a steered controller has one");

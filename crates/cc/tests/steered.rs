@@ -8,7 +8,7 @@ use cwndlab_cc::algo::steered::inputs;
 use cwndlab_cc::decisions::{GivenWeights, Weights};
 use cwndlab_cc::params::{Allowed, NamedFile, Parameter, Value};
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Event, Lost, Registry, Span, Step};
+use cwndlab_cc::{Decision, Event, Lost, Registry, Span};
 use cwndlab_learn::{Mlp, Rng};
 
 const RTT: Span = Span::from_millis(100);
@@ -17,7 +17,7 @@ const STAY: u32 = 0;
 /// An agent outside at 100 segments, which has just decided.
 fn steered(set: &[(&str, Value)]) -> Sender {
     let mut sender = sender("steered", set, 100, RTT);
-    assert_eq!(sender.wait(RTT).ack(1), Step::Decide);
+    assert_eq!(sender.wait(RTT).ack(1), Decision::Due);
     act(&mut sender, STAY);
     sender
 }
@@ -40,7 +40,7 @@ fn lose(sender: &mut Sender, segments: u64) {
 /// An RTT passes, in which so many segments are delivered and lost; reward and state.
 fn after_a_round(sender: &mut Sender, delivered: u64, lost: u64) -> (f64, [f32; 5]) {
     lose(sender, lost);
-    assert_eq!(sender.wait(RTT).ack(delivered), Step::Decide);
+    assert_eq!(sender.wait(RTT).ack(delivered), Decision::Due);
     observe(sender)
 }
 
@@ -147,7 +147,7 @@ fn a_network_steers_by_what_it_sees() {
     let network = by_the_rtt();
     let mut sender = sender("steered", &played(&network), 100, RTT);
     assert!(learned(&sender).is_none(), "none before the first decision");
-    assert_eq!(sender.wait(RTT).ack(1), Step::Act(3), "nobody outside is asked");
+    assert_eq!(sender.wait(RTT).ack(1), Decision::Made(3), "nobody outside is asked");
     assert_eq!((sender.cwnd_segments(), sender.probe("action")), (110.0, 3.0));
     sender.facts.rtt.latest = Span::from_millis(250);
     sender.wait(RTT).ack(1);

@@ -2,7 +2,7 @@
 
 mod dqn;
 
-use crate::run::{Control, run_seed};
+use crate::run::{RunToken, run_seed};
 use crate::scenario::{Scenario, Source, read};
 use crate::trace::Memory;
 use cpu_time::ThreadTime;
@@ -75,7 +75,8 @@ fn scenario(
 
 fn time_once(scenario: &Scenario) -> Result<(f64, Work), String> {
     let begin = ThreadTime::now();
-    let outcome = run_seed(scenario, 1, false, &Control::default()).map_err(|failure| failure.to_string())?;
+    let outcome =
+        run_seed(scenario, 1, false, &RunToken::default()).map_err(|failure| failure.to_string())?;
     Ok((begin.elapsed().as_secs_f64(), outcome.work))
 }
 

@@ -16,7 +16,7 @@ const PERMILLE: u64 = 1000;
 
 /// What another thread may see of a run and do to it.
 #[derive(Debug, Default)]
-pub struct Control {
+pub struct RunToken {
     /// Set it to stop the run soon.
     pub cancel: AtomicBool,
     /// How much of the simulated time is done, in thousandths.
@@ -63,18 +63,18 @@ impl std::error::Error for Failure {}
 ///
 /// # Errors
 /// The run was cancelled, a controller broke it off, or the simulator has a fault.
-pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, control: &Control) -> Result<Outcome, Failure> {
+pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, token: &RunToken) -> Result<Outcome, Failure> {
     let spec = scenario.spec(seed, record);
     let run = || {
         if spec.record.is_some() || spec.timeout_patterns {
-            run_in_slices(Sim::watched(&spec), scenario, seed, control)
+            run_in_slices(Sim::watched(&spec), scenario, seed, token)
         } else {
-            run_in_slices(Sim::new(&spec), scenario, seed, control)
+            run_in_slices(Sim::new(&spec), scenario, seed, token)
         }
     };
     match guarded(seed, run) {
         // Who cancels a run may have torn its controller out of an endless loop.
-        Err(Failure::Controller(_)) if control.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
+        Err(Failure::Controller(_)) if token.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
         result => result?,
     }
 }
@@ -91,16 +91,16 @@ fn run_in_slices<T: Tap>(
     mut sim: Sim<T>,
     scenario: &Scenario,
     seed: u64,
-    control: &Control,
+    token: &RunToken,
 ) -> Result<Outcome, Failure> {
     for slice in 1..=SLICES {
-        if control.cancel.load(Ordering::Relaxed) {
+        if token.cancel.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
         if let Stop::Decision(flow) = sim.run_until(slice_end(scenario, slice)) {
             return Err(Failure::Waiting(name_of(scenario, seed, flow)));
         }
-        control.progress.store(slice * PERMILLE / SLICES, Ordering::Relaxed);
+        token.progress.store(slice * PERMILLE / SLICES, Ordering::Relaxed);
     }
     Ok(sim.outcome())
 }

@@ -7,7 +7,7 @@ mod generated;
 
 use common::read_with;
 use cwndlab_cc::{Span, Time};
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome};
 use cwndlab_sim::queue::Limit;
@@ -209,7 +209,7 @@ fn capacity_bytes(capacity: &Capacity, duration: Span) -> f64 {
 }
 
 fn outcome(scenario: &Scenario, seed: u64, record: bool) -> Outcome {
-    let outcome = run_seed(scenario, seed, record, &Control::default());
+    let outcome = run_seed(scenario, seed, record, &RunToken::default());
     Outcome { recording: None, ..outcome.unwrap_or_else(|failure| panic!("{failure}")) }
 }
 

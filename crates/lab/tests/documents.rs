@@ -5,7 +5,7 @@ mod common;
 
 use common::accepted;
 use cwndlab_lab::measures::{OverTime, outcome_json};
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, Recording};
 use sha2::{Digest, Sha256};
@@ -153,7 +153,7 @@ fn scenarios() -> Vec<(String, String)> {
 fn document(scenario: &Scenario) -> String {
     let mut document = String::new();
     for (seed, record) in [(1, false), (2, true)] {
-        let outcome = run_seed(scenario, seed, record, &Control::default()).expect("a run");
+        let outcome = run_seed(scenario, seed, record, &RunToken::default()).expect("a run");
         let json = outcome_json(&outcome, &OverTime::of(scenario, &outcome));
         let _ = write!(document, "{json}\n{:?}", outcome.intervals.end_s);
         outcome.intervals.flows.iter().for_each(|flow| intervals(&mut document, flow));

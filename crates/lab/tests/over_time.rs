@@ -4,13 +4,13 @@ mod common;
 
 use common::accepted;
 use cwndlab_lab::measures::{Change, OverTime, outcome_json};
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_sim::Outcome;
 use serde_json::Value;
 
 fn measured(text: &str, overrides: &[(&str, &str)]) -> (Outcome, OverTime) {
     let scenario = accepted(text, overrides);
-    let outcome = run_seed(&scenario, 1, false, &Control::default()).expect("an outcome");
+    let outcome = run_seed(&scenario, 1, false, &RunToken::default()).expect("an outcome");
     let over_time = OverTime::of(&scenario, &outcome);
     (outcome, over_time)
 }
@@ -134,7 +134,7 @@ fn recovery_is_that_of_the_flows_over_the_link() {
 fn what_is_recorded_changes_no_measure() {
     let scenario = accepted(TWO, &[]);
     let json = |record: bool| -> Value {
-        let outcome = run_seed(&scenario, 3, record, &Control::default()).expect("an outcome");
+        let outcome = run_seed(&scenario, 3, record, &RunToken::default()).expect("an outcome");
         outcome_json(&outcome, &OverTime::of(&scenario, &outcome))
     };
     assert_eq!(json(true), json(false));

@@ -3,9 +3,9 @@
 
 use crate::registry;
 use cwndlab_cc::Spaces;
-use cwndlab_lab::gym::{self, Course, End, Fleet, Info, Mark, NamedFile, Played, Player, Step, Told, World};
+use cwndlab_lab::gym::{self, Course, End, Fleet, HashedFile, Info, Mark, Played, Player, Step, Told, World};
 use cwndlab_lab::measures::{OverTime, outcome_json};
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::{Scenario, weights};
 use cwndlab_sim::Outcome;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -21,7 +21,7 @@ pub(crate) fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Episodes>()?;
     module.add_class::<EpisodeFleet>()?;
     module.add_class::<Trainer>()?;
-    module.add_class::<Policy>()
+    module.add_class::<GreedyPolicy>()
 }
 
 /// Whoever comes while another thread simulates is told so: to wait here would hold Python's lock.
@@ -42,14 +42,14 @@ struct EnvironmentCourse {
     course: Arc<Course>,
     arguments: Arguments,
     /// Hashes of the controllers' code.
-    controllers: Vec<NamedFile>,
+    controllers: Vec<HashedFile>,
 }
 
 #[pymethods]
 impl EnvironmentCourse {
     /// `controllers` are those of this process, each with a hash of its code.
     #[new]
-    fn new(arguments: Arguments, controllers: Vec<NamedFile>) -> PyResult<Self> {
+    fn new(arguments: Arguments, controllers: Vec<HashedFile>) -> PyResult<Self> {
         let (name, scenario, flows, overrides) = arguments.clone();
         let world = match scenario {
             Some((text, file, flows)) => World::Scenario { text, file, flows },
@@ -58,7 +58,7 @@ impl EnvironmentCourse {
         let environment = gym::find(&name).map_err(value_error)?;
         let course = Course::new(environment, world, &overrides, registry::current(), registry::queues())
             .map_err(value_error)?;
-        let named = |(name, _): &NamedFile| course.algorithms().contains(&name.as_str());
+        let named = |(name, _): &HashedFile| course.algorithms().contains(&name.as_str());
         let controllers = controllers.into_iter().filter(named).collect();
         Ok(Self { course: Arc::new(course), arguments, controllers })
     }
@@ -76,7 +76,7 @@ impl EnvironmentCourse {
 
     /// The files that its scenario names and its controllers, each with a hash of what it was when this was made.
     #[getter]
-    fn hashes(&self) -> Vec<NamedFile> {
+    fn hashes(&self) -> Vec<HashedFile> {
         [self.course.files(), &self.controllers].concat()
     }
 
@@ -108,7 +108,7 @@ impl EnvironmentCourse {
     fn with_algorithm(&self, py: Python<'_>, seed: u64, algorithm: &str) -> PyResult<String> {
         py.detach(|| {
             let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
-            let outcome = run_seed(&scenario, seed, false, &Control::default())
+            let outcome = run_seed(&scenario, seed, false, &RunToken::default())
                 .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
             Ok(measures(&scenario, &outcome))
         })
@@ -120,9 +120,9 @@ fn measures(scenario: &Scenario, outcome: &Outcome) -> String {
 }
 
 /// What an agent sees and is told: observation, reward, terminated, truncated, info.
-type Turn<'py> = (Bound<'py, PyArray1<f32>>, f32, bool, bool, Bound<'py, PyDict>);
+type StepTuple<'py> = (Bound<'py, PyArray1<f32>>, f32, bool, bool, Bound<'py, PyDict>);
 
-fn turn<'py>(py: Python<'py>, seen: &[f32], step: &Step, info: &Info) -> PyResult<Turn<'py>> {
+fn step_tuple<'py>(py: Python<'py>, seen: &[f32], step: &Step, info: &Info) -> PyResult<StepTuple<'py>> {
     let seen = PyArray1::from_slice(py, seen);
     let terminated = step.end == Some(End::Terminated);
     let truncated = step.end == Some(End::Truncated);
@@ -181,23 +181,23 @@ impl Episodes {
     }
 
     /// Begins an episode.
-    fn reset<'py>(&self, py: Python<'py>, seed: Option<u64>) -> PyResult<Turn<'py>> {
+    fn reset<'py>(&self, py: Python<'py>, seed: Option<u64>) -> PyResult<StepTuple<'py>> {
         self.play(py, |player| player.reset(seed))
     }
 
     /// Acts for the agent whose turn it is.
-    fn step<'py>(&self, py: Python<'py>, action: u32) -> PyResult<Turn<'py>> {
+    fn step<'py>(&self, py: Python<'py>, action: u32) -> PyResult<StepTuple<'py>> {
         self.play(py, |player| player.step(action))
     }
 
     /// What one of several agents sees at the end of the episode.
-    fn last<'py>(&self, py: Python<'py>, agent: usize) -> PyResult<Turn<'py>> {
+    fn last<'py>(&self, py: Python<'py>, agent: usize) -> PyResult<StepTuple<'py>> {
         let mut player = alone(&self.player)?;
         let mut seen = vec![0.0; player.observation().len()];
         let end = player.episode().map(|episode| (episode.info(agent), episode.observe_as(agent, &mut seen)));
         let (info, step) =
             end.ok_or_else(|| PyRuntimeError::new_err("there is no episode yet: call reset"))?;
-        turn(py, &seen, &step, &info)
+        step_tuple(py, &seen, &step, &info)
     }
 
     /// Whose turn it is, by the place among the agents.
@@ -236,11 +236,11 @@ impl Episodes {
         &self,
         py: Python<'py>,
         act: impl FnOnce(&mut Player) -> Result<(Step, Info), String> + Send,
-    ) -> PyResult<Turn<'py>> {
+    ) -> PyResult<StepTuple<'py>> {
         let mut player = alone(&self.player)?;
         let player = &mut *player;
         let (step, info) = py.detach(|| act(player)).map_err(PyRuntimeError::new_err)?;
-        turn(py, player.observation(), &step, &info)
+        step_tuple(py, player.observation(), &step, &info)
     }
 }
 
@@ -386,16 +386,16 @@ impl Trainer {
 }
 
 /// A network that plays.
-#[pyclass(frozen, module = "cwndlab._native")]
-struct Policy(Mutex<gym::Policy>);
+#[pyclass(frozen, module = "cwndlab._native", name = "Policy")]
+struct GreedyPolicy(Mutex<gym::GreedyPolicy>);
 
 #[pymethods]
-impl Policy {
+impl GreedyPolicy {
     /// Of a safetensors file.
     #[new]
     fn new(file: &[u8]) -> PyResult<Self> {
         let weights = weights::decode(file).map_err(value_error)?;
-        Ok(Self(Mutex::new(gym::Policy::new(weights))))
+        Ok(Self(Mutex::new(gym::GreedyPolicy::new(weights))))
     }
 
     /// What the network takes in.

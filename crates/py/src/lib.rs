@@ -83,10 +83,10 @@ fn run_seed<'py>(
 ) -> PyResult<Results<'py>> {
     // Where there is no memory for NumPy, its arrays could only panic below.
     py.import("numpy")?;
-    let control = token.control();
+    let token = token.shared();
     let (mut outcome, over_time) = py.detach(|| {
         let scenario = accepted(text, file, &overrides)?;
-        let outcome = run::run_seed(&scenario, seed, record, &control).map_err(|failure| match failure {
+        let outcome = run::run_seed(&scenario, seed, record, &token).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
             Failure::Controller(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
                 PyRuntimeError::new_err(failure.to_string())

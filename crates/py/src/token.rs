@@ -1,6 +1,6 @@
 //! A handle on a run from another thread.
 
-use cwndlab_lab::run::Control;
+use cwndlab_lab::run;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 /// Cancels a run, and tells how far it is.
 #[pyclass(frozen, module = "cwndlab._native")]
 #[derive(Default)]
-pub struct RunToken(Arc<Control>);
+pub struct RunToken(Arc<run::RunToken>);
 
 impl RunToken {
-    pub(crate) fn control(&self) -> Arc<Control> {
+    pub(crate) fn shared(&self) -> Arc<run::RunToken> {
         self.0.clone()
     }
 }

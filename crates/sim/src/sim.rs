@@ -20,7 +20,7 @@ use crate::tap::{FlowEvent, NoTap, State, Tap, Turn};
 use crate::tcp::{Counters, Outgoing, TcpOptions};
 use crate::topology::{Topology, packet_time};
 use crate::watch::Watch;
-use cwndlab_cc::{Agent, Rng, Span, Step, Time};
+use cwndlab_cc::{Agent, Decision, Rng, Span, Time};
 use std::sync::Arc;
 
 /// Why a run stopped.
@@ -413,15 +413,15 @@ impl<T: Tap> Sim<T> {
             Due::Answer(Answer::SynAck { sent_at, window }) => {
                 flow.sender.on_syn_ack(turn, sent_at, window);
                 self.join_others(index);
-                Step::Continue
+                Decision::NotDue
             }
             Due::Start => {
                 flow.sender.start(turn);
-                Step::Continue
+                Decision::NotDue
             }
             Due::Timer => flow.sender.on_timer(turn),
         };
-        if step == Step::Decide {
+        if step == Decision::Due {
             self.exchange_data(index);
             return Some(index);
         }

@@ -8,8 +8,8 @@ mod ladder;
 
 use bbr::{Bbr, Seen};
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Control, Declares, Event, Lost, Needs, Phase, Rate, Setup,
-    Span, Step, Time,
+    Ack, Algorithm, CongestionControl, Context, Control, Decision, Declares, Event, Lost, Needs, Phase, Rate,
+    Setup, Span, Time,
 };
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
@@ -162,17 +162,17 @@ impl CongestionControl for Diarist {
             _ => {}
         }
     }
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.note(cx, Told::Ack(*ack, cx.facts.phase, cx.facts.in_flight));
-        Step::Continue
+        Decision::NotDue
     }
     fn next_timer(&self) -> Option<Time> {
         self.timer
     }
-    fn on_timer(&mut self, cx: &mut Context) -> Step {
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
         self.note(cx, Told::Timer);
         self.timer = (cx.facts.now < Time::ZERO + Span::from_secs(1)).then(|| cx.facts.now + ms(100));
-        Step::Continue
+        Decision::NotDue
     }
 }
 

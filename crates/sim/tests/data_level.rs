@@ -1,7 +1,7 @@
 //! What must hold of a connection's data whatever its subflows do: each segment arrives once and in order, nothing is sent
 //! beyond the shared window, and nothing is lost for good.
 
-use cwndlab_cc::{Limit, Span, SubflowView, Time};
+use cwndlab_cc::{SendLimit, Span, SubflowView, Time};
 use cwndlab_sim::mptcp::{Distributor, MptcpOptions, Reassembly, Scheduler};
 use cwndlab_sim::tcp::{Stream, TcpOptions};
 use proptest::prelude::*;
@@ -109,7 +109,7 @@ impl World {
             pipe.under_way.push_back(segment);
             pipe.sent += 1;
         }
-        self.distributor.note_limit(Limit::Window);
+        self.distributor.note_limit(SendLimit::Window);
     }
 
     fn arrive(&mut self, subflow: usize) {

@@ -63,7 +63,7 @@ mod tests {
     use cwndlab_cc::testing::{Sender, check_declaration};
     use cwndlab_cc::{Registry, Setup, Span};
     use cwndlab_lab::Queues;
-    use cwndlab_lab::run::{Control, run_seed};
+    use cwndlab_lab::run::{RunToken, run_seed};
     use cwndlab_lab::scenario::{Source, read};
     use cwndlab_lab::trace::Directory;
 
@@ -100,7 +100,7 @@ mod tests {
         let source = Source { file: "test.toml", registry: &registry, queues: &queues, traces: &traces };
         let (scenario, problems) = read(text.as_bytes(), &source, &[]);
         assert!(problems.is_empty(), "{problems:?}");
-        let outcome = run_seed(&scenario.unwrap(), 1, false, &Control::default()).unwrap();
+        let outcome = run_seed(&scenario.unwrap(), 1, false, &RunToken::default()).unwrap();
         assert!(outcome.flows[0].goodput_mbps > 18.0, "{} Mbit/s", outcome.flows[0].goodput_mbps);
     }
 }

@@ -1,7 +1,7 @@
 //! A window that never changes: the control that keeps learners honest.
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event};
 use crate::params::Parameters;
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl CongestionControl for Constant {
 
     fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
 
-    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Step {
-        Step::Continue
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        Decision::NotDue
     }
 }
 

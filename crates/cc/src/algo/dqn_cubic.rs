@@ -4,8 +4,8 @@
 use super::actions::{CubicActionParams, CubicActions};
 use crate::algorithm::{Algorithm, Build, Declaration};
 use crate::decisions::{
-    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, Pilot, PolicyParams, Punished, RewardParams,
-    TupleParams, sizes, suit,
+    ActionSet, Decided, DecisionParams, DqnParams, DqnPolicy, GivenWeights, PolicyParams, Punished,
+    RewardParams, TupleParams, sizes, suit,
 };
 use crate::params::{FileKind, NamedFile, ParamSpec, Parameters, Value};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) const NO_SPAN: &str =
     "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance";
 
 /// What holds of it, whatever is punished.
-pub(super) const DECLARATION: Declaration = Decided::<CubicActions, Pilot>::DECLARATION;
+pub(super) const DECLARATION: Declaration = Decided::<CubicActions, DqnPolicy>::DECLARATION;
 
 /// Makes one that is punished for these events.
 pub(super) fn build(punished: Punished) -> Build {
@@ -66,8 +66,8 @@ pub(super) fn build(punished: Punished) -> Build {
         let shared = DecisionParams::with(settings);
         let actions = CubicActions::new(setup, CubicActionParams::with(settings), shared.beta);
         let given = NetworkParams::with(settings).weights;
-        let pilot = Pilot::new::<CubicActions>(network_sizes(settings), given, punished, settings);
-        Box::new(Decided::new(setup, shared, actions, pilot))
+        let policy = DqnPolicy::new::<CubicActions>(network_sizes(settings), given, punished, settings);
+        Box::new(Decided::new(setup, shared, actions, policy))
     })
 }
 

@@ -5,8 +5,8 @@ use super::actions::NewRenoActions;
 use super::dqn_cubic::NO_SPAN;
 use crate::algorithm::Algorithm;
 use crate::decisions::{
-    ActionSet, Decided, DecisionParams, DqnParams, GivenWeights, Pilot, PolicyParams, Punished, RewardParams,
-    TupleParams, sizes, suit,
+    ActionSet, Decided, DecisionParams, DqnParams, DqnPolicy, GivenWeights, PolicyParams, Punished,
+    RewardParams, TupleParams, sizes, suit,
 };
 use crate::params::{FileKind, NamedFile, Parameters, Value};
 use std::sync::Arc;
@@ -37,9 +37,9 @@ fn suits(file: &NamedFile, settings: &[(String, Value)]) -> Result<(), String> {
     suit(file, PolicyParams::with(settings).role, &network_sizes(settings), inputs)
 }
 
-fn pilot(settings: &[(String, Value)]) -> Pilot {
+fn policy(settings: &[(String, Value)]) -> DqnPolicy {
     let given = NetworkParams::with(settings).weights;
-    Pilot::new::<NewRenoActions>(network_sizes(settings), given, Punished::Congestion, settings)
+    DqnPolicy::new::<NewRenoActions>(network_sizes(settings), given, Punished::Congestion, settings)
 }
 
 /// How the registry knows it.
@@ -65,11 +65,11 @@ pub fn algorithm() -> Algorithm {
             NO_SPAN,
         ],
         params: params.concat().into(),
-        declares: Decided::<NewRenoActions, Pilot>::DECLARATION.into(),
+        declares: Decided::<NewRenoActions, DqnPolicy>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             let shared = DecisionParams::with(settings);
             let actions = NewRenoActions::new(shared.beta);
-            Box::new(Decided::new(setup, shared, actions, pilot(settings)))
+            Box::new(Decided::new(setup, shared, actions, policy(settings)))
         }),
     }
 }

@@ -55,7 +55,7 @@ crate::words! {
 
 crate::words! {
     /// Whether the window lets the faster pace have an effect.
-    pub enum Window {
+    pub enum WindowResponse {
         /// It stays BBRv2's.
         Unchanged = "no",
         /// Its gain is multiplied too.
@@ -96,7 +96,7 @@ crate::parameters! {
             "by which the pacing gain is multiplied beside a CUBIC flow", "Cho et al. 2024";
         applies: Where = Where::Cruise, "multiplier_in", Allowed::Word(Where::WORDS), "",
             "in which phases of ProbeBW the multiplier applies", "Cho et al. 2024: CRUISE";
-        window: Window = Window::Unchanged, "cwnd_follows", Allowed::Word(Window::WORDS), "",
+        window: WindowResponse = WindowResponse::Unchanged, "cwnd_follows", Allowed::Word(WindowResponse::WORDS), "",
             "whether the window's gain is multiplied too, or its headroom dropped, beside a CUBIC flow",
             "Cho et al. 2024 change the pacing gain only";
         margin: Margin = Margin::MultiplierBefore, "multiplier_margin", Allowed::Word(Margin::WORDS), "",
@@ -106,7 +106,7 @@ crate::parameters! {
 }
 
 /// Tells a CUBIC flow from the queue that it leaves standing.
-pub struct Detector {
+pub struct CubicDetector {
     params: Fbbr2Params,
     /// How long the first window of the minimum RTT lasts.
     window: Span,
@@ -117,7 +117,7 @@ pub struct Detector {
     detected: bool,
 }
 
-impl Detector {
+impl CubicDetector {
     /// One that has seen nothing, beside a minimum RTT over this window.
     #[must_use]
     pub fn new(params: Fbbr2Params, window: Span) -> Self {
@@ -170,7 +170,7 @@ fn ms(span: Option<Span>) -> f64 {
     span.map_or(f64::NAN, Span::as_millis_f64)
 }
 
-impl Extension for Detector {
+impl Extension for CubicDetector {
     const PROBES: &'static [Probe<Self>] = &[
         ("rtprop_ms", |detector| ms(detector.current)),
         ("reference_ms", |detector| ms(detector.reference)),
@@ -209,12 +209,12 @@ impl Extension for Detector {
     }
 
     fn cwnd_gain(&self, mode: Mode, gain: f64) -> f64 {
-        let follows = self.params.window == Window::Follows && self.applies(mode);
+        let follows = self.params.window == WindowResponse::Follows && self.applies(mode);
         if follows { gain * self.params.multiplier } else { gain }
     }
 
     fn leaves_headroom(&self) -> bool {
-        !(self.detected && self.params.window == Window::DropsHeadroom)
+        !(self.detected && self.params.window == WindowResponse::DropsHeadroom)
     }
 }
 
@@ -227,10 +227,10 @@ pub fn algorithm() -> Algorithm {
         source: "Cho et al. 2024 on google/bbr v2alpha net/ipv4/tcp_bbr2.c",
         departures: DEPARTURES,
         params: [Fbbr2Params::specs(), Bbr2Params::specs()].concat().into(),
-        declares: Bbr2::<Detector>::declares(),
+        declares: Bbr2::<CubicDetector>::declares(),
         build: Arc::new(|setup, settings| {
             let params = Bbr2Params::with(settings);
-            let detector = Detector::new(Fbbr2Params::with(settings), params.min_rtt_window);
+            let detector = CubicDetector::new(Fbbr2Params::with(settings), params.min_rtt_window);
             Box::new(Bbr2::new(setup, params, detector))
         }),
     }

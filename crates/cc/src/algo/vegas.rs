@@ -54,9 +54,9 @@ impl Samples {
     const NONE: Self = Self { minimum: Span::MAX, count: 0 };
 }
 
-/// What the ACK at hand is to the rule.
+/// How the rule responds to an ACK.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
+enum Response {
     /// Something is missing, or the round had too few samples: what Reno does.
     Reno,
     /// Within a round: only slow start goes on.
@@ -73,7 +73,7 @@ pub struct Vegas {
     /// The round being watched; none while something is missing.
     round: Option<Round>,
     samples: Samples,
-    turn: Turn,
+    response: Response,
     /// Slow start rests in this round.
     rests: bool,
     /// Segments of its own in the queue, by the last decision.
@@ -89,7 +89,7 @@ impl Vegas {
             base: None,
             round: None,
             samples: Samples::NONE,
-            turn: Turn::Reno,
+            response: Response::Reno,
             rests: false,
             diff: None,
         }
@@ -179,28 +179,28 @@ impl WindowRule for Vegas {
         if let Some(rtt) = ack.rtt {
             self.take_sample(rtt);
         }
-        self.turn = match self.round {
+        self.response = match self.round {
             _ if cx.facts.phase != Phase::Open => {
                 self.round = None;
-                Turn::Reno
+                Response::Reno
             }
             None => {
                 self.next_round(cx, ack);
-                Turn::Wait
+                Response::Wait
             }
             Some(round) if round.ended(ack.delivered) => {
                 let Samples { minimum, count } = self.next_round(cx, ack);
-                if count < SAMPLES_TO_DECIDE { Turn::Reno } else { Turn::Decide(minimum) }
+                if count < SAMPLES_TO_DECIDE { Response::Reno } else { Response::Decide(minimum) }
             }
-            Some(_) => Turn::Wait,
+            Some(_) => Response::Wait,
         };
     }
 
     fn steer(&mut self, window: &mut Window, acked: u64) -> bool {
-        match self.turn {
-            Turn::Reno => return false,
-            Turn::Wait => self.double(window, acked),
-            Turn::Decide(rtt) => self.decide(window, rtt, acked),
+        match self.response {
+            Response::Reno => return false,
+            Response::Wait => self.double(window, acked),
+            Response::Decide(rtt) => self.decide(window, rtt, acked),
         }
         true
     }

@@ -6,11 +6,11 @@ pub mod aggregation;
 pub mod full_pipe;
 pub mod pacing;
 pub mod refresh;
-pub mod rounds;
+pub mod round_counter;
 pub mod windowed_max;
 
 pub use aggregation::Aggregation;
 pub use full_pipe::FullPipe;
 pub use refresh::Refresh;
-pub use rounds::Rounds;
+pub use round_counter::RoundCounter;
 pub use windowed_max::WindowedMax;

@@ -10,7 +10,7 @@ use cwndlab_learn::{Mlp, Rng, Weights};
 
 crate::words! {
     /// Who decides, and whether the network learns.
-    pub enum Role {
+    pub enum PolicyRole {
         /// The network, which learns while it decides.
         Learn = "learn",
         /// The network as it was given.
@@ -33,7 +33,7 @@ crate::words! {
 crate::parameters! {
     /// Who decides.
     pub struct PolicyParams {
-        role: Role = Role::Learn, "policy", Allowed::Word(Role::WORDS), "",
+        role: PolicyRole = PolicyRole::Learn, "policy", Allowed::Word(PolicyRole::WORDS), "",
             "a network that learns, one that plays what it was given, or an agent outside",
             "Seo et al. 2024 section 3: it learns in real time";
     }
@@ -129,14 +129,14 @@ pub fn sizes(inputs: usize, layers: u64, nodes: u64, outputs: u32) -> Vec<usize>
 #[must_use]
 pub fn dqn_of_flow(
     cx: &mut Context,
-    role: Role,
+    role: PolicyRole,
     sizes: &[usize],
     given: Option<&Weights>,
     params: &DqnParams,
 ) -> Dqn {
     // A stream of its own, so that an agent outside may have the same.
     let mut rng = Rng::named(cx.rng.bits(), "agent");
-    let fresh = given.is_none() && role == Role::Learn;
+    let fresh = given.is_none() && role == PolicyRole::Learn;
     let weights = given.map_or_else(|| Mlp::random(sizes, &mut rng), |given| given.network.clone());
     Dqn::new(params.config(), weights, fresh, rng)
 }
@@ -145,12 +145,17 @@ pub fn dqn_of_flow(
 ///
 /// # Errors
 /// Why they do not, as the end of a sentence.
-pub fn suit(file: &NamedFile, role: Role, sizes: &[usize], inputs: Option<String>) -> Result<(), String> {
+pub fn suit(
+    file: &NamedFile,
+    role: PolicyRole,
+    sizes: &[usize],
+    inputs: Option<String>,
+) -> Result<(), String> {
     let given: &Weights = file.content().ok_or("it holds no network")?;
-    if role == Role::Outside {
+    if role == PolicyRole::Outside {
         return Err(format!(
             "an agent outside has weights of its own (policy = {})",
-            Role::Outside.to_value()
+            PolicyRole::Outside.to_value()
         ));
     }
     if given.network.sizes() != sizes {

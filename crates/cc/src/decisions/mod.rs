@@ -3,15 +3,15 @@
 //! are the base algorithm's; in them nobody decides.
 
 mod dqn;
-mod pilot;
+mod dqn_policy;
 mod reward;
 mod state;
 mod tuples;
 mod weights;
 
 pub use cwndlab_learn::Weights;
-pub use dqn::{DqnParams, LossFunction, PolicyParams, Role, TupleParams, dqn_of_flow, sizes, suit};
-pub use pilot::Pilot;
+pub use dqn::{DqnParams, LossFunction, PolicyParams, PolicyRole, TupleParams, dqn_of_flow, sizes, suit};
+pub use dqn_policy::DqnPolicy;
 pub use reward::{Punished, Reward, RewardParams};
 pub use state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, Scaling, W_MAX};
 pub use tuples::{Blamed, TupleRule};
@@ -19,7 +19,7 @@ pub use weights::GivenWeights;
 
 use crate::algorithm::{Declaration, Spaces};
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
@@ -52,7 +52,7 @@ crate::parameters! {
 
 /// A base algorithm whose growth in congestion avoidance is left to actions.
 ///
-/// Its [`grow`](WindowRule::grow) moves nothing: it counts towards the next decision by [`Turn::count`].
+/// Its [`grow`](WindowRule::grow) moves nothing: it counts towards the next decision by [`DecisionCounter::count`].
 pub trait ActionSet: WindowRule {
     /// How many actions there are.
     const ACTIONS: u32;
@@ -63,8 +63,8 @@ pub trait ActionSet: WindowRule {
     /// Fills in the [`FEATURES`](ActionSet::FEATURES).
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]);
 
-    /// The way to the next decision.
-    fn turn(&mut self) -> &mut Turn;
+    /// What counts to the next decision.
+    fn counter(&mut self) -> &mut DecisionCounter;
 
     /// Moves the window; an action that is out of range is taken as the last one.
     fn act(&mut self, window: &mut Window, action: u32);
@@ -127,16 +127,16 @@ pub trait Policy: Send + Sized + 'static {
     }
 }
 
-/// The way from one decision to the next.
+/// Counts from one decision to the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Turn {
+pub struct DecisionCounter {
     due: bool,
     cnt_segments: Option<f64>,
     /// The action in force.
     action: Option<u32>,
 }
 
-impl Turn {
+impl DecisionCounter {
     /// Counts acknowledged bytes; with `cnt` of them a decision is due, one an ACK at most.
     pub fn count(&mut self, window: &mut Window, cnt: u64, acked: u64) {
         self.cnt_segments = Some(cnt as f64 / window.mss as f64);
@@ -207,15 +207,19 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         self.classic.on_event(cx, event);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.classic.on_ack(cx, ack);
         let (actions, window) = self.classic.parts();
-        let due = std::mem::take(&mut actions.turn().due);
+        let due = std::mem::take(&mut actions.counter().due);
         let avoiding = due || (!window.in_slow_start() && cx.facts.phase != Phase::Recovery);
         if avoiding && cx.facts.rtt.latest > Span::ZERO {
             self.show(cx, |policy, cx, view| policy.watch(cx, view));
         }
-        if due { self.policy.choose(cx, A::ACTIONS).map_or(Step::Decide, Step::Act) } else { Step::Continue }
+        if due {
+            self.policy.choose(cx, A::ACTIONS).map_or(Decision::Due, Decision::Made)
+        } else {
+            Decision::NotDue
+        }
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {
@@ -257,7 +261,7 @@ impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
 
     fn act(&mut self, action: u32) {
         let (actions, window) = self.classic.parts();
-        actions.turn().action = Some(action);
+        actions.counter().action = Some(action);
         actions.act(window, action);
         window.cwnd = window.cwnd.max(self.params.min_cwnd * window.mss);
         if self.params.below_ssthresh == BelowSsthresh::Avoidance {

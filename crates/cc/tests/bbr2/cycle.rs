@@ -1,6 +1,6 @@
 //! BBRv2's phases (`tcp_bbr2.c`): Startup, Drain, the cycle of ProbeBW, ProbeRTT.
 
-use super::common::modes::*;
+use super::common::modes::Mode;
 use super::pipe::*;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Span, Time};
@@ -21,11 +21,11 @@ fn startup_doubles_until_three_rounds_are_flat_and_drain_empties_the_queue() {
     let mut pipe = bbr2();
     pipe.run_for(Span::from_millis(600));
     assert!(pipe.probe("bw_mbps") > 7.5, "{}", pipe.probe("bw_mbps"));
-    let drains = pipe.run_until(DRAIN);
+    let drains = pipe.run_until(Mode::Drain);
     assert!((0.4 + 3.0 * 0.2885..0.5 + 4.0 * 0.2885).contains(&seconds(Time::ZERO, drains)), "{drains:?}");
     assert_near(pipe.cwnd(), 2.885 * BDP, 10.0);
     assert_near(pipe.probe("pacing_gain"), 1.0 / 2.885, 1e-9);
-    pipe.run_until(DOWN);
+    pipe.run_until(Mode::Down);
     assert_near(pipe.under_way.len() as f64, BDP, 2.0);
     assert_near(pipe.probe("bw_mbps"), 8.0, 0.1);
 }
@@ -36,29 +36,29 @@ fn startup_doubles_until_three_rounds_are_flat_and_drain_empties_the_queue() {
 fn the_cycle_of_probe_bw() {
     let mut pipe = bbr2();
     let mut waits = Vec::new();
-    pipe.run_until(DOWN);
+    pipe.run_until(Mode::Down);
     for _ in 0..20 {
-        let begins = pipe.run_until(DOWN);
+        let begins = pipe.run_until(Mode::Down);
         assert_near(pipe.pace_mbps(), 0.99 * 0.75 * pipe.probe("bw_mbps"), 0.01);
-        pipe.run_until(CRUISE);
+        pipe.run_until(Mode::Cruise);
         assert!(pipe.under_way.len() as f64 <= BDP + 1.0, "{}", pipe.under_way.len());
         assert_near(pipe.pace_mbps(), 0.99 * pipe.probe("bw_mbps"), 1e-3);
         // ProbeRTT may come in between: then the wait begins anew.
-        while pipe.mode() == CRUISE {
+        while pipe.mode() == Mode::Cruise {
             pipe.step();
         }
-        if pipe.mode() == PROBE_RTT {
-            pipe.run_until(CRUISE);
-            pipe.run_until(REFILL);
+        if pipe.mode() == Mode::ProbeRtt {
+            pipe.run_until(Mode::Cruise);
+            pipe.run_until(Mode::Refill);
         } else {
             waits.push(seconds(begins, pipe.facts.now));
         }
         let refills = pipe.facts.now;
         assert_near(pipe.pace_mbps(), 0.99 * pipe.probe("bw_mbps"), 1e-3);
-        assert_near(seconds(refills, pipe.run_until(UP)), 0.1, 0.011);
+        assert_near(seconds(refills, pipe.run_until(Mode::Up)), 0.1, 0.011);
         assert_near(pipe.pace_mbps(), 0.99 * 1.25 * pipe.probe("bw_mbps"), 1e-3);
         let ups = pipe.facts.now;
-        pipe.run_until(DOWN);
+        pipe.run_until(Mode::Down);
         assert!(seconds(ups, pipe.facts.now) > 0.1, "at least the minimum RTT");
         assert_near(pipe.under_way.len() as f64, 1.25 * BDP + 2.0, 3.0);
     }
@@ -74,8 +74,8 @@ fn a_probe_comes_as_often_as_reno_would_probe() {
     for (most, rounds) in [(5, 5.0), (20, 20.0), (255, BDP)] {
         let settings = [("probe_rounds", Value::Count(most)), ("probe_wait", never.clone())];
         let mut pipe = Pipe::new("bbr2", &settings, 1);
-        pipe.run_until(CRUISE);
-        let waited = seconds(pipe.facts.now, pipe.run_until(REFILL)) / 0.1;
+        pipe.run_until(Mode::Cruise);
+        let waited = seconds(pipe.facts.now, pipe.run_until(Mode::Refill)) / 0.1;
         assert!((rounds - 4.0..=rounds + 1.5).contains(&waited), "{waited} of {rounds} rounds");
     }
 }
@@ -85,19 +85,19 @@ fn a_probe_comes_as_often_as_reno_would_probe() {
 #[test]
 fn probe_rtt_every_five_seconds_at_half_a_bdp() {
     let mut pipe = Pipe::new("bbr2", &[("min_rtt_refresh", Value::Word("<"))], 1);
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     let mut ends = Time::ZERO;
     for _ in 0..4 {
-        let begins = pipe.run_until(PROBE_RTT);
+        let begins = pipe.run_until(Mode::ProbeRtt);
         assert_near(seconds(ends, begins), 5.0, 0.15);
         assert_near(pipe.cwnd(), BDP / 2.0, 1.0);
         let window = pipe.cwnd();
-        while pipe.mode() == PROBE_RTT {
+        while pipe.mode() == Mode::ProbeRtt {
             assert!(pipe.cwnd() <= window);
             pipe.step();
         }
         ends = pipe.facts.now;
-        assert_eq!(pipe.mode(), CRUISE);
+        assert_eq!(pipe.mode(), Mode::Cruise);
         // Half a round until no more than half a BDP is in flight; the ACKs then come in half of each round.
         assert!((0.24..0.301).contains(&seconds(begins, ends)), "{}", seconds(begins, ends));
         assert!(pipe.cwnd() > 1.5 * BDP, "the window comes back: {}", pipe.cwnd());
@@ -114,11 +114,11 @@ fn probe_rtt_within_startup_is_no_plateau() {
         ("probe_rtt_time", Value::Span(Span::from_millis(500))),
     ];
     let mut pipe = Pipe::new("bbr2", &settings, 1);
-    pipe.run_until(PROBE_RTT);
-    while pipe.mode() == PROBE_RTT {
+    pipe.run_until(Mode::ProbeRtt);
+    while pipe.mode() == Mode::ProbeRtt {
         pipe.step();
     }
-    assert_eq!(pipe.mode(), STARTUP);
+    assert_eq!(pipe.mode(), Mode::Startup);
 }
 
 /// A sample as low as the minimum renews it by default, so a flow that never sees a queue has no need of ProbeRTT.
@@ -130,7 +130,7 @@ fn an_equal_sample_puts_probe_rtt_off() {
         for _ in 0..200_000 {
             let before = pipe.mode();
             pipe.step();
-            probes += u32::from(pipe.mode() == PROBE_RTT && before != PROBE_RTT);
+            probes += u32::from(pipe.mode() == Mode::ProbeRtt && before != Mode::ProbeRtt);
         }
         (probes, seconds(Time::ZERO, pipe.facts.now))
     };

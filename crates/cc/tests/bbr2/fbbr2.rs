@@ -1,6 +1,6 @@
 //! F-BBRv2 (Cho et al. 2024).
 
-use super::common::modes::*;
+use super::common::modes::Mode;
 use super::pipe::*;
 use cwndlab_cc::Span;
 use cwndlab_cc::params::Value;
@@ -8,10 +8,10 @@ use cwndlab_cc::params::Value;
 /// A flow that cruises while others' packets make a queue of so much, for more than ten seconds.
 fn beside_a_queue(settings: &[(&str, Value)], queue_ms: u64) -> Pipe {
     let mut pipe = Pipe::new("fbbr2", settings, 1);
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.queue = Span::from_millis(queue_ms);
     pipe.run_for(Span::from_secs(12));
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe
 }
 
@@ -29,12 +29,12 @@ fn a_minimum_rtt_above_the_first_makes_it_cruise_faster() {
     pipe = beside_a_queue(&[], 21);
     assert_eq!((pipe.probe("detected"), pipe.probe("reference_ms")), (1.0, 100.0));
     assert_near(gain(&pipe), 0.99 * 1.15, 1e-6);
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     assert_near(gain(&pipe), 0.99 * 1.25, 1e-6);
     // The others go. Its own faster pace keeps the queue up until ProbeRTT.
     pipe.queue = Span::ZERO;
-    pipe.run_until(PROBE_RTT);
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::ProbeRtt);
+    pipe.run_until(Mode::Cruise);
     assert_eq!(pipe.probe("detected"), 0.0);
 }
 
@@ -42,7 +42,7 @@ fn a_minimum_rtt_above_the_first_makes_it_cruise_faster() {
 fn where_the_gain_applies_and_what_follows_it() {
     let word = |word: &'static str| Value::Word(word);
     let mut all = beside_a_queue(&[("multiplier_in", word("all"))], 40);
-    all.run_until(UP);
+    all.run_until(Mode::Up);
     assert_near(gain(&all), 0.99 * 1.25 * 1.15, 1e-6);
     let after = beside_a_queue(&[("multiplier_margin", word("after"))], 40);
     assert_near(gain(&after), 1.15, 1e-6);
@@ -62,7 +62,7 @@ fn what_is_held_against_what() {
     // The last sample sees a queue at once, the minimum of five seconds after those, the one of ten after ten.
     for (current, soon, later) in [("last", 1.0, 1.0), ("probe-rtt", 0.0, 1.0), ("min_rtt", 0.0, 0.0)] {
         let mut pipe = Pipe::new("fbbr2", &[("current", word(current))], 1);
-        pipe.run_until(CRUISE);
+        pipe.run_until(Mode::Cruise);
         pipe.queue = Span::from_millis(30);
         pipe.run_for(Span::from_millis(400));
         assert_eq!(pipe.probe("detected"), soon, "{current}");
@@ -91,8 +91,8 @@ fn what_is_held_against_what() {
         let mut pipe = beside_a_queue(&[("release", Value::Number(release))], 30);
         assert_eq!(pipe.probe("detected"), 1.0);
         pipe.queue = Span::from_millis(15);
-        pipe.run_until(PROBE_RTT);
-        pipe.run_until(CRUISE);
+        pipe.run_until(Mode::ProbeRtt);
+        pipe.run_until(Mode::Cruise);
         assert_eq!(pipe.probe("detected"), detected, "release at {release}");
     }
 }
@@ -101,7 +101,7 @@ fn what_is_held_against_what() {
 fn silence_may_reset_the_reference() {
     for (reset, expected) in [("never", 100.0), ("idle", 130.0)] {
         let mut pipe = Pipe::new("fbbr2", &[("reference_reset", Value::Word(reset))], 1);
-        pipe.run_until(CRUISE);
+        pipe.run_until(Mode::Cruise);
         pipe.queue = Span::from_millis(30);
         pipe.fall_silent(Span::from_secs(1));
         pipe.run_for(RTT + RTT);
@@ -114,9 +114,9 @@ fn silence_may_reset_the_reference() {
 fn headroom_may_be_dropped() {
     for (follows, share) in [("no", 0.85), ("drop-headroom", 1.0)] {
         let mut pipe = beside_a_queue(&[("cwnd_follows", Value::Word(follows))], 40);
-        pipe.run_until(UP);
+        pipe.run_until(Mode::Up);
         pipe.lose_of(3, 110);
-        pipe.run_until(CRUISE);
+        pipe.run_until(Mode::Cruise);
         assert_eq!(pipe.probe("detected"), 1.0);
         assert_near(pipe.cwnd(), share * pipe.probe("inflight_hi_bytes") / 1e3, 0.01);
     }

@@ -1,7 +1,7 @@
 //! BBRv2's answers to losses, timeouts and silence (`tcp_bbr2.c`).
 
 use super::common::MSS;
-use super::common::modes::*;
+use super::common::modes::Mode;
 use super::pipe::*;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Event, Phase, Span, Time};
@@ -10,7 +10,7 @@ use cwndlab_cc::{Event, Phase, Span, Time};
 #[test]
 fn losses_outside_a_probe_cut_to_seven_tenths_but_not_below_what_arrives() {
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.run_for(RTT + RTT);
     let before = (pipe.cwnd(), pipe.probe("bw_mbps"));
     pipe.lose_each = 25;
@@ -22,7 +22,7 @@ fn losses_outside_a_probe_cut_to_seven_tenths_but_not_below_what_arrives() {
     // What arrived is above 0.7 of the maximum.
     assert!((0.9 * before.1..before.1).contains(&pipe.probe("bw_lo_mbps")), "{}", pipe.probe("bw_lo_mbps"));
     assert_eq!(pipe.cwnd(), (pipe.probe("inflight_lo_bytes") / 1e3).min(before.0));
-    pipe.run_until(REFILL);
+    pipe.run_until(Mode::Refill);
     assert!(pipe.probe("bw_lo_mbps").is_nan() && pipe.probe("inflight_lo_bytes").is_nan());
 }
 
@@ -33,7 +33,7 @@ fn losses_outside_a_probe_cut_to_seven_tenths_but_not_below_what_arrives() {
 fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     let lost_of = |in_flight: u64, packets: u64| {
         let mut pipe = bbr2();
-        pipe.run_until(UP);
+        pipe.run_until(Mode::Up);
         pipe.lose_of(packets, in_flight);
         pipe
     };
@@ -43,11 +43,11 @@ fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     assert!(bound(&lost_of(200, 4)).is_nan(), "4 of 200 are 2 %, not more");
     let pipe = lost_of(200, 5);
     assert_near(bound(&pipe), 199.0, 0.001);
-    assert_eq!(pipe.mode(), DOWN, "the probe is over");
+    assert_eq!(pipe.mode(), Mode::Down, "the probe is over");
     // Cruising leaves 0.15 of it free.
     let mut pipe = lost_of(110, 3);
     assert_near(bound(&pipe), 109.0 + (0.02 * 109.0 - 2.0) / 0.98, 0.001);
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     assert_near(pipe.cwnd(), 0.85 * bound(&pipe), 0.01);
 }
 
@@ -55,11 +55,11 @@ fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
 #[test]
 fn a_sample_with_too_many_losses_ends_a_probe() {
     let mut pipe = bbr2();
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     let in_flight = pipe.under_way[0].in_flight as f64 / 1e3;
     pipe.lost += 6 * MSS;
     pipe.deliver();
-    assert_eq!(pipe.mode(), DOWN);
+    assert_eq!(pipe.mode(), Mode::Down);
     assert_near(pipe.probe("inflight_hi_bytes") / 1e3, in_flight, 1e-9);
 }
 
@@ -67,7 +67,7 @@ fn a_sample_with_too_many_losses_ends_a_probe() {
 #[test]
 fn losses_that_are_not_of_a_probe_set_no_upper_bound() {
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.lose_each = 10;
     pipe.run_for(Span::from_secs(1));
     assert!(pipe.probe("inflight_hi_bytes").is_nan());
@@ -77,21 +77,21 @@ fn losses_that_are_not_of_a_probe_set_no_upper_bound() {
 #[test]
 fn the_bound_grows_by_one_two_four_packets_a_round() {
     let mut pipe = bbr2();
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     pipe.lose_of(3, 90);
-    pipe.run_until(REFILL);
+    pipe.run_until(Mode::Refill);
     let before = pipe.probe("inflight_hi_bytes") / 1e3;
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     // The last probe went too high: this one stops where that one found its bound, and is made again at once.
-    pipe.run_until(DOWN);
+    pipe.run_until(Mode::Down);
     let waits = pipe.facts.now;
-    pipe.run_until(REFILL);
+    pipe.run_until(Mode::Refill);
     assert!(seconds(waits, pipe.facts.now) < 0.15, "the bound was harmless");
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     let mut growth = vec![pipe.probe("inflight_hi_bytes") / 1e3];
     for _ in 0..3 {
         let round = pipe.delivered + pipe.under_way.len() as u64 * MSS;
-        while pipe.delivered < round && pipe.mode() == UP {
+        while pipe.delivered < round && pipe.mode() == Mode::Up {
             pipe.step();
         }
         growth.push(pipe.probe("inflight_hi_bytes") / 1e3);
@@ -109,9 +109,9 @@ fn startup_ends_when_much_is_lost() {
     let ends = |losses: u64| {
         let mut pipe = Pipe::new("bbr2", &[("startup_losses", Value::Count(losses))], 1);
         pipe.run_for(Span::from_millis(290));
-        assert_eq!(pipe.mode(), STARTUP);
+        assert_eq!(pipe.mode(), Mode::Startup);
         pipe.lose_each = 10;
-        pipe.run_until(DRAIN);
+        pipe.run_until(Mode::Drain);
         (seconds(Time::ZERO, pipe.facts.now), pipe.probe("inflight_hi_bytes"))
     };
     let (early, bound) = ends(3);
@@ -124,7 +124,7 @@ fn startup_ends_when_much_is_lost() {
 #[test]
 fn a_timeout_cuts_the_window_and_not_the_model() {
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     let (before, bandwidth) = (pipe.cwnd(), pipe.probe("bw_mbps"));
     pipe.call(|cc, cx| cc.on_event(cx, Event::Timeout));
     pipe.facts.phase = Phase::Loss;
@@ -146,11 +146,11 @@ fn a_timeout_within_startup_lets_the_search_begin_anew() {
     let drains = |timeout| {
         let mut pipe = bbr2();
         pipe.run_for(Span::from_millis(1300));
-        assert_eq!(pipe.mode(), STARTUP);
+        assert_eq!(pipe.mode(), Mode::Startup);
         if timeout {
             pipe.time_out();
         }
-        seconds(Time::ZERO, pipe.run_until(DRAIN))
+        seconds(Time::ZERO, pipe.run_until(Mode::Drain))
     };
     let (with, without) = (drains(true), drains(false));
     assert!(with > without + 2.0 * 0.2885, "{with} s, {without} s");
@@ -159,7 +159,7 @@ fn a_timeout_within_startup_lets_the_search_begin_anew() {
 #[test]
 fn undo_gives_back_window_and_bounds() {
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.run_for(RTT);
     let before = pipe.cwnd();
     pipe.lose_each = 25;
@@ -175,13 +175,13 @@ fn undo_gives_back_window_and_bounds() {
 #[test]
 fn samples_that_the_application_limited_do_not_lower_the_estimate() {
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.most = 50;
     pipe.run_for(Span::from_secs(30));
     assert_near(pipe.probe("bw_mbps"), 8.0, 0.15);
     // Without an application that says so they do, after two cycles.
     let mut pipe = bbr2();
-    pipe.run_until(CRUISE);
+    pipe.run_until(Mode::Cruise);
     pipe.queue = RTT;
     pipe.run_for(Span::from_secs(1));
     assert_near(pipe.probe("bw_mbps"), 8.0, 0.15);
@@ -191,23 +191,23 @@ fn samples_that_the_application_limited_do_not_lower_the_estimate() {
 #[test]
 fn losses_of_a_probe_without_data_set_no_bound() {
     let mut pipe = bbr2();
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     pipe.most = 1;
     pipe.lose_of(5, 100);
     assert!(pipe.probe("inflight_hi_bytes").is_nan());
-    assert_eq!(pipe.mode(), DOWN, "but the probe is over");
+    assert_eq!(pipe.mode(), Mode::Down, "but the probe is over");
 }
 
 /// After silence a flow paces at the bandwidth, whatever the phase, and has just seen the path empty: no ProbeRTT.
 #[test]
 fn silence_costs_neither_losses_nor_a_probe_rtt() {
     let mut pipe = bbr2();
-    pipe.run_until(UP);
+    pipe.run_until(Mode::Up);
     pipe.fall_silent(Span::from_secs(6));
     assert_near(pipe.pace_mbps(), 0.99 * pipe.probe("bw_mbps"), 1e-6);
     let end = pipe.facts.now + Span::from_secs(1);
     while pipe.facts.now < end {
-        assert!(pipe.mode() != PROBE_RTT);
+        assert!(pipe.mode() != Mode::ProbeRtt);
         pipe.step();
     }
 }

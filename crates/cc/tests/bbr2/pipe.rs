@@ -1,10 +1,11 @@
 //! A pipe of 100 segments each 100 ms, told in the contract's order, with rate samples.
 
 use super::common::MSS;
+use super::common::modes::Mode;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Event, Facts, Limit, Lost, Phase, RateSample, Registry, Rng, Rtt, Setup,
-    Span, SubflowView, Time,
+    Ack, CongestionControl, Context, Event, Facts, Lost, Phase, RateSample, Registry, Rng, Rtt, SendLimit,
+    Setup, Span, SubflowView, Time,
 };
 use std::collections::VecDeque;
 
@@ -88,8 +89,8 @@ impl Pipe {
         values[names.iter().position(|probe| *probe == name).unwrap_or_else(|| panic!("no probe {name}"))]
     }
 
-    pub fn mode(&self) -> f64 {
-        self.probe("mode")
+    pub fn mode(&self) -> Mode {
+        Mode::shown(self.probe("mode"))
     }
 
     pub fn cwnd(&self) -> f64 {
@@ -203,12 +204,12 @@ impl Pipe {
         while !self.under_way.is_empty() {
             self.step();
         }
-        self.facts.limited_by = Limit::Application;
+        self.facts.limited_by = SendLimit::Application;
         self.facts.now += span;
         self.next_send = self.facts.now;
         self.most = u64::MAX;
         self.send();
-        self.facts.limited_by = Limit::Window;
+        self.facts.limited_by = SendLimit::Window;
     }
 
     /// A timeout, and the repair at the next ACK.
@@ -250,10 +251,10 @@ impl Pipe {
 
     /// Until it is in this mode.
     #[track_caller]
-    pub fn run_until(&mut self, mode: f64) -> Time {
+    pub fn run_until(&mut self, mode: Mode) -> Time {
         let end = self.facts.now + Span::from_secs(60);
         while self.mode() != mode {
-            assert!(self.facts.now < end, "in mode {} for a minute", self.mode());
+            assert!(self.facts.now < end, "in mode {:?} for a minute", self.mode());
             self.step();
         }
         self.facts.now

@@ -38,7 +38,7 @@ fn snapshot(name: &str) -> String {
     for tenth in 0..=220 {
         let (window, pace) = (pipe.cwnd() as u64, pipe.pace_mbps());
         let event = script(tenth).unwrap_or_default();
-        let line = format!("{tenth:4} {window:5} {pace:6.1} {:2} {event}", pipe.mode());
+        let line = format!("{tenth:4} {window:5} {pace:6.1} {:2} {event}", pipe.mode() as u8);
         let _ = writeln!(text, "{}", line.trim_end());
         if !event.is_empty() {
             play(&mut pipe, event);

@@ -1,10 +1,25 @@
-//! The modes of BBRv2 and BBRv3, as their probe `mode` tells them.
+//! The modes of BBRv2 and BBRv3, by the numbers that their probe `mode` shows.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-pub const STARTUP: f64 = 0.0;
-pub const DRAIN: f64 = 1.0;
-pub const DOWN: f64 = 2.0;
-pub const CRUISE: f64 = 3.0;
-pub const REFILL: f64 = 4.0;
-pub const UP: f64 = 5.0;
-pub const PROBE_RTT: f64 = 6.0;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl Mode {
+    const ALL: [Self; 7] =
+        [Self::Startup, Self::Drain, Self::Down, Self::Cruise, Self::Refill, Self::Up, Self::ProbeRtt];
+
+    /// The mode that the probe shows with this value.
+    #[track_caller]
+    pub fn shown(value: f64) -> Self {
+        let mode = Self::ALL.into_iter().find(|mode| f64::from(*mode as u8) == value);
+        mode.unwrap_or_else(|| panic!("no mode is {value}"))
+    }
+}

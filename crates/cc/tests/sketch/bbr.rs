@@ -2,7 +2,7 @@
 //! not an algorithm that ships. It uses everything that a model-based controller needs and a loss-based one does not.
 
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Rate, Setup, Span, Step, Time,
+    Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Phase, Rate, Setup, Span, Time,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -182,7 +182,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         if cx.facts.phase == Phase::Recovery {
             let excess = cx.facts.in_flight.saturating_sub(self.cwnd);
             self.seen.excess_in_recovery.fetch_max(excess, Relaxed);
@@ -191,7 +191,7 @@ impl CongestionControl for Bbr {
         let round_start = self.update_model(cx, ack);
         self.step(cx, round_start);
         if self.max_rate == Rate(0) {
-            return Step::Continue;
+            return Decision::NotDue;
         }
         let (pacing_gain, cwnd_gain) = self.gains();
         self.pacing = Some(self.max_rate.scaled(pacing_gain * PACING_MARGIN));
@@ -201,18 +201,18 @@ impl CongestionControl for Bbr {
             target = target.min((self.inflight_hi as f64 * room) as u64).max(4 * self.setup.mss);
         }
         self.cwnd = if self.mode == Mode::ProbeRtt { target } else { (self.cwnd + ack.acked).min(target) };
-        Step::Continue
+        Decision::NotDue
     }
 
     fn next_timer(&self) -> Option<Time> {
         self.probe_rtt_done
     }
 
-    fn on_timer(&mut self, cx: &mut Context) -> Step {
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
         self.probe_rtt_done = None;
         self.cruise(cx);
         self.cwnd = self.bdp().max(4 * self.setup.mss);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -1,7 +1,7 @@
 //! A window that an agent steers: it decides once per window of acknowledged data, outside (the run is suspended) or
 //! inside (`on_ack` asks the same policy itself and returns its action).
 
-use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Event, Setup, Step, Time};
+use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Decision, Event, Setup, Time};
 use std::sync::{Arc, Mutex};
 
 /// What an action does to the window, in segments.
@@ -68,11 +68,11 @@ impl CongestionControl for Steered {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.seen.acked += ack.acked;
         self.log.lock().unwrap().windows.push((cx.facts.now, self.cwnd / self.mss));
         if self.seen.acked < self.cwnd {
-            return Step::Continue;
+            return Decision::NotDue;
         }
         let rtt = cx.facts.rtt;
         self.seen.state = [
@@ -84,11 +84,11 @@ impl CongestionControl for Steered {
         self.seen.acked = 0;
         self.log.lock().unwrap().asked.push(cx.facts.now);
         match self.pilot {
-            Pilot::Outside => Step::Decide,
+            Pilot::Outside => Decision::Due,
             Pilot::Inside => {
                 let mut observation = [0.0; 3];
                 self.observe(&mut observation);
-                Step::Act(policy(&observation))
+                Decision::Made(policy(&observation))
             }
         }
     }

@@ -9,15 +9,15 @@ use cwndlab_learn::{Mlp, Rng};
 use serde_json::{Value, json};
 
 /// What is done with which network; the networks and all else are the defaults of the papers' algorithms.
-const CASES: &[(&str, Step, Network)] = &[
-    ("dqn-train-30x3", Step::Train, Network::NewReno),
-    ("dqn-train-50x5", Step::Train, Network::Cubic),
-    ("dqn-infer-30x3", Step::Infer, Network::NewReno),
-    ("dqn-infer-50x5", Step::Infer, Network::Cubic),
+const CASES: &[(&str, Operation, Network)] = &[
+    ("dqn-train-30x3", Operation::Train, Network::NewReno),
+    ("dqn-train-50x5", Operation::Train, Network::Cubic),
+    ("dqn-infer-30x3", Operation::Infer, Network::NewReno),
+    ("dqn-infer-50x5", Operation::Infer, Network::Cubic),
 ];
 
 #[derive(Clone, Copy)]
-enum Step {
+enum Operation {
     Train,
     Infer,
 }
@@ -49,30 +49,30 @@ pub(super) fn cases() -> impl Iterator<Item = &'static str> {
 }
 
 /// Steps in a repeat: some ten milliseconds of them.
-fn steps(step: Step) -> u32 {
-    match step {
-        Step::Train => 500,
-        Step::Infer => 50_000,
+fn steps(operation: Operation) -> u32 {
+    match operation {
+        Operation::Train => 500,
+        Operation::Infer => 50_000,
     }
 }
 
 /// The best of so many repeats; `None` if the case is none of these.
 pub(super) fn bench(case: &str, repeats: u32) -> Option<Value> {
-    let (name, step, network) = CASES.iter().find(|(name, ..)| *name == case)?;
+    let (name, operation, network) = CASES.iter().find(|(name, ..)| *name == case)?;
     let sizes = network.sizes();
     let mut dqn = learner(&sizes);
     let state = vec![0.5; sizes[0]];
     let mut once = || {
         let begin = ThreadTime::now();
-        for _ in 0..steps(*step) {
-            match step {
-                Step::Train => dqn.learn(),
-                Step::Infer => {
+        for _ in 0..steps(*operation) {
+            match operation {
+                Operation::Train => dqn.learn(),
+                Operation::Infer => {
                     std::hint::black_box(dqn.choose(std::hint::black_box(&state)));
                 }
             }
         }
-        begin.elapsed().as_secs_f64() * 1e6 / f64::from(steps(*step))
+        begin.elapsed().as_secs_f64() * 1e6 / f64::from(steps(*operation))
     };
     // The first one warms up.
     once();

@@ -11,7 +11,7 @@ use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
 /// A file's name, and the hash of what it holds.
-pub type NamedFile = (String, String);
+pub type HashedFile = (String, String);
 
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
@@ -50,7 +50,7 @@ pub struct Course {
     pinned: Option<Arc<Scenario>>,
     agents: Vec<String>,
     /// What the files that it names held when it was made.
-    files: Vec<NamedFile>,
+    files: Vec<HashedFile>,
     algorithms: Vec<&'static str>,
 }
 
@@ -161,7 +161,7 @@ impl Course {
 
     /// The files that its scenario names, each with the hash of what it held when the course was made.
     #[must_use]
-    pub fn files(&self) -> &[NamedFile] {
+    pub fn files(&self) -> &[HashedFile] {
         &self.files
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 /// One environment of a fleet, and what its last step led to, if there was one.
-struct Place {
+struct Member {
     player: Player,
     last: Option<Result<(Step, Info), String>>,
 }
@@ -14,7 +14,7 @@ struct Place {
 /// Steps all of its environments at once. One whose episode is over begins a new one at the next step, whatever its
 /// action (Gymnasium's `NEXT_STEP`).
 pub struct Fleet {
-    places: Vec<Place>,
+    members: Vec<Member>,
     threads: usize,
 }
 
@@ -32,9 +32,9 @@ impl Fleet {
     /// So many environments of one course, on so many threads; on all cores if that is not said.
     #[must_use]
     pub fn new(course: &Arc<Course>, count: usize, threads: Option<usize>) -> Self {
-        let place = || Place { player: Player::new(course.clone()), last: None };
+        let member = || Member { player: Player::new(course.clone()), last: None };
         let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self { places: (0..count).map(|_| place()).collect(), threads: threads.unwrap_or_else(cores) }
+        Self { members: (0..count).map(|_| member()).collect(), threads: threads.unwrap_or_else(cores) }
     }
 
     /// Begins an episode in each, with these seeds.
@@ -42,7 +42,7 @@ impl Fleet {
     /// # Errors
     /// A run failed.
     pub fn reset(&mut self, seeds: &[Option<u64>]) -> Result<(), String> {
-        self.each(|n, place| place.last = Some(place.player.reset(seeds.get(n).copied().flatten())))
+        self.each(|n, member| member.last = Some(member.player.reset(seeds.get(n).copied().flatten())))
     }
 
     /// Steps each with its action.
@@ -50,17 +50,17 @@ impl Fleet {
     /// # Errors
     /// A run failed.
     pub fn step(&mut self, actions: &[u32]) -> Result<(), String> {
-        self.each(|n, place| match &place.last {
-            Some(Ok((step, _))) if step.end.is_some() => place.last = Some(place.player.reset(None)),
+        self.each(|n, member| match &member.last {
+            Some(Ok((step, _))) if step.end.is_some() => member.last = Some(member.player.reset(None)),
             Some(Err(_)) => {}
-            _ => place.last = Some(place.player.step(actions.get(n).copied().unwrap_or_default())),
+            _ => member.last = Some(member.player.step(actions.get(n).copied().unwrap_or_default())),
         })
     }
 
     /// Where each stands.
     #[must_use]
     pub fn marks(&self) -> Vec<Mark> {
-        self.places.iter().map(|place| place.player.mark()).collect()
+        self.members.iter().map(|member| member.player.mark()).collect()
     }
 
     /// Lets each go where one of another fleet stood, as [`Player::go_to`] does.
@@ -68,34 +68,36 @@ impl Fleet {
     /// # Errors
     /// An episode does not repeat itself, or a run failed.
     pub fn go_to(&mut self, marks: &[Mark]) -> Result<(), String> {
-        self.each(|n, place| place.last = marks.get(n).and_then(|mark| place.player.go_to(mark).transpose()))
+        self.each(|n, member| {
+            member.last = marks.get(n).and_then(|mark| member.player.go_to(mark).transpose())
+        })
     }
 
     /// What each tells, in order.
     pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
-        self.places.iter().filter_map(|place| {
-            let (step, info) = *place.last.as_ref()?.as_ref().ok()?;
-            Some(Told { observation: place.player.observation(), step, info })
+        self.members.iter().filter_map(|member| {
+            let (step, info) = *member.last.as_ref()?.as_ref().ok()?;
+            Some(Told { observation: member.player.observation(), step, info })
         })
     }
 
     /// Does this with each, a share of them on each thread; the first error.
-    fn each(&mut self, work: impl Fn(usize, &mut Place) + Sync) -> Result<(), String> {
-        let share = self.places.len().div_ceil(self.threads.max(1)).max(1);
-        let do_share = |first: usize, places: &mut [Place]| {
-            places.iter_mut().enumerate().for_each(|(n, place)| work(first + n, place));
+    fn each(&mut self, work: impl Fn(usize, &mut Member) + Sync) -> Result<(), String> {
+        let share = self.members.len().div_ceil(self.threads.max(1)).max(1);
+        let do_share = |first: usize, members: &mut [Member]| {
+            members.iter_mut().enumerate().for_each(|(n, member)| work(first + n, member));
         };
-        if share >= self.places.len() {
-            do_share(0, &mut self.places);
+        if share >= self.members.len() {
+            do_share(0, &mut self.members);
         } else {
             let do_share = &do_share;
             thread::scope(|scope| {
-                for (n, places) in self.places.chunks_mut(share).enumerate() {
-                    scope.spawn(move || do_share(n * share, places));
+                for (n, members) in self.members.chunks_mut(share).enumerate() {
+                    scope.spawn(move || do_share(n * share, members));
                 }
             });
         }
-        let failed = self.places.iter().find_map(|place| place.last.as_ref()?.as_ref().err());
+        let failed = self.members.iter().find_map(|member| member.last.as_ref()?.as_ref().err());
         failed.map_or(Ok(()), |why| Err(why.clone()))
     }
 }

@@ -4,7 +4,7 @@ mod coin;
 
 use cwndlab_cc::Registry;
 use cwndlab_lab::catalogue::catalogue;
-use cwndlab_lab::run::{Control, run_seed};
+use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::scenario::{Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
 use cwndlab_sim::outcome::LinkOutcome;
@@ -40,7 +40,7 @@ fn accepted(overrides: &[(&str, &str)]) -> Scenario {
 }
 
 fn run(overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
-    run_seed(&accepted(overrides), seed, false, &Control::default()).expect("a run").links.remove(0)
+    run_seed(&accepted(overrides), seed, false, &RunToken::default()).expect("a run").links.remove(0)
 }
 
 fn resolved(overrides: &[(&str, &str)]) -> Value {

@@ -43,7 +43,7 @@ pub(super) struct Moments {
 
 /// One step, as all parameters take it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct AdamStep {
     decays: (f32, f32),
     /// The learning rate, corrected for the first moment's beginning at zero.
     rate: f32,
@@ -89,7 +89,7 @@ impl Adam {
     pub(super) fn step(&mut self, mlp: &mut Mlp, gradient: &[f32]) {
         let AdamConfig { learning_rate, beta1, beta2, epsilon } = self.config;
         self.powers = (self.powers.0 * beta1, self.powers.1 * beta2);
-        let step = Step {
+        let step = AdamStep {
             decays: (beta1 as f32, beta2 as f32),
             rate: (learning_rate / (1.0 - self.powers.0)) as f32,
             root_scale: (1.0 / (1.0 - self.powers.1).sqrt()) as f32,
@@ -100,7 +100,7 @@ impl Adam {
 }
 
 #[inline(always)]
-pub(super) fn apply(step: Step, gradient: &[f32], moments: &mut Moments, parameters: &mut [f32]) {
+pub(super) fn apply(step: AdamStep, gradient: &[f32], moments: &mut Moments, parameters: &mut [f32]) {
     let (beta1, beta2) = step.decays;
     let moments = moments.first.iter_mut().zip(&mut moments.second);
     for ((parameter, gradient), (first, second)) in parameters.iter_mut().zip(gradient).zip(moments) {

@@ -1,6 +1,6 @@
 //! A batch that goes through a network forward and backward: the gradient of a loss.
 
-use super::kernels::{Kernels, ROWS, SAMPLES, Weights};
+use super::kernels::{Kernels, LayerBatch, ROWS, SAMPLES};
 use super::{Adam, Layer, Mlp};
 
 /// The values of a batch in every layer of a network.
@@ -119,9 +119,9 @@ impl Batch {
     }
 }
 
-fn weights<'a>(mlp: &'a Mlp, layer: &Layer, samples: usize) -> Weights<'a> {
+fn weights<'a>(mlp: &'a Mlp, layer: &Layer, samples: usize) -> LayerBatch<'a> {
     let values = &mlp.parameters[layer.start..layer.end()];
-    Weights { values, stride: layer.stride, inputs: layer.inputs, samples }
+    LayerBatch { values, stride: layer.stride, inputs: layer.inputs, samples }
 }
 
 /// Turns a matrix over: feature by feature to sample by sample, with zeros up to the stride.

@@ -6,7 +6,7 @@
 //! Matrices of a batch lie feature by feature, one value a sample, so that one feature of [`SAMPLES`] samples is a
 //! vector. Numbers of rows are multiples of [`ROWS`], strides of [`LANES`].
 
-use super::adam::{Moments, Step};
+use super::adam::{AdamStep, Moments};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Outputs that are taken at once where there is one input.
@@ -23,10 +23,10 @@ pub(super) struct Kernels(Arch);
 /// What there is to do; it is inlined into code for the instruction set.
 enum Task<'a> {
     One { weights: &'a [f32], stride: usize, from: &'a [f32], to: &'a mut [f32], relu: bool },
-    Forward { layer: &'a Weights<'a>, from: &'a [f32], to: &'a mut [f32], relu: bool },
-    Backward { layer: &'a Weights<'a>, errors: &'a [f32], inputs: &'a mut [f32] },
-    Gradient { layer: &'a Weights<'a>, from: &'a [f32], errors: &'a [f32], gradient: &'a mut [f32] },
-    Adam { step: Step, gradient: &'a [f32], moments: &'a mut Moments, parameters: &'a mut [f32] },
+    Forward { layer: &'a LayerBatch<'a>, from: &'a [f32], to: &'a mut [f32], relu: bool },
+    Backward { layer: &'a LayerBatch<'a>, errors: &'a [f32], inputs: &'a mut [f32] },
+    Gradient { layer: &'a LayerBatch<'a>, from: &'a [f32], errors: &'a [f32], gradient: &'a mut [f32] },
+    Adam { step: AdamStep, gradient: &'a [f32], moments: &'a mut Moments, parameters: &'a mut [f32] },
 }
 
 impl WithSimd for Task<'_> {
@@ -66,28 +66,34 @@ impl Kernels {
     }
 
     /// One layer for a batch.
-    pub(super) fn forward(self, layer: &Weights, from: &[f32], to: &mut [f32], relu: bool) {
+    pub(super) fn forward(self, layer: &LayerBatch, from: &[f32], to: &mut [f32], relu: bool) {
         self.0.dispatch(Task::Forward { layer, from, to, relu });
     }
 
     /// What the outputs' errors make of the inputs': `inputs = W errors`.
-    pub(super) fn backward(self, layer: &Weights, errors: &[f32], inputs: &mut [f32]) {
+    pub(super) fn backward(self, layer: &LayerBatch, errors: &[f32], inputs: &mut [f32]) {
         self.0.dispatch(Task::Backward { layer, errors, inputs });
     }
 
     /// The gradient of a layer's weights and biases; `errors` lie sample by sample.
-    pub(super) fn gradient(self, layer: &Weights, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
+    pub(super) fn gradient(self, layer: &LayerBatch, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
         self.0.dispatch(Task::Gradient { layer, from, errors, gradient });
     }
 
     /// One step of Adam on all parameters.
-    pub(super) fn adam(self, step: Step, gradient: &[f32], moments: &mut Moments, parameters: &mut [f32]) {
+    pub(super) fn adam(
+        self,
+        step: AdamStep,
+        gradient: &[f32],
+        moments: &mut Moments,
+        parameters: &mut [f32],
+    ) {
         self.0.dispatch(Task::Adam { step, gradient, moments, parameters });
     }
 }
 
 /// A layer and the batch that goes through it.
-pub(super) struct Weights<'a> {
+pub(super) struct LayerBatch<'a> {
     pub(super) values: &'a [f32],
     pub(super) stride: usize,
     pub(super) inputs: usize,
@@ -95,7 +101,7 @@ pub(super) struct Weights<'a> {
     pub(super) samples: usize,
 }
 
-impl Weights<'_> {
+impl LayerBatch<'_> {
     #[inline(always)]
     fn row(&self, input: usize) -> &[f32] {
         &self.values[input * self.stride..][..self.stride]
@@ -178,7 +184,7 @@ fn vectors<V, const N: usize>(values: &[V], at: usize) -> &[V; N] {
 const PAIR: usize = 2;
 
 #[inline(always)]
-fn forward<S: Simd>(simd: S, layer: &Weights, from: &[f32], to: &mut [f32], relu: bool) {
+fn forward<S: Simd>(simd: S, layer: &LayerBatch, from: &[f32], to: &mut [f32], relu: bool) {
     let rows = to.len() / layer.samples;
     let across = layer.samples / S::F32_LANES;
     let (from, _) = S::as_simd_f32s(from);
@@ -205,7 +211,7 @@ fn forward<S: Simd>(simd: S, layer: &Weights, from: &[f32], to: &mut [f32], relu
 }
 
 #[inline(always)]
-fn backward<S: Simd>(simd: S, layer: &Weights, errors: &[f32], inputs: &mut [f32]) {
+fn backward<S: Simd>(simd: S, layer: &LayerBatch, errors: &[f32], inputs: &mut [f32]) {
     let (rows, outputs) = (inputs.len() / layer.samples, errors.len() / layer.samples);
     let across = layer.samples / S::F32_LANES;
     let (errors, _) = S::as_simd_f32s(errors);
@@ -226,7 +232,7 @@ fn backward<S: Simd>(simd: S, layer: &Weights, errors: &[f32], inputs: &mut [f32
 }
 
 #[inline(always)]
-fn weight_gradient<S: Simd>(simd: S, layer: &Weights, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
+fn weight_gradient<S: Simd>(simd: S, layer: &LayerBatch, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
     let across = layer.stride / S::F32_LANES;
     let (errors, _) = S::as_simd_f32s(errors);
     let (gradient, _) = S::as_mut_simd_f32s(gradient);

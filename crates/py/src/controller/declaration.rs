@@ -1,7 +1,7 @@
 //! What Python declares of a controller, as an algorithm of the registry.
 
 use super::facts::{Random, Setup};
-use super::python::{Kind, PythonController};
+use super::python::{ControllerClass, PythonController};
 use cwndlab_cc::params::{Allowed, ParamSpec, Value};
 use cwndlab_cc::{self as cc, Algorithm, Ecn, Needs, Span};
 use pyo3::exceptions::PyValueError;
@@ -53,7 +53,7 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
     let (sees_sending, has_timer) = (has("on_sent"), has("on_timer"));
     let probes = kept_all(declaration.probes);
     let declares = cc::Declaration { needs, probes, bounded: declaration.bounded, ..cc::Declaration::PLAIN };
-    let kind = Arc::new(Kind { declares, sees_sending, has_timer, declared });
+    let class = Arc::new(ControllerClass { declares, sees_sending, has_timer, declared });
     Ok(Algorithm {
         name: kept(declaration.name),
         summary: kept(declaration.summary),
@@ -61,7 +61,7 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
         departures: kept_all(declaration.departures),
         params: params.into(),
         declares: declares.into(),
-        build: Arc::new(move |setup, settings| Box::new(make(&kind, setup, settings))),
+        build: Arc::new(move |setup, settings| Box::new(make(&class, setup, settings))),
     })
 }
 
@@ -117,15 +117,19 @@ impl Parameter {
 }
 
 /// Makes a controller of a flow, or breaks the run off if its class raises an exception.
-fn make(kind: &Arc<Kind>, setup: &cwndlab_cc::Setup, settings: &[(String, Value)]) -> PythonController {
+fn make(
+    class: &Arc<ControllerClass>,
+    setup: &cwndlab_cc::Setup,
+    settings: &[(String, Value)],
+) -> PythonController {
     Python::attach(|py| {
         let made = || {
             let random = Py::new(py, Random::default())?;
             let told = Setup::of(setup, random.clone_ref(py));
-            let instance = kind.declared.bind(py).call_method1("make", (told, as_dict(py, settings)?))?;
-            PythonController::of(kind.clone(), instance, setup.mss, random)
+            let instance = class.declared.bind(py).call_method1("make", (told, as_dict(py, settings)?))?;
+            PythonController::of(class.clone(), instance, setup.mss, random)
         };
-        made().unwrap_or_else(|error| kind.break_off(py, "__init__", &error))
+        made().unwrap_or_else(|error| class.break_off(py, "__init__", &error))
     })
 }
 

@@ -2,7 +2,7 @@
 //! one that is kept stays as it was. A field costs nothing until it is read.
 
 use cwndlab_cc::contract;
-use cwndlab_cc::{Limit, Phase, Rng, Span};
+use cwndlab_cc::{Phase, Rng, SendLimit, Span};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -89,9 +89,9 @@ impl Facts {
     #[getter]
     fn limited_by<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         match self.0.limited_by {
-            Limit::Window => intern!(py, "window"),
-            Limit::Application => intern!(py, "application"),
-            Limit::Receiver => intern!(py, "receiver"),
+            SendLimit::Window => intern!(py, "window"),
+            SendLimit::Application => intern!(py, "application"),
+            SendLimit::Receiver => intern!(py, "receiver"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::facts::{Ack, Event, Facts, Lost, Random, Sent};
 use super::values;
 use cwndlab_cc::{
-    CongestionControl, Context, Control, Declaration, Needs, Rate, Span, Step, Time, break_off, contract,
+    CongestionControl, Context, Control, Decision, Declaration, Needs, Rate, Span, Time, break_off, contract,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const SEND_QUANTUM: Span = Span::from_millis(1);
 
 /// What the controllers of one class have in common.
-pub(super) struct Kind {
+pub(super) struct ControllerClass {
     pub(super) declares: Declaration,
     pub(super) sees_sending: bool,
     pub(super) has_timer: bool,
@@ -24,7 +24,7 @@ pub(super) struct Kind {
     pub(super) declared: Py<PyAny>,
 }
 
-impl Kind {
+impl ControllerClass {
     /// Ends the run with what Python says of an error in this method.
     pub(super) fn break_off(&self, py: Python<'_>, method: &str, error: &PyErr) -> ! {
         // With its traceback, which the value alone has not in every version of Python.
@@ -39,7 +39,7 @@ impl Kind {
 
 /// One flow's controller.
 pub(super) struct PythonController {
-    kind: Arc<Kind>,
+    class: Arc<ControllerClass>,
     instance: Py<PyAny>,
     /// Bound once: it is called for every ACK.
     on_ack: Py<PyAny>,
@@ -52,14 +52,14 @@ pub(super) struct PythonController {
 impl PythonController {
     /// Around an object that has just been made.
     pub(super) fn of(
-        kind: Arc<Kind>,
+        class: Arc<ControllerClass>,
         instance: Bound<'_, PyAny>,
         mss: u64,
         random: Py<Random>,
     ) -> PyResult<Self> {
         let on_ack = instance.getattr(intern!(instance.py(), "on_ack"))?.unbind();
         let (instance, control) = (instance.unbind(), Control::window(0));
-        let mut made = Self { kind, instance, on_ack, random, mss, control, timer: None };
+        let mut made = Self { class, instance, on_ack, random, mss, control, timer: None };
         Python::attach(|py| made.read_decision(py))?;
         Ok(made)
     }
@@ -83,7 +83,7 @@ impl PythonController {
                 self.read_decision(py)
             });
             if let Err(error) = done {
-                self.kind.break_off(py, method, &error);
+                self.class.break_off(py, method, &error);
             }
         });
     }
@@ -108,7 +108,7 @@ impl PythonController {
             let send_quantum = own.unwrap_or_else(|| rate.bytes_in(SEND_QUANTUM).max(2 * self.mss));
             self.control = Control { pacing_rate: Some(rate), send_quantum, ..self.control };
         }
-        if self.kind.has_timer {
+        if self.class.has_timer {
             self.timer = values::moment(instance, intern!(py, "next_timer_s"))?;
         }
         Ok(())
@@ -119,7 +119,7 @@ impl PythonController {
         if self.timer.is_some_and(|timer| timer <= now) {
             Python::attach(|py| {
                 let message = "self.next_timer_s is not later than now_s; set it anew, or to None";
-                self.kind.break_off(py, "on_timer", &PyValueError::new_err(message));
+                self.class.break_off(py, "on_timer", &PyValueError::new_err(message));
             });
         }
     }
@@ -136,7 +136,7 @@ fn refuse_answer(answer: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl CongestionControl for PythonController {
     fn needs(&self) -> Needs {
-        self.kind.declares.needs
+        self.class.declares.needs
     }
 
     fn control(&self) -> Control {
@@ -144,7 +144,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
-        if self.kind.sees_sending {
+        if self.class.sees_sending {
             let sent = Sent::of(cx.facts, bytes);
             self.tell(cx, "on_sent", sent);
         }
@@ -160,38 +160,38 @@ impl CongestionControl for PythonController {
         self.tell(cx, "on_event", event);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Decision {
         let ack = Ack::of(cx.facts, ack);
         self.tell(cx, "on_ack", ack);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn next_timer(&self) -> Option<Time> {
         self.timer
     }
 
-    fn on_timer(&mut self, cx: &mut Context) -> Step {
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
         let now = cx.facts.now;
         let facts = Facts(*cx.facts);
         self.tell(cx, "on_timer", facts);
         self.refuse_timer_of_the_past(now);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {
-        self.kind.declares.probes
+        self.class.declares.probes
     }
 
     fn probe(&self, out: &mut [f64]) {
-        if self.kind.declares.probes.is_empty() {
+        if self.class.declares.probes.is_empty() {
             return;
         }
         Python::attach(|py| {
             let instance = self.instance.bind(py);
-            for (name, value) in self.kind.declares.probes.iter().zip(out) {
+            for (name, value) in self.class.declares.probes.iter().zip(out) {
                 match values::probe(instance, &PyString::intern(py, name)) {
                     Ok(read) => *value = read,
-                    Err(error) => self.kind.break_off(py, "probes", &error),
+                    Err(error) => self.class.break_off(py, "probes", &error),
                 }
             }
         });

@@ -4,7 +4,7 @@
 use super::options::{MptcpOptions, Scheduler};
 use super::segments::Segments;
 use crate::tcp::Stream;
-use cwndlab_cc::{Limit, Span, SubflowView, Time};
+use cwndlab_cc::{SendLimit, Span, SubflowView, Time};
 use std::collections::VecDeque;
 
 /// The data of a connection, shared out among its subflows. A subflow's sender holds it while it handles an event.
@@ -83,27 +83,27 @@ impl Distributor {
 
     /// Whether there is a segment for the holder to send now; if not, why.
     #[inline]
-    pub fn offer(&self) -> Result<(), Limit> {
+    pub fn offer(&self) -> Result<(), SendLimit> {
         self.offer_to(self.me)
     }
 
-    fn offer_to(&self, subflow: usize) -> Result<(), Limit> {
+    fn offer_to(&self, subflow: usize) -> Result<(), SendLimit> {
         if !self.views[subflow].usable {
-            return Err(Limit::Application);
+            return Err(SendLimit::Application);
         }
         if self.stranded_for(subflow).is_none() {
             self.new_data()?;
         }
-        if self.comes_after_another(subflow) { Err(Limit::Application) } else { Ok(()) }
+        if self.comes_after_another(subflow) { Err(SendLimit::Application) } else { Ok(()) }
     }
 
     /// Whether there are data that nobody has sent, and room for them.
     #[inline]
-    fn new_data(&self) -> Result<(), Limit> {
+    fn new_data(&self) -> Result<(), SendLimit> {
         if !self.stream.has(self.next) {
-            return Err(Limit::Application);
+            return Err(SendLimit::Application);
         }
-        if self.next < self.edge { Ok(()) } else { Err(Limit::Receiver) }
+        if self.next < self.edge { Ok(()) } else { Err(SendLimit::Receiver) }
     }
 
     /// Whether a sibling that has room as well goes first.
@@ -152,15 +152,15 @@ impl Distributor {
 
     /// What stopped the holder. If it waits for data or for room at the receiver, a sibling's event may bring them.
     #[inline]
-    pub fn note_limit(&mut self, limit: Limit) {
-        self.lanes[self.me].waits = limit != Limit::Window;
+    pub fn note_limit(&mut self, limit: SendLimit) {
+        self.lanes[self.me].waits = limit != SendLimit::Window;
     }
 
     /// For how long the receive window held back a subflow that had room in its own window.
     #[must_use]
     pub fn blocked(&self, now: Time) -> Span {
         let waits = |n: usize| self.lanes[n].waits && self.views[n].usable;
-        let blocked = self.new_data() == Err(Limit::Receiver) && (0..self.lanes.len()).any(waits);
+        let blocked = self.new_data() == Err(SendLimit::Receiver) && (0..self.lanes.len()).any(waits);
         if blocked { self.blocked + now.since(self.blocked_until) } else { self.blocked }
     }
 

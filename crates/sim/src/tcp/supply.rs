@@ -1,7 +1,7 @@
 //! Where a sender gets its data.
 
 use crate::mptcp::Distributor;
-use cwndlab_cc::{Limit, SubflowView};
+use cwndlab_cc::{SendLimit, SubflowView};
 
 /// A stream of bytes, cut into segments that are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,14 +81,14 @@ impl Supply {
     /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first that the
     /// receiver has no room for.
     #[inline]
-    pub fn offer(&self, next: u32, window_end: u32) -> Result<(), Limit> {
+    pub fn offer(&self, next: u32, window_end: u32) -> Result<(), SendLimit> {
         match self {
-            Self::Own(stream) if !stream.has(next) => Err(Limit::Application),
-            Self::Own(_) if next >= window_end => Err(Limit::Receiver),
+            Self::Own(stream) if !stream.has(next) => Err(SendLimit::Application),
+            Self::Own(_) if next >= window_end => Err(SendLimit::Receiver),
             Self::Own(_) => Ok(()),
             // Room is granted at the data level alone (RFC 8684 section 3.3.4).
             Self::Lent(Some(distributor)) => distributor.offer(),
-            Self::Lent(None) => Err(Limit::Application),
+            Self::Lent(None) => Err(SendLimit::Application),
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_subflow_without_its_connections_data_sends_nothing() {
         let supply = Supply::Lent(None);
-        assert_eq!(supply.offer(0, u32::MAX), Err(Limit::Application));
+        assert_eq!(supply.offer(0, u32::MAX), Err(SendLimit::Application));
         assert!(supply.stream().is_none());
     }
 }

@@ -3,7 +3,7 @@
 use crate::script::{Script, linux};
 use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Registry, Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Phase, Registry, Setup,
 };
 use cwndlab_sim::tcp::TcpOptions;
 use std::sync::{Arc, Mutex};
@@ -53,10 +53,10 @@ impl CongestionControl for Spy {
         self.reno.on_event(cx, event);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.log.note("on_ack".into());
         self.reno.on_ack(cx, ack);
-        if self.decide { Step::Decide } else { Step::Continue }
+        if self.decide { Decision::Due } else { Decision::NotDue }
     }
 
     fn on_sent(&mut self, _cx: &mut Context, _bytes: u64) {

@@ -2,7 +2,7 @@
 
 use crate::script::{RTT, Script, linux};
 use cwndlab_cc::algorithm::Build;
-use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Event, Setup, Span, Step};
+use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Decision, Event, Setup, Span};
 use std::sync::Arc;
 
 /// An action is a window in segments.
@@ -20,8 +20,8 @@ impl CongestionControl for Chooser {
 
     fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
 
-    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Step {
-        self.choices.next().copied().map_or(Step::Continue, Step::Act)
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        self.choices.next().copied().map_or(Decision::NotDue, Decision::Made)
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {

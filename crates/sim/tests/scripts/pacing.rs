@@ -2,7 +2,7 @@
 
 use crate::script::{Script, linux};
 use cwndlab_cc::algorithm::Build;
-use cwndlab_cc::{Ack, CongestionControl, Context, Control, Event, Rate, Setup, Step};
+use cwndlab_cc::{Ack, CongestionControl, Context, Control, Decision, Event, Rate, Setup};
 use std::sync::Arc;
 
 /// One packet each ten milliseconds.
@@ -21,8 +21,8 @@ impl CongestionControl for Paced {
 
     fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
 
-    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Step {
-        Step::Continue
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        Decision::NotDue
     }
 }
 

@@ -241,7 +241,7 @@ impl Script {
         self
     }
 
-    /// The agent has acted after [`cwndlab_cc::Step::Decide`].
+    /// The agent has acted after [`cwndlab_cc::Decision::Due`].
     pub fn finish_ack(&mut self) -> &mut Self {
         self.sender.finish_ack(&mut turn(self.now, &mut self.outbox));
         self.collect();

@@ -5,7 +5,9 @@ use crate::algo::cubic::{COUNT_MIN, Cubic, CubicParams, Form};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Phase, Setup};
 use crate::cubic_curve::CubicCurve;
-use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SINCE_CONGESTION, SSTHRESH, Turn, W_MAX};
+use crate::decisions::{
+    ActionSet, CWND, DecisionCounter, Feature, Moment, RTT, SINCE_CONGESTION, SSTHRESH, W_MAX,
+};
 use crate::hystart::HyStart;
 use crate::probes::Probe;
 use crate::units::Span;
@@ -97,7 +99,7 @@ pub struct CubicActions {
     params: CubicActionParams,
     beta: f64,
     base: Cubic,
-    turn: Turn,
+    counter: DecisionCounter,
     /// C as the last action along the cubic has it.
     c: f64,
     /// How far into its epoch the cubic is aimed at.
@@ -118,7 +120,7 @@ impl CubicActions {
             ..CubicParams::default()
         };
         let (base, c) = (Cubic::new(setup, base), params.c);
-        Self { params, beta, base, turn: Turn::default(), c, ahead: Span::ZERO }
+        Self { params, beta, base, counter: DecisionCounter::default(), c, ahead: Span::ZERO }
     }
 
     /// The cubic of this epoch; one begins with the first ACK after a loss.
@@ -176,8 +178,8 @@ impl ActionSet for CubicActions {
         ]);
     }
 
-    fn turn(&mut self) -> &mut Turn {
-        &mut self.turn
+    fn counter(&mut self) -> &mut DecisionCounter {
+        &mut self.counter
     }
 
     fn act(&mut self, window: &mut Window, action: u32) {
@@ -192,8 +194,8 @@ impl ActionSet for CubicActions {
 
 impl WindowRule for CubicActions {
     const PROBES: &'static [Probe<Self>] = &[
-        ("action", |actions| actions.turn.action()),
-        ("cnt_segments", |actions| actions.turn.cnt_segments()),
+        ("action", |actions| actions.counter.action()),
+        ("cnt_segments", |actions| actions.counter.cnt_segments()),
         ("w_max_segments", |actions| actions.base.w_max()),
         ("k_s", |actions| actions.base.k_s()),
         ("c_segments_per_s3", |actions| actions.c),
@@ -216,7 +218,7 @@ impl WindowRule for CubicActions {
         let curve = self.curve(cx, cwnd);
         self.ahead = self.base.ahead(&curve, cx);
         self.base.follow(curve);
-        self.turn.count(window, self.cnt(&curve, cwnd) * window.mss, acked);
+        self.counter.count(window, self.cnt(&curve, cwnd) * window.mss, acked);
     }
 
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {

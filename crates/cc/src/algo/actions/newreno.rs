@@ -2,7 +2,7 @@
 
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Context, Event, Phase};
-use crate::decisions::{ActionSet, CWND, Feature, Moment, RTT, SSTHRESH, Turn};
+use crate::decisions::{ActionSet, CWND, DecisionCounter, Feature, Moment, RTT, SSTHRESH};
 use crate::probes::Probe;
 
 /// What each action adds to the window, in segments (Seo et al. 2024 equation (1)).
@@ -11,14 +11,14 @@ const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
 /// NewReno, its growth in congestion avoidance left to actions.
 pub struct NewRenoActions {
     beta: f64,
-    turn: Turn,
+    counter: DecisionCounter,
 }
 
 impl NewRenoActions {
     /// Actions on a base that keeps `beta` of its window on a loss.
     #[must_use]
     pub fn new(beta: f64) -> Self {
-        Self { beta, turn: Turn::default() }
+        Self { beta, counter: DecisionCounter::default() }
     }
 }
 
@@ -31,8 +31,8 @@ impl ActionSet for NewRenoActions {
         features.copy_from_slice(&[window.ssthresh_segments(), window.segments(), at.rtt.as_millis_f64()]);
     }
 
-    fn turn(&mut self) -> &mut Turn {
-        &mut self.turn
+    fn counter(&mut self) -> &mut DecisionCounter {
+        &mut self.counter
     }
 
     fn act(&mut self, window: &mut Window, action: u32) {
@@ -43,8 +43,8 @@ impl ActionSet for NewRenoActions {
 
 impl WindowRule for NewRenoActions {
     const PROBES: &'static [Probe<Self>] = &[
-        ("action", |actions| actions.turn.action()),
-        ("cnt_segments", |actions| actions.turn.cnt_segments()),
+        ("action", |actions| actions.counter.action()),
+        ("cnt_segments", |actions| actions.counter.cnt_segments()),
     ];
 
     /// As `newreno` (RFC 5681 section 3.1).
@@ -53,7 +53,7 @@ impl WindowRule for NewRenoActions {
     }
 
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
-        self.turn.count(window, window.cwnd, acked);
+        self.counter.count(window, window.cwnd, acked);
     }
 
     /// Seo et al. 2024 section 3.1.1: the threshold is 0.7 of cwnd, not of FlightSize.

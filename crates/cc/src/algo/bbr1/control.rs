@@ -1,6 +1,6 @@
 //! What the model makes of it: pacing rate and window (Linux tcp_bbr.c `bbr_set_pacing_rate`, `bbr_inflight`, `bbr_set_cwnd`).
 
-use super::cycle::Phase;
+use super::cycle::GainPhase;
 use super::{Bbr1, Mode};
 use crate::bbr::pacing;
 use crate::contract::{Ack, Context};
@@ -20,9 +20,9 @@ impl Bbr1 {
             // A probe against a policer is lost.
             Mode::ProbeBw if self.policer.rate().is_some() => 1.0,
             Mode::ProbeBw => match self.cycle.phase() {
-                Phase::Up => self.params.up_gain,
-                Phase::Down => self.params.down_gain,
-                Phase::Cruise => 1.0,
+                GainPhase::Up => self.params.up_gain,
+                GainPhase::Down => self.params.down_gain,
+                GainPhase::Cruise => 1.0,
             },
         }
     }
@@ -50,7 +50,7 @@ impl Bbr1 {
     /// delayed until the second segment.
     fn with_budget(&self, segments: u64) -> u64 {
         let even = (segments + QUANTA_IN_HOSTS * self.quantum_segments()).next_multiple_of(2);
-        let up = self.mode == Mode::ProbeBw && self.cycle.phase() == Phase::Up;
+        let up = self.mode == Mode::ProbeBw && self.cycle.phase() == GainPhase::Up;
         // On a path of few segments Up must get above the BDP.
         (even + if up { 2 } else { 0 }) * self.setup.mss
     }

@@ -8,7 +8,7 @@ const PHASES: u64 = 8;
 
 /// What the pacing gain of a phase is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum GainPhase {
     /// Above the bandwidth: is there more?
     Up,
     /// Below it: what Up put into the queue drains.
@@ -45,11 +45,11 @@ impl Cycle {
         Self { index, since: now }
     }
 
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> GainPhase {
         match self.index {
-            0 => Phase::Up,
-            1 => Phase::Down,
-            _ => Phase::Cruise,
+            0 => GainPhase::Up,
+            1 => GainPhase::Down,
+            _ => GainPhase::Cruise,
         }
     }
 
@@ -64,9 +64,9 @@ impl Cycle {
         let full_length = progress.now.since(self.since) > progress.min_rtt;
         match self.phase() {
             // On a short path a round trip may not do to fill it; but a small buffer may not hold so much.
-            Phase::Up => full_length && (progress.lost || progress.high),
-            Phase::Down => full_length || progress.low,
-            Phase::Cruise => full_length,
+            GainPhase::Up => full_length && (progress.lost || progress.high),
+            GainPhase::Down => full_length || progress.low,
+            GainPhase::Cruise => full_length,
         }
     }
 }
@@ -92,16 +92,16 @@ mod tests {
     fn up_down_and_six_times_cruise() {
         let mut cycle = Cycle::default();
         cycle.update(&at(50));
-        assert_eq!(cycle.phase(), Phase::Up, "nothing lost, and not enough in flight");
+        assert_eq!(cycle.phase(), GainPhase::Up, "nothing lost, and not enough in flight");
         let phases: Vec<_> = (1..=16)
             .map(|n| {
                 cycle.update(&Progress { high: true, ..at(50 + 11 * n) });
                 cycle.phase()
             })
             .collect();
-        let mut expected = vec![Phase::Down];
-        expected.extend([Phase::Cruise; 6]);
-        expected.push(Phase::Up);
+        let mut expected = vec![GainPhase::Down];
+        expected.extend([GainPhase::Cruise; 6]);
+        expected.push(GainPhase::Up);
         assert_eq!(phases, [expected.clone(), expected].concat());
     }
 
@@ -109,13 +109,13 @@ mod tests {
     fn a_loss_ends_up_and_a_drained_queue_ends_down() {
         let mut cycle = Cycle::default();
         cycle.update(&Progress { lost: true, ..at(10) });
-        assert_eq!(cycle.phase(), Phase::Up, "it lasts longer than a min RTT");
+        assert_eq!(cycle.phase(), GainPhase::Up, "it lasts longer than a min RTT");
         cycle.update(&Progress { lost: true, ..at(11) });
-        assert_eq!(cycle.phase(), Phase::Down);
+        assert_eq!(cycle.phase(), GainPhase::Down);
         cycle.update(&at(12));
-        assert_eq!(cycle.phase(), Phase::Down);
+        assert_eq!(cycle.phase(), GainPhase::Down);
         cycle.update(&Progress { low: true, ..at(13) });
-        assert_eq!(cycle.phase(), Phase::Cruise);
+        assert_eq!(cycle.phase(), GainPhase::Cruise);
     }
 
     #[test]

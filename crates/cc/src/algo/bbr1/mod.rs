@@ -12,9 +12,10 @@ mod window;
 pub use params::Bbr1Params;
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::bbr::{Aggregation, FullPipe, Rounds, WindowedMax, pacing};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter, WindowedMax, pacing};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Event, Facts, Limit, Lost, Needs, RateSample, Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Event, Facts, Lost, Needs, RateSample, SendLimit,
+    Setup,
 };
 use crate::params::Parameters;
 use crate::probes::{self, Names, Probe};
@@ -57,7 +58,7 @@ pub struct Bbr1 {
     params: Bbr1Params,
     setup: Setup,
     mode: Mode,
-    rounds: Rounds,
+    rounds: RoundCounter,
     bandwidth: WindowedMax<Rate>,
     aggregation: Aggregation,
     full_pipe: FullPipe,
@@ -94,7 +95,7 @@ impl Bbr1 {
         let mut bbr = Self {
             setup: *setup,
             mode: Mode::Startup,
-            rounds: Rounds::default(),
+            rounds: RoundCounter::default(),
             // Linux's filter drops what is older than its length, so that one round more is in it.
             bandwidth: WindowedMax::new(params.bandwidth_rounds + 1),
             aggregation: Aggregation::new(EXTRA_ACKED_ROUNDS),
@@ -279,7 +280,7 @@ impl CongestionControl for Bbr1 {
 
     fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
         self.take_first_rtt(cx.facts);
-        if cx.facts.in_flight <= cx.facts.mss && cx.facts.limited_by == Limit::Application {
+        if cx.facts.in_flight <= cx.facts.mss && cx.facts.limited_by == SendLimit::Application {
             self.restart_after_silence(cx);
         }
     }
@@ -299,7 +300,7 @@ impl CongestionControl for Bbr1 {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.take_first_rtt(cx.facts);
         if ack.acked > 0 {
             (self.totals.at, self.totals.delivered) = (cx.facts.now, ack.delivered);
@@ -313,7 +314,7 @@ impl CongestionControl for Bbr1 {
         self.watch_min_rtt(cx, ack);
         self.set_pacing_rate();
         self.set_window(cx, ack);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

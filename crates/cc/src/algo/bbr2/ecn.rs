@@ -10,9 +10,9 @@ const FACTOR: f64 = 1.0 / 3.0;
 const THRESHOLD: f64 = 0.5;
 const STARTUP_ROUNDS: u32 = 2;
 
-/// What marks tell.
+/// The share of marked data, and when it is too high.
 #[derive(Clone, Copy, Debug)]
-pub struct Ecn {
+pub struct MarkedShare {
     /// The path is short enough.
     pub eligible: bool,
     /// A mark came in this round.
@@ -25,13 +25,13 @@ pub struct Ecn {
     startup_rounds: u32,
 }
 
-impl Default for Ecn {
+impl Default for MarkedShare {
     fn default() -> Self {
         Self { eligible: false, in_round: false, alpha: 1.0, delivered: 0, marked: 0, startup_rounds: 0 }
     }
 }
 
-impl Ecn {
+impl MarkedShare {
     /// Counts an ACK.
     pub fn count(&mut self, ack: &Ack) {
         self.delivered += ack.acked;
@@ -69,7 +69,7 @@ impl Ecn {
 mod tests {
     use super::*;
 
-    fn round(ecn: &mut Ecn, params: &Bbr2Params, marked: u64, min_rtt_ms: u64) -> bool {
+    fn round(ecn: &mut MarkedShare, params: &Bbr2Params, marked: u64, min_rtt_ms: u64) -> bool {
         ecn.count(&Ack { acked: 100, ce: marked, ..Ack::default() });
         ecn.end_round(params, Span::from_millis(min_rtt_ms))
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn alpha_is_smoothed_over_sixteen_rounds() {
         let params = Bbr2Params { ecn: true, ..Bbr2Params::default() };
-        let mut ecn = Ecn::default();
+        let mut ecn = MarkedShare::default();
         assert!((ecn.cut() - 2.0 / 3.0).abs() < 1e-12, "all is taken for marked at first");
         round(&mut ecn, &params, 0, 1);
         assert!((ecn.cut() - (1.0 - 15.0 / 48.0)).abs() < 1e-12);
@@ -89,7 +89,7 @@ mod tests {
     fn two_rounds_with_half_of_it_marked_end_startup_on_a_short_path() {
         let params = Bbr2Params { ecn: true, ..Bbr2Params::default() };
         let rounds = |params: &Bbr2Params, marked: [u64; 3], min_rtt_ms| {
-            let mut ecn = Ecn::default();
+            let mut ecn = MarkedShare::default();
             marked.map(|marked| round(&mut ecn, params, marked, min_rtt_ms))
         };
         assert_eq!(rounds(&params, [50, 49, 50], 5), [false; 3]);

@@ -19,17 +19,17 @@ pub use min_rtt::MinRtt;
 pub use params::Bbr2Params;
 
 use crate::algorithm::{Algorithm, Declaration, Declares};
-use crate::bbr::{Aggregation, FullPipe, Rounds};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Ecn as Codepoint, Event, Limit, Lost, Needs, Phase, RateSample,
-    Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Ecn, Event, Lost, Needs, Phase, RateSample,
+    SendLimit, Setup,
 };
 use crate::params::Parameters;
-use crate::probes::{self, Names};
+use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 use bandwidth::{Bandwidth, NO_BOUND};
-use ecn::Ecn;
-use probe_bw::Probe;
+use ecn::MarkedShare;
+use probe_bw::Cycle;
 use probe_rtt::ProbeRtt;
 use signals::Signals;
 use std::sync::Arc;
@@ -113,14 +113,14 @@ pub struct Bbr2<X> {
     mss: u64,
     initial_window: u64,
     mode: Mode,
-    rounds: Rounds,
+    rounds: RoundCounter,
     full_pipe: FullPipe,
     aggregation: Aggregation,
     bandwidth: Bandwidth,
     min_rtt: MinRtt,
-    ecn: Ecn,
+    marked: MarkedShare,
     signals: Signals,
-    probe: Probe,
+    cycle: Cycle,
     probe_rtt: ProbeRtt,
     /// The most that the path is known to carry without too much loss.
     inflight_hi: u64,
@@ -137,7 +137,7 @@ pub struct Bbr2<X> {
 }
 
 impl<X: Extension> Bbr2<X> {
-    const PROBES: &'static [probes::Probe<Self>] = &[
+    const PROBES: &'static [Probe<Self>] = &[
         ("bw_mbps", |bbr| mbps(bbr.bandwidth.estimate())),
         ("max_bw_mbps", |bbr| mbps(bbr.bandwidth.max())),
         ("bw_lo_mbps", |bbr| mbps(bbr.bandwidth.lo)),
@@ -154,7 +154,7 @@ impl<X: Extension> Bbr2<X> {
     const NAMES: &'static Names = &Names::of(Self::PROBES).and(X::PROBES);
 
     fn declaration(params: &Bbr2Params) -> Declaration {
-        let ecn = if params.ecn { Codepoint::Ect0 } else { Codepoint::AsConfigured };
+        let ecn = if params.ecn { Ecn::Ect0 } else { Ecn::AsConfigured };
         let needs = Needs { ecn, lost_packets: true, own_window_in_recovery: true };
         Declaration { needs, probes: Self::NAMES.list(), ..Declaration::PLAIN }
     }
@@ -175,14 +175,14 @@ impl<X: Extension> Bbr2<X> {
             mss: setup.mss,
             initial_window: setup.initial_window,
             mode: Mode::Startup,
-            rounds: Rounds::default(),
+            rounds: RoundCounter::default(),
             full_pipe: FullPipe::default(),
             aggregation: Aggregation::new(AGGREGATION_ROUNDS_IN_STARTUP),
             bandwidth: Bandwidth::default(),
             min_rtt: MinRtt::UNKNOWN,
-            ecn: Ecn::default(),
+            marked: MarkedShare::default(),
             signals: Signals::default(),
-            probe: Probe::default(),
+            cycle: Cycle::default(),
             probe_rtt: ProbeRtt::NONE,
             inflight_hi: NO_LIMIT,
             inflight_lo: NO_LIMIT,
@@ -289,8 +289,8 @@ impl<X: Extension> Bbr2<X> {
             self.rounds.update(sample, ack.delivered);
         }
         if self.rounds.started {
-            self.probe.rounds += 1;
-            if self.ecn.end_round(&self.params, self.min_rtt.path) && !self.full_pipe.reached {
+            self.cycle.rounds += 1;
+            if self.marked.end_round(&self.params, self.min_rtt.path) && !self.full_pipe.reached {
                 self.end_startup_by_queue();
             }
         }
@@ -329,7 +329,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
 
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
         self.take_first_rtt(cx);
-        if cx.facts.in_flight <= bytes && cx.facts.limited_by == Limit::Application {
+        if cx.facts.in_flight <= bytes && cx.facts.limited_by == SendLimit::Application {
             self.restart_from_idle(cx);
         }
     }
@@ -350,10 +350,10 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.take_first_rtt(cx);
         self.signals.begin_ack(ack);
-        self.ecn.count(ack);
+        self.marked.count(ack);
         self.start_round(ack);
         let mut sample = ack.sample.unwrap_or_default();
         sample.app_limited |= self.probe_rtt.held_down(sample.prior_delivered);
@@ -361,7 +361,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
         self.extension.observe(cx.facts.now, ack.rtt, &self.min_rtt);
         self.pace(self.gain());
         self.set_cwnd(ack.acked);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

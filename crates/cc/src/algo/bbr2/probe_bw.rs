@@ -21,9 +21,9 @@ pub enum AckPhase {
     Stopping,
 }
 
-/// Probing for bandwidth: when, and how it went.
+/// When a cycle probes for bandwidth, and how the probe went.
 #[derive(Clone, Copy, Debug)]
-pub struct Probe {
+pub struct Cycle {
     /// Since when this phase has lasted, UP; or this cycle, from DOWN on.
     since: Time,
     /// When to probe again, after `since`.
@@ -46,7 +46,7 @@ pub struct Probe {
     pub up_acked: u64,
 }
 
-impl Default for Probe {
+impl Default for Cycle {
     fn default() -> Self {
         Self {
             since: Time::ZERO,
@@ -64,7 +64,7 @@ impl Default for Probe {
     }
 }
 
-impl Probe {
+impl Cycle {
     fn has_lasted(&self, now: Time, span: Span) -> bool {
         now.since(self.since) > span
     }
@@ -89,7 +89,7 @@ impl<X: Extension> Bbr2<X> {
     /// After two to three seconds, or when a Reno flow with as much in flight would probe, but after 63 rounds
     /// (`bbr2_check_time_to_probe_bw`).
     fn is_time_to_probe(&self, now: Time) -> bool {
-        self.probe.has_lasted(now, self.probe.wait) || self.probe.rounds >= self.rounds_between_probes()
+        self.cycle.has_lasted(now, self.cycle.wait) || self.cycle.rounds >= self.rounds_between_probes()
     }
 
     fn rounds_between_probes(&self) -> u64 {
@@ -105,18 +105,18 @@ impl<X: Extension> Bbr2<X> {
     pub(super) fn start_down(&mut self, cx: &mut Context) {
         self.enter(Mode::Down);
         self.signals.reset();
-        self.probe.up_acked_per_packet = u64::MAX;
+        self.cycle.up_acked_per_packet = u64::MAX;
         // tcp_bbr2.c bbr_bw_probe_rand_rounds: 0 or 1.
-        self.probe.rounds = cx.rng.below(2);
+        self.cycle.rounds = cx.rng.below(2);
         let random = self.params.probe_wait_random.scaled(cx.rng.uniform());
-        self.probe.wait = self.params.probe_wait + random;
-        self.probe.since = cx.facts.now;
+        self.cycle.wait = self.params.probe_wait + random;
+        self.cycle.since = cx.facts.now;
         self.stop_probe();
     }
 
     /// The ACKs of one more round are still of what was sent so far.
     pub(super) fn stop_probe(&mut self) {
-        self.probe.ack_phase = AckPhase::Stopping;
+        self.cycle.ack_phase = AckPhase::Stopping;
         self.rounds.restart(self.signals.delivered());
     }
 
@@ -133,20 +133,20 @@ impl<X: Extension> Bbr2<X> {
     pub(super) fn start_refill(&mut self, delivered: u64) {
         self.enter(Mode::Refill);
         self.reset_lower_bounds();
-        self.probe.up_rounds = 0;
-        self.probe.up_acked = 0;
-        self.probe.stopped_risky = false;
-        self.probe.fair_sample = false;
-        self.probe.ack_phase = AckPhase::Refilling;
+        self.cycle.up_rounds = 0;
+        self.cycle.up_acked = 0;
+        self.cycle.stopped_risky = false;
+        self.cycle.fair_sample = false;
+        self.cycle.ack_phase = AckPhase::Refilling;
         self.rounds.restart(delivered);
     }
 
     /// `bbr2_start_bw_probe_up`.
     fn start_up(&mut self, now: Time, delivered: u64) {
         self.enter(Mode::Up);
-        self.probe.samples = true;
-        self.probe.ack_phase = AckPhase::Starting;
-        self.probe.since = now;
+        self.cycle.samples = true;
+        self.cycle.ack_phase = AckPhase::Starting;
+        self.cycle.since = now;
         self.rounds.restart(delivered);
         self.steepen();
     }
@@ -154,12 +154,12 @@ impl<X: Extension> Bbr2<X> {
     /// UP ends at a bound that was too high the last time, or when it has built a queue; when too much is lost
     /// [`step_back`](Self::step_back) ends it.
     fn end_up_if_done(&mut self, cx: &mut Context, ack: &Ack) {
-        let risky = self.probe.previous_too_high && ack.prior_in_flight >= self.inflight_hi;
-        let queuing = self.probe.has_lasted(cx.facts.now, self.min_rtt.path)
+        let risky = self.cycle.previous_too_high && ack.prior_in_flight >= self.inflight_hi;
+        let queuing = self.cycle.has_lasted(cx.facts.now, self.min_rtt.path)
             && ack.prior_in_flight >= self.inflight(self.bandwidth.max(), self.params.up_gain);
         if risky || queuing {
-            self.probe.stopped_risky |= risky;
-            self.probe.previous_too_high = false;
+            self.cycle.stopped_risky |= risky;
+            self.cycle.previous_too_high = false;
             self.start_down(cx);
         }
     }

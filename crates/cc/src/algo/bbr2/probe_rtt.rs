@@ -43,7 +43,7 @@ impl<X: Extension> Bbr2<X> {
         self.enter(Mode::ProbeRtt);
         self.save_cwnd(cx.facts.phase);
         self.probe_rtt = ProbeRtt { ends: None, round_done: false, held_from: ack.delivered, held_until: 0 };
-        self.probe.ack_phase = AckPhase::Stopping;
+        self.cycle.ack_phase = AckPhase::Stopping;
         self.rounds.restart(ack.delivered);
     }
 

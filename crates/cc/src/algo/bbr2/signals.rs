@@ -90,13 +90,13 @@ impl<X: Extension> Bbr2<X> {
         if !self.mode.probes_bandwidth() {
             self.adapt_lower_bounds();
         }
-        (self.signals.lossy, self.ecn.in_round) = (false, false);
+        (self.signals.lossy, self.marked.in_round) = (false, false);
         (self.signals.rate, self.signals.inflight) = (rate, sample.delivered);
     }
 
     /// Losses and marks outside a probe: step back, but not below what arrives (`bbr2_adapt_lower_bounds`).
     fn adapt_lower_bounds(&mut self) {
-        let marked = self.ecn.in_round && self.ecn.eligible;
+        let marked = self.marked.in_round && self.marked.eligible;
         if !marked && !self.signals.lossy {
             return;
         }
@@ -113,8 +113,8 @@ impl<X: Extension> Bbr2<X> {
             self.inflight_lo = share(inflight, kept).max(self.signals.inflight);
         }
         if marked {
-            self.bandwidth.lo = self.bandwidth.lo.min(bw.scaled(self.ecn.cut()));
-            self.inflight_lo = self.inflight_lo.min(share(inflight, self.ecn.cut()));
+            self.bandwidth.lo = self.bandwidth.lo.min(bw.scaled(self.marked.cut()));
+            self.inflight_lo = self.inflight_lo.min(share(inflight, self.marked.cut()));
         }
     }
 
@@ -144,7 +144,7 @@ impl<X: Extension> Bbr2<X> {
     /// Whether more was lost, or marked, of what was in flight than a path that is not overfilled loses or marks
     /// (`bbr2_is_inflight_too_high`).
     pub(super) fn too_high(&self, sample: &RateSample) -> bool {
-        self.loss_too_high(sample.lost, sample.in_flight_at_send) || self.ecn.too_high(sample)
+        self.loss_too_high(sample.lost, sample.in_flight_at_send) || self.marked.too_high(sample)
     }
 
     fn loss_too_high(&self, lost: u64, in_flight: u64) -> bool {
@@ -155,7 +155,7 @@ impl<X: Extension> Bbr2<X> {
     /// (`bbr2_skb_marked_lost`).
     pub(super) fn judge_loss(&mut self, cx: &mut Context, lost: &Lost) {
         let lost_of_flight = lost.lost_total - lost.prior_lost;
-        if self.probe.samples && self.loss_too_high(lost_of_flight, lost.in_flight_at_send) {
+        if self.cycle.samples && self.loss_too_high(lost_of_flight, lost.in_flight_at_send) {
             let inflight = crossing(
                 lost.in_flight_at_send.saturating_sub(lost.bytes),
                 lost_of_flight - lost.bytes,
@@ -168,13 +168,13 @@ impl<X: Extension> Bbr2<X> {
 
     /// A probe went too high, once for each (`bbr2_handle_inflight_too_high`). A flow without data has not probed.
     pub(super) fn step_back(&mut self, cx: &mut Context, inflight: u64, app_limited: bool) {
-        self.probe.previous_too_high = true;
-        self.probe.samples = false;
+        self.cycle.previous_too_high = true;
+        self.cycle.samples = false;
         if !app_limited {
             self.inflight_hi = inflight.max(share(self.target_inflight(), 1.0 - self.params.beta));
-            if self.ecn.eligible && !self.probe.fair_sample {
+            if self.marked.eligible && !self.cycle.fair_sample {
                 let bw = if self.bandwidth.hi == NO_BOUND { self.bandwidth.max() } else { self.bandwidth.hi };
-                self.bandwidth.hi = bw.scaled(self.ecn.cut());
+                self.bandwidth.hi = bw.scaled(self.marked.cut());
             }
         }
         if self.mode == Mode::Up {

@@ -12,12 +12,12 @@ impl<X: Extension> Bbr2<X> {
             return true;
         }
         if self.too_high(sample) {
-            if self.probe.samples {
+            if self.cycle.samples {
                 self.step_back(cx, sample.in_flight_at_send, sample.app_limited);
             }
             return false;
         }
-        self.probe.fair_sample |= self.probe.samples;
+        self.cycle.fair_sample |= self.cycle.samples;
         self.raise_bounds(cx, ack, sample);
         false
     }
@@ -25,15 +25,15 @@ impl<X: Extension> Bbr2<X> {
     /// Which ACKs tell of a probe: from one round after its start to one round after its end. Then the bandwidth of the
     /// cycle before is forgotten; and a probe that stopped at a bound that proved harmless is made again at once.
     fn follow_probe(&mut self, ack: &Ack, sample: &RateSample) -> bool {
-        match self.probe.ack_phase {
-            AckPhase::Starting => self.probe.ack_phase = AckPhase::Feedback,
+        match self.cycle.ack_phase {
+            AckPhase::Starting => self.cycle.ack_phase = AckPhase::Feedback,
             AckPhase::Stopping => {
-                self.probe.samples = false;
-                self.probe.ack_phase = AckPhase::Init;
+                self.cycle.samples = false;
+                self.cycle.ack_phase = AckPhase::Init;
                 if self.mode.is_probe_bw() && !sample.app_limited {
                     self.bandwidth.next_cycle();
                 }
-                if self.mode.is_probe_bw() && self.probe.stopped_risky && !self.probe.previous_too_high {
+                if self.mode.is_probe_bw() && self.cycle.stopped_risky && !self.cycle.previous_too_high {
                     self.start_refill(ack.delivered);
                     return true;
                 }
@@ -59,12 +59,12 @@ impl<X: Extension> Bbr2<X> {
     /// (`bbr2_probe_inflight_hi_upward`).
     fn probe_upward(&mut self, cx: &Context, ack: &Ack) {
         if !cx.facts.window_limited || self.cwnd < self.inflight_hi {
-            self.probe.up_acked = 0;
+            self.cycle.up_acked = 0;
             return;
         }
-        self.probe.up_acked += ack.acked;
-        let packets = self.probe.up_acked / self.probe.up_acked_per_packet;
-        self.probe.up_acked -= packets * self.probe.up_acked_per_packet;
+        self.cycle.up_acked += ack.acked;
+        let packets = self.cycle.up_acked / self.cycle.up_acked_per_packet;
+        self.cycle.up_acked -= packets * self.cycle.up_acked_per_packet;
         self.inflight_hi += packets * self.mss;
         if self.rounds.started {
             self.steepen();
@@ -73,8 +73,8 @@ impl<X: Extension> Bbr2<X> {
 
     /// `bbr2_raise_inflight_hi_slope`.
     pub(super) fn steepen(&mut self) {
-        let packets_this_round = 1 << self.probe.up_rounds;
-        self.probe.up_rounds = (self.probe.up_rounds + 1).min(30);
-        self.probe.up_acked_per_packet = (self.cwnd / packets_this_round).max(self.mss);
+        let packets_this_round = 1 << self.cycle.up_rounds;
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
+        self.cycle.up_acked_per_packet = (self.cwnd / packets_this_round).max(self.mss);
     }
 }

@@ -14,9 +14,9 @@ mod startup;
 pub use params::Bbr3Params;
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::bbr::{Aggregation, FullPipe, Rounds};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter};
 use crate::contract::{
-    Ack, CongestionControl, Context, Control, Event, Limit, Lost, Needs, RateSample, Setup, Step,
+    Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, RateSample, SendLimit, Setup,
 };
 use crate::params::Parameters;
 use crate::probes::{self, Names, Probe};
@@ -81,7 +81,7 @@ pub struct Bbr3 {
     params: Bbr3Params,
     setup: Setup,
     state: State,
-    rounds: Rounds,
+    rounds: RoundCounter,
     /// Bytes delivered in all, by the last ACK.
     delivered: u64,
     max_bandwidth: MaxBandwidth,
@@ -137,7 +137,7 @@ impl Bbr3 {
         let mut bbr = Self {
             setup: *setup,
             state: State::Startup,
-            rounds: Rounds::default(),
+            rounds: RoundCounter::default(),
             delivered: 0,
             max_bandwidth: MaxBandwidth::default(),
             bounds: Bounds::NONE,
@@ -216,7 +216,7 @@ impl CongestionControl for Bbr3 {
     fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
         self.take_first_rtt(cx);
         let was_idle = cx.facts.in_flight <= self.setup.mss;
-        if was_idle && cx.facts.limited_by == Limit::Application {
+        if was_idle && cx.facts.limited_by == SendLimit::Application {
             self.restart_from_idle(cx);
         }
         if cx.facts.in_flight + self.setup.mss > self.cwnd {
@@ -240,7 +240,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.take_first_rtt(cx);
         self.delivered = ack.delivered;
         let sample = self.take_sample(ack);
@@ -248,7 +248,7 @@ impl CongestionControl for Bbr3 {
         self.set_pacing_rate(self.pacing_gain());
         self.set_send_quantum();
         self.set_cwnd(ack.acked);
-        Step::Continue
+        Decision::NotDue
     }
 
     fn probes(&self) -> &'static [&'static str] {

@@ -8,7 +8,7 @@ mod virtual_window;
 
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Phase, Setup, Step};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
 use crate::params::Parameters;
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
@@ -149,7 +149,7 @@ impl CongestionControl for Dbac {
         }
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         if self.params.high_subflows > 0 {
             let high = (cx.me as u64) < self.params.high_subflows;
             self.inner.parts().0.high = high;

@@ -7,8 +7,8 @@ mod sight;
 pub use sight::inputs;
 
 use crate::algorithm::{Algorithm, Declaration, Spaces};
-use crate::contract::{Ack, CongestionControl, Context, Control, Event, Lost, Needs, Phase, Setup, Step};
-use crate::decisions::{DqnParams, GivenWeights, Role, sizes, suit};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Phase, Setup};
+use crate::decisions::{DqnParams, GivenWeights, PolicyRole, sizes, suit};
 use crate::params::{FileKind, NamedFile, Parameters, Value};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
@@ -32,7 +32,7 @@ crate::words! {
 crate::parameters! {
     /// What can be set.
     pub struct SteeredParams {
-        role: Role = Role::Outside, "policy", Allowed::Word(Role::WORDS), "",
+        role: PolicyRole = PolicyRole::Outside, "policy", Allowed::Word(PolicyRole::WORDS), "",
             "an agent outside, a network that plays what it was given, or one that learns",
             "decided: it is what cwndlab/Window-v0 plays";
         decide: Decide = Decide::RoundTrip, "decide", Allowed::Word(Decide::WORDS), "",
@@ -119,10 +119,10 @@ impl Steered {
         }
     }
 
-    fn decide(&mut self, cx: &mut Context) -> Step {
+    fn decide(&mut self, cx: &mut Context) -> Decision {
         self.sight.look(cx, self.cwnd);
         self.next = Some(cx.facts.now + self.params.interval);
-        self.pilot.choose(cx, &self.sight).map_or(Step::Decide, Step::Act)
+        self.pilot.choose(cx, &self.sight).map_or(Decision::Due, Decision::Made)
     }
 
     fn is_due(&self, cx: &Context) -> bool {
@@ -161,17 +161,17 @@ impl CongestionControl for Steered {
         self.sight.lost(lost.bytes);
     }
 
-    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Step {
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.sight.delivered(ack.acked);
         let measured = cx.facts.rtt.latest > Span::ZERO;
-        if measured && self.is_due(cx) { self.decide(cx) } else { Step::Continue }
+        if measured && self.is_due(cx) { self.decide(cx) } else { Decision::NotDue }
     }
 
     fn next_timer(&self) -> Option<Time> {
         self.next.filter(|_| self.params.decide == Decide::Interval)
     }
 
-    fn on_timer(&mut self, cx: &mut Context) -> Step {
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
         self.decide(cx)
     }
 

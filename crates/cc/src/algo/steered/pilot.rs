@@ -3,22 +3,22 @@
 use super::SteeredParams;
 use super::sight::{STATE, Sight, inputs};
 use crate::contract::Context;
-use crate::decisions::{DqnParams, GivenWeights, Role, dqn_of_flow};
+use crate::decisions::{DqnParams, GivenWeights, PolicyRole, dqn_of_flow};
 use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Learning, Weights};
 
 /// A decision: what was seen, and what was done.
-type Decision = ([f32; STATE.len()], u32);
+type Choice = ([f32; STATE.len()], u32);
 
 /// Decides, or leaves it to an agent outside.
 pub(super) struct Pilot {
-    role: Role,
+    role: PolicyRole,
     sizes: Vec<usize>,
     given: GivenWeights,
     params: DqnParams,
     /// Made at the first decision, from the flow's stream of random numbers.
     dqn: Option<Dqn>,
-    last: Option<Decision>,
+    last: Option<Choice>,
 }
 
 impl Pilot {
@@ -35,10 +35,10 @@ impl Pilot {
 
     /// The action for what is seen; `None` leaves it to an agent outside.
     pub(super) fn choose(&mut self, cx: &mut Context, sight: &Sight) -> Option<u32> {
-        if self.role == Role::Outside {
+        if self.role == PolicyRole::Outside {
             return None;
         }
-        let learns = self.role == Role::Learn;
+        let learns = self.role == PolicyRole::Learn;
         let dqn = self.dqn.get_or_insert_with(|| {
             dqn_of_flow(cx, self.role, &self.sizes, self.given.weights(), &self.params)
         });

@@ -138,8 +138,8 @@ fn share(bytes: u64, of_it: f64) -> u64 {
     (bytes as f64 * of_it) as u64
 }
 
-/// The window rule: Reno's, with what was asked for on it.
-pub struct TimeoutPatterns {
+/// Reno's window rule with Selective Decrease, Proactive Decrease or both.
+pub struct SdPd {
     reno: Reno,
     peaks: Peaks,
     selective: Option<SelectiveParams>,
@@ -148,7 +148,7 @@ pub struct TimeoutPatterns {
     recovering: bool,
 }
 
-impl TimeoutPatterns {
+impl SdPd {
     /// The part of the window that ssthresh keeps.
     fn kept(&self, selective: &SelectiveParams) -> f64 {
         let at_peak = match selective.evidence {
@@ -159,7 +159,7 @@ impl TimeoutPatterns {
     }
 }
 
-impl WindowRule for TimeoutPatterns {
+impl WindowRule for SdPd {
     const PROBES: &'static [Probe<Self>] = &[
         ("rtt_peak_ratio", |rule| rule.peaks.ratio().unwrap_or(f64::NAN)),
         ("proactive_cuts", |rule| rule.proactive.as_ref().map_or(0.0, |proactive| proactive.cuts as f64)),
@@ -254,9 +254,9 @@ fn variant(name: &'static str, summary: &'static str, selective: bool, proactive
         source: SOURCE,
         departures: DEPARTURES,
         params: params.into(),
-        declares: Classic::<TimeoutPatterns>::DECLARATION.into(),
+        declares: Classic::<SdPd>::DECLARATION.into(),
         build: Arc::new(move |setup, settings| {
-            let rule = TimeoutPatterns {
+            let rule = SdPd {
                 reno: Reno::new(&RenoParams::with(settings)),
                 peaks: Peaks::new(PeakParams::with(settings)),
                 selective: selective.then(|| SelectiveParams::with(settings)),

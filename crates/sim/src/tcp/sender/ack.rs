@@ -6,7 +6,7 @@ use crate::tap::{FlowEvent, Tap, Turn};
 use crate::tcp::rack::{self, DUP_THRESH};
 use crate::tcp::rtt;
 use crate::tcp::scoreboard::Record;
-use cwndlab_cc::{Ack, Lost, Phase, Span, Step, Time};
+use cwndlab_cc::{Ack, Decision, Lost, Phase, Span, Time};
 
 /// What one ACK delivered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,13 +39,13 @@ impl Arrived {
 }
 
 impl Sender {
-    /// An ACK arrives. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
-    pub fn on_ack<T: Tap>(&mut self, turn: &mut Turn<T>, header: &AckHeader) -> Step {
+    /// An ACK arrives. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    pub fn on_ack<T: Tap>(&mut self, turn: &mut Turn<T>, header: &AckHeader) -> Decision {
         let now = turn.now;
         let una = self.board.una();
         // An ACK that was overtaken still has its blocks (Linux old_ack); without them it says nothing.
         if header.cumulative < una && header.sack[0].end == 0 {
-            return Step::Continue;
+            return Decision::NotDue;
         }
         self.facts.now = now;
         self.facts.flight_size = self.flight_size();

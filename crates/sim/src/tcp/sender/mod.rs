@@ -20,7 +20,7 @@ use crate::packet::Data;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
 use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
-    Agent, CongestionControl, Context, Control, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span, Step,
+    Agent, CongestionControl, Context, Control, Decision, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span,
     SubflowView, Time,
 };
 use recovery::Undo;
@@ -453,14 +453,14 @@ impl Sender {
 
     /// Goes on after a callback; if it asked for an agent outside, that is to act first.
     #[inline]
-    fn step<T: Tap>(&mut self, step: Step, turn: &mut Turn<T>) -> Step {
-        if step == Step::Decide {
-            return step;
+    fn step<T: Tap>(&mut self, decision: Decision, turn: &mut Turn<T>) -> Decision {
+        if decision == Decision::Due {
+            return decision;
         }
-        if let Step::Act(action) = step {
+        if let Decision::Made(action) = decision {
             self.act(turn, action);
         }
         self.send(turn);
-        Step::Continue
+        Decision::NotDue
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Connection, Outgoing, Sender};
 use crate::tap::{Tap, Turn};
-use cwndlab_cc::{Phase, Span, Step, Time};
+use cwndlab_cc::{Decision, Phase, Span, Time};
 
 /// Deadlines; [`Time::NEVER`] when a clock is off.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ impl Sender {
         self.cc.next_timer().map_or(own, |at| own.min(at))
     }
 
-    /// A clock is due. After [`Step::Decide`] the caller lets the agent act, then calls [`Sender::finish_ack`].
-    pub fn on_timer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Step {
+    /// A clock is due. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    pub fn on_timer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Decision {
         let now = turn.now;
         self.facts.now = now;
         self.timers.clear_wakeups(now);
@@ -59,7 +59,7 @@ impl Sender {
         if self.timers.decision <= now {
             self.take_decisions(turn);
         }
-        let mut step = Step::Continue;
+        let mut step = Decision::NotDue;
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             step = self.call(|cc, cx| cc.on_timer(cx));
         }

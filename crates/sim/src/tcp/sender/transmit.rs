@@ -3,7 +3,7 @@
 use super::{Connection, Detector, Outgoing, Probe, Sender};
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Tap, Turn};
-use cwndlab_cc::{Control, Event, Limit, Phase, Rate, Time};
+use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Time};
 
 impl Sender {
     /// Sends what window, pacing, receiver and host queue allow.
@@ -23,15 +23,15 @@ impl Sender {
         self.held_by_host = false;
         let limit = loop {
             if self.board.pipe() + held >= window && !at_once {
-                break Limit::Window;
+                break SendLimit::Window;
             }
             if turn.outbox.len() - sent_before >= turn.room as usize {
                 self.held_by_host = true;
-                break Limit::Window;
+                break SendLimit::Window;
             }
             if let Some(wait) = self.paced_out(now, &control) {
                 self.timers.pacing = wait;
-                break Limit::Window;
+                break SendLimit::Window;
             }
             match self.next_segment() {
                 Ok(lost) => self.transmit(turn, lost, control.pacing_rate),
@@ -60,7 +60,7 @@ impl Sender {
     }
 
     /// RFC 6675 section 5 NextSeg: what is lost first (`Some`), then new data (`None`).
-    fn next_segment(&mut self) -> Result<Option<u32>, Limit> {
+    fn next_segment(&mut self) -> Result<Option<u32>, SendLimit> {
         if let Some(seq) = self.board.next_lost() {
             return Ok(Some(seq));
         }
@@ -151,13 +151,13 @@ impl Sender {
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
-    fn note_usage(&mut self, limit: Limit) {
+    fn note_usage(&mut self, limit: SendLimit) {
         self.facts.limited_by = limit;
         if let Some(distributor) = self.supply.distributor() {
             distributor.note_limit(limit);
         }
-        let limited = limit == Limit::Window;
-        if limit == Limit::Application && self.board.lost() == 0 {
+        let limited = limit == SendLimit::Window;
+        if limit == SendLimit::Application && self.board.lost() == 0 {
             self.rate.limit_by_application(self.board.pipe());
         }
         if limited || self.board.una() >= self.usage.round_end {

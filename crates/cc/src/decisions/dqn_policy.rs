@@ -1,6 +1,6 @@
 //! The policy of Seo et al. (2022, 2024): a DQN that sees the state and the reward, or an agent outside that sees them.
 
-use super::dqn::{DqnParams, PolicyParams, Role, TupleParams, dqn_of_flow};
+use super::dqn::{DqnParams, PolicyParams, PolicyRole, TupleParams, dqn_of_flow};
 use super::reward::{LOSS, Punished, Reward, RewardParams};
 use super::state::{Feature, Scaler};
 use super::tuples::{Blamed, Chain};
@@ -12,10 +12,10 @@ use crate::probes::Probe;
 use cwndlab_learn::dqn::{Dqn, Experience, Learned};
 use cwndlab_learn::{Learning, Weights};
 
-/// What a pilot is made of.
-struct PilotSetup {
+/// What a policy is made of.
+struct PolicySetup {
     /// Who decides.
-    role: Role,
+    role: PolicyRole,
     /// Layer sizes of the network.
     sizes: Vec<usize>,
     /// Weights to begin with.
@@ -33,8 +33,8 @@ struct PilotSetup {
 }
 
 /// Observes, and decides by a network or leaves it to an agent outside.
-pub struct Pilot {
-    setup: PilotSetup,
+pub struct DqnPolicy {
+    setup: PolicySetup,
     scaler: Scaler,
     /// Made at the flow's first ACK in congestion avoidance, from its stream of random numbers.
     dqn: Option<Dqn>,
@@ -50,8 +50,8 @@ pub struct Pilot {
     action: Option<u32>,
 }
 
-impl Pilot {
-    /// A pilot of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of these
+impl DqnPolicy {
+    /// A policy of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of these
     /// sizes.
     #[must_use]
     pub fn new<A: ActionSet>(
@@ -60,7 +60,7 @@ impl Pilot {
         punished: Punished,
         settings: &[(String, Value)],
     ) -> Self {
-        let setup = PilotSetup {
+        let setup = PolicySetup {
             role: PolicyParams::with(settings).role,
             sizes,
             given,
@@ -84,7 +84,7 @@ impl Pilot {
     }
 
     fn dqn(&mut self, cx: &mut Context) -> &mut Dqn {
-        let PilotSetup { role, sizes, given, params, .. } = &self.setup;
+        let PolicySetup { role, sizes, given, params, .. } = &self.setup;
         self.dqn.get_or_insert_with(|| dqn_of_flow(cx, *role, sizes, given.weights(), params))
     }
 
@@ -104,7 +104,7 @@ impl Pilot {
     }
 
     fn learns(&self) -> bool {
-        self.setup.role == Role::Learn
+        self.setup.role == PolicyRole::Learn
     }
 
     fn hold_against_last_rtt(&mut self, view: &View) {
@@ -117,12 +117,12 @@ impl Pilot {
     }
 }
 
-impl Policy for Pilot {
+impl Policy for DqnPolicy {
     const PROBES: &'static [Probe<Self>] = &[
-        ("reward", |pilot| f64::from(pilot.reward)),
-        ("replay_tuples", |pilot| pilot.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64)),
-        ("loss", |pilot| pilot.learned(|learned| learned.loss)),
-        ("mean_q", |pilot| pilot.learned(|learned| learned.mean_q)),
+        ("reward", |policy| f64::from(policy.reward)),
+        ("replay_tuples", |policy| policy.dqn.as_ref().map_or(0.0, |dqn| dqn.replay().len() as f64)),
+        ("loss", |policy| policy.learned(|learned| learned.loss)),
+        ("mean_q", |policy| policy.learned(|learned| learned.mean_q)),
     ];
     const SEES: bool = true;
 
@@ -164,7 +164,7 @@ impl Policy for Pilot {
 
     fn choose(&mut self, cx: &mut Context, _actions: u32) -> Option<u32> {
         self.shown = if std::mem::take(&mut self.lost) { LOSS } else { self.reward };
-        if self.setup.role == Role::Outside {
+        if self.setup.role == PolicyRole::Outside {
             return None;
         }
         self.dqn(cx);
@@ -200,7 +200,7 @@ impl Policy for Pilot {
     }
 }
 
-impl Learning for Pilot {
+impl Learning for DqnPolicy {
     fn weights(&self) -> Option<Weights> {
         let inputs = self.setup.tuples.state.inputs(self.setup.features)?;
         Some(Weights { network: self.dqn.as_ref()?.network().clone(), inputs })

@@ -5,7 +5,7 @@ use crate::contract::RateSample;
 
 /// Counts rounds by what had been delivered when the acknowledged packet was sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rounds {
+pub struct RoundCounter {
     /// Bytes delivered when the current round began.
     next_delivered: u64,
     /// Rounds so far.
@@ -14,7 +14,7 @@ pub struct Rounds {
     pub started: bool,
 }
 
-impl Rounds {
+impl RoundCounter {
     /// Takes the sample of an ACK that brings the total to `delivered`.
     pub fn update(&mut self, sample: &RateSample, delivered: u64) {
         self.started = sample.prior_delivered >= self.next_delivered;
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_round_ends_with_what_was_sent_after_its_start() {
-        let mut rounds = Rounds::default();
+        let mut rounds = RoundCounter::default();
         let mut ack = |prior_delivered, delivered| {
             rounds.update(&RateSample { prior_delivered, ..RateSample::default() }, delivered);
             (rounds.started, rounds.count)

@@ -4,12 +4,12 @@ use cwndlab_cc::decisions::Weights;
 use cwndlab_learn::net::{Evaluation, argmax};
 
 /// Plays weights, and explores nothing.
-pub struct Policy {
+pub struct GreedyPolicy {
     weights: Weights,
     evaluation: Evaluation,
 }
 
-impl Policy {
+impl GreedyPolicy {
     /// Of these weights.
     #[must_use]
     pub fn new(weights: Weights) -> Self {
