@@ -87,7 +87,7 @@ pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failur
     })
 }
 
-fn run_in_slices<T: Tap>(
+fn run_in_slices<T: Tap<Outcome = Outcome>>(
     mut sim: Sim<T>,
     scenario: &Scenario,
     seed: u64,

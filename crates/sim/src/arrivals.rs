@@ -1,14 +1,11 @@
 //! Flows that come and go: when, and how large. They arrive at random, or each in the place of one that has ended.
 
 use crate::flow::{Routes, Shared};
-use crate::histogram::Histogram;
-use crate::outcome::GroupOutcome;
 use crate::spec::{ArrivalProcess, ArrivalSpec, SizeSpec};
-use crate::tcp::{Counters, Sender};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
 
-/// One arrival process, and what its flows measure together.
+/// One arrival process.
 pub struct Arrivals {
     /// What was asked for.
     pub spec: ArrivalSpec,
@@ -23,18 +20,6 @@ pub struct Arrivals {
     rng: Rng,
     /// When transfers start whose number is given, the last first.
     starts: Vec<Time>,
-    delivered_bytes: u64,
-    measure: Measure,
-}
-
-#[derive(Debug, Default)]
-struct Measure {
-    since: Time,
-    arrived: u64,
-    completion: Histogram,
-    bytes_before: u64,
-    /// Of the flows that have ended.
-    counters: Counters,
 }
 
 impl Arrivals {
@@ -50,8 +35,6 @@ impl Arrivals {
             shared,
             rng,
             starts: Vec::new(),
-            delivered_bytes: 0,
-            measure: Measure::default(),
         };
         if let ArrivalProcess::Parallel { transfers, .. } = spec.process {
             arrivals.draw_first(transfers);
@@ -79,8 +62,8 @@ impl Arrivals {
         self.next = if ended { Time::NEVER } else { next };
     }
 
-    /// A parallel transfer that has ended starts anew after its pause.
-    fn follow(&mut self, now: Time) {
+    /// One of its flows has ended: a parallel transfer starts anew after its pause.
+    pub fn follow(&mut self, now: Time) {
         let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return };
         if self.next != Time::NEVER {
             self.starts.push(self.next);
@@ -102,72 +85,5 @@ impl Arrivals {
             }
         };
         (bytes as u64).max(1)
-    }
-
-    /// A flow has started.
-    pub fn note_arrival(&mut self) {
-        self.measure.arrived += 1;
-    }
-
-    /// Data of a flow have arrived in order.
-    pub fn note_bytes(&mut self, bytes: u64) {
-        self.delivered_bytes += bytes;
-    }
-
-    /// Payload that all its flows delivered in order since the start of the run.
-    #[must_use]
-    pub fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
-    }
-
-    /// Completion times of the measured time.
-    #[must_use]
-    pub fn completion_times(&self) -> &Histogram {
-        &self.measure.completion
-    }
-
-    /// A flow has ended. Its completion time counts if it started in the measured time and delivered all that it was
-    /// to send.
-    pub fn note_end(&mut self, now: Time, started: Time, completion: Option<Span>, sender: &Sender) {
-        if let Some(completion) = completion.filter(|_| started >= self.measure.since) {
-            self.measure.completion.record(completion);
-        }
-        self.measure.counters.add(&sender.counters());
-        self.follow(now);
-    }
-
-    /// What the flows that have ended counted.
-    #[must_use]
-    pub fn counted(&self) -> Counters {
-        self.measure.counters
-    }
-
-    /// Forgets what was measured so far.
-    pub fn restart_measure(&mut self, now: Time) {
-        self.measure = Measure { since: now, bytes_before: self.delivered_bytes, ..Measure::default() };
-    }
-
-    /// What was measured up to now, with what all its flows have counted.
-    #[must_use]
-    pub fn outcome(&self, now: Time, counters: &Counters) -> GroupOutcome {
-        let measure = &self.measure;
-        let seconds = now.since(measure.since.max(self.spec.active.start)).as_secs_f64();
-        let completion = &measure.completion;
-        let bytes = self.delivered_bytes - measure.bytes_before;
-        GroupOutcome {
-            name: self.spec.name.clone(),
-            cc: self.spec.kind.cc(),
-            arrived: measure.arrived,
-            completed: completion.count(),
-            goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
-            completion_ms: completion.mean_ms(),
-            completion_p50_ms: completion.quantile_ms(0.5),
-            completion_p95_ms: completion.quantile_ms(0.95),
-            completion_p99_ms: completion.quantile_ms(0.99),
-            retransmitted_packets: counters.resent,
-            timeouts: counters.timeouts,
-            fast_recoveries: counters.fast_recoveries,
-            patterns: None,
-        }
     }
 }

@@ -60,7 +60,7 @@ impl EventQueue {
     }
 
     /// The next event.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next(&self) -> Option<(Time, Component)> {
         let mut at = 0;

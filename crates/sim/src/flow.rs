@@ -1,11 +1,9 @@
-//! A flow: its two endpoints, the way of its data and of its ACKs, and what it measures.
+//! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
-use crate::histogram::Histogram;
-use crate::outcome::FlowOutcome;
 use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
 use crate::schedule::Schedule;
 use crate::spec::FlowKind;
-use crate::tcp::{Counters, Outgoing, Receiver, Sender, Stream, Supply, TcpOptions};
+use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -146,19 +144,6 @@ pub struct Flow {
     retired: bool,
     /// It waits for a slot of its host's queue.
     pub waits_for_host: bool,
-    gauge: Gauge,
-}
-
-/// What a flow measures from a given time on.
-#[derive(Debug, Default)]
-struct Gauge {
-    since: Time,
-    rtt: Histogram,
-    rtt_min: Option<Span>,
-    sent_bytes: u64,
-    bytes_before: u64,
-    counters_before: Counters,
-    window_before: u128,
 }
 
 /// What sets a flow apart from others of its kind.
@@ -234,7 +219,6 @@ impl Flow {
             ecn,
             retired: false,
             waits_for_host: false,
-            gauge: Gauge::default(),
         }
     }
 
@@ -303,7 +287,6 @@ impl Flow {
                 (self.header + *payload as u32, ecn, Body::Data(*data))
             }
         };
-        self.gauge.sent_bytes += u64::from(size);
         Packet { flow: index, generation: self.generation, hop: 0, ecn, size, body }
     }
 
@@ -342,15 +325,15 @@ impl Flow {
         answer.map(Answer::Ack)
     }
 
-    /// Payload of the segments in order from this one on.
-    #[must_use]
-    pub fn bytes_from(&self, seq: u32) -> u64 {
-        self.bytes_below(self.receiver.next()) - self.bytes_below(seq)
-    }
-
     /// Payload of the segments below this one.
     fn bytes_below(&self, seq: u32) -> u64 {
         self.sender.stream().map_or(0, |stream| stream.bytes_below(seq))
+    }
+
+    /// Bytes of a packet's headers.
+    #[must_use]
+    pub fn header(&self) -> u64 {
+        u64::from(self.header)
     }
 
     /// Payload of a full segment in bytes.
@@ -441,68 +424,5 @@ impl Flow {
     #[must_use]
     pub fn is_retired(&self) -> bool {
         self.retired
-    }
-
-    /// Takes the RTT sample of the last ACK into the measures.
-    #[inline]
-    pub fn note_sample(&mut self) {
-        if let Some(sample) = self.sender.take_sample() {
-            self.gauge.rtt.record(sample);
-            self.gauge.rtt_min = Some(self.gauge.rtt_min.map_or(sample, |m| m.min(sample)));
-        }
-    }
-
-    /// Forgets what was measured so far.
-    pub fn restart_gauge(&mut self, now: Time) {
-        self.gauge = Gauge {
-            since: now,
-            rtt_min: self.gauge.rtt_min,
-            bytes_before: self.delivered_bytes(),
-            counters_before: self.sender.counters(),
-            window_before: self.sender.window_nanos(now),
-            ..Gauge::default()
-        };
-    }
-
-    /// The RTT samples of the measured time.
-    #[must_use]
-    pub fn rtt_samples(&self) -> &Histogram {
-        &self.gauge.rtt
-    }
-
-    /// What was measured up to now. A flow is measured from its start on, to its end if it has one.
-    #[must_use]
-    pub fn outcome(&self, now: Time) -> FlowOutcome {
-        let gauge = &self.gauge;
-        let from = gauge.since.max(self.started);
-        let until = self.measured_until(now);
-        let seconds = until.since(from).as_secs_f64();
-        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
-        let window = self.sender.window_nanos(until).saturating_sub(gauge.window_before) as f64 / 1e9;
-        let (counters, before) = (self.sender.counters(), gauge.counters_before);
-        FlowOutcome {
-            name: self.name.clone(),
-            cc: self.cc.clone(),
-            start_s: self.started.as_secs_f64(),
-            goodput_mbps: mbps(self.delivered_bytes() - gauge.bytes_before),
-            throughput_mbps: mbps(gauge.sent_bytes),
-            rtt_ms: gauge.rtt.mean_ms(),
-            rtt_p95_ms: gauge.rtt.quantile_ms(0.95),
-            rtt_min_ms: gauge.rtt_min.map(Span::as_millis_f64),
-            cwnd_mean_segments: if seconds > 0.0 { window / seconds } else { 0.0 },
-            sent_packets: counters.sent - before.sent,
-            retransmitted_packets: counters.resent - before.resent,
-            timeouts: counters.timeouts - before.timeouts,
-            fast_recoveries: counters.fast_recoveries - before.fast_recoveries,
-            tail_loss_probes: counters.probes - before.probes,
-            undos: counters.undos - before.undos,
-            ecn_reductions: counters.ecn_reductions - before.ecn_reductions,
-            // A subflow has no end of its own.
-            completion_s: self.completion().filter(|_| self.place.is_none()).map(Span::as_secs_f64),
-            patterns: None,
-            weights: self.sender.weights(),
-            degraded: false,
-            multipath: None,
-        }
     }
 }

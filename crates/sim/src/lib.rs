@@ -1,16 +1,15 @@
 //! Event loop, links, queues, TCP endpoints and recording.
 //!
-//! A [`SimSpec`] becomes a [`Sim`]; running it yields an [`Outcome`]. A packet waits and is lost in [`link`] (with
+//! A [`SimSpec`] becomes a [`Sim`]; running it yields an [`Outcome`], which a [`tap`] makes. A packet waits and is lost in [`link`] (with
 //! its [`queue`]), the window is decided by a controller of `cwndlab-cc`, and what may be sent within it by
 //! [`tcp::Sender`].
 
 mod arrivals;
 pub mod event;
 pub mod flow;
-pub mod histogram;
 mod host;
 pub mod link;
-mod meter;
+pub mod measures;
 pub mod mptcp;
 pub mod outcome;
 pub mod packet;
@@ -25,6 +24,7 @@ mod timeout_patterns;
 mod topology;
 mod watch;
 
+pub use measures::Measures;
 pub use outcome::Outcome;
 pub use schedule::Schedule;
 pub use sim::{Glance, Sim, Stop};

@@ -1,5 +1,6 @@
 //! What a run yields: plain values, with units in their names.
 
+use crate::measures::Histogram;
 use cwndlab_cc::decisions::Weights;
 use std::ops::Range;
 
@@ -221,6 +222,19 @@ pub struct Distribution {
     pub middle: Vec<f64>,
     /// How many lie in it.
     pub counts: Vec<u32>,
+}
+
+impl Distribution {
+    /// The times of a histogram; `None` if it is empty.
+    pub(crate) fn of_times(
+        kind: &'static str,
+        name: &str,
+        measure: &'static str,
+        times: &Histogram,
+    ) -> Option<Self> {
+        let (middle, counts) = times.buckets();
+        (!counts.is_empty()).then(|| Self { kind, name: name.to_owned(), measure, middle, counts })
+    }
 }
 
 /// How much work a run was.

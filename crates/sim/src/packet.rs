@@ -31,6 +31,15 @@ pub struct Packet {
     pub body: Body,
 }
 
+impl Packet {
+    /// Whether it carries data.
+    #[inline]
+    #[must_use]
+    pub fn is_data(&self) -> bool {
+        matches!(self.body, Body::Data(_))
+    }
+}
+
 /// The ECN field of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnField {

@@ -5,7 +5,7 @@ use crate::link::Link;
 use crate::mptcp::Connection;
 use crate::outcome::{self, Recording, SeriesTable};
 use crate::spec::RecordSpec;
-use crate::tap::{FlowEvent, Reduction, State};
+use crate::tap::{FlowEvent, LinkEvent, Reduction, State};
 use crate::timeout_patterns::TimeoutPatterns;
 use cwndlab_cc::{Span, Time};
 
@@ -33,26 +33,31 @@ pub struct Recorder {
     /// Where the subflows of each connection begin among the flows.
     first_subflows: Vec<usize>,
     links: Vec<SeriesTable>,
-    /// Bytes delivered by each flow and connection and served by each link at the last sample.
+    /// Bytes delivered by each flow and connection at the last sample.
     flow_bytes: Vec<u64>,
     connection_bytes: Vec<u64>,
-    link_bytes: Vec<u64>,
+    link_totals: Vec<LinkTotals>,
     last: Time,
     probes: Vec<f64>,
     events: Vec<outcome::FlowEvent>,
     events_missed: u64,
 }
 
+/// What happened on a link since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkTotals {
+    served_bytes: u64,
+    /// The same at the last sample.
+    sampled_bytes: u64,
+    dropped_packets: u64,
+    lost_packets: u64,
+}
+
 impl Recorder {
     /// A recorder of these components.
     #[must_use]
-    pub fn new(
-        spec: &RecordSpec,
-        patterns: bool,
-        flows: &[Flow],
-        connections: &[Connection],
-        links: &[Link],
-    ) -> Self {
+    pub fn new(spec: &RecordSpec, patterns: bool, state: &State<'_>) -> Self {
+        let State { flows, connections, links, .. } = state;
         let ratio = patterns.then_some(&PEAK_RATIO);
         let flow_table = |flow: &Flow| {
             let own = FLOW_COLUMNS.iter().chain(ratio).chain(flow.sender.controller().probes());
@@ -79,7 +84,7 @@ impl Recorder {
             events: Vec::new(),
             events_missed: 0,
             connection_bytes: vec![0; connections.len()],
-            link_bytes: vec![0; links.len()],
+            link_totals: vec![LinkTotals::default(); links.len()],
             flows,
             connections,
             first_subflows,
@@ -115,9 +120,21 @@ impl Recorder {
         }
     }
 
+    /// Counts what happens on links.
+    #[inline]
+    pub fn on_link(&mut self, link: u32, event: LinkEvent<'_>) {
+        let totals = &mut self.link_totals[link as usize];
+        match event {
+            LinkEvent::Served { bytes, .. } => totals.served_bytes += u64::from(bytes),
+            LinkEvent::Dropped { .. } => totals.dropped_packets += 1,
+            LinkEvent::Lost { .. } => totals.lost_packets += 1,
+            _ => {}
+        }
+    }
+
     /// Takes the sample that is due.
-    pub fn sample(&mut self, state: &mut State<'_>, patterns: Option<&TimeoutPatterns>) {
-        let State { flows, connections, links } = state;
+    pub fn sample(&mut self, state: &State<'_>, patterns: Option<&TimeoutPatterns>) {
+        let State { flows, connections, links, .. } = state;
         let at = self.next;
         let seconds = at.since(self.last).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
@@ -161,15 +178,14 @@ impl Recorder {
             push(table, 3, shown(f64::from(connection.reassembly.waiting())));
             *bytes = delivered;
         }
-        for ((table, link), bytes) in self.links.iter_mut().zip(links.iter_mut()).zip(&mut self.link_bytes) {
-            let backlog = link.backlog(at);
-            let (served, dropped, lost) = link.totals();
+        for ((table, link), totals) in self.links.iter_mut().zip(links.iter()).zip(&mut self.link_totals) {
+            let backlog = link.backlog();
             push(table, 0, backlog.packets as f64);
             push(table, 1, backlog.bytes as f64);
-            push(table, 2, mbps(served - *bytes));
-            push(table, 3, dropped as f64);
-            push(table, 4, lost as f64);
-            *bytes = served;
+            push(table, 2, mbps(totals.served_bytes - totals.sampled_bytes));
+            push(table, 3, totals.dropped_packets as f64);
+            push(table, 4, totals.lost_packets as f64);
+            totals.sampled_bytes = totals.served_bytes;
         }
         self.last = at;
         self.next = at + self.interval;

@@ -3,25 +3,23 @@
 //! Component numbers give the order of simultaneous events: links first, then arrival processes, then flows (the
 //! sender before the receiver).
 
+mod build;
 mod hosts;
 mod multipath;
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Due, Flow, Own, Place, Routes, Shared};
+use crate::flow::{Answer, Due, Flow, Own};
 use crate::host::Host;
 use crate::link::Link;
-use crate::meter::Meter;
+use crate::measures::Measures;
 use crate::mptcp::Connection;
-use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::packet::{Body, Packet};
-use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
-use crate::tap::{FlowEvent, NoTap, State, Tap, Turn};
-use crate::tcp::{Counters, Outgoing, TcpOptions};
-use crate::topology::{Topology, packet_time};
+use crate::spec::SimSpec;
+use crate::tap::{FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
+use crate::tcp::Outgoing;
 use crate::watch::Watch;
-use cwndlab_cc::{Agent, Decision, Rng, Span, Time};
-use std::sync::Arc;
+use cwndlab_cc::{Agent, Decision, Span, Time};
 
 /// Why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +48,7 @@ pub struct Glance {
 }
 
 /// A simulation, and who looks at it.
-pub struct Sim<T = NoTap> {
+pub struct Sim<T = Measures> {
     now: Time,
     end: Time,
     warmup: Option<Time>,
@@ -64,9 +62,8 @@ pub struct Sim<T = NoTap> {
     connections: Vec<Connection>,
     /// The component of the first flow.
     first_flow: Component,
-    meter: Meter,
     tap: T,
-    /// When the warm-up ends, an interval ends or a sample is due.
+    /// When the warm-up ends, or the tap looks.
     next_look: Time,
     outbox: Vec<Outgoing>,
     /// The flow whose ACK is suspended for an agent.
@@ -75,14 +72,14 @@ pub struct Sim<T = NoTap> {
 }
 
 impl Sim {
-    /// Builds one that nobody looks at; the specification has been checked.
+    /// Builds one that is measured; the specification has been checked.
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
         debug_assert!(
             spec.record.is_none() && !spec.timeout_patterns,
             "what is to be seen needs Sim::watched"
         );
-        Self::with_tap(spec, |_, _, _| NoTap)
+        Self::with_tap(spec, |state| Measures::new(spec.duration, state))
     }
 }
 
@@ -90,57 +87,19 @@ impl Sim<Watch> {
     /// Builds one of which everything is seen that the specification asks for.
     #[must_use]
     pub fn watched(spec: &SimSpec) -> Self {
-        Self::with_tap(spec, |flows, connections, links| Watch::new(spec, flows, connections, links))
+        Self::with_tap(spec, |state| Watch::new(spec, state))
+    }
+}
+
+impl Sim<NoTap> {
+    /// Builds one that nobody looks at.
+    #[must_use]
+    pub fn untapped(spec: &SimSpec) -> Self {
+        Self::with_tap(spec, |_| NoTap)
     }
 }
 
 impl<T: Tap> Sim<T> {
-    /// Builds one with a tap of these flows, connections and links.
-    #[must_use]
-    pub fn with_tap(spec: &SimSpec, tap: impl FnOnce(&[Flow], &[Connection], &[Link]) -> T) -> Self {
-        let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
-        let (flows, connections) = maker.flows();
-        let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
-        let Topology { links, hosts, .. } = maker.topology;
-        let tap = tap(&flows, &connections, &links);
-        let meter = Meter::new(spec.duration, &flows, connections.len(), arrivals.len());
-        let mut events = EventQueue::default();
-        let first_flow = (links.len() + arrivals.len()) as Component;
-        for _ in 0..first_flow as usize + flows.len() {
-            events.add();
-        }
-        let mut sim = Self {
-            now: Time::ZERO,
-            end: Time::ZERO + spec.duration,
-            warmup: (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup),
-            events,
-            handled: 0,
-            links,
-            hosts,
-            arrivals,
-            flows,
-            connections,
-            first_flow,
-            meter,
-            tap,
-            next_look: Time::ZERO,
-            outbox: Vec::new(),
-            suspended: None,
-            seed: spec.seed,
-        };
-        for link in 0..sim.links.len() {
-            sim.schedule_link(link);
-        }
-        for group in 0..sim.arrivals.len() {
-            sim.events.set((sim.links.len() + group) as Component, sim.arrivals[group].next);
-        }
-        for flow in 0..sim.flows.len() {
-            sim.tap.on_flow(Time::ZERO, flow as u32, FlowEvent::Begin { group: None });
-            sim.schedule_flow(flow);
-        }
-        sim
-    }
-
     /// Runs to the end or to the next decision.
     pub fn run(&mut self) -> Stop {
         self.run_until(Time::NEVER)
@@ -213,109 +172,69 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// What was measured so far.
+    /// What the tap made of the run so far.
     #[must_use]
-    pub fn outcome(mut self) -> Outcome {
-        let now = self.now;
-        let links: Vec<_> = self.links.iter_mut().map(|link| link.outcome(now)).collect();
-        let distributions = self.distributions();
-        let groups = self
-            .arrivals
-            .iter()
-            .enumerate()
-            .map(|(group, arrivals)| arrivals.outcome(now, &self.counted(group)));
-        let mut outcome = Outcome {
-            flows: self.flow_outcomes(now),
-            groups: groups.collect(),
-            intervals: self.meter.finish(now, &self.flows, &self.connections, &self.arrivals),
-            distributions,
-            work: Work {
-                data_packets: self.links.first_mut().map_or(0, |link| link.served_data(now)),
-                events: self.handled,
-            },
-            links,
-            recording: None,
-        };
-        let Self { flows, connections, mut links, tap, .. } = self;
-        let mut state = State { flows: &flows, connections: &connections, links: &mut links };
-        tap.report(&mut state, &mut outcome);
-        outcome
+    pub fn outcome(mut self) -> T::Outcome {
+        self.settle_links(self.now);
+        let Self { now, flows, connections, arrivals, links, handled, tap, .. } = self;
+        tap.finish(&State {
+            now,
+            flows: &flows,
+            connections: &connections,
+            arrivals: &arrivals,
+            links: &links,
+            handled,
+        })
     }
 
-    /// The flows in the order of the scenario; a multipath connection is one of them.
-    fn flow_outcomes(&self, now: Time) -> Vec<FlowOutcome> {
-        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
-        let outcome = |flow: &Flow| match flow.place {
-            None => Some(flow.outcome(now)),
-            Some(Place { connection, subflow: 0 }) => {
-                Some(self.connections[connection as usize].outcome(now, &self.flows))
-            }
-            Some(_) => None,
-        };
-        lasting.filter_map(outcome).collect()
-    }
-
-    /// All times that were counted; what counted none has no entry.
-    fn distributions(&self) -> Vec<Distribution> {
-        let lasting = self.flows.iter().filter(|flow| flow.group.is_none());
-        let connections = self.connections.iter().map(|connection| {
-            let rtts = connection.rtt_samples(&self.flows);
-            distribution("flow", &connection.name, "rtt_ms", rtts.buckets())
-        });
-        let flows = lasting.map(|flow| (flow.kind(), flow.name.as_str(), "rtt_ms", flow.rtt_samples()));
-        let links =
-            self.links.iter().map(|link| ("link", link.name(), "queue_delay_ms", link.queue_delays()));
-        let groups = self
-            .arrivals
-            .iter()
-            .map(|group| ("group", group.spec.name.as_str(), "completion_ms", group.completion_times()));
-        let times = flows.chain(links).chain(groups).filter(|(.., times)| times.count() > 0);
-        let times =
-            times.map(|(kind, name, measure, times)| distribution(kind, name, measure, times.buckets()));
-        let connections = connections.filter(|rtts| !rtts.counts.is_empty());
-        connections.chain(times).collect()
-    }
-
-    /// What all flows of an arrival process have counted, those under way included.
-    fn counted(&self, group: usize) -> Counters {
-        let mut counters = self.arrivals[group].counted();
-        for flow in self.flows.iter().filter(|flow| flow.group == Some(group) && !flow.is_retired()) {
-            counters.add(&flow.sender.counters());
-        }
-        counters
-    }
-
-    /// The warm-up, the meter and the tap look on at their times, before what happens then.
+    /// The warm-up ends and the tap looks, each at its time, before what happens then.
     #[cold]
     fn take_measurements(&mut self, due: Time) {
-        if self.warmup.is_some_and(|warmup| warmup <= due) {
-            self.end_warmup();
+        while self.next_look <= due {
+            let at = self.next_look;
+            self.settle_links(at);
+            let Self { flows, connections, arrivals, links, handled, tap, warmup, .. } = self;
+            let state = State { now: at, flows, connections, arrivals, links, handled: *handled };
+            if warmup.take_if(|warmup| *warmup <= at).is_some() {
+                tap.end_warmup(&state);
+            }
+            if tap.next_look() <= at {
+                tap.look(&state);
+            }
+            self.next_look = tap.next_look().min(warmup.unwrap_or(Time::NEVER));
         }
-        while self.meter.next() <= due {
-            self.meter.look(&self.flows, &self.connections, &self.arrivals);
-        }
-        while self.tap.next_look() <= due {
-            let Self { flows, connections, links, tap, .. } = self;
-            tap.look(&mut State { flows, connections, links });
-        }
-        self.next_look = self.tap.next_look().min(self.meter.next()).min(self.warmup.unwrap_or(Time::NEVER));
     }
 
-    fn end_warmup(&mut self) {
-        let Some(at) = self.warmup.take() else { return };
-        self.links.iter_mut().for_each(|link| link.restart_gauge(at));
-        self.flows.iter_mut().for_each(|flow| flow.restart_gauge(at));
-        self.connections.iter_mut().for_each(|connection| connection.restart_gauge(at));
-        self.arrivals.iter_mut().for_each(|arrivals| arrivals.restart_measure(at));
-        self.tap.end_warmup();
+    fn settle_links(&mut self, now: Time) {
+        let Self { links, tap, .. } = self;
+        for (index, link) in links.iter_mut().enumerate() {
+            link.settle(&mut LinkTurn { now, tap, link: index as u32 });
+        }
+    }
+
+    /// A packet comes to a link; the caller sets the link's slot.
+    #[inline]
+    fn put(&mut self, link: u32, packet: Packet) {
+        let Self { links, tap, now, .. } = self;
+        links[link as usize].receive(&mut LinkTurn { now: *now, tap, link }, packet);
+    }
+
+    /// A link with what has left it accounted for.
+    #[inline]
+    fn settled(&mut self, link: u32) -> &Link {
+        let Self { links, tap, now, .. } = self;
+        let one = &mut links[link as usize];
+        one.settle(&mut LinkTurn { now: *now, tap, link });
+        one
     }
 
     /// Handles a component's event; returns the flow whose agent must decide.
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, component: Component) -> Option<usize> {
         let index = component as usize;
         if index < self.links.len() {
-            let arrived = self.links[index].advance(self.now);
+            let Self { links, tap, now, .. } = self;
+            let arrived = links[index].advance(&mut LinkTurn { now: *now, tap, link: component });
             self.schedule_link(index);
             if let Some(packet) = arrived {
                 return self.route(packet);
@@ -344,7 +263,7 @@ impl<T: Tap> Sim<T> {
         let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
         let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
-            self.links[next as usize].receive(self.now, packet);
+            self.put(next, packet);
             self.schedule_link(next as usize);
             return None;
         }
@@ -352,9 +271,7 @@ impl<T: Tap> Sim<T> {
             Body::Data(data) => {
                 let before = flow.receiver.next();
                 let answer = flow.on_data(self.now, &data, packet.ecn);
-                if let Some(group) = flow.group {
-                    self.arrivals[group].note_bytes(flow.bytes_from(before));
-                } else if flow.place.is_some() {
+                if flow.place.is_some() {
                     self.pass_up(index, before);
                 }
                 if let Some(answer) = answer {
@@ -384,7 +301,7 @@ impl<T: Tap> Sim<T> {
             None => flow.post(self.now, answer),
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
-                self.links[first as usize].receive(self.now, packet);
+                self.put(first, packet);
                 self.schedule_link(first as usize);
             }
         }
@@ -405,11 +322,7 @@ impl<T: Tap> Sim<T> {
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
         let step = match flow.take_due(now) {
-            Due::Answer(Answer::Ack(header)) => {
-                let step = flow.sender.on_ack(turn, &header);
-                flow.note_sample();
-                step
-            }
+            Due::Answer(Answer::Ack(header)) => flow.sender.on_ack(turn, &header),
             Due::Answer(Answer::SynAck { sent_at, window }) => {
                 flow.sender.on_syn_ack(turn, sent_at, window);
                 self.join_others(index);
@@ -455,12 +368,13 @@ impl<T: Tap> Sim<T> {
         }
         let flow = &mut self.flows[index];
         if let Some(first) = flow.routes.data.first().filter(|_| !self.outbox.is_empty()) {
-            let first = first as usize;
-            for outgoing in self.outbox.drain(..) {
-                let packet = flow.wrap(index as u32, &outgoing);
-                self.links[first].receive(self.now, packet);
+            let Self { links, tap, now, outbox, events, .. } = self;
+            let link = &mut links[first as usize];
+            let turn = &mut LinkTurn { now: *now, tap, link: first };
+            for outgoing in outbox.drain(..) {
+                link.receive(turn, flow.wrap(index as u32, &outgoing));
             }
-            self.events.set(first as Component, self.links[first].next_event());
+            events.set(first as Component, link.next_event());
         }
         flow.look_ahead();
         if let Some(host) = host {
@@ -485,7 +399,6 @@ impl<T: Tap> Sim<T> {
         let now = self.now;
         let arrivals = &mut self.arrivals[group];
         let bytes = Some(arrivals.draw_size());
-        arrivals.note_arrival();
         arrivals.draw_next(now);
         let next = arrivals.next;
         let (routes, shared) = (arrivals.routes.clone(), arrivals.shared.clone());
@@ -513,86 +426,22 @@ impl<T: Tap> Sim<T> {
     fn end_arrival(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
-        let arrivals = &mut self.arrivals[group];
-        arrivals.note_end(self.now, flow.started(), flow.completion(), &flow.sender);
-        arrivals.free.push(index);
+        self.tap.on_flow(self.now, index as u32, FlowEvent::End { flow });
         flow.retire();
-        self.tap.on_flow(self.now, index as u32, FlowEvent::End);
+        let arrivals = &mut self.arrivals[group];
+        arrivals.follow(self.now);
+        arrivals.free.push(index);
         let next = arrivals.next;
         self.events.set((self.links.len() + group) as Component, next);
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_link(&mut self, link: usize) {
         self.events.set(link as Component, self.links[link].next_event());
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
-    }
-}
-
-fn distribution(
-    kind: &'static str,
-    name: &str,
-    measure: &'static str,
-    (middle, counts): (Vec<f64>, Vec<u32>),
-) -> Distribution {
-    Distribution { kind, name: name.to_owned(), measure, middle, counts }
-}
-
-/// Makes flows and arrival processes; equal options are made once.
-struct Maker<'a> {
-    spec: &'a SimSpec,
-    topology: Topology,
-    options: Vec<Arc<TcpOptions>>,
-}
-
-impl Maker<'_> {
-    /// All flows, the subflows of connections among them, and the connections.
-    fn flows(&mut self) -> (Vec<Flow>, Vec<Connection>) {
-        let mut flows = Vec::new();
-        let mut connections: Vec<Connection> = Vec::new();
-        for spec in &self.spec.flows {
-            let first = flows.len();
-            let start = self.start(&spec.name, &spec.active);
-            for (subflow, (name, path)) in spec.parts().enumerate() {
-                let connection = connections.len() as u32;
-                let place = spec.multipath.is_some().then_some(Place { connection, subflow: subflow as u32 });
-                let start = if subflow == 0 { start } else { Time::NEVER };
-                let own = Own { name, start, stop: spec.active.stop, bytes: spec.bytes, place };
-                let (routes, shared) = self.connected(&spec.kind, path);
-                flows.push(Flow::new(own, &spec.kind, self.spec.seed, routes, shared));
-            }
-            if let Some(options) = &spec.multipath {
-                connections.push(Connection::new(spec, options, first..flows.len()));
-            }
-        }
-        (flows, connections)
-    }
-
-    fn start(&self, name: &str, active: &ActiveTime) -> Time {
-        let mut rng = Rng::named(self.spec.seed, &format!("flow {name} start"));
-        active.start + Span(rng.below(active.start_jitter.0.saturating_add(1)))
-    }
-
-    /// The flows of a process share one path, and one access link if they have one.
-    fn arrivals(&mut self, arrivals: &ArrivalSpec) -> Arrivals {
-        let (routes, shared) = self.connected(&arrivals.kind, &arrivals.path);
-        Arrivals::new(arrivals, self.spec.seed, routes, shared)
-    }
-
-    /// What flows of this kind get for one of their paths.
-    fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
-        let routes = self.topology.routes(kind, path, self.spec);
-        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(&kind.tcp, path, self.spec));
-        let known = self.options.iter().find(|options| ***options == kind.tcp);
-        let options = known.cloned().unwrap_or_else(|| {
-            let options = Arc::new(kind.tcp.clone());
-            self.options.push(options.clone());
-            options
-        });
-        (routes, Shared { options, processing })
     }
 }

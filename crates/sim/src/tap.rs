@@ -1,13 +1,15 @@
-//! The tap observes a run. It gets the events of every flow as they happen, and may look at the whole run at times that it
-//! chooses. Links send no events yet.
+//! The tap observes a run: it gets the events of every flow, connection and link as they happen, and looks at the whole run at
+//! times that it chooses. Measures, recordings and exports are taps, and nothing else measures.
 //!
 //! A tap is a type parameter of [`Sim`](crate::Sim), so that a run without one ([`NoTap`]) pays nothing: neither the event
 //! nor the work to prepare it is compiled in. A tap changes nothing.
 
+use crate::arrivals::Arrivals;
 use crate::flow::Flow;
 use crate::link::Link;
 use crate::mptcp::Connection;
-use crate::outcome::Outcome;
+use crate::packet::Packet;
+use crate::queue::{QueueTap, Waiting};
 use cwndlab_cc::{Phase, Rtt, Span, Time};
 
 /// What has reduced a window.
@@ -24,13 +26,15 @@ pub enum Reduction {
 }
 
 /// Something that a flow's sender did or learned. Segments are numbered from 0.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum FlowEvent<'a> {
     /// It takes its place among the flows: one of the scenario at the start, others when they arrive.
     Begin {
         /// The arrival process that made it.
         group: Option<usize>,
     },
+    /// A SYN left.
+    SynSent,
     /// A data segment left.
     Sent {
         /// Which.
@@ -63,6 +67,11 @@ pub enum FlowEvent<'a> {
         /// Which.
         seq: u32,
     },
+    /// The controller's window is another one than at the last send.
+    WindowChanged {
+        /// The window in segments.
+        segments: u32,
+    },
     /// The window was reduced.
     Reduced {
         /// Why.
@@ -87,26 +96,111 @@ pub enum FlowEvent<'a> {
         action: u32,
     },
     /// All that an arrived flow had to send was acknowledged; its place is free.
-    End,
+    End {
+        /// The flow as it ended.
+        flow: &'a Flow,
+    },
 }
 
-/// What a tap may look at between events.
+/// Something that happened at the data level of a multipath connection.
+#[derive(Clone, Copy, Debug)]
+pub enum ConnectionEvent {
+    /// The number of segments changed that wait at the receiver for data below them.
+    WaitingChanged {
+        /// How many wait now.
+        segments: u32,
+    },
+}
+
+/// Something that happened to a packet on a link. Sizes in bytes are those on the link, with its overhead.
+#[derive(Clone, Copy)]
+pub enum LinkEvent<'a> {
+    /// It came to the queue. A queue without room drops it, or another one, at the same time.
+    Enqueued {
+        /// Which.
+        packet: &'a Packet,
+        /// Its size.
+        bytes: u32,
+    },
+    /// The queue dropped it.
+    Dropped {
+        /// Which.
+        packet: &'a Packet,
+        /// Its size.
+        bytes: u32,
+        /// When it had come to the queue.
+        arrived: Time,
+    },
+    /// The queue marked it CE.
+    Marked {
+        /// Which.
+        packet: &'a Packet,
+    },
+    /// Its last bit is out.
+    Served {
+        /// Which.
+        packet: &'a Packet,
+        /// Its size.
+        bytes: u32,
+        /// When it had come to the queue.
+        arrived: Time,
+        /// When its first bit went out.
+        started: Time,
+    },
+    /// It is at the far end.
+    Delivered {
+        /// Which.
+        packet: &'a Packet,
+    },
+    /// The loss process struck it, or the link was down.
+    Lost {
+        /// Which.
+        packet: &'a Packet,
+    },
+}
+
+/// What a tap may look at.
 pub struct State<'a> {
+    /// The time.
+    pub now: Time,
     /// The flows of the scenario, subflows in the place of connections; behind them those that arrive.
     pub flows: &'a [Flow],
     /// The multipath connections.
     pub connections: &'a [Connection],
+    /// The arrival processes.
+    pub arrivals: &'a [Arrivals],
     /// The links of the scenario, then return directions, then access links.
-    pub links: &'a mut [Link],
+    pub links: &'a [Link],
+    /// Events of the event loop that were handled.
+    pub handled: u64,
 }
 
 /// An observer of a run.
+///
+/// The events of one component come in the order of their times. Those of a link that needs no service events
+/// ([`LinkEvent::Served`] of a drop-tail queue in front of a rate) may come late: when the link has its next event, or before
+/// a look.
 pub trait Tap {
+    /// What it makes of the run.
+    type Outcome;
+
     /// Whether anybody looks. Work that is done for the tap alone depends on it.
     const LOOKS: bool = true;
 
     /// An event of the flow with this index.
-    fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>);
+    fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
+        let _ = (now, flow, event);
+    }
+
+    /// An event of the connection with this index.
+    fn on_connection(&mut self, now: Time, connection: u32, event: ConnectionEvent) {
+        let _ = (now, connection, event);
+    }
+
+    /// An event of the link with this index, which happened at `at`.
+    fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
+        let _ = (at, link, event);
+    }
 
     /// When it wants to look next.
     fn next_look(&self) -> Time {
@@ -114,17 +208,17 @@ pub trait Tap {
     }
 
     /// The time that it asked for has come: it looks at what is, before what happens then.
-    fn look(&mut self, state: &mut State<'_>) {
+    fn look(&mut self, state: &State<'_>) {
         let _ = state;
     }
 
     /// The warm-up is over: the measured time begins.
-    fn end_warmup(&mut self) {}
+    fn end_warmup(&mut self, state: &State<'_>) {
+        let _ = state;
+    }
 
-    /// Adds what it saw to what the run yields.
-    fn report(self, state: &mut State<'_>, outcome: &mut Outcome)
-    where
-        Self: Sized;
+    /// The run is over.
+    fn finish(self, state: &State<'_>) -> Self::Outcome;
 }
 
 /// Nobody looks.
@@ -132,12 +226,60 @@ pub trait Tap {
 pub struct NoTap;
 
 impl Tap for NoTap {
+    type Outcome = ();
+
     const LOOKS: bool = false;
 
-    #[inline(always)]
-    fn on_flow(&mut self, _now: Time, _flow: u32, _event: FlowEvent<'_>) {}
+    fn finish(self, _state: &State<'_>) {}
+}
 
-    fn report(self, _state: &mut State<'_>, _outcome: &mut Outcome) {}
+/// Two taps on one run.
+impl<A: Tap, B: Tap> Tap for (A, B) {
+    type Outcome = (A::Outcome, B::Outcome);
+
+    const LOOKS: bool = A::LOOKS || B::LOOKS;
+
+    #[inline]
+    fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
+        self.0.on_flow(now, flow, event);
+        self.1.on_flow(now, flow, event);
+    }
+
+    #[inline]
+    fn on_connection(&mut self, now: Time, connection: u32, event: ConnectionEvent) {
+        self.0.on_connection(now, connection, event);
+        self.1.on_connection(now, connection, event);
+    }
+
+    #[inline]
+    fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
+        self.0.on_link(at, link, event);
+        self.1.on_link(at, link, event);
+    }
+
+    #[inline]
+    fn next_look(&self) -> Time {
+        self.0.next_look().min(self.1.next_look())
+    }
+
+    fn look(&mut self, state: &State<'_>) {
+        let due = |next: Time| next <= state.now;
+        if due(self.0.next_look()) {
+            self.0.look(state);
+        }
+        if due(self.1.next_look()) {
+            self.1.look(state);
+        }
+    }
+
+    fn end_warmup(&mut self, state: &State<'_>) {
+        self.0.end_warmup(state);
+        self.1.end_warmup(state);
+    }
+
+    fn finish(self, state: &State<'_>) -> Self::Outcome {
+        (self.0.finish(state), self.1.finish(state))
+    }
 }
 
 /// A sender's turn: what it needs to act, and the tap that observes it.
@@ -159,5 +301,40 @@ impl<T: Tap> Turn<'_, T> {
     #[inline(always)]
     pub fn emit(&mut self, event: FlowEvent<'_>) {
         self.tap.on_flow(self.now, self.flow, event);
+    }
+}
+
+/// The same for a link.
+pub struct LinkTurn<'a, T> {
+    /// The time.
+    pub now: Time,
+    /// Whoever looks ...
+    pub tap: &'a mut T,
+    /// ... at the link with this index.
+    pub link: u32,
+}
+
+impl<T: Tap> LinkTurn<'_, T> {
+    /// Sends an event to the tap.
+    #[inline(always)]
+    pub fn emit(&mut self, event: LinkEvent<'_>) {
+        self.emit_at(self.now, event);
+    }
+
+    /// Sends an event to the tap that happened at `at`.
+    #[inline(always)]
+    pub fn emit_at(&mut self, at: Time, event: LinkEvent<'_>) {
+        self.tap.on_link(at, self.link, event);
+    }
+}
+
+impl<T: Tap> QueueTap for LinkTurn<'_, T> {
+    fn dropped(&mut self, waiting: &Waiting) {
+        let Waiting { packet, bytes, since } = waiting;
+        self.emit(LinkEvent::Dropped { packet, bytes: *bytes, arrived: *since });
+    }
+
+    fn marked(&mut self, waiting: &Waiting) {
+        self.emit(LinkEvent::Marked { packet: &waiting.packet });
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::flow::Place;
 use crate::outcome::{Distribution, Outcome, PatternsOutcome};
-use crate::tap::{FlowEvent, Reduction, State, Tap};
+use crate::tap::{FlowEvent, Reduction, State};
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
-use cwndlab_cc::{Rtt, Span, Time};
+use cwndlab_cc::{Rtt, Span};
 
 /// Classes of peak ratios from one whole number to the next ...
 const CLASSES_PER_ONE: u64 = 10;
@@ -200,14 +200,13 @@ impl TimeoutPatterns {
         self.flows[flows].iter().for_each(|patterns| all.add(patterns));
         all
     }
-}
 
-impl Tap for TimeoutPatterns {
-    fn on_flow(&mut self, _now: Time, flow: u32, event: FlowEvent<'_>) {
+    /// Takes an event of the flow with this index.
+    pub fn on_flow(&mut self, flow: u32, event: FlowEvent<'_>) {
         let flow = flow as usize;
         match event {
             FlowEvent::Begin { group } => self.begin(flow, group),
-            FlowEvent::End => self.end(flow),
+            FlowEvent::End { .. } => self.end(flow),
             FlowEvent::RttSampled { before, latest } => self.flows[flow].on_sample(before, latest),
             FlowEvent::Reduced { by, before, after } => {
                 let loss = match by {
@@ -221,12 +220,14 @@ impl Tap for TimeoutPatterns {
         }
     }
 
-    fn end_warmup(&mut self) {
+    /// The measured time begins.
+    pub fn end_warmup(&mut self) {
         self.flows.iter_mut().for_each(Patterns::restart);
         self.groups.clear();
     }
 
-    fn report(mut self, state: &mut State<'_>, outcome: &mut Outcome) {
+    /// Adds what was counted to what the run yields.
+    pub fn report(mut self, state: &State<'_>, outcome: &mut Outcome) {
         for flow in 0..self.flows.len() {
             self.end(flow);
         }

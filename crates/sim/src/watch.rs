@@ -1,65 +1,85 @@
-//! The tap of ordinary runs: a recorder and timeout patterns, each where it was asked for.
+//! The tap of ordinary runs: measures, and a recorder and timeout patterns where they were asked for.
 
-use crate::flow::Flow;
-use crate::link::Link;
-use crate::mptcp::Connection;
+use crate::measures::Measures;
 use crate::outcome::Outcome;
 use crate::record::Recorder;
 use crate::spec::SimSpec;
-use crate::tap::{FlowEvent, State, Tap};
+use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
 use crate::timeout_patterns::TimeoutPatterns;
 use cwndlab_cc::Time;
 
 /// What was asked to be seen of a run.
-#[derive(Default)]
 pub struct Watch {
+    measures: Measures,
     recorder: Option<Recorder>,
     patterns: Option<TimeoutPatterns>,
 }
 
 impl Watch {
-    /// What this specification asks for, of these components.
+    /// What this specification asks for, of a run that has not begun.
     #[must_use]
-    pub fn new(spec: &SimSpec, flows: &[Flow], connections: &[Connection], links: &[Link]) -> Self {
-        let recorder = |record| Recorder::new(record, spec.timeout_patterns, flows, connections, links);
+    pub fn new(spec: &SimSpec, state: &State<'_>) -> Self {
         Self {
-            recorder: spec.record.as_ref().map(recorder),
+            measures: Measures::new(spec.duration, state),
+            recorder: spec.record.as_ref().map(|record| Recorder::new(record, spec.timeout_patterns, state)),
             patterns: spec.timeout_patterns.then(TimeoutPatterns::default),
         }
     }
 }
 
 impl Tap for Watch {
+    type Outcome = Outcome;
+
     #[inline]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
+        self.measures.on_flow(now, flow, event);
         if let Some(patterns) = &mut self.patterns {
-            patterns.on_flow(now, flow, event);
+            patterns.on_flow(flow, event);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.on_flow(now, flow, event);
         }
     }
 
-    fn next_look(&self) -> Time {
-        self.recorder.as_ref().map_or(Time::NEVER, Recorder::next)
+    fn on_connection(&mut self, now: Time, connection: u32, event: ConnectionEvent) {
+        self.measures.on_connection(now, connection, event);
     }
 
-    fn look(&mut self, state: &mut State<'_>) {
+    #[inline]
+    fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
+        self.measures.on_link(at, link, event);
         if let Some(recorder) = &mut self.recorder {
+            recorder.on_link(link, event);
+        }
+    }
+
+    fn next_look(&self) -> Time {
+        let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
+        sample.min(self.measures.next_look())
+    }
+
+    fn look(&mut self, state: &State<'_>) {
+        if self.measures.next_look() <= state.now {
+            self.measures.look(state);
+        }
+        if let Some(recorder) = self.recorder.as_mut().filter(|recorder| recorder.next() <= state.now) {
             recorder.sample(state, self.patterns.as_ref());
         }
     }
 
-    fn end_warmup(&mut self) {
+    fn end_warmup(&mut self, state: &State<'_>) {
+        self.measures.end_warmup(state);
         if let Some(patterns) = &mut self.patterns {
             patterns.end_warmup();
         }
     }
 
-    fn report(self, state: &mut State<'_>, outcome: &mut Outcome) {
+    fn finish(self, state: &State<'_>) -> Outcome {
+        let mut outcome = self.measures.finish(state);
         if let Some(patterns) = self.patterns {
-            patterns.report(state, outcome);
+            patterns.report(state, &mut outcome);
         }
         outcome.recording = self.recorder.map(Recorder::finish);
+        outcome
     }
 }

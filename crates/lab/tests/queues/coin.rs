@@ -2,7 +2,7 @@
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Rate, Rng, Span, Time};
-use cwndlab_sim::queue::{Backlog, Chance, Discipline, Limit, QueueKind, Sizing, Tally, Waiting};
+use cwndlab_sim::queue::{Backlog, Chance, Discipline, Limit, QueueKind, QueueTap, Sizing, Waiting};
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
@@ -47,18 +47,18 @@ struct Coin {
 }
 
 impl Discipline for Coin {
-    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         let wait = Span::from_secs_f64(self.backlog.bytes as f64 * 8.0 / self.rate.0 as f64);
         let unlucky = wait > self.params.target && self.rng.chance(self.params.odds);
         if unlucky || !self.limit.admits(self.backlog, waiting.bytes) {
-            tally.dropped += 1;
+            tap.dropped(&waiting);
         } else {
             self.backlog.add(waiting.bytes);
             self.waiting.push_back(waiting);
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
+    fn dequeue(&mut self, _now: Time, _tap: &mut dyn QueueTap) -> Option<Waiting> {
         let waiting = self.waiting.pop_front()?;
         self.backlog.take(waiting.bytes);
         Some(waiting)
@@ -66,5 +66,9 @@ impl Discipline for Coin {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting)) {
+        self.waiting.iter().for_each(show);
     }
 }

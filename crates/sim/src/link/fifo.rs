@@ -3,13 +3,14 @@
 //! Packets stand in the pipe's ring from their arrival on: the first `gone` of them have left the queue, the rest
 //! waits. What has left is accounted for when somebody looks.
 
+use super::bytes_out;
 use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
-use super::{Gauge, bytes_out, is_data};
 use crate::packet::Packet;
-use crate::queue::{Backlog, Limit, Tally};
+use crate::queue::{Backlog, Limit};
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
+use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
 /// A first-in first-out link.
@@ -21,6 +22,8 @@ pub struct Fifo {
     next_step: Time,
     /// Packets of the ring that have left the queue.
     gone: usize,
+    /// When the next one leaves it, if one is there.
+    next_departure: Time,
     /// Waiting or in service.
     backlog: Backlog,
     /// Departure of the last packet accepted, and of the last one that is gone.
@@ -43,6 +46,7 @@ impl Fifo {
             next_step: rates.as_ref().and_then(|r| r.next_change(Time::ZERO)).unwrap_or(Time::NEVER),
             rates,
             gone: 0,
+            next_departure: Time::NEVER,
             backlog: Backlog::default(),
             last_departure: Time::ZERO,
             last_gone: Time::ZERO,
@@ -56,23 +60,20 @@ impl Fifo {
         self.next_step
     }
 
-    #[inline]
-    pub fn receive(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        bytes: u32,
-        pipe: &mut Pipe,
-        tally: &mut Tally,
-        gauge: &mut Gauge,
-    ) {
-        self.settle(now, pipe, gauge);
+    #[inline(always)]
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
+        let now = turn.now;
+        self.settle(turn, pipe);
+        turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
         if !self.admits(bytes, pipe) {
-            tally.dropped += 1;
+            turn.emit(LinkEvent::Dropped { packet: &packet, bytes, arrived: now });
             return;
         }
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
+        if self.backlog.packets == 0 {
+            self.next_departure = departed;
+        }
         self.backlog.add(bytes);
         pipe.push(Flight { arrived: now, departed, arrival, bytes, packet });
     }
@@ -102,36 +103,46 @@ impl Fifo {
     }
 
     /// Accounts for what has left the queue.
-    #[inline]
-    fn settle(&mut self, now: Time, pipe: &Pipe, gauge: &mut Gauge) {
+    #[inline(always)]
+    pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
+        if self.next_departure <= turn.now {
+            self.settle_due(turn, pipe);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
+        self.next_departure = Time::NEVER;
         while let Some(flight) = pipe.ring().get(self.gone) {
-            if flight.departed > now {
+            let Flight { arrived, departed, bytes, packet, .. } = flight;
+            if *departed > turn.now {
+                self.next_departure = *departed;
                 break;
             }
-            let started = self.last_gone.max(flight.arrived);
-            gauge.depart(flight.arrived, started, flight.bytes, is_data(&flight.packet));
-            gauge.stay(flight.arrived, flight.departed, u64::from(flight.bytes));
-            self.last_gone = flight.departed;
-            self.backlog.take(flight.bytes);
+            let started = self.last_gone.max(*arrived);
+            turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
+            self.last_gone = *departed;
+            self.backlog.take(*bytes);
             self.gone += 1;
         }
     }
 
     /// A packet arrives at the far end.
     #[inline]
-    pub fn deliver(&mut self, now: Time, pipe: &mut Pipe, gauge: &mut Gauge) -> Option<(Packet, Time)> {
-        self.settle(now, pipe, gauge);
+    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) -> Option<(Packet, Time)> {
+        self.settle(turn, pipe);
         self.gone -= 1;
         pipe.pop()
     }
 
     /// At a step of the rate: the packets that wait, and the rest of the one in service, are re-timed.
     #[inline]
-    pub fn advance(&mut self, now: Time, pipe: &mut Pipe, gauge: &mut Gauge) {
+    pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        let now = turn.now;
         if self.next_step > now {
             return;
         }
-        self.settle(now, pipe, gauge);
+        self.settle(turn, pipe);
         if let (Some(rates), Some(server)) = (&self.rates, &mut self.server) {
             let rate = rates.at(now);
             self.next_step = rates.next_change(now).unwrap_or(Time::NEVER);
@@ -162,7 +173,8 @@ impl Fifo {
             let flight = &mut pipe.ring_mut()[at];
             (flight.departed, flight.arrival) = (finish, arrival);
         }
-        if gone < pipe.ring().len() {
+        if let Some(next) = pipe.ring().get(gone) {
+            self.next_departure = next.departed;
             self.last_departure = finish;
         }
     }
@@ -177,22 +189,21 @@ impl Fifo {
         }
     }
 
-    pub fn backlog(&mut self, now: Time, pipe: &Pipe, gauge: &mut Gauge) -> Backlog {
-        self.settle(now, pipe, gauge);
+    /// Shows size and time of arrival of each packet that waits or is in service, when all that has left is settled.
+    pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
+        pipe.ring().iter().skip(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
+    }
+
+    /// What waits or is in service, when all that has left is settled.
+    pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// A step of the rate re-times what waits: asked again at the next one.
-    pub fn time_below(&mut self, now: Time, packets: u64, pipe: &Pipe, gauge: &mut Gauge) -> Time {
-        self.settle(now, pipe, gauge);
+    /// When at most `packets` are here, if all that has left is settled. A step of the rate re-times what waits: asked again at
+    /// the next one.
+    pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
         let surplus = self.backlog.packets.checked_sub(packets + 1);
         let last = surplus.and_then(|surplus| pipe.ring().get(self.gone + surplus as usize));
         last.map_or(now, |flight| flight.departed.min(self.next_step))
-    }
-
-    /// The stay of what is still here, in byte nanoseconds.
-    pub fn byte_nanos(&self, now: Time, since: Time, pipe: &Pipe) -> u128 {
-        let here = pipe.ring().iter().skip(self.gone);
-        here.map(|f| u128::from(now.since(f.arrived.max(since)).0) * u128::from(f.bytes)).sum()
     }
 }

@@ -10,12 +10,11 @@ mod pipe;
 mod served;
 mod server;
 
-use crate::histogram::Histogram;
-use crate::outcome::LinkOutcome;
-use crate::packet::{Body, Packet};
-use crate::queue::{Backlog, Tally};
+use crate::packet::Packet;
+use crate::queue::Backlog;
 use crate::schedule::Schedule;
 use crate::spec::{Capacity, LinkSpec};
+use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rng, Span, Time};
 use fifo::Fifo;
 use loss::LossProcess;
@@ -23,38 +22,6 @@ use pipe::Pipe;
 use served::Served;
 
 pub(crate) use server::capacity_bits;
-
-/// What a link measures from a given time on.
-#[derive(Debug, Default)]
-pub(crate) struct Gauge {
-    since: Time,
-    served_packets: u64,
-    served_data: u64,
-    served_bytes: u64,
-    /// Bytes of the packet in service that were out when the gauge started.
-    before_bytes: f64,
-    queue_delay: Histogram,
-    /// Integral of the backlog over time, in byte nanoseconds.
-    byte_nanos: u128,
-}
-
-impl Gauge {
-    /// A packet left that had come at `arrived` and was taken up at `started`.
-    #[inline]
-    fn depart(&mut self, arrived: Time, started: Time, bytes: u32, data: bool) {
-        self.served_packets += 1;
-        self.served_data += u64::from(data);
-        self.served_bytes += u64::from(bytes);
-        self.queue_delay.record(started.since(arrived));
-    }
-
-    /// So many bytes were here from `arrived` to `until`.
-    #[inline]
-    fn stay(&mut self, arrived: Time, until: Time, bytes: u64) {
-        let from = arrived.max(self.since);
-        self.byte_nanos += u128::from(until.since(from).0) * u128::from(bytes);
-    }
-}
 
 /// How packets get from the queue to the far end.
 enum Serving {
@@ -76,14 +43,6 @@ pub struct Link {
     loses_at_exit: bool,
     serving: Serving,
     pipe: Pipe,
-    tally: Tally,
-    lost: u64,
-    gauge: Gauge,
-    /// Bytes and data packets served before the gauge was restarted.
-    served_before: u64,
-    served_data_before: u64,
-    tally_before: Tally,
-    lost_before: u64,
 }
 
 impl Link {
@@ -111,31 +70,20 @@ impl Link {
             up: spec.fails().then(|| spec.up.clone()),
             serving,
             pipe: Pipe::new(spec, stream("jitter")),
-            tally: Tally::default(),
-            lost: 0,
-            gauge: Gauge::default(),
-            served_before: 0,
-            served_data_before: 0,
-            tally_before: Tally::default(),
-            lost_before: 0,
         }
     }
 
     /// A packet arrives at the queue.
-    #[inline]
-    pub fn receive(&mut self, now: Time, packet: Packet) {
-        if self.loses_at_entry && self.is_lost(now, now, &packet, true) {
-            self.lost += 1;
+    #[inline(never)]
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet) {
+        if self.loses_at_entry && self.is_lost(turn.now, turn.now, &packet, true) {
+            turn.emit(LinkEvent::Lost { packet: &packet });
             return;
         }
         let bytes = packet.size + self.overhead;
         match &mut self.serving {
-            Serving::Fifo(fifo) => {
-                fifo.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
-            }
-            Serving::Served(served) => {
-                served.receive(now, packet, bytes, &mut self.pipe, &mut self.tally, &mut self.gauge);
-            }
+            Serving::Fifo(fifo) => fifo.receive(turn, packet, bytes, &mut self.pipe),
+            Serving::Served(served) => served.receive(turn, packet, bytes, &mut self.pipe),
         }
     }
 
@@ -152,23 +100,24 @@ impl Link {
 
     /// Does what is due now; returns a packet that arrives at the far end.
     #[inline(always)]
-    pub fn advance(&mut self, now: Time) -> Option<Packet> {
+    pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> Option<Packet> {
         match &mut self.serving {
-            Serving::Fifo(fifo) => fifo.advance(now, &mut self.pipe, &mut self.gauge),
-            Serving::Served(served) => served.advance(now, &mut self.pipe, &mut self.tally, &mut self.gauge),
+            Serving::Fifo(fifo) => fifo.advance(turn, &mut self.pipe),
+            Serving::Served(served) => served.advance(turn, &mut self.pipe),
         }
-        if self.pipe.next_arrival() > now {
+        if self.pipe.next_arrival() > turn.now {
             return None;
         }
         let (packet, departed) = match &mut self.serving {
             // The queue is a part of the pipe's ring: what left it must be accounted for first.
-            Serving::Fifo(fifo) => fifo.deliver(now, &mut self.pipe, &mut self.gauge),
+            Serving::Fifo(fifo) => fifo.deliver(turn, &mut self.pipe),
             Serving::Served(_) => self.pipe.pop(),
         }?;
-        if self.loses_at_exit && self.is_lost(now, departed, &packet, false) {
-            self.lost += 1;
+        if self.loses_at_exit && self.is_lost(turn.now, departed, &packet, false) {
+            turn.emit(LinkEvent::Lost { packet: &packet });
             return None;
         }
+        turn.emit(LinkEvent::Delivered { packet: &packet });
         Some(packet)
     }
 
@@ -177,52 +126,62 @@ impl Link {
         if self.up.as_ref().is_some_and(|up| !up.at(now)) {
             return true;
         }
-        self.loss_before == entry && self.loss.strikes(departed, is_data(packet))
+        self.loss_before == entry && self.loss.strikes(departed, packet.is_data())
     }
 
-    /// What waits or is in service.
-    pub fn backlog(&mut self, now: Time) -> Backlog {
-        match &mut self.serving {
-            Serving::Fifo(fifo) => fifo.backlog(now, &self.pipe, &mut self.gauge),
-            Serving::Served(served) => served.count_backlog(now, &mut self.gauge),
+    /// Accounts for what has left the queue by now.
+    #[inline]
+    pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>) {
+        if let Serving::Fifo(fifo) = &mut self.serving {
+            fifo.settle(turn, &self.pipe);
         }
     }
 
-    /// When at most `packets` will wait or be in service: now, if that is so already; or the next event of the link
-    /// that can change the answer, if that comes first.
-    pub fn time_below(&mut self, now: Time, packets: u64) -> Time {
-        match &mut self.serving {
-            Serving::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe, &mut self.gauge),
+    /// Shows the size in bytes and the time of arrival of each packet that waits or is in service, once the link is settled.
+    pub fn each_waiting(&self, show: impl FnMut(u32, Time)) {
+        match &self.serving {
+            Serving::Fifo(fifo) => fifo.each_waiting(&self.pipe, show),
+            Serving::Served(served) => served.each_waiting(show),
+        }
+    }
+
+    /// What waits or is in service, once the link is settled.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        match &self.serving {
+            Serving::Fifo(fifo) => fifo.backlog(),
+            Serving::Served(served) => served.backlog(),
+        }
+    }
+
+    /// When at most `packets` will wait or be in service, once the link is settled: now, if that is so already; or the next event
+    /// of the link that can change the answer, if that comes first.
+    #[must_use]
+    pub fn time_below(&self, now: Time, packets: u64) -> Time {
+        match &self.serving {
+            Serving::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe),
             Serving::Served(served) => served.time_below(now, packets),
         }
     }
 
-    /// Forgets what was measured so far.
-    pub fn restart_gauge(&mut self, now: Time) {
-        self.backlog(now);
-        self.served_before += self.gauge.served_bytes;
-        self.served_data_before += self.gauge.served_data;
-        self.gauge = Gauge { since: now, before_bytes: self.partly_served(now), ..Gauge::default() };
-        self.tally_before = self.tally;
-        self.lost_before = self.lost;
-    }
-
     /// Bytes of the packet in service that are out already.
-    fn partly_served(&self, now: Time) -> f64 {
+    #[must_use]
+    pub fn partly_served(&self, now: Time) -> f64 {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
             Serving::Served(served) => served.partly_served(now),
         }
     }
 
-    /// Bits that could have been served since the start of the gauge.
-    fn possible_bits(&self, now: Time) -> Option<f64> {
+    /// Bits that could have been served from `since` to `now`; `None` without a rate.
+    #[must_use]
+    pub fn possible_bits(&self, since: Time, now: Time) -> Option<f64> {
         let until = match self.capacity {
             // What happens now has happened: an opportunity of this very nanosecond was used.
             Capacity::Trace(_) => now + Span(1),
             Capacity::Unlimited | Capacity::Rate(_) => now,
         };
-        capacity_bits(&self.capacity, self.gauge.since, until)
+        capacity_bits(&self.capacity, since, until)
     }
 
     /// Its name.
@@ -230,60 +189,10 @@ impl Link {
     pub fn name(&self) -> &str {
         &self.name
     }
-
-    /// Times from arrival to the start of service since the start of the gauge.
-    #[must_use]
-    pub fn queue_delays(&self) -> &Histogram {
-        &self.gauge.queue_delay
-    }
-
-    /// Data packets served since the start of the run.
-    pub fn served_data(&mut self, now: Time) -> u64 {
-        self.backlog(now);
-        self.served_data_before + self.gauge.served_data
-    }
-
-    /// Bytes served, packets dropped and packets lost since the start of the run, for the recorder.
-    #[must_use]
-    pub fn totals(&self) -> (u64, u64, u64) {
-        (self.served_before + self.gauge.served_bytes, self.tally.dropped, self.lost)
-    }
-
-    /// What was measured up to now.
-    pub fn outcome(&mut self, now: Time) -> LinkOutcome {
-        self.backlog(now);
-        let still_here = match &self.serving {
-            Serving::Fifo(fifo) => fifo.byte_nanos(now, self.gauge.since, &self.pipe),
-            Serving::Served(_) => 0,
-        };
-        let carried = self.gauge.served_bytes as f64 - self.gauge.before_bytes + self.partly_served(now);
-        let gauge = &self.gauge;
-        let seconds = now.since(gauge.since).as_secs_f64();
-        let possible = self.possible_bits(now).filter(|bits| *bits > 0.0);
-        LinkOutcome {
-            name: self.name.clone(),
-            utilisation: possible.map(|bits| carried * 8.0 / bits),
-            served_packets: gauge.served_packets,
-            dropped_packets: self.tally.dropped - self.tally_before.dropped,
-            lost_packets: self.lost - self.lost_before,
-            marked_packets: self.tally.marked - self.tally_before.marked,
-            queue_delay_ms: gauge.queue_delay.mean_ms(),
-            queue_delay_p95_ms: gauge.queue_delay.quantile_ms(0.95),
-            queue_mean_bytes: if seconds > 0.0 {
-                (gauge.byte_nanos + still_here) as f64 / 1e9 / seconds
-            } else {
-                0.0
-            },
-        }
-    }
 }
 
 /// Bytes of a packet that are out when `left_bits` of it are not. Its end is a whole nanosecond, which can be a
 /// fraction of one later than its last bit.
 fn bytes_out(bytes: u32, left_bits: f64) -> f64 {
     (f64::from(bytes) - left_bits / 8.0).max(0.0)
-}
-
-fn is_data(packet: &Packet) -> bool {
-    matches!(packet.body, Body::Data(_))
 }

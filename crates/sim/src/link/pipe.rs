@@ -93,18 +93,20 @@ impl Pipe {
     }
 
     /// A packet that has left, or whose departure is known.
-    #[inline]
-    pub fn push(&mut self, mut flight: Flight) {
-        if let Some(reorder) = self.reorder
-            && self.rng.chance(reorder.probability)
-        {
-            flight.arrival = flight.departed + self.delay.at(flight.departed) + reorder.extra_delay;
-            self.late_count += 1;
-            let late = Late { arrival: flight.arrival, order: self.late_count, flight };
-            self.late.push(Reverse(late));
-            return;
+    #[inline(always)]
+    pub fn push(&mut self, flight: Flight) {
+        match self.reorder {
+            Some(reorder) if self.rng.chance(reorder.probability) => self.push_late(flight, reorder),
+            _ => self.ring.push_back(flight),
         }
-        self.ring.push_back(flight);
+    }
+
+    #[cold]
+    fn push_late(&mut self, mut flight: Flight, reorder: ReorderSpec) {
+        flight.arrival = flight.departed + self.delay.at(flight.departed) + reorder.extra_delay;
+        self.late_count += 1;
+        let late = Late { arrival: flight.arrival, order: self.late_count, flight };
+        self.late.push(Reverse(late));
     }
 
     /// When the next packet is at the far end.

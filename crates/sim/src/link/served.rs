@@ -1,12 +1,13 @@
 //! A link served packet by packet: for disciplines that act at dequeue, for traces, for reordering.
 
+use super::bytes_out;
 use super::pipe::{Flight, Pipe};
 use super::server::{Serializer, TraceClock};
-use super::{Gauge, bytes_out, is_data};
 use crate::packet::Packet;
-use crate::queue::{Backlog, Discipline, Tally, Waiting};
+use crate::queue::{Backlog, Discipline, Waiting};
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
+use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
 /// The packet in service.
@@ -33,8 +34,6 @@ pub struct Served {
     queue: Box<dyn Discipline>,
     clock: Clock,
     in_service: Option<InService>,
-    /// The backlog's integral over time has been taken until then.
-    counted_until: Time,
 }
 
 impl Served {
@@ -51,22 +50,14 @@ impl Served {
                 Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
             }
         };
-        Self { queue, clock, in_service: None, counted_until: Time::ZERO }
+        Self { queue, clock, in_service: None }
     }
 
-    pub fn receive(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        bytes: u32,
-        pipe: &mut Pipe,
-        tally: &mut Tally,
-        gauge: &mut Gauge,
-    ) {
-        self.count_backlog(now, gauge);
-        self.queue.enqueue(now, Waiting { packet, bytes, since: now }, tally);
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
+        turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
+        self.queue.enqueue(turn.now, Waiting { packet, bytes, since: turn.now }, turn);
         if self.in_service.is_none() {
-            self.take_up(now, pipe, tally, gauge);
+            self.take_up(turn, pipe);
         }
     }
 
@@ -80,22 +71,22 @@ impl Served {
         }
     }
 
-    pub fn advance(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
-        self.count_backlog(now, gauge);
-        self.step_rate(now);
-        self.use_opportunity(now, pipe, tally, gauge);
+    pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        self.step_rate(turn.now);
+        self.use_opportunity(turn, pipe);
         while let Some(served) = self.in_service {
-            if served.finish > now {
+            if served.finish > turn.now {
                 break;
             }
-            self.complete(now, &served, pipe, gauge);
-            self.take_up(now, pipe, tally, gauge);
+            self.complete(turn, &served, pipe);
+            self.take_up(turn, pipe);
         }
     }
 
     /// The next packet goes into service.
-    fn take_up(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
-        while let Some(waiting) = self.queue.dequeue(now, tally) {
+    fn take_up<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        let now = turn.now;
+        while let Some(waiting) = self.queue.dequeue(now, turn) {
             let bytes = u64::from(waiting.bytes);
             let mut served = InService {
                 waiting,
@@ -106,7 +97,7 @@ impl Served {
             };
             match &mut self.clock {
                 Clock::Unlimited => {
-                    self.complete(now, &served, pipe, gauge);
+                    self.complete(turn, &served, pipe);
                     continue;
                 }
                 Clock::Rate { server, .. } => served.finish = server.finish(now, bytes),
@@ -122,10 +113,11 @@ impl Served {
         }
     }
 
-    fn complete(&mut self, now: Time, served: &InService, pipe: &mut Pipe, gauge: &mut Gauge) {
-        let Waiting { packet, bytes, since } = served.waiting;
+    fn complete<T: Tap>(&mut self, turn: &mut LinkTurn<T>, served: &InService, pipe: &mut Pipe) {
+        let now = turn.now;
+        let Waiting { packet, bytes, since: arrived } = served.waiting;
         self.in_service = None;
-        gauge.depart(since, served.started, bytes, is_data(&packet));
+        turn.emit(LinkEvent::Served { packet: &packet, bytes, arrived, started: served.started });
         let arrival = pipe.arrival(now);
         pipe.push(Flight { arrived: now, departed: now, arrival, bytes, packet });
     }
@@ -147,7 +139,8 @@ impl Served {
     }
 
     /// One delivery opportunity of a trace: packets leave until its bytes are used up; the rest is lost.
-    fn use_opportunity(&mut self, now: Time, pipe: &mut Pipe, tally: &mut Tally, gauge: &mut Gauge) {
+    fn use_opportunity<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        let now = turn.now;
         let mut budget = match &mut self.clock {
             Clock::Trace { clock, next } if *next <= now => {
                 clock.advance();
@@ -162,20 +155,12 @@ impl Served {
                 break;
             }
             budget -= served.left_bytes;
-            self.complete(now, &served, pipe, gauge);
-            self.take_up(now, pipe, tally, gauge);
+            self.complete(turn, &served, pipe);
+            self.take_up(turn, pipe);
         }
         if let (Clock::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
             *next = clock.next_from(now);
         }
-    }
-
-    /// Accounts for the stay of what waits or is in service, and says how much that is.
-    pub fn count_backlog(&mut self, now: Time, gauge: &mut Gauge) -> Backlog {
-        let backlog = self.backlog();
-        gauge.stay(self.counted_until, now, backlog.bytes);
-        self.counted_until = now;
-        backlog
     }
 
     /// Bytes of the packet in service that are out already.
@@ -191,7 +176,15 @@ impl Served {
         }
     }
 
-    fn backlog(&self) -> Backlog {
+    /// Shows size and time of arrival of each packet that waits or is in service.
+    pub fn each_waiting(&self, mut show: impl FnMut(u32, Time)) {
+        let mut show = |waiting: &Waiting| show(waiting.bytes, waiting.since);
+        self.queue.each_waiting(&mut show);
+        self.in_service.iter().for_each(|served| show(&served.waiting));
+    }
+
+    /// What waits or is in service.
+    pub fn backlog(&self) -> Backlog {
         let mut backlog = self.queue.backlog();
         if let Some(served) = &self.in_service {
             backlog.add(served.waiting.bytes);

@@ -14,4 +14,4 @@ mod segments;
 pub use connection::Connection;
 pub use distributor::Distributor;
 pub use options::{MptcpOptions, Scheduler};
-pub use reassembly::{Reassembly, Waited};
+pub use reassembly::Reassembly;

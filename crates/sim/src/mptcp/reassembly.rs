@@ -11,44 +11,13 @@ pub struct Reassembly {
     /// Segments that wait for one below them.
     waiting: u32,
     window: ReceiveWindow,
-    /// When `waiting` changed last.
-    changed: Time,
-    gauge: Gauge,
-}
-
-/// What is measured from a given time on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Gauge {
-    since: Time,
-    /// Segments delivered in order before.
-    before: u32,
-    /// The integral of `waiting` over time, in segment nanoseconds.
-    waiting_nanos: u128,
-    most_waiting: u32,
-}
-
-/// How much waited for data on another path: head-of-line blocking.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Waited {
-    /// Mean time from a segment's arrival until all data below it had arrived; `None` if none was delivered.
-    pub mean_ms: Option<f64>,
-    /// Time-weighted mean of the segments that waited.
-    pub mean_segments: f64,
-    /// The most that waited.
-    pub most_segments: u32,
 }
 
 impl Reassembly {
     /// Nothing has arrived.
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
-        Self {
-            arrived: Segments::default(),
-            waiting: 0,
-            window: ReceiveWindow::new(options),
-            changed: Time::ZERO,
-            gauge: Gauge::default(),
-        }
+        Self { arrived: Segments::default(), waiting: 0, window: ReceiveWindow::new(options) }
     }
 
     /// The next segment of data expected: all below have arrived.
@@ -79,42 +48,8 @@ impl Reassembly {
         for _ in 0..in_order {
             self.window.on_segment(now, rtt);
         }
-        // In the common case it comes in order, and nothing waits.
-        if in_order != 1 || self.waiting > 0 {
-            self.account(now);
-            self.waiting = self.waiting + 1 - in_order;
-            self.gauge.most_waiting = self.gauge.most_waiting.max(self.waiting);
-        }
+        self.waiting = self.waiting + 1 - in_order;
         true
-    }
-
-    fn account(&mut self, now: Time) {
-        self.gauge.waiting_nanos = self.waiting_nanos(now);
-        self.changed = now;
-    }
-
-    fn waiting_nanos(&self, now: Time) -> u128 {
-        self.gauge.waiting_nanos + u128::from(self.waiting) * u128::from(now.since(self.changed).0)
-    }
-
-    /// Forgets what was measured so far.
-    pub fn restart_gauge(&mut self, now: Time) {
-        self.changed = now;
-        let (before, most_waiting) = (self.next(), self.waiting);
-        self.gauge = Gauge { since: now, before, waiting_nanos: 0, most_waiting };
-    }
-
-    /// What was measured up to now. The mean time follows from the mean number that waits by Little's law.
-    #[must_use]
-    pub fn waited(&self, now: Time) -> Waited {
-        let nanos = self.waiting_nanos(now) as f64;
-        let delivered = self.next() - self.gauge.before;
-        let measured = now.since(self.gauge.since).0;
-        Waited {
-            mean_ms: (delivered > 0).then(|| nanos / f64::from(delivered) / 1e6),
-            mean_segments: if measured > 0 { nanos / measured as f64 } else { 0.0 },
-            most_segments: self.gauge.most_waiting,
-        }
     }
 }
 
@@ -141,10 +76,6 @@ mod tests {
         assert!(!data.on_segment(at(25), 2, Span::ZERO), "it had come before");
         assert!(data.on_segment(at(40), 1, Span::ZERO));
         assert_eq!((data.next(), data.waiting()), (4, 0));
-        // One waited for 30 ms, one for 20 ms: 50 ms over four segments, and over 100 ms of time.
-        let waited = data.waited(at(100));
-        assert_eq!((waited.mean_ms, waited.most_segments), (Some(12.5), 2));
-        assert!((waited.mean_segments - 0.5).abs() < 1e-12);
     }
 
     #[test]
@@ -155,16 +86,5 @@ mod tests {
         assert_eq!(data.edge(), 10, "what waits takes room");
         data.on_segment(at(0), 0, Span::ZERO);
         assert_eq!(data.edge(), 11);
-    }
-
-    #[test]
-    fn what_waited_before_the_gauge_started_is_forgotten() {
-        let mut data = with_room(10);
-        data.on_segment(at(0), 1, Span::ZERO);
-        data.restart_gauge(at(50));
-        data.on_segment(at(60), 0, Span::ZERO);
-        let waited = data.waited(at(70));
-        assert_eq!((waited.mean_ms, waited.most_segments), (Some(5.0), 1));
-        assert!((waited.mean_segments - 0.5).abs() < 1e-12);
     }
 }

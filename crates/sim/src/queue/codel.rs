@@ -2,7 +2,7 @@
 //!
 //! [`Dialect::Ns3`] is what ns-3.37 does otherwise; what is left out of it is told in [`super::ns3_default`].
 
-use super::{Backlog, Discipline, QueueKind, Sizing, Tally, Waiting};
+use super::{Backlog, Discipline, QueueKind, QueueTap, Sizing, Waiting};
 use crate::packet::EcnField;
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
@@ -85,11 +85,11 @@ impl Law {
     }
 
     /// Marks a packet in place of a drop, if that can be.
-    fn marks(&self, waiting: &mut Waiting, tally: &mut Tally) -> bool {
+    fn marks(&self, waiting: &mut Waiting, tap: &mut dyn QueueTap) -> bool {
         let marks = self.ecn && waiting.packet.ecn != EcnField::NotEct;
         if marks {
             waiting.packet.ecn = EcnField::Ce;
-            tally.marked += 1;
+            tap.marked(waiting);
         }
         marks
     }
@@ -143,19 +143,19 @@ impl Controller {
         law: &Law,
         now: Time,
         source: &mut impl Source,
-        tally: &mut Tally,
+        tap: &mut dyn QueueTap,
     ) -> Option<Waiting> {
         // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search.
         let (mut next, mut above) = self.take(law, now, source)?;
         if self.dropping {
             self.dropping = above;
             while self.dropping && now >= self.drop_next {
-                if law.marks(&mut next, tally) {
+                if law.marks(&mut next, tap) {
                     self.set_count(law, self.count + 1);
                     self.drop_next += self.spacing(law);
                     break;
                 }
-                tally.dropped += 1;
+                tap.dropped(&next);
                 (next, above) = self.take(law, now, source)?;
                 if above || law.dialect == Dialect::Ns3 {
                     self.set_count(law, self.count + 1);
@@ -167,8 +167,8 @@ impl Controller {
             }
         } else if above {
             self.enter(law, now);
-            if !law.marks(&mut next, tally) {
-                tally.dropped += 1;
+            if !law.marks(&mut next, tap) {
+                tap.dropped(&next);
                 (next, _) = self.take(law, now, source)?;
             }
         }
@@ -260,22 +260,26 @@ impl Codel {
 }
 
 impl Discipline for Codel {
-    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         self.law.saw(waiting.bytes);
         if self.fifo.backlog.packets < self.limit {
             self.fifo.backlog.add(waiting.bytes);
             self.fifo.waiting.push_back(waiting);
         } else {
-            tally.dropped += 1;
+            tap.dropped(&waiting);
         }
     }
 
-    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
-        self.controller.dequeue(&self.law, now, &mut self.fifo, tally)
+    fn dequeue(&mut self, now: Time, tap: &mut dyn QueueTap) -> Option<Waiting> {
+        self.controller.dequeue(&self.law, now, &mut self.fifo, tap)
     }
 
     fn backlog(&self) -> Backlog {
         self.fifo.backlog
+    }
+
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting)) {
+        self.fifo.waiting.iter().for_each(show);
     }
 }
 

@@ -1,6 +1,6 @@
 //! First in, first out; what does not fit is dropped.
 
-use super::{Backlog, Discipline, Limit, QueueKind, Sizing, Tally, Waiting};
+use super::{Backlog, Discipline, Limit, QueueKind, QueueTap, Sizing, Waiting};
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
 
@@ -36,16 +36,16 @@ impl DropTail {
 }
 
 impl Discipline for DropTail {
-    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         if self.limit.admits(self.backlog, waiting.bytes) {
             self.backlog.add(waiting.bytes);
             self.waiting.push_back(waiting);
         } else {
-            tally.dropped += 1;
+            tap.dropped(&waiting);
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _tally: &mut Tally) -> Option<Waiting> {
+    fn dequeue(&mut self, _now: Time, _tap: &mut dyn QueueTap) -> Option<Waiting> {
         let waiting = self.waiting.pop_front()?;
         self.backlog.take(waiting.bytes);
         Some(waiting)
@@ -53,5 +53,9 @@ impl Discipline for DropTail {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting)) {
+        self.waiting.iter().for_each(show);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::codel::{Controller, Dialect, Law, Source};
 use super::largest::Largest;
-use super::{Backlog, Chance, Discipline, QueueKind, Site, Sizing, Tally, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Site, Sizing, Waiting};
 use crate::packet::{Body, Packet};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
@@ -260,17 +260,15 @@ impl FqCodel {
     /// Drops from the head of the queue with the most bytes: half its packets, at most 64 (RFC 8290 section 4.1); Linux
     /// and ns-3 count the half in bytes, which is the same for packets of one size.
     #[cold]
-    fn drop_from_fattest(&mut self, tally: &mut Tally) {
+    fn drop_from_fattest(&mut self, tap: &mut dyn QueueTap) {
         let dialect = self.law.dialect();
         let fattest = self.fattest.find(&self.queues);
         let Self { queues, pool, backlog, .. } = self;
         let mut head = Head { list: &mut queues[fattest].list, pool, backlog, dialect };
         let (packets, bytes) = (head.list.packets, head.list.bytes);
         for dropped in 1..=BATCH {
-            if head.pop().is_none() {
-                break;
-            }
-            tally.dropped += 1;
+            let Some(waiting) = head.pop() else { break };
+            tap.dropped(&waiting);
             let half = match dialect {
                 Dialect::Rfc => dropped * 2 >= packets,
                 Dialect::Ns3 => (bytes - head.list.bytes) * 2 >= bytes,
@@ -285,7 +283,7 @@ impl FqCodel {
 
 impl Discipline for FqCodel {
     // RFC 8290 section 4.1.
-    fn enqueue(&mut self, _now: Time, waiting: Waiting, tally: &mut Tally) {
+    fn enqueue(&mut self, _now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         self.law.saw(waiting.bytes);
         self.backlog.add(waiting.bytes);
         let index = self.queue_of(&waiting.packet);
@@ -306,13 +304,13 @@ impl Discipline for FqCodel {
         }
         self.fattest.note(index as usize, &self.queues);
         if self.backlog.packets > self.limit {
-            self.drop_from_fattest(tally);
+            self.drop_from_fattest(tap);
         }
     }
 
     // RFC 8290 section 4.2: new queues first; a turn ends when the quantum is used up (at a deficit of zero, as in Linux
     // and ns-3, so that a quantum of one packet is one packet).
-    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Time, tap: &mut dyn QueueTap) -> Option<Waiting> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -327,7 +325,7 @@ impl Discipline for FqCodel {
             let dialect = self.law.dialect();
             let mut head =
                 Head { list: &mut queue.list, pool: &mut self.pool, backlog: &mut self.backlog, dialect };
-            let served = queue.controller.dequeue(&self.law, now, &mut head, tally);
+            let served = queue.controller.dequeue(&self.law, now, &mut head, tap);
             if let Some(waiting) = &served {
                 queue.deficit -= i64::from(length(dialect, waiting));
             }
@@ -349,6 +347,17 @@ impl Discipline for FqCodel {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
+
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting)) {
+        for list in self.queues.iter().map(|queue| &queue.list) {
+            let mut at = list.head;
+            for _ in 0..list.packets {
+                let node = &self.pool.nodes[at as usize];
+                show(&node.waiting);
+                at = node.next;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -356,6 +365,7 @@ mod tests {
     use super::*;
     use crate::packet::{AckHeader, Data, EcnField};
     use crate::queue::Limit;
+    use crate::queue::Tally;
 
     const SITE: Site = Site { link: "link", seed: 1, rate: None, limit: Limit::Unlimited };
 

@@ -50,7 +50,16 @@ impl Backlog {
     }
 }
 
-/// What a discipline did beside letting packets through.
+/// Gets a report of each packet that a discipline drops or marks.
+pub trait QueueTap {
+    /// The packet is dropped, whether it waited or has just come.
+    fn dropped(&mut self, waiting: &Waiting);
+
+    /// The packet has been marked CE.
+    fn marked(&mut self, waiting: &Waiting);
+}
+
+/// Counts what a discipline drops and marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Packets dropped.
@@ -59,16 +68,29 @@ pub struct Tally {
     pub marked: u64,
 }
 
+impl QueueTap for Tally {
+    fn dropped(&mut self, _waiting: &Waiting) {
+        self.dropped += 1;
+    }
+
+    fn marked(&mut self, _waiting: &Waiting) {
+        self.marked += 1;
+    }
+}
+
 /// A queue discipline.
 pub trait Discipline: Send {
     /// Takes a packet in, or drops it (or another one).
-    fn enqueue(&mut self, now: Time, waiting: Waiting, tally: &mut Tally);
+    fn enqueue(&mut self, now: Time, waiting: Waiting, tap: &mut dyn QueueTap);
 
     /// The next packet to serve; may drop or mark some on the way.
-    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting>;
+    fn dequeue(&mut self, now: Time, tap: &mut dyn QueueTap) -> Option<Waiting>;
 
     /// What waits, without the packet in service.
     fn backlog(&self) -> Backlog;
+
+    /// Shows each packet that waits, in any order.
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting));
 }
 
 /// How much a queue holds, the packet in service not counted.

@@ -6,7 +6,7 @@
 
 use super::codel::Dialect;
 use super::fq_codel::{FqCodel, FqCodelParams};
-use super::{Backlog, Chance, Discipline, QueueKind, Site, Sizing, Tally, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Site, Sizing, Waiting};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
@@ -73,9 +73,9 @@ impl Ns3Default {
     }
 
     /// Moves packets on while the device has room.
-    fn fill_device(&mut self, now: Time, tally: &mut Tally) {
+    fn fill_device(&mut self, now: Time, tap: &mut dyn QueueTap) {
         while self.device.len() < self.room {
-            let Some(waiting) = self.discipline.dequeue(now, tally) else { break };
+            let Some(waiting) = self.discipline.dequeue(now, tap) else { break };
             self.put_in_device(waiting);
         }
     }
@@ -87,26 +87,31 @@ impl Ns3Default {
 }
 
 impl Discipline for Ns3Default {
-    fn enqueue(&mut self, now: Time, waiting: Waiting, tally: &mut Tally) {
+    fn enqueue(&mut self, now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         // The device asks until it is full or nothing is left. Where it would find this packet and then nothing, the
         // discipline need not be troubled (a third of the time of a run).
         if self.device.len() + 1 < self.room && self.discipline.is_idle() {
             self.put_in_device(waiting);
             return;
         }
-        self.discipline.enqueue(now, waiting, tally);
-        self.fill_device(now, tally);
+        self.discipline.enqueue(now, waiting, tap);
+        self.fill_device(now, tap);
     }
 
-    fn dequeue(&mut self, now: Time, tally: &mut Tally) -> Option<Waiting> {
+    fn dequeue(&mut self, now: Time, tap: &mut dyn QueueTap) -> Option<Waiting> {
         let waiting = self.device.pop_front()?;
         self.in_device.take(waiting.bytes);
-        self.fill_device(now, tally);
+        self.fill_device(now, tap);
         Some(waiting)
     }
 
     fn backlog(&self) -> Backlog {
         let above = self.discipline.backlog();
         Backlog { packets: above.packets + self.in_device.packets, bytes: above.bytes + self.in_device.bytes }
+    }
+
+    fn each_waiting(&self, show: &mut dyn FnMut(&Waiting)) {
+        self.discipline.each_waiting(show);
+        self.device.iter().for_each(show);
     }
 }

@@ -5,19 +5,22 @@ use crate::tap::Tap;
 
 impl<T: Tap> Sim<T> {
     /// Packets that the host's queue still takes from this sender.
-    #[inline]
+    #[inline(always)]
     pub(super) fn room(&mut self, index: usize) -> u32 {
-        let Some(host) = self.flows[index].routes.host else { return u32::MAX };
-        let host = &self.hosts[host as usize];
-        host.room(index as u32, self.links[host.link as usize].backlog(self.now).packets)
+        self.flows[index].routes.host.map_or(u32::MAX, |host| self.room_at(host, index))
+    }
+
+    #[inline(never)]
+    fn room_at(&mut self, host: u32, index: usize) -> u32 {
+        let backlog = self.settled(self.hosts[host as usize].link).backlog().packets;
+        self.hosts[host as usize].room(index as u32, backlog)
     }
 
     /// A sender has acted; what it sent is not in the queue yet.
     #[inline]
     pub(super) fn end_turn(&mut self, index: usize, host: u32) {
-        let host = &mut self.hosts[host as usize];
-        let backlog = self.links[host.link as usize].backlog(self.now).packets;
-        if host.end_turn(index as u32, backlog) {
+        let backlog = self.settled(self.hosts[host as usize].link).backlog().packets;
+        if self.hosts[host as usize].end_turn(index as u32, backlog) {
             self.flows[index].waits_for_host = false;
         }
     }
@@ -43,9 +46,10 @@ impl<T: Tap> Sim<T> {
 
     /// The first in line is woken when the queue has room. Only a change of the link's rate can alter that time.
     fn wake_first(&mut self, host: u32) {
-        let Self { hosts, flows, links, .. } = self;
+        let (now, most) = (self.now, self.hosts[host as usize].packets - 1);
+        let until = self.settled(self.hosts[host as usize].link).time_below(now, most);
+        let Self { hosts, flows, .. } = self;
         let host = &mut hosts[host as usize];
-        let until = links[host.link as usize].time_below(self.now, host.packets - 1);
         let Some(first) = host.wake_first(until, |flow| flows[flow as usize].generation) else { return };
         let flow = &mut flows[first as usize];
         flow.sender.wait_for_host(until);

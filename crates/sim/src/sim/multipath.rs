@@ -3,7 +3,7 @@
 use super::Sim;
 use crate::event::Component;
 use crate::flow::Place;
-use crate::tap::{Tap, Turn};
+use crate::tap::{ConnectionEvent, Tap, Turn};
 use cwndlab_cc::Time;
 use std::ops::Range;
 
@@ -33,13 +33,17 @@ impl<T: Tap> Sim<T> {
         if segments.is_empty() {
             return;
         }
-        let connection = &mut self.connections[place.connection as usize];
-        let subflows = &mut self.flows[connection.flows.clone()];
+        let Self { connections, flows, tap, now, .. } = self;
+        let connection = &mut connections[place.connection as usize];
+        let subflows = &mut flows[connection.flows.clone()];
         let rtt = subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
-        let brought = connection.deliver(self.now, place.subflow as usize, segments, rtt);
+        let on_waiting = |segments| {
+            tap.on_connection(*now, place.connection, ConnectionEvent::WaitingChanged { segments });
+        };
+        let brought = connection.deliver(*now, place.subflow as usize, segments, rtt, on_waiting);
         subflows[place.subflow as usize].note_brought(brought);
         if connection.has_all() {
-            subflows.iter_mut().for_each(|flow| flow.complete(self.now));
+            subflows.iter_mut().for_each(|flow| flow.complete(*now));
         }
     }
 

@@ -222,7 +222,6 @@ impl Sender {
         turn.emit(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
         rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
-        self.sample = Some(latest);
         Some(latest)
     }
 

@@ -153,12 +153,8 @@ pub struct Sender {
     announce_reduction: bool,
     /// The last attempt to send ended because the host's queue was full.
     held_by_host: bool,
-    /// The RTT sample of the last ACK.
-    sample: Option<Span>,
-    /// The window in segments, since when, and its integral until then.
+    /// The controller's window at the last send, in segments.
     window: u32,
-    window_since: Time,
-    window_nanos: u128,
     /// Time from a decision to its taking effect.
     decision_delay: Span,
     /// Decisions that wait for their times.
@@ -210,10 +206,7 @@ impl Sender {
             paced_until: Time::ZERO,
             announce_reduction: false,
             held_by_host: false,
-            sample: None,
             window: 0,
-            window_since: Time::ZERO,
-            window_nanos: 0,
             decision_delay: Span::ZERO,
             delayed_actions: VecDeque::new(),
             limited_transmit: 0,
@@ -227,6 +220,7 @@ impl Sender {
         self.connection = Connection::Opening { syn_sent: turn.now, again: false };
         self.timers.retransmit = turn.now + self.options.rto_initial;
         turn.outbox.push(Outgoing::Syn);
+        turn.emit(FlowEvent::SynSent);
     }
 
     /// The connection was accepted.
@@ -316,17 +310,6 @@ impl Sender {
     #[must_use]
     pub fn rtt(&self) -> Rtt {
         self.facts.rtt
-    }
-
-    /// The RTT sample of the last ACK, once.
-    pub fn take_sample(&mut self) -> Option<Span> {
-        self.sample.take()
-    }
-
-    /// The integral of the window over time up to `now`, in segment nanoseconds.
-    #[must_use]
-    pub fn window_nanos(&self, now: Time) -> u128 {
-        self.window_nanos + u128::from(self.window) * u128::from(now.since(self.window_since).0)
     }
 
     /// The phase of loss recovery.

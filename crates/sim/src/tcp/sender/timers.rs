@@ -1,7 +1,7 @@
 //! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, a decision that was delayed.
 
 use super::{Connection, Outgoing, Sender};
-use crate::tap::{Tap, Turn};
+use crate::tap::{FlowEvent, Tap, Turn};
 use cwndlab_cc::{Decision, Phase, Span, Time};
 
 /// Deadlines; [`Time::NEVER`] when a clock is off.
@@ -81,6 +81,7 @@ impl Sender {
         if let Connection::Opening { syn_sent, .. } = self.connection {
             self.connection = Connection::Opening { syn_sent, again: true };
             turn.outbox.push(Outgoing::Syn);
+            turn.emit(FlowEvent::SynSent);
         } else if self.board.outstanding() > 0 {
             self.timers.probe = Time::NEVER;
             self.timers.reorder = Time::NEVER;

@@ -16,7 +16,7 @@ impl Sender {
         let control = self.cc.control();
         let window = self.window_segments(&control);
         self.view[0].window = control.shown_window;
-        self.note_window(now, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
+        self.note_window(turn, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
         let sent_before = turn.outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
@@ -51,12 +51,12 @@ impl Sender {
         if held { self.board.sacked() } else { 0 }
     }
 
-    fn note_window(&mut self, now: Time, window: u32) {
-        if window == self.window {
-            return;
+    #[inline]
+    fn note_window<T: Tap>(&mut self, turn: &mut Turn<T>, window: u32) {
+        if window != self.window {
+            self.window = window;
+            turn.emit(FlowEvent::WindowChanged { segments: window });
         }
-        self.window_nanos = self.window_nanos(now);
-        (self.window, self.window_since) = (window, now);
     }
 
     /// RFC 6675 section 5 NextSeg: what is lost first (`Some`), then new data (`None`).
@@ -151,6 +151,7 @@ impl Sender {
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
+    #[inline(always)]
     fn note_usage(&mut self, limit: SendLimit) {
         self.facts.limited_by = limit;
         if let Some(distributor) = self.supply.distributor() {

@@ -3,10 +3,11 @@
 //! It keeps what measures over time are taken from. The recorder cannot serve them: it is there on request only, at an
 //! interval that the user chooses.
 
-use crate::arrivals::Arrivals;
+use super::flow::FlowGauge;
+use super::group::GroupGauge;
 use crate::flow::{Flow, Place};
-use crate::mptcp::Connection;
 use crate::outcome::{FlowIntervals, Intervals, Series};
+use crate::tap::State;
 use cwndlab_cc::{Span, Time};
 
 /// The shortest interval: long enough for a mean over some round trips, short enough to slide a window of a second.
@@ -58,9 +59,10 @@ struct FlowRow {
 }
 
 impl Meter {
-    /// A meter of so many flows, connections and groups, for a run of this length.
+    /// A meter for a run of this length that has not begun.
     #[must_use]
-    pub fn new(duration: Span, flows: &[Flow], connections: usize, groups: usize) -> Self {
+    pub fn new(duration: Span, state: &State<'_>) -> Self {
+        let (flows, connections, groups) = (state.flows, state.connections.len(), state.arrivals.len());
         let interval = interval(duration, (flows.len() + connections + groups) as u64);
         let count = duration.0.div_ceil(interval.0) as usize;
         let probed = if flows.len() > MOST_PROBED_FLOWS { &[] } else { flows };
@@ -92,16 +94,16 @@ impl Meter {
     }
 
     /// Looks at what the interval brought that ends now.
-    pub fn look(&mut self, flows: &[Flow], connections: &[Connection], arrivals: &[Arrivals]) {
-        self.close(self.next, flows, connections, arrivals);
+    pub fn look(&mut self, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) {
+        self.close(self.next, flows, groups, state);
         self.next = next_end(self.last, self.interval, self.end);
     }
 
-    fn close(&mut self, at: Time, flows: &[Flow], connections: &[Connection], arrivals: &[Arrivals]) {
+    fn close(&mut self, at: Time, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) {
         let mbps = |bytes: u64| (bytes as f64 * 8.0 / at.since(self.last).as_secs_f64() / 1e6) as f32;
         // The flows that arrivals started stand behind those of the scenario.
-        for (before, flow) in self.flows.iter_mut().zip(flows) {
-            let now = totals(flow, at);
+        for ((before, flow), gauge) in self.flows.iter_mut().zip(state.flows).zip(flows) {
+            let now = totals(flow, gauge, at);
             self.flow_rows.push(FlowRow {
                 goodput_mbps: mbps(now.bytes - before.bytes),
                 cwnd_segments: mean_window(now.window_nanos - before.window_nanos, flow, self.last, at),
@@ -109,20 +111,21 @@ impl Meter {
             });
             *before = now;
         }
-        for (kept, flow) in self.probes.iter_mut().zip(flows) {
+        for (kept, flow) in self.probes.iter_mut().zip(state.flows) {
             let controller = flow.sender.controller();
             self.probed.clear();
             self.probed.resize(controller.probes().len(), f64::NAN);
             controller.probe(&mut self.probed);
             kept.extend(self.probed.iter().map(|value| *value as f32));
         }
-        for (before, connection) in self.connections.iter_mut().zip(connections) {
+        for (before, connection) in self.connections.iter_mut().zip(state.connections) {
             self.connection_rows.push(mbps(connection.delivered_bytes() - *before));
             *before = connection.delivered_bytes();
         }
-        for (before, arrivals) in self.groups.iter_mut().zip(arrivals) {
-            self.group_rows.push(mbps(arrivals.delivered_bytes() - *before));
-            *before = arrivals.delivered_bytes();
+        for (group, (before, gauge)) in self.groups.iter_mut().zip(groups).enumerate() {
+            let now = gauge.delivered_bytes(group, state);
+            self.group_rows.push(mbps(now - *before));
+            *before = now;
         }
         self.last = at;
         self.ends.push(at);
@@ -130,27 +133,23 @@ impl Meter {
 
     /// What was kept up to now; the last interval may be a shorter one.
     #[must_use]
-    pub fn finish(
-        mut self,
-        now: Time,
-        flows: &[Flow],
-        connections: &[Connection],
-        arrivals: &[Arrivals],
-    ) -> Intervals {
+    pub fn finish(mut self, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) -> Intervals {
+        let now = state.now;
         if now > self.last {
-            self.close(now, flows, connections, arrivals);
+            self.close(now, flows, groups, state);
         }
-        let lasting = flows.iter().take(self.flows.len()).enumerate();
+        let lasting = state.flows.iter().take(self.flows.len()).enumerate();
         let of_flow = |(n, flow): (usize, &Flow)| match flow.place {
             None => Some(self.flow(n, flow, now)),
             Some(Place { connection, subflow: 0 }) => {
-                let subflows = connections[connection as usize].flows.clone();
-                let subflows = subflows.map(|n| self.flow(n, &flows[n], now)).collect();
+                let subflows = state.connections[connection as usize].flows.clone();
+                let subflows = subflows.map(|n| self.flow(n, &state.flows[n], now)).collect();
                 Some(self.connection(connection as usize, subflows))
             }
             Some(_) => None,
         };
-        let groups = arrivals.iter().enumerate().map(|(n, arrivals)| self.group(n, arrivals));
+        let groups =
+            state.arrivals.iter().enumerate().map(|(n, arrivals)| self.group(n, arrivals.spec.active.start));
         Intervals {
             interval_s: self.interval.as_secs_f64(),
             end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
@@ -209,9 +208,9 @@ impl Meter {
         }
     }
 
-    fn group(&self, index: usize, arrivals: &Arrivals) -> Series {
+    fn group(&self, index: usize, start: Time) -> Series {
         let rows = self.group_rows.iter().skip(index).step_by(self.groups.len().max(1));
-        let started = |end: &Time| *end > arrivals.spec.active.start;
+        let started = |end: &Time| *end > start;
         let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
         Series(rows.zip(&self.ends).map(value).collect())
     }
@@ -231,12 +230,12 @@ fn sum(subflows: &[FlowIntervals], of: fn(&FlowIntervals) -> &Series) -> Series 
     total
 }
 
-fn totals(flow: &Flow, at: Time) -> Totals {
+fn totals(flow: &Flow, gauge: &FlowGauge, at: Time) -> Totals {
     let counters = flow.sender.counters();
     Totals {
         bytes: flow.delivered_bytes(),
         losses: counters.fast_recoveries + counters.timeouts,
-        window_nanos: flow.sender.window_nanos(at),
+        window_nanos: gauge.window_nanos(at),
     }
 }
 

@@ -1,0 +1,171 @@
+//! What a multipath connection does beyond its subflows.
+
+use super::flow::{FlowGauge, rtts_of};
+use crate::mptcp::Connection;
+use crate::outcome::{FlowOutcome, MultipathOutcome};
+use crate::tap::State;
+use cwndlab_cc::{Span, Time};
+
+/// A connection from a given time on.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionGauge {
+    since: Time,
+    waiting: Waiting,
+    bytes_before: u64,
+    segments_before: u32,
+    reinjected_before: u64,
+    blocked_before: Span,
+}
+
+/// Segments that wait at the receiver for data on another path: head-of-line blocking.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    segments: u32,
+    since: Time,
+    /// The integral until then, in segment nanoseconds.
+    nanos: u128,
+    most: u32,
+}
+
+impl Waiting {
+    fn nanos(&self, now: Time) -> u128 {
+        self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
+    }
+
+    fn change(&mut self, now: Time, segments: u32) {
+        *self = Self { segments, since: now, nanos: self.nanos(now), most: self.most.max(segments) };
+    }
+
+    /// The same segments wait, and nothing was counted before `now`.
+    fn restarted(&self, now: Time) -> Self {
+        Self { segments: self.segments, since: now, nanos: 0, most: self.segments }
+    }
+}
+
+impl ConnectionGauge {
+    /// The number of segments that wait has changed.
+    pub(super) fn on_waiting(&mut self, now: Time, segments: u32) {
+        self.waiting.change(now, segments);
+    }
+
+    /// Forgets what was measured so far.
+    pub(super) fn restart(&mut self, connection: &Connection, now: Time) {
+        *self = Self {
+            since: now,
+            waiting: self.waiting.restarted(now),
+            bytes_before: connection.delivered_bytes(),
+            segments_before: connection.reassembly.next(),
+            reinjected_before: connection.reinjected(),
+            blocked_before: connection.blocked(now),
+        };
+    }
+
+    /// What was measured up to now: counts and rates are sums over the subflows, but goodput, which is that of the data in order.
+    pub(super) fn outcome(
+        &self,
+        connection: &Connection,
+        gauges: &[FlowGauge],
+        state: &State<'_>,
+    ) -> FlowOutcome {
+        let (parts, now) = (connection.flows.clone(), state.now);
+        let flows = &state.flows[parts.clone()];
+        let first = &flows[0];
+        let until = first.measured_until(now);
+        let seconds = until.since(self.since.max(first.started())).as_secs_f64();
+        let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let rtt = rtts_of(&gauges[parts.clone()]);
+        let subflows: Vec<_> =
+            gauges[parts].iter().zip(flows).map(|(gauge, flow)| gauge.outcome(flow, now)).collect();
+        let sum = |count: fn(&FlowOutcome) -> u64| subflows.iter().map(count).sum();
+        let sum_of = |rate: fn(&FlowOutcome) -> f64| subflows.iter().map(rate).sum();
+        let bytes = connection.delivered_bytes() - self.bytes_before;
+        FlowOutcome {
+            name: connection.name.clone(),
+            cc: first.cc().to_owned(),
+            start_s: first.started().as_secs_f64(),
+            goodput_mbps: rate(bytes as f64 * 8.0) / 1e6,
+            throughput_mbps: sum_of(|flow| flow.throughput_mbps),
+            rtt_ms: rtt.mean_ms(),
+            rtt_p95_ms: rtt.quantile_ms(0.95),
+            rtt_min_ms: subflows.iter().filter_map(|flow| flow.rtt_min_ms).min_by(f64::total_cmp),
+            cwnd_mean_segments: sum_of(|flow| flow.cwnd_mean_segments),
+            sent_packets: sum(|flow| flow.sent_packets),
+            retransmitted_packets: sum(|flow| flow.retransmitted_packets),
+            timeouts: sum(|flow| flow.timeouts),
+            fast_recoveries: sum(|flow| flow.fast_recoveries),
+            tail_loss_probes: sum(|flow| flow.tail_loss_probes),
+            undos: sum(|flow| flow.undos),
+            ecn_reductions: sum(|flow| flow.ecn_reductions),
+            patterns: None,
+            completion_s: first.completion_with(connection.delivered_bytes()).map(Span::as_secs_f64),
+            // Each subflow has its own.
+            weights: None,
+            degraded: subflows.iter().any(|flow| flow.degraded),
+            multipath: Some(self.data_level(connection, until, first.mss(), &rate, subflows)),
+        }
+    }
+
+    fn data_level(
+        &self,
+        connection: &Connection,
+        until: Time,
+        mss: u64,
+        rate: &impl Fn(f64) -> f64,
+        subflows: Vec<FlowOutcome>,
+    ) -> MultipathOutcome {
+        let blocked = Span(connection.blocked(until).0 - self.blocked_before.0);
+        let delivered = connection.reassembly.next() - self.segments_before;
+        let (mean_ms, mean_segments) = self.waited(until, delivered);
+        MultipathOutcome {
+            reassembly_delay_ms: mean_ms,
+            reassembly_mean_bytes: mean_segments * mss as f64,
+            reassembly_max_bytes: u64::from(self.waiting.most) * mss,
+            receive_limited: rate(blocked.as_secs_f64()),
+            reinjected_packets: connection.reinjected() - self.reinjected_before,
+            subflows,
+        }
+    }
+
+    /// The mean time from a segment's arrival until all data below it had arrived, in ms, `None` if none was `delivered`; and the
+    /// time-weighted mean of the segments that waited. The first follows from the second by Little's law.
+    fn waited(&self, now: Time, delivered: u32) -> (Option<f64>, f64) {
+        let nanos = self.waiting.nanos(now) as f64;
+        let measured = now.since(self.since).0;
+        let mean_ms = (delivered > 0).then(|| nanos / f64::from(delivered) / 1e6);
+        (mean_ms, if measured > 0 { nanos / measured as f64 } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn the_mean_wait_is_over_all_segments_that_were_delivered() {
+        let mut gauge = ConnectionGauge::default();
+        for (ms, segments) in [(10, 1), (20, 2), (40, 0)] {
+            gauge.on_waiting(at(ms), segments);
+        }
+        // One waited for 30 ms, one for 20 ms: 50 ms over four segments, and over 100 ms of time.
+        let (mean_ms, mean_segments) = gauge.waited(at(100), 4);
+        assert_eq!((mean_ms, gauge.waiting.most), (Some(12.5), 2));
+        assert!((mean_segments - 0.5).abs() < 1e-12);
+        assert_eq!(gauge.waited(at(100), 0).0, None);
+    }
+
+    #[test]
+    fn what_waited_before_the_gauge_started_is_forgotten() {
+        let mut gauge = ConnectionGauge::default();
+        gauge.on_waiting(at(0), 1);
+        gauge.since = at(50);
+        gauge.waiting = gauge.waiting.restarted(at(50));
+        gauge.on_waiting(at(60), 0);
+        let (mean_ms, mean_segments) = gauge.waited(at(70), 2);
+        assert_eq!((mean_ms, gauge.waiting.most), (Some(5.0), 1));
+        assert!((mean_segments - 0.5).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,84 @@
+//! What the flows of an arrival process do together.
+
+use super::histogram::Histogram;
+use crate::flow::Flow;
+use crate::outcome::GroupOutcome;
+use crate::tap::State;
+use crate::tcp::Counters;
+use cwndlab_cc::Time;
+
+/// An arrival process from a given time on.
+#[derive(Debug, Default)]
+pub(super) struct GroupGauge {
+    since: Time,
+    arrived: u64,
+    completion: Histogram,
+    /// Of the flows that have ended in the measured time.
+    counters: Counters,
+    /// Payload of all flows that have ended since the start of the run.
+    ended_bytes: u64,
+    bytes_before: u64,
+}
+
+impl GroupGauge {
+    /// A flow begins.
+    pub(super) fn begin(&mut self) {
+        self.arrived += 1;
+    }
+
+    /// A flow has ended. Its completion time counts if it started in the measured time and delivered all that it was to send.
+    pub(super) fn end(&mut self, flow: &Flow) {
+        if let Some(completion) = flow.completion().filter(|_| flow.started() >= self.since) {
+            self.completion.record(completion);
+        }
+        self.counters.add(&flow.sender.counters());
+        self.ended_bytes += flow.delivered_bytes();
+    }
+
+    /// Completion times of the measured time.
+    pub(super) fn completion_times(&self) -> &Histogram {
+        &self.completion
+    }
+
+    /// Payload that all its flows have delivered in order since the start of the run.
+    pub(super) fn delivered_bytes(&self, group: usize, state: &State<'_>) -> u64 {
+        self.ended_bytes + under_way(group, state).map(Flow::delivered_bytes).sum::<u64>()
+    }
+
+    /// Forgets what was measured so far.
+    pub(super) fn restart(&mut self, group: usize, state: &State<'_>) {
+        let bytes_before = self.delivered_bytes(group, state);
+        let ended_bytes = self.ended_bytes;
+        *self = Self { since: state.now, ended_bytes, bytes_before, ..Self::default() };
+    }
+
+    /// What was measured up to now.
+    pub(super) fn outcome(&self, group: usize, state: &State<'_>) -> GroupOutcome {
+        let spec = &state.arrivals[group].spec;
+        let seconds = state.now.since(self.since.max(spec.active.start)).as_secs_f64();
+        let bytes = self.delivered_bytes(group, state) - self.bytes_before;
+        let mut counters = self.counters;
+        under_way(group, state).for_each(|flow| counters.add(&flow.sender.counters()));
+        let completion = &self.completion;
+        GroupOutcome {
+            name: spec.name.clone(),
+            cc: spec.kind.cc(),
+            arrived: self.arrived,
+            completed: completion.count(),
+            goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
+            completion_ms: completion.mean_ms(),
+            completion_p50_ms: completion.quantile_ms(0.5),
+            completion_p95_ms: completion.quantile_ms(0.95),
+            completion_p99_ms: completion.quantile_ms(0.99),
+            retransmitted_packets: counters.resent,
+            timeouts: counters.timeouts,
+            fast_recoveries: counters.fast_recoveries,
+            patterns: None,
+        }
+    }
+}
+
+/// The flows of a group that have not ended.
+fn under_way<'a>(group: usize, state: &'a State<'_>) -> impl Iterator<Item = &'a Flow> {
+    state.flows.iter().filter(move |flow| flow.group == Some(group) && !flow.is_retired())
+}

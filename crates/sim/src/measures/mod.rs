@@ -1,0 +1,142 @@
+//! The tap that measures: what flows, groups, connections and links did from the warm-up on, and in each interval of the run.
+
+mod connection;
+mod flow;
+mod group;
+pub mod histogram;
+mod intervals;
+mod link;
+
+pub use histogram::Histogram;
+
+use crate::flow::{Flow, Place};
+use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
+use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
+use connection::ConnectionGauge;
+use cwndlab_cc::{Span, Time};
+use flow::FlowGauge;
+use group::GroupGauge;
+use intervals::Meter;
+use link::LinkGauge;
+
+/// What is measured of every run.
+pub struct Measures {
+    /// One for each flow of the scenario; those that arrive are measured as groups.
+    flows: Vec<FlowGauge>,
+    groups: Vec<GroupGauge>,
+    connections: Vec<ConnectionGauge>,
+    links: Vec<LinkGauge>,
+    meter: Meter,
+}
+
+impl Measures {
+    /// Of a run of this length that has not begun.
+    #[must_use]
+    pub fn new(duration: Span, state: &State<'_>) -> Self {
+        Self {
+            flows: state.flows.iter().map(FlowGauge::new).collect(),
+            groups: state.arrivals.iter().map(|_| GroupGauge::default()).collect(),
+            connections: state.connections.iter().map(|_| ConnectionGauge::default()).collect(),
+            links: state.links.iter().map(|_| LinkGauge::default()).collect(),
+            meter: Meter::new(duration, state),
+        }
+    }
+
+    /// The flows in the order of the scenario; a multipath connection is one of them.
+    fn flow_outcomes(&self, state: &State<'_>) -> Vec<FlowOutcome> {
+        let of_flow = |(gauge, flow): (&FlowGauge, &Flow)| match flow.place {
+            None => Some(gauge.outcome(flow, state.now)),
+            Some(Place { connection, subflow: 0 }) => {
+                let connection = connection as usize;
+                Some(self.connections[connection].outcome(&state.connections[connection], &self.flows, state))
+            }
+            Some(_) => None,
+        };
+        self.flows.iter().zip(state.flows).filter_map(of_flow).collect()
+    }
+
+    /// All times that were counted; what counted none has no entry.
+    fn distributions(&self, state: &State<'_>) -> Vec<Distribution> {
+        let connections = state.connections.iter().map(|connection| {
+            let rtts = flow::rtts_of(&self.flows[connection.flows.clone()]);
+            Distribution::of_times("flow", &connection.name, "rtt_ms", &rtts)
+        });
+        let flows = self
+            .flows
+            .iter()
+            .zip(state.flows)
+            .map(|(gauge, flow)| Distribution::of_times(flow.kind(), &flow.name, "rtt_ms", gauge.rtts()));
+        let links = self.links.iter().zip(state.links).map(|(gauge, link)| {
+            Distribution::of_times("link", link.name(), "queue_delay_ms", gauge.queue_delays())
+        });
+        let groups = self.groups.iter().zip(state.arrivals).map(|(gauge, arrivals)| {
+            Distribution::of_times("group", &arrivals.spec.name, "completion_ms", gauge.completion_times())
+        });
+        connections.chain(flows).chain(links).chain(groups).flatten().collect()
+    }
+}
+
+impl Tap for Measures {
+    type Outcome = Outcome;
+
+    #[inline(always)]
+    fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
+        match event {
+            FlowEvent::Begin { group: Some(group) } => self.groups[group].begin(),
+            FlowEvent::End { flow } => {
+                if let Some(group) = flow.group {
+                    self.groups[group].end(flow);
+                }
+            }
+            _ => {
+                if let Some(gauge) = self.flows.get_mut(flow as usize) {
+                    gauge.on_event(now, event);
+                }
+            }
+        }
+    }
+
+    fn on_connection(&mut self, now: Time, connection: u32, event: ConnectionEvent) {
+        let ConnectionEvent::WaitingChanged { segments } = event;
+        self.connections[connection as usize].on_waiting(now, segments);
+    }
+
+    #[inline(always)]
+    fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
+        self.links[link as usize].on_event(at, event);
+    }
+
+    #[inline]
+    fn next_look(&self) -> Time {
+        self.meter.next()
+    }
+
+    fn look(&mut self, state: &State<'_>) {
+        self.meter.look(&self.flows, &self.groups, state);
+    }
+
+    fn end_warmup(&mut self, state: &State<'_>) {
+        self.links.iter_mut().zip(state.links).for_each(|(gauge, link)| gauge.restart(link, state.now));
+        self.flows.iter_mut().zip(state.flows).for_each(|(gauge, flow)| gauge.restart(flow, state.now));
+        let connections = self.connections.iter_mut().zip(state.connections);
+        connections.for_each(|(gauge, connection)| gauge.restart(connection, state.now));
+        self.groups.iter_mut().enumerate().for_each(|(group, gauge)| gauge.restart(group, state));
+    }
+
+    fn finish(self, state: &State<'_>) -> Outcome {
+        let links = self.links.iter().zip(state.links);
+        let groups = self.groups.iter().enumerate();
+        Outcome {
+            links: links.map(|(gauge, link)| gauge.outcome(link, state.now)).collect(),
+            groups: groups.map(|(group, gauge)| gauge.outcome(group, state)).collect(),
+            flows: self.flow_outcomes(state),
+            distributions: self.distributions(state),
+            work: Work {
+                data_packets: self.links.first().map_or(0, LinkGauge::served_data),
+                events: state.handled,
+            },
+            intervals: self.meter.finish(&self.flows, &self.groups, state),
+            recording: None,
+        }
+    }
+}

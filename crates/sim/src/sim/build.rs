@@ -1,0 +1,126 @@
+//! From a specification to a simulation that has not begun.
+
+use super::Sim;
+use crate::arrivals::Arrivals;
+use crate::event::{Component, EventQueue};
+use crate::flow::{Flow, Own, Place, Routes, Shared};
+use crate::mptcp::Connection;
+use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
+use crate::tap::{FlowEvent, State, Tap};
+use crate::tcp::TcpOptions;
+use crate::topology::{Topology, packet_time};
+use cwndlab_cc::{Rng, Span, Time};
+use std::sync::Arc;
+
+impl<T: Tap> Sim<T> {
+    /// Builds one with the tap that `tap` makes, given what there will be.
+    #[must_use]
+    pub fn with_tap(spec: &SimSpec, tap: impl FnOnce(&State<'_>) -> T) -> Self {
+        let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
+        let (flows, connections) = maker.flows();
+        let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
+        let Topology { links, hosts, .. } = maker.topology;
+        let tap = tap(&State {
+            now: Time::ZERO,
+            flows: &flows,
+            connections: &connections,
+            arrivals: &arrivals,
+            links: &links,
+            handled: 0,
+        });
+        let mut events = EventQueue::default();
+        let first_flow = (links.len() + arrivals.len()) as Component;
+        for _ in 0..first_flow as usize + flows.len() {
+            events.add();
+        }
+        let warmup = (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup);
+        let mut sim = Self {
+            now: Time::ZERO,
+            end: Time::ZERO + spec.duration,
+            warmup,
+            events,
+            handled: 0,
+            links,
+            hosts,
+            arrivals,
+            flows,
+            connections,
+            first_flow,
+            next_look: tap.next_look().min(warmup.unwrap_or(Time::NEVER)),
+            tap,
+            outbox: Vec::new(),
+            suspended: None,
+            seed: spec.seed,
+        };
+        sim.begin();
+        sim
+    }
+
+    fn begin(&mut self) {
+        for link in 0..self.links.len() {
+            self.schedule_link(link);
+        }
+        for group in 0..self.arrivals.len() {
+            self.events.set((self.links.len() + group) as Component, self.arrivals[group].next);
+        }
+        for flow in 0..self.flows.len() {
+            self.tap.on_flow(Time::ZERO, flow as u32, FlowEvent::Begin { group: None });
+            self.schedule_flow(flow);
+        }
+    }
+}
+
+/// Makes flows and arrival processes; equal options are made once.
+struct Maker<'a> {
+    spec: &'a SimSpec,
+    topology: Topology,
+    options: Vec<Arc<TcpOptions>>,
+}
+
+impl Maker<'_> {
+    /// All flows, the subflows of connections among them, and the connections.
+    fn flows(&mut self) -> (Vec<Flow>, Vec<Connection>) {
+        let mut flows = Vec::new();
+        let mut connections: Vec<Connection> = Vec::new();
+        for spec in &self.spec.flows {
+            let first = flows.len();
+            let start = self.start(&spec.name, &spec.active);
+            for (subflow, (name, path)) in spec.parts().enumerate() {
+                let connection = connections.len() as u32;
+                let place = spec.multipath.is_some().then_some(Place { connection, subflow: subflow as u32 });
+                let start = if subflow == 0 { start } else { Time::NEVER };
+                let own = Own { name, start, stop: spec.active.stop, bytes: spec.bytes, place };
+                let (routes, shared) = self.connected(&spec.kind, path);
+                flows.push(Flow::new(own, &spec.kind, self.spec.seed, routes, shared));
+            }
+            if let Some(options) = &spec.multipath {
+                connections.push(Connection::new(spec, options, first..flows.len()));
+            }
+        }
+        (flows, connections)
+    }
+
+    fn start(&self, name: &str, active: &ActiveTime) -> Time {
+        let mut rng = Rng::named(self.spec.seed, &format!("flow {name} start"));
+        active.start + Span(rng.below(active.start_jitter.0.saturating_add(1)))
+    }
+
+    /// The flows of a process share one path, and one access link if they have one.
+    fn arrivals(&mut self, arrivals: &ArrivalSpec) -> Arrivals {
+        let (routes, shared) = self.connected(&arrivals.kind, &arrivals.path);
+        Arrivals::new(arrivals, self.spec.seed, routes, shared)
+    }
+
+    /// What flows of this kind get for one of their paths.
+    fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
+        let routes = self.topology.routes(kind, path, self.spec);
+        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(&kind.tcp, path, self.spec));
+        let known = self.options.iter().find(|options| ***options == kind.tcp);
+        let options = known.cloned().unwrap_or_else(|| {
+            let options = Arc::new(kind.tcp.clone());
+            self.options.push(options.clone());
+            options
+        });
+        (routes, Shared { options, processing })
+    }
+}
