@@ -72,7 +72,7 @@ notices:
 	@cargo fetch --quiet --locked
 	@cargo about generate --offline --locked --fail --manifest-path crates/native/Cargo.toml --features extension-module \
 		--output-file THIRD-PARTY-NOTICES.txt crates/native/notices.hbs
-	@cat python/cwndlab/report/assets/uplot/LICENSE >> THIRD-PARTY-NOTICES.txt
+	@cat python/cwndlab/output/html/assets/uplot/LICENSE >> THIRD-PARTY-NOTICES.txt
 
 audit: audit-rust audit-python
 

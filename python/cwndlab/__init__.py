@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cwndlab._native import Ack, Event, Facts, Lost, Random, RateSample, Sent, Setup
-    from cwndlab.api import compare, run, sweep
-    from cwndlab.comparison import Comparison
+    from cwndlab.api.functions import compare, run, sweep
+    from cwndlab.api.results import Comparison, Result, Sweep, load
     from cwndlab.controllers.declaration import controller
     from cwndlab.controllers.parameters import parameter
     from cwndlab.errors import CwndlabError, InputError, OutputError, RunFailedError
-    from cwndlab.figures.style import style
-    from cwndlab.result import Result
-    from cwndlab.saved import load
-    from cwndlab.scenario import ScenarioError
-    from cwndlab.summary import Measure
-    from cwndlab.swept import Sweep
+    from cwndlab.output.drawing.style import style
+    from cwndlab.scenarios.scenario import ScenarioError
+    from cwndlab.statistics.measure import Measure
 
 __all__ = [
     "Ack",
@@ -54,17 +51,14 @@ __all__ = [
 
 _HOMES = {
     "_native": ("Ack", "Event", "Facts", "Lost", "Random", "RateSample", "Sent", "Setup"),
-    "api": ("compare", "run", "sweep"),
-    "comparison": ("Comparison",),
+    "api.functions": ("compare", "run", "sweep"),
+    "api.results": ("Comparison", "Result", "Sweep", "load"),
     "controllers.declaration": ("controller",),
     "controllers.parameters": ("parameter",),
     "errors": ("CwndlabError", "InputError", "OutputError", "RunFailedError"),
-    "figures.style": ("style",),
-    "result": ("Result",),
-    "saved": ("load",),
-    "scenario": ("ScenarioError",),
-    "summary": ("Measure",),
-    "swept": ("Sweep",),
+    "output.drawing.style": ("style",),
+    "scenarios.scenario": ("ScenarioError",),
+    "statistics.measure": ("Measure",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cwndlab import out_of_memory
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
@@ -22,7 +21,8 @@ from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.train import train
 from cwndlab.errors import CacheWarning, CwndlabError, OutputError
-from cwndlab.terminal import ReaderGoneError, guard_streams
+from cwndlab.system import out_of_memory
+from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -131,8 +131,8 @@ def _show_warning(
 
 
 def _tell(error: CwndlabError) -> None:
-    from cwndlab.papers.place import PaperError
-    from cwndlab.scenario import ScenarioError
+    from cwndlab.papers.language.place import PaperError
+    from cwndlab.scenarios.scenario import ScenarioError
 
     if isinstance(error, ScenarioError):
         print_problems(error.scenario, error.problems)

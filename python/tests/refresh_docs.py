@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cwndlab.papers.quantities import QUANTITIES
+from cwndlab.papers.language.quantities import QUANTITIES
 from tests import documents
 from tests.documents import Block
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cwndlab.detail import Detail
-from cwndlab.recording import Recording, SeriesTable
+from cwndlab.results.detail import Detail
+from cwndlab.results.recording import Recording, SeriesTable
 
 
 def assert_tables_are(found: Sequence[SeriesTable], expected: Sequence[SeriesTable]) -> None:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cwndlab.detail import Detail, Distribution
-from cwndlab.recording import Recording, SeriesTable
-from cwndlab.result import Result
-from cwndlab.runner import SeedRun
-from cwndlab.scenario import Scenario
+from cwndlab.api.results import Result
+from cwndlab.results.detail import Detail, Distribution
+from cwndlab.results.recording import Recording, SeriesTable
+from cwndlab.results.seed_run import SeedRun
+from cwndlab.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.recording import Column
+    from cwndlab.results.recording import Column
 
 
 RESOLVED: dict[str, Any] = {

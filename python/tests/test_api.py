@@ -8,7 +8,7 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.errors import InputError
-from cwndlab.scenario import ScenarioError
+from cwndlab.scenarios.scenario import ScenarioError
 from tests.conftest import SCENARIO
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab import _native, catalogue
+from cwndlab import _native
+from cwndlab.engine import catalogue
 from tests.conftest import Command
 
 

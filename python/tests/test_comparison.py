@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import cwndlab as cl
-from cwndlab.comparison import Comparison, Contest
-from cwndlab.result import Result
+from cwndlab.api.results import Comparison, Result
+from cwndlab.results.comparison import Contest
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
 

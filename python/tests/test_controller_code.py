@@ -22,10 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cwndlab as cl
-from cwndlab import engine, execution, process
-from cwndlab.controllers import closure, declaration, installed, origins, sources
-from cwndlab.controllers.declaration import registered
+from cwndlab.controllers import closure, installed, sources
 from cwndlab.controllers.loading import load
+from cwndlab.engine import origins, replacement
+from cwndlab.running import execution
+from cwndlab.system import process
 from tests.conftest import SCENARIO, Command
 
 _numbers = itertools.count()
@@ -100,7 +101,8 @@ def controller(name: str, imports: str = "", value: str = "1", inside: str = "pa
 def loaded(file: Path, name: str) -> tuple[str, int]:
     """The hash of its code, and what it decides by."""
     load([str(file)])
-    cls: Any = registered()[name].cls
+    declared: Any = origins.known()[name].declaration
+    cls = declared.cls
     return code(name), cls.value()
 
 
@@ -228,8 +230,8 @@ def test_a_folder_may_be_moved(tmp_path: Path, name: str) -> None:
     (tmp_path / "one").rename(tmp_path / "other")
     sys.path.remove(str(tmp_path / "one"))
     # As in another process.
-    declared = replace(registered()[name], file=str(tmp_path / "other" / "mine.py"))
-    declaration._registered[name] = declared
+    declared = replace(origins.known()[name], loaded_by=str(tmp_path / "other" / "mine.py"))
+    origins._known[name] = declared
     assert loaded(tmp_path / "other" / "mine.py", name) == before
 
 
@@ -404,7 +406,7 @@ SCRIPT = """
 import sys
 import leaf
 import cwndlab as cl
-from cwndlab.controllers.origins import origin
+from cwndlab.engine.origins import origin
 {body}
 print(leaf.X, origin("{name}").code_sha256)
 """
@@ -505,7 +507,7 @@ def test_an_extension_module_counts_by_its_content(tmp_path: Path) -> None:
     hashes = []
     for content in (b"1", b"2", b"1"):
         Path(module.__file__).write_bytes(content)
-        engine._note_origins(module, set())
+        replacement._note_origins(module, set())
         hashes.append(code("fast-reno"))
     origins._known.pop("fast-reno")
     assert hashes[0] == hashes[2] != hashes[1]

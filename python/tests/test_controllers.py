@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import cwndlab as cl
-import cwndlab.controllers.reno
-from cwndlab import catalogue
+import cwndlab.benchmark.reno
+from cwndlab.engine import catalogue
 from cwndlab.errors import InputError, RunFailedError
 from tests.conftest import SCENARIO
 
@@ -71,7 +71,7 @@ def test_reno_in_python_is_reno_to_the_bit(changes: dict[str, Any]) -> None:
 
 def test_reno_in_python_decays_after_a_silence() -> None:
     """No scenario has pauses, so this rule is held alone (RFC 2861)."""
-    reno = object.__new__(cwndlab.controllers.reno.Reno)
+    reno = object.__new__(cwndlab.benchmark.reno.Reno)
     reno.initial_window_bytes, reno.cwnd_bytes, reno.ssthresh_bytes = 10_000, 80_000, None
     reno._decay(idle_s=2.5, rto_s=1.0)
     assert (reno.cwnd_bytes, reno.ssthresh_bytes) == (20_000, None)
@@ -394,10 +394,10 @@ def test_a_loaded_result_tells_its_command(tmp_path: Any) -> None:
 def test_comparisons_and_sweeps_take_it() -> None:
     comparison = cl.compare(SCENARIO, ["reno", "python-reno"], flows=["a"], seeds=2)
     assert set(comparison.differences["difference"].drop_nulls()) == {0.0}
-    assert f"--with {cwndlab.controllers.reno.__file__}".split()[0] in comparison.command
+    assert f"--with {cwndlab.benchmark.reno.__file__}".split()[0] in comparison.command
     sweep = cl.sweep(SCENARIO, {"flow.a.cc": ["reno", "python-reno"]}, seeds=1)
     assert len(set(sweep.table["goodput_mbps"])) == 1
-    assert "controllers/reno.py" in sweep.command
+    assert "benchmark/reno.py" in sweep.command
 
 
 def test_a_class_may_declare_that_its_window_is_bounded() -> None:

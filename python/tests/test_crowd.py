@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cwndlab.crowd import crowds, least
-from cwndlab.summary import measure
+from cwndlab.results.crowd import crowds, least
+from cwndlab.statistics.measure import measure
 from tests.samples import flow, outcome
 
 SEEDS = [

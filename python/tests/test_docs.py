@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab import scenario
+from cwndlab.scenarios import scenario
 from tests import documents
 from tests.documents import Block
 

@@ -16,10 +16,10 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test
 
 import cwndlab as cl
-from cwndlab import catalogue
-from cwndlab.environments.training import train
+from cwndlab.engine import catalogue
 from cwndlab.errors import InputError, RunFailedError
 from cwndlab.gym import FlowEnv, FlowsEnv, FlowVectorEnv, Policy
+from cwndlab.learning.training import train
 
 NAMES = [entry["name"] for entry in catalogue.read()["environments"]]
 NEWRENO = "cwndlab/DqnNewReno-v0"

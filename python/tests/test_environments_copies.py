@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import cwndlab as cl
 from cwndlab.controllers.loading import load
-from cwndlab.environments.training import train
 from cwndlab.errors import InputError
 from cwndlab.gym import FlowEnv, FlowsEnv
+from cwndlab.learning.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

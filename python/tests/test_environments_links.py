@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cwndlab.environments.scores import score
 from cwndlab.errors import InputError
 from cwndlab.gym import FlowEnv, FlowsEnv, FlowVectorEnv
+from cwndlab.learning.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Callable

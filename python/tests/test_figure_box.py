@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cwndlab.figures.box import Sample, draw_box
+from cwndlab.output.drawing.box import Sample, draw_box
 
 BOX_LINES = 6  # the box, its median, two whiskers and their ends
 

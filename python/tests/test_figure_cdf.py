@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.lines import Line2D
 
-from cwndlab.figures.cdf import Curve, draw_cdf
+from cwndlab.output.drawing.cdf import Curve, draw_cdf
 
 
 def legend(curves: list[Curve]) -> list[str]:

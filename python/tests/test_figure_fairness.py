@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from cwndlab.figures.bands import SeedLine
-from cwndlab.figures.fairness import draw_fairness
-from cwndlab.summary import measure
+from cwndlab.output.drawing.bands import SeedLine
+from cwndlab.output.drawing.fairness import draw_fairness
+from cwndlab.statistics.measure import measure
 
 TIMES = np.array([0.0, 1.0, 2.0])
 NAN = np.nan

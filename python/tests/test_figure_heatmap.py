@@ -8,8 +8,8 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cwndlab.figures.heatmap import draw_heatmap
-from cwndlab.summary import Measure
+from cwndlab.output.drawing.heatmap import draw_heatmap
+from cwndlab.statistics.measure import Measure
 
 MISSING = Measure(None, None, 0)
 

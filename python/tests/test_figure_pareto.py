@@ -10,9 +10,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from cwndlab.figures.pareto import draw_pareto
-from cwndlab.pareto import Point, front
-from cwndlab.summary import Measure
+from cwndlab.output.drawing.pareto import draw_pareto
+from cwndlab.statistics.measure import Measure
+from cwndlab.statistics.pareto import Point, front
 
 
 def point(x: float | None, y: float | None, label: str = "p", series: str = "s", key: str = "k") -> Point:

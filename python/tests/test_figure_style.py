@@ -15,19 +15,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.rcsetup import cycler
 
-from cwndlab.figures.bands import SeedLine
-from cwndlab.figures.box import Sample, draw_box
-from cwndlab.figures.cdf import Curve, draw_cdf
-from cwndlab.figures.fairness import draw_fairness
-from cwndlab.figures.heatmap import draw_heatmap
-from cwndlab.figures.names import plain, shortened
-from cwndlab.figures.panels import LinePanel, draw_panels
-from cwndlab.figures.pareto import draw_pareto
-from cwndlab.figures.settings import SettingLine, SettingPoint, draw_settings
-from cwndlab.figures.style import COLOURS, DASHES, looks, save, style
-from cwndlab.figures.timeseries import draw_timeseries
-from cwndlab.pareto import Point
-from cwndlab.summary import Measure
+from cwndlab.output.drawing.bands import SeedLine
+from cwndlab.output.drawing.box import Sample, draw_box
+from cwndlab.output.drawing.cdf import Curve, draw_cdf
+from cwndlab.output.drawing.fairness import draw_fairness
+from cwndlab.output.drawing.heatmap import draw_heatmap
+from cwndlab.output.drawing.names import plain, shortened
+from cwndlab.output.drawing.panels import LinePanel, draw_panels
+from cwndlab.output.drawing.pareto import draw_pareto
+from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.output.drawing.style import COLOURS, DASHES, looks, save, style
+from cwndlab.output.drawing.timeseries import draw_timeseries
+from cwndlab.statistics.measure import Measure
+from cwndlab.statistics.pareto import Point
 from tests.samples import recording
 
 VALUES = np.array([1.0, 2.0, 4.0])

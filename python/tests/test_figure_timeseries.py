@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cwndlab.figures.style import MAX_LINES
-from cwndlab.figures.timeseries import draw_timeseries
-from cwndlab.recording import Recording, SeriesTable
+from cwndlab.output.drawing.style import MAX_LINES
+from cwndlab.output.drawing.timeseries import draw_timeseries
+from cwndlab.results.recording import Recording, SeriesTable
 from tests.samples import recording
 
 

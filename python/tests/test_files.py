@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab import files
 from cwndlab.errors import InputError
+from cwndlab.output import files
 from tests.samples import flow, outcome, recording, result
 
 

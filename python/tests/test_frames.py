@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from cwndlab import frames
-from cwndlab.frames import joined
+from cwndlab.results import frames
+from cwndlab.results.frames import joined
 from tests.samples import flow, link, outcome, recording, result
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab import scenario
 from cwndlab.errors import InputError
-from cwndlab.grid import Axis, grid, parse_axis, split_values
+from cwndlab.scenarios import scenario
+from cwndlab.scenarios.grid import Axis, grid, parse_axis, split_values
 from tests.conftest import SCENARIO
 
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from cwndlab import document, files
+from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.commands.deliver import Delivery, deliver
-from cwndlab.comparison import Comparison, Contest
-from cwndlab.grid import Axis
-from cwndlab.pages import charts
-from cwndlab.pages.run import run_page
-from cwndlab.result import Result
-from cwndlab.swept import Sweep
-from cwndlab.tables.comparison import harm_blocks
-from cwndlab.tables.run import print_result
+from cwndlab.output import files
+from cwndlab.output.report import charts
+from cwndlab.output.report.run import run_page
+from cwndlab.output.tables.comparison import harm_blocks
+from cwndlab.output.tables.run import print_result
+from cwndlab.results import document
+from cwndlab.results.comparison import Contest
+from cwndlab.scenarios.grid import Axis
 from tests.samples import flow, link, outcome, result
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from cwndlab import _native, catalogue
-from cwndlab.tables.columns import titled
+from cwndlab import _native
+from cwndlab.engine import catalogue
+from cwndlab.output.tables.columns import titled
 from tests.conftest import SCENARIO
 from tests.documents import ROOT
 

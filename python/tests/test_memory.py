@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from cwndlab import memory
 from cwndlab.cli import app
-from cwndlab.memory import Memory, needed, warning
-from cwndlab.recording import Record
-from cwndlab.scenario import Scenario
+from cwndlab.results.recording import Record
+from cwndlab.running import memory
+from cwndlab.running.memory import Memory, needed, warning
+from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO
 
 if TYPE_CHECKING:

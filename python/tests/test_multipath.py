@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cwndlab as cl
-from cwndlab.papers.quantities import QUANTITIES
+from cwndlab.papers.language.quantities import QUANTITIES
 from tests.conftest import Command
 
 SCENARIO = """\

@@ -11,7 +11,7 @@ from functools import cache
 from tests.documents import ROOT
 
 FILE = ROOT / "THIRD-PARTY-NOTICES.txt"
-UPLOT = ROOT / "python" / "cwndlab" / "report" / "assets" / "uplot"
+UPLOT = ROOT / "python" / "cwndlab" / "output" / "html" / "assets" / "uplot"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ABOUT = tomllib.loads((ROOT / "crates" / "native" / "about.toml").read_text())
 

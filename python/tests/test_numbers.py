@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cwndlab.numbers import plain, with_interval
-from cwndlab.summary import Measure
+from cwndlab.statistics.measure import Measure
+from cwndlab.statistics.numbers import plain, with_interval
 
 
 @pytest.mark.parametrize(

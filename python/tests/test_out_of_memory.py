@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cwndlab import _native, out_of_memory
+from cwndlab import _native
 from cwndlab.cli import app
+from cwndlab.system import out_of_memory
 from tests.conftest import Command
 
 # The simulator itself runs out: thousands of flows, in little more memory than Python has taken.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from cwndlab.outline import outline, varying
+from cwndlab.scenarios.outline import outline, varying
 from tests.samples import RESOLVED
 
 

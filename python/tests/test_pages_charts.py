@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cwndlab.pages import report_of
-from cwndlab.pages.charts import distribution, fairness, over_time, thinned
-from cwndlab.report import render
+from cwndlab.output.html import render
+from cwndlab.output.report import report_of
+from cwndlab.output.report.charts import distribution, fairness, over_time, thinned
 from tests.samples import flow, link, outcome, recording, result
 
 if TYPE_CHECKING:
-    from cwndlab.recording import Column
+    from cwndlab.results.recording import Column
 
 
 def test_thinning_keeps_the_extremes_in_their_order() -> None:

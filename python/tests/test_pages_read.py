@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import cwndlab as cl
-from cwndlab.comparison import Comparison
-from cwndlab.detail import Detail
-from cwndlab.pages import charts, report_of
-from cwndlab.report import Command, Report, Table, TimeChart
-from cwndlab.result import Result
-from cwndlab.runner import SeedRun
-from cwndlab.scenario import Scenario
-from cwndlab.swept import Sweep
+from cwndlab.output.html import Command, Report, Table, TimeChart
+from cwndlab.output.report import charts, report_of
+from cwndlab.results.comparison import Comparison
+from cwndlab.results.detail import Detail
+from cwndlab.results.result import Result
+from cwndlab.results.seed_run import SeedRun
+from cwndlab.results.sweep import Sweep
+from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO
 
 Made = Result | Comparison | Sweep

@@ -7,13 +7,13 @@ from functools import cache
 
 import pytest
 
-from cwndlab import catalogue
-from cwndlab.papers import library
-from cwndlab.papers.cells import cells
-from cwndlab.papers.paper import Claim, Paper, Target
-from cwndlab.papers.setting import in_force
-from cwndlab.papers.units import UNITS
-from cwndlab.papers.worlds import worlds
+from cwndlab.engine import catalogue
+from cwndlab.papers.contents.cells import cells
+from cwndlab.papers.contents.paper import Claim, Paper, Target
+from cwndlab.papers.contents.worlds import worlds
+from cwndlab.papers.language.units import UNITS
+from cwndlab.papers.reading import library
+from cwndlab.papers.reading.setting import in_force
 from tests.refresh_docs import functions_table
 
 # Of each paper: how many numbers it reports, and a hash of them. They were read in the papers; who corrects
@@ -104,7 +104,7 @@ def test_every_world_can_be_planned(name: str) -> None:
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_experiment_marked_unavailable_cannot_be_read(name: str) -> None:
     """A mark that has become untrue is found."""
-    from cwndlab.scenario import load
+    from cwndlab.scenarios.scenario import load
 
     for experiment in paper(name).experiments:
         if experiment.unavailable and "part" in experiment.unavailable:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cwndlab.errors import InputError
-from cwndlab.papers.expression import Expression, NoValueError
-from cwndlab.papers.parsing import effect, parse
-from cwndlab.papers.quantity import Quantity
+from cwndlab.papers.language.expression import Expression, NoValueError
+from cwndlab.papers.language.parsing import effect, parse
+from cwndlab.papers.language.quantity import Quantity
 
 RUNS = {"E-1/cubic": 10.0, "E-1/reno": 4.0, "E-2/reno": 7.0}
 

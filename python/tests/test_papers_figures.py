@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cwndlab.figures.settings import SettingLine, SettingPoint, draw_settings
-from cwndlab.pages.figures import figure_sections
-from cwndlab.papers import files, plots
-from cwndlab.papers.drawn import DrawnSettings, DrawnTime, drawn_figures
-from cwndlab.papers.reproduction import Reproduction, plan, reproduce
-from cwndlab.report import ChartGroup, Picture, Table, Text
+from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.output.html import ChartGroup, Picture, Table, Text
+from cwndlab.papers import figures, files
+from cwndlab.papers.judging.figure_values import DrawnSettings, DrawnTime, drawn_figures
+from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
+from cwndlab.papers.report.figures import figure_sections
 from tests.test_papers_reproduction import PAPER, papers
 
 __all__ = ["papers"]
@@ -127,10 +127,10 @@ def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
     assert isinstance(picture, Picture)
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[2].cells] == ["magic", "together", "not run", "11"]
-    (tmp_path / plots.FOLDER).mkdir()
-    (tmp_path / plots.FOLDER / "gone-fig1.png").touch()
+    (tmp_path / figures.FOLDER).mkdir()
+    (tmp_path / figures.FOLDER / "gone-fig1.png").touch()
     files.write_figures(made, tmp_path)
-    names = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / plots.FOLDER).iterdir()}
+    names = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / figures.FOLDER).iterdir()}
     assert names == {
         f"figures/tiny2026-{stem}.{kind}"
         for stem in ("over-time", "by-queue")
@@ -141,22 +141,22 @@ def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
 
 def test_a_quick_look_has_no_files_and_its_report_names_none(papers: Path, tmp_path: Path) -> None:
     made = run(papers, seeds=1)
-    (tmp_path / plots.FOLDER).mkdir()
-    (tmp_path / plots.FOLDER / "gone-fig1.png").touch()
+    (tmp_path / figures.FOLDER).mkdir()
+    (tmp_path / figures.FOLDER / "gone-fig1.png").touch()
     files.write_figures(made, tmp_path)
-    assert list((tmp_path / plots.FOLDER).iterdir()) == []
+    assert list((tmp_path / figures.FOLDER).iterdir()) == []
     files.write_report(made, tmp_path)
-    assert f"{plots.FOLDER}/" not in (tmp_path / files.REPORT).read_text()
+    assert f"{figures.FOLDER}/" not in (tmp_path / files.REPORT).read_text()
 
 
 def test_processes_draw_the_same(papers: Path, tmp_path: Path) -> None:
     _, by_queue = run(papers, seeds=1).papers[0].figures
-    drawn = {f"{number}": by_queue for number in range(2 * plots.LEAST_PER_PROCESS)}
+    drawn = {f"{number}": by_queue for number in range(2 * figures.LEAST_PER_PROCESS)}
     for processes in (1, 2):
         (tmp_path / f"{processes}").mkdir()
-        plots.save_all(drawn, tmp_path / f"{processes}", processes)
+        figures.save_all(drawn, tmp_path / f"{processes}", processes)
     made = {path.name: path.read_bytes() for path in (tmp_path / "1").iterdir()}
-    assert len(made) == len(plots.KINDS) * len(drawn)
+    assert len(made) == len(figures.KINDS) * len(drawn)
     assert {path.name: path.read_bytes() for path in (tmp_path / "2").iterdir()} == made
 
 

@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cwndlab as cl
-from cwndlab.papers import library
-from cwndlab.papers.names import Names
-from cwndlab.papers.place import PaperError
-from cwndlab.papers.quantity import Kind
-from cwndlab.scenario import load
-from cwndlab.summary import components
+from cwndlab.papers.language.place import PaperError
+from cwndlab.papers.language.quantity import Kind
+from cwndlab.papers.reading import library
+from cwndlab.papers.reading.names import Names
+from cwndlab.results.summary import components
+from cwndlab.scenarios.scenario import load
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
 from tests.test_papers_reproduction import CLAIMS, PAPER, papers

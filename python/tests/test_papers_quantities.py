@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cwndlab.detail import Detail, Distribution
-from cwndlab.papers.expression import NoValueError
-from cwndlab.papers.quantities import QUANTITIES
-from cwndlab.recording import SeriesTable
-from cwndlab.runner import SeedRun
+from cwndlab.papers.language.expression import NoValueError
+from cwndlab.papers.language.quantities import QUANTITIES
+from cwndlab.results.detail import Detail, Distribution
+from cwndlab.results.recording import SeriesTable
+from cwndlab.results.seed_run import SeedRun
 from tests.samples import flow, link, outcome
 
 if TYPE_CHECKING:
-    from cwndlab.recording import Column
+    from cwndlab.results.recording import Column
 
 # 20 s in intervals of 0.1 s.
 ENDS: Column = np.arange(1, 201, dtype=np.float64) * 0.1

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
-from cwndlab.papers import library
-from cwndlab.papers.closeness import closeness
-from cwndlab.papers.reproduction import Reproduction, plan, reproduce
+from cwndlab.papers.judging.closeness import closeness
+from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
+from cwndlab.papers.judging.verdict import Verdict
+from cwndlab.papers.reading import library
 from cwndlab.papers.sensitivity import page
-from cwndlab.papers.verdict import Verdict
 from tests.conftest import SCENARIO, Command
 
 PAPER = """\

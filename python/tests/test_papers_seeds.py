@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab.pages.experiments import experiment_section
-from cwndlab.papers import library
-from cwndlab.papers.expression import NoValueError
-from cwndlab.papers.parsing import parse
-from cwndlab.papers.quantities import QUANTITIES
-from cwndlab.papers.reproduction import plan, reproduce
-from cwndlab.papers.worlds import World, read_cells, worlds
-from cwndlab.report import Picture, Table, Text
+from cwndlab.output.html import Picture, Table, Text
+from cwndlab.papers.contents.worlds import World, read_cells, worlds
+from cwndlab.papers.judging.reproduction import plan, reproduce
+from cwndlab.papers.language.expression import NoValueError
+from cwndlab.papers.language.parsing import parse
+from cwndlab.papers.language.quantities import QUANTITIES
+from cwndlab.papers.reading import library
+from cwndlab.papers.report.experiments import experiment_section
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
 from tests.test_papers_reproduction import CLAIMS, papers

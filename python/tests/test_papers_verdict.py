@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, false_discovery_control, ttest_1samp, ttest_rel
 
-from cwndlab.papers.estimate import BOOTSTRAP_SEED, RESAMPLES, Estimate, estimate, holm
-from cwndlab.papers.paper import Expect, Part
-from cwndlab.papers.verdict import MEANING, Examined, Verdict, bounds, claim_verdict, judge, p_value
+from cwndlab.papers.contents.paper import Expect, Part
+from cwndlab.papers.judging.verdict import MEANING, Examined, Verdict, bounds, claim_verdict, judge, p_value
+from cwndlab.statistics.estimate import BOOTSTRAP_SEED, RESAMPLES, Estimate, estimate, holm
 
 RNG = np.random.default_rng(7)
 NOISE = RNG.normal(size=20) - 0.0

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cwndlab import reading
 from cwndlab.cli import app
 from cwndlab.errors import InputError
+from cwndlab.system import reading
 from tests.conftest import Command
 
 # What is no file, and what it is called. None of them may be waited for, or read to its end.
@@ -75,7 +75,7 @@ def test_what_is_no_file_is_refused_at_once(
 
 @pytest.mark.parametrize("file", ["claims.toml", "paper.toml", "targets.csv"])
 def test_the_files_of_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
-    from cwndlab.papers import library
+    from cwndlab.papers.reading import library
 
     shipped = library.folder() / "lim2004"
     paper = tmp_path / "lim2004"

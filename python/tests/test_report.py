@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cwndlab.report import (
+from cwndlab.output.html import (
     Block,
     Cell,
     ChartGroup,
@@ -34,7 +34,7 @@ from cwndlab.report import (
     render,
     write,
 )
-from cwndlab.report.document import Mark
+from cwndlab.output.html.document import Mark
 
 MARKS: tuple[Mark, ...] = (
     "good",

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from cwndlab.report import Cell, Column, Report, Row, Section, Table, write
+from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, write
 from tests.test_report import HOSTILE, demo
 
 DRIVER = shutil.which("chromedriver")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import cwndlab as cl
-from cwndlab import saved
+from cwndlab.output import saved
 from tests.conftest import SCENARIO
 from tests.damage import changed
 from tests.same import assert_detail_is, assert_recording_is

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
-from cwndlab.scenario import load, parse_override
+from cwndlab.scenarios.scenario import load, parse_override
 
 
 def test_override() -> None:

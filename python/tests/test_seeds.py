@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cwndlab.errors import InputError
-from cwndlab.seeds import MAX_SEED, listed, parse_seeds
+from cwndlab.scenarios.seeds import MAX_SEED, listed, parse_seeds
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cwndlab.summary import Measure, measure, paired_difference, summarise
+from cwndlab.results.summary import summarise
+from cwndlab.statistics.measure import Measure, measure, paired_difference
 from tests.samples import flow, link, outcome
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cwndlab.scenario import ScenarioError, from_mapping
-from cwndlab.table_files import write_csv, write_parquet
+from cwndlab.scenarios.scenario import ScenarioError, from_mapping
+from cwndlab.system.table_files import write_csv, write_parquet
 
 SCENARIO = {
     "duration": "1 s",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cwndlab.tables.run import print_result
+from cwndlab.output.tables.run import print_result
 from tests.samples import flow, link, outcome, result
 
 

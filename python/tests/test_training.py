@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 import cwndlab as cl
 from cwndlab.cli import app
-from cwndlab.environments import scores, training
-from cwndlab.environments.course import course
-from cwndlab.environments.training import Training, train
 from cwndlab.gym import FlowEnv
+from cwndlab.learning import scores, training
+from cwndlab.learning.course import course
+from cwndlab.learning.training import Training, train
 from tests.documents import ROOT
 
 NEWRENO = "cwndlab/DqnNewReno-v0"

@@ -17,10 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 import cwndlab as cl
-from cwndlab import files, store, table_files, writing
 from cwndlab.cli import app
 from cwndlab.errors import InputError, OutputError
-from cwndlab.figures import style
+from cwndlab.output import files
+from cwndlab.output.drawing import style
+from cwndlab.running.cache import Cache, CachedRun
+from cwndlab.system import table_files, writing
 from tests.samples import flow, outcome, recording, result
 
 Content = dict[str, bytes]
@@ -201,8 +203,8 @@ def test_a_kept_run_that_cannot_be_written_costs_the_reuse_only(
 ) -> None:
     FullDisk(monkeypatch).full_at = 1
     [run] = result([outcome([flow("a", 1)])]).runs
-    kept = store.Store(tmp_path, "scenario", "extension")
-    kept.save(1, store.Stored(run.outcome, run.detail, None))
+    kept = Cache(tmp_path, "scenario", "extension")
+    kept.save(1, CachedRun(run.outcome, run.detail, None))
     assert kept.load(1, record=False) is None
     assert content(tmp_path) == {}
 
@@ -215,7 +217,7 @@ def test_all_files_are_written_by_one_writer() -> None:
         r"\.write_text\(|\.write_bytes\(|\.write_(parquet|csv|ipc)\(|open\(\"[wax]|\.save(z|txt)?\("
     )
     ours = re.compile(
-        r"writing\.|np\.savez_compressed\(file|os\.devnull|self\.store\.save\(|def save|files\.save\("
+        r"writing\.|np\.savez_compressed\(file|os\.devnull|self\.cache\.save\(|def save|files\.save\("
     )
     found = [
         f"{path.relative_to(package)}: {line.strip()}"

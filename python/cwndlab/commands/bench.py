@@ -31,9 +31,9 @@ def bench(
 
     CPU time per data packet, the best of several runs of each case.
     """
-    from cwndlab import files
-    from cwndlab.benchmark import chosen, measure
-    from cwndlab.progress import progress
+    from cwndlab.benchmark.cases import chosen, measure
+    from cwndlab.output import files
+    from cwndlab.system.progress import progress
 
     names = chosen(case)
     cases = []
@@ -50,7 +50,7 @@ def bench(
 def _print(cases: Sequence[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    from cwndlab.terminal import output
+    from cwndlab.system.terminal import output
 
     shown = [key for key in TITLES if any(key in case for case in cases)]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -63,6 +63,6 @@ def _print(cases: Sequence[dict[str, Any]]) -> None:
 
 
 def _cell(value: float | None) -> str:
-    from cwndlab.numbers import MISSING, plain
+    from cwndlab.statistics.numbers import MISSING, plain
 
     return MISSING if value is None else plain(value)

@@ -27,8 +27,8 @@ def check(
     """
     from cwndlab.commands.deliver import read_scenario
     from cwndlab.commands.problems import print_memory
-    from cwndlab.outline import outline
-    from cwndlab.recording import Record
+    from cwndlab.results.recording import Record
+    from cwndlab.scenarios.outline import outline
 
     if (file / "paper.toml").is_file():
         _check_paper(file, given=[*overrides, *controllers])
@@ -43,8 +43,8 @@ def check(
 
 def _check_paper(folder: Path, given: list[str]) -> None:
     from cwndlab.errors import InputError
-    from cwndlab.numbers import counted
-    from cwndlab.papers.library import read_folder
+    from cwndlab.papers.reading.library import read_folder
+    from cwndlab.statistics.numbers import counted
 
     if given:
         raise InputError(f"{folder}: --set and --with are for scenarios; a paper says itself what it sets")

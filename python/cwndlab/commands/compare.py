@@ -66,12 +66,12 @@ def compare(
         read_scenario,
         run_all,
     )
-    from cwndlab.comparison import contest
-    from cwndlab.grid import split_values
-    from cwndlab.recording import Record
-    from cwndlab.seeds import parse_seeds
-    from cwndlab.tables.comparison import print_comparison
-    from cwndlab.totals import checked_link
+    from cwndlab.output.tables.comparison import print_comparison
+    from cwndlab.results.comparison import contest
+    from cwndlab.results.recording import Record
+    from cwndlab.results.totals import checked_link
+    from cwndlab.scenarios.grid import split_values
+    from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
     experiment = read_scenario(file, overrides, controllers)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from cwndlab.comparison import Comparison
-    from cwndlab.recording import Record
-    from cwndlab.result import Result
-    from cwndlab.scenario import Override, Problem, Scenario
-    from cwndlab.swept import Sweep
+    from cwndlab.results.comparison import Comparison
+    from cwndlab.results.recording import Record
+    from cwndlab.results.result import Result
+    from cwndlab.results.sweep import Sweep
+    from cwndlab.scenarios.scenario import Override, Problem, Scenario
 
     Delivered = Result | Comparison | Sweep
 
@@ -38,9 +38,9 @@ class Delivery:
 
 def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
     """Read and check a scenario that may name these controllers; its warnings are printed."""
-    from cwndlab import scenario
     from cwndlab.commands.problems import print_problems
     from cwndlab.controllers.loading import load
+    from cwndlab.scenarios import scenario
 
     load(controllers)
     parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
@@ -62,8 +62,8 @@ def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
 
 def prepared(out: str | None, default: str) -> Path:
     """The folder for the results, made before any work is done."""
-    from cwndlab import files
     from cwndlab.errors import InputError
+    from cwndlab.output import files
 
     if out == "":
         # An unset variable of a script must not put the results where the caller stands.
@@ -78,10 +78,10 @@ def run_all(
 ) -> list[Result]:
     """Run every scenario with every seed; progress and what was reused are told on standard error."""
     from cwndlab.commands.problems import print_memory
-    from cwndlab.execution import execute
-    from cwndlab.numbers import counted
-    from cwndlab.out_of_memory import require_least
-    from cwndlab.progress import progress
+    from cwndlab.running.execution import execute
+    from cwndlab.statistics.numbers import counted
+    from cwndlab.system.out_of_memory import require_least
+    from cwndlab.system.progress import progress
 
     print_memory(scenarios, len(seeds), record, threads)
     require_least()
@@ -100,8 +100,8 @@ def run_all(
 
 def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
     """Write the files and print the tables; exit with 130 if it was interrupted."""
-    from cwndlab import files
-    from cwndlab.numbers import counted
+    from cwndlab.output import files
+    from cwndlab.statistics.numbers import counted
 
     folder = delivery.folder
     files.write_tables(result, folder, every_flow=delivery.every_flow)
@@ -122,8 +122,8 @@ def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Conso
 
 
 def _print(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
-    from cwndlab import files
-    from cwndlab.terminal import output
+    from cwndlab.output import files
+    from cwndlab.system.terminal import output
 
     if delivery.as_json:
         typer.echo(files.dump(result.to_json(every_flow=delivery.every_flow)))

@@ -35,8 +35,9 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List what there is: algorithms, queues, profiles, ..."""
-    from cwndlab import catalogue, files
     from cwndlab.controllers.loading import load
+    from cwndlab.engine import catalogue
+    from cwndlab.output import files
 
     load(controllers)
     known = {**catalogue.read(), Part.PAPERS: _papers()}
@@ -58,7 +59,7 @@ def list_(
 def _papers() -> list[dict[str, Any]]:
     """The papers of a source checkout; none where there is no such checkout."""
     from cwndlab.errors import InputError
-    from cwndlab.papers import library
+    from cwndlab.papers.reading import library
 
     try:
         return [{"name": name, "summary": library.title(name)} for name in library.names()]

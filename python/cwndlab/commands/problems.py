@@ -10,8 +10,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.recording import Record
-    from cwndlab.scenario import Problem, Scenario
+    from cwndlab.results.recording import Record
+    from cwndlab.scenarios.scenario import Problem, Scenario
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
 
@@ -35,7 +35,7 @@ def print_message(severity: str, message: str, before: str = "") -> None:
 
 def print_memory(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> None:
     """Warn on standard error if these runs need more memory than is well."""
-    from cwndlab.memory import warning
+    from cwndlab.running.memory import warning
 
     message = warning(scenarios, seeds, record, threads)
     if message is not None:

@@ -12,8 +12,8 @@ from cwndlab.commands.options import AsJson, Fresh, Out, Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.papers.reproduction import Reproduction
-    from cwndlab.papers.worlds import World
+    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.judging.reproduction import Reproduction
 
 DEFAULT_SEEDS = "20"
 QUICK_SEEDS = "3"
@@ -47,8 +47,8 @@ def reproduce(
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.errors import InputError
     from cwndlab.papers import files
-    from cwndlab.papers.reproduction import plan
-    from cwndlab.seeds import parse_seeds
+    from cwndlab.papers.judging.reproduction import plan
+    from cwndlab.scenarios.seeds import parse_seeds
 
     if quick and full:
         raise InputError("--quick and --full exclude each other")
@@ -78,10 +78,10 @@ def _run(
     full: bool,
     fresh: bool,
 ) -> Reproduction:
-    from cwndlab.numbers import counted
-    from cwndlab.out_of_memory import require_least
-    from cwndlab.papers.reproduction import reproduce as run_papers
-    from cwndlab.progress import progress
+    from cwndlab.papers.judging.reproduction import reproduce as run_papers
+    from cwndlab.statistics.numbers import counted
+    from cwndlab.system.out_of_memory import require_least
+    from cwndlab.system.progress import progress
 
     require_least()
     count = sum(world.run_count for each in planned for world in each)
@@ -100,9 +100,9 @@ def _run(
 
 
 def _print(reproduction: Reproduction, *, as_json: bool) -> None:
-    from cwndlab.files import dump
-    from cwndlab.tables.reproduction import print_reproduction
-    from cwndlab.terminal import output
+    from cwndlab.output.files import dump
+    from cwndlab.papers.table import print_reproduction
+    from cwndlab.system.terminal import output
 
     if as_json:
         typer.echo(dump(reproduction.to_json()))

@@ -19,7 +19,7 @@ from cwndlab.commands.options import (
     Seeds,
     Threads,
 )
-from cwndlab.recording import Record
+from cwndlab.results.recording import Record
 
 
 def run(
@@ -44,8 +44,8 @@ def run(
     were made before are reused. Ctrl-C keeps the runs that are finished.
     """
     from cwndlab.commands.deliver import INTERRUPTED, Delivery, deliver, prepared, read_scenario, run_all
-    from cwndlab.seeds import parse_seeds
-    from cwndlab.tables.run import print_result
+    from cwndlab.output.tables.run import print_result
+    from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
     experiment = read_scenario(file, overrides, controllers)

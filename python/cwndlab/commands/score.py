@@ -10,7 +10,7 @@ import typer
 from cwndlab.commands.options import AsJson, Overrides, Seeds
 
 if TYPE_CHECKING:
-    from cwndlab.environments.scores import Score
+    from cwndlab.learning.scores import Score
 
 # Heading, attribute and factor of each column.
 COLUMNS = (
@@ -34,12 +34,12 @@ def score(
 
     Prints means over the seeds with their 95 % intervals.
     """
-    from cwndlab import files
     from cwndlab.commands.train import read_weights
-    from cwndlab.environments.scores import score as play
-    from cwndlab.progress import progress
-    from cwndlab.scenario import parse_override
-    from cwndlab.seeds import parse_seeds
+    from cwndlab.learning.scores import score as play
+    from cwndlab.output import files
+    from cwndlab.scenarios.scenario import parse_override
+    from cwndlab.scenarios.seeds import parse_seeds
+    from cwndlab.system.progress import progress
 
     changes = dict(parse_override(text) for text in overrides)
     given = None if weights is None else read_weights(weights)
@@ -56,8 +56,8 @@ def score(
 def _print(scores: list[Score]) -> None:
     from rich.table import Table
 
-    from cwndlab.numbers import with_interval
-    from cwndlab.terminal import output
+    from cwndlab.statistics.numbers import with_interval
+    from cwndlab.system.terminal import output
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("controller", no_wrap=True)

@@ -29,8 +29,10 @@ def show(
     Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
     what its controllers declare; departures from the source. Of a trace, show the file that it stands for.
     """
-    from cwndlab import _native, catalogue, files
+    from cwndlab import _native
     from cwndlab.controllers.loading import load
+    from cwndlab.engine import catalogue
+    from cwndlab.output import files
 
     load(controllers)
     kind, entry = catalogue.find(name)
@@ -45,7 +47,7 @@ def show(
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:
-    from cwndlab.terminal import output
+    from cwndlab.system.terminal import output
 
     console = output()
     console.print(f"{entry['name']} ({kind}): {entry['summary']}", markup=False)
@@ -91,7 +93,7 @@ def _environment(entry: dict[str, Any]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from cwndlab.numbers import plain
+    from cwndlab.statistics.numbers import plain
 
     grid = Table.grid(padding=(0, 2, 0, 0))
     actions = (f"{number}: {action}" for number, action in enumerate(entry["actions"]))
@@ -126,7 +128,7 @@ def _table(params: Sequence[dict[str, Any]]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from cwndlab.catalogue import shown
+    from cwndlab.engine.catalogue import shown
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("name", no_wrap=True)

@@ -58,12 +58,12 @@ def sweep(
         read_scenario,
         run_all,
     )
-    from cwndlab.grid import grid, parse_axis
-    from cwndlab.recording import Record
-    from cwndlab.seeds import parse_seeds
-    from cwndlab.swept import collect
-    from cwndlab.tables.sweep import print_sweep
-    from cwndlab.totals import checked_link
+    from cwndlab.output.tables.sweep import print_sweep
+    from cwndlab.results.recording import Record
+    from cwndlab.results.sweep import collect
+    from cwndlab.results.totals import checked_link
+    from cwndlab.scenarios.grid import grid, parse_axis
+    from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
     axes = [parse_axis(text) for text in over]

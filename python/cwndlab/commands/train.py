@@ -10,7 +10,7 @@ import typer
 from cwndlab.commands.options import AsJson, Out, Overrides
 
 if TYPE_CHECKING:
-    from cwndlab.environments.training import Training
+    from cwndlab.learning.training import Training
 
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
@@ -50,12 +50,13 @@ def train(
 
     Ctrl-C keeps what was learned so far; --resume goes on from there as if nothing had been.
     """
-    from cwndlab import files, writing
     from cwndlab.commands.deliver import INTERRUPTED, prepared
-    from cwndlab.environments.training import train as learn
-    from cwndlab.progress import progress
-    from cwndlab.reading import read
-    from cwndlab.scenario import parse_override
+    from cwndlab.learning.training import train as learn
+    from cwndlab.output import files
+    from cwndlab.scenarios.scenario import parse_override
+    from cwndlab.system import writing
+    from cwndlab.system.progress import progress
+    from cwndlab.system.reading import read
 
     changes = dict(parse_override(text) for text in overrides)
     weights = None if given is None else read_weights(given)
@@ -77,7 +78,7 @@ def train(
 def read_weights(file: Path) -> bytes:
     """Read a file of weights."""
     from cwndlab import _native
-    from cwndlab.reading import read
+    from cwndlab.system.reading import read
 
     return read(file, _native.WEIGHTS_BYTES, "a file of weights (safetensors)")
 

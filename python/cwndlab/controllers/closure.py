@@ -15,7 +15,7 @@ from cwndlab.controllers import installed, sources
 from cwndlab.controllers.imports import Imports, imports
 from cwndlab.controllers.places import UnknowableError, is_installed, is_own
 from cwndlab.controllers.sources import SourceLoader
-from cwndlab.process import changed_since_start
+from cwndlab.system.process import changed_since_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cwndlab import _native, catalogue
-from cwndlab.controllers import code, faults, origins, sources
+from cwndlab import _native
+from cwndlab.controllers import code, faults, sources
 from cwndlab.controllers.parameters import Parameter, declared_by
+from cwndlab.engine import catalogue, origins
+from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
-from cwndlab.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,15 +61,6 @@ class Declaration:
         return faults.told(error, f"{self.name}.{method}", self.cls, method)
 
 
-# By name, in the order of registration.
-_registered: dict[str, Declaration] = {}
-
-
-def registered() -> Mapping[str, Declaration]:
-    """The controllers of this process by their names."""
-    return _registered
-
-
 def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -> Callable[[C], C]:
     """Register a class as the algorithm `name`: `@cwndlab.controller("my-aimd")`.
 
@@ -82,8 +74,7 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
         written = code.of(cls)
         declared = _declared(cls, name, source, departures, written.file)
         _native.register(declared)
-        _registered[name] = declared
-        origins.note(name, written.file, written.sha256)
+        origins.note(name, written.file, written.sha256, declared)
         return cls
 
     return register
@@ -122,12 +113,15 @@ def _check_name(name: str, file: str | None) -> None:
         raise InputError(
             f"controller {name!r}: a name has letters, digits, dots, dashes and underscores, as 'my-aimd'"
         )
-    shipped = {algorithm["name"] for algorithm in catalogue.read()["algorithms"]} - set(_registered)
+    registered = origins.in_python()
+    shipped = {algorithm["name"] for algorithm in catalogue.read()["algorithms"]} - set(registered)
     if name in shipped:
         raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
     # A cell of a notebook or a module that is loaded again defines its class again: the later one holds.
-    if name in _registered and _registered[name].file != file:
-        raise InputError(f"controller {name!r}: {_registered[name].file} has registered this name already")
+    if name in registered and registered[name].loaded_by != file:
+        raise InputError(
+            f"controller {name!r}: {registered[name].loaded_by} has registered this name already"
+        )
 
 
 def _callbacks(cls: type, name: str) -> list[str]:

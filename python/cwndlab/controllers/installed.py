@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab.controllers.places import UnknowableError
-from cwndlab.process import changed_since_start
+from cwndlab.system.process import changed_since_start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

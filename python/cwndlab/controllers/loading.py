@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from cwndlab.controllers import sources
 from cwndlab.controllers.code import shown
 from cwndlab.controllers.faults import told_of_module
-from cwndlab.controllers.origins import known
+from cwndlab.engine.origins import known
 from cwndlab.errors import InputError
-from cwndlab.reading import MIB, read
+from cwndlab.system.reading import MIB, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

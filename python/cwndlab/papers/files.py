@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab import writing
-from cwndlab.files import REPORT, dump
-from cwndlab.frames import joined, runs_frame
-from cwndlab.table_files import write_csv, write_parquet
+from cwndlab.output.files import REPORT, dump
+from cwndlab.results.frames import joined, runs_frame
+from cwndlab.system import writing
+from cwndlab.system.table_files import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from cwndlab.papers.reproduction import Reproduction
+    from cwndlab.papers.judging.reproduction import Reproduction
 
 DOCUMENT = "reproduction.json"
 
@@ -43,24 +43,26 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
 
 def write_figures(reproduction: Reproduction, folder: Path, threads: int | None = None) -> None:
     """Draw the papers' figures, each as PNG, SVG and PDF; earlier ones go. A quick look has none."""
-    from cwndlab.papers import plots
+    from cwndlab.papers import figures
 
-    place = folder / plots.FOLDER
+    place = folder / figures.FOLDER
     writing.make_folder(place)
-    for kind in plots.KINDS:
+    for kind in figures.KINDS:
         for old in place.glob(f"*.{kind}"):
             writing.remove(old)
     if not reproduction.quick:
         drawn = {
-            plots.stem(paper.paper.id, each): each for paper in reproduction.papers for each in paper.figures
+            figures.stem(paper.paper.id, each): each
+            for paper in reproduction.papers
+            for each in paper.figures
         }
-        plots.save_all(drawn, place, threads)
+        figures.save_all(drawn, place, threads)
 
 
 def write_report(reproduction: Reproduction, folder: Path) -> None:
     """Write the report."""
-    from cwndlab.pages.reproduction import reproduction_page
-    from cwndlab.report import write
+    from cwndlab.output.html import write
+    from cwndlab.papers.report.reproduction import reproduction_page
 
     write(reproduction_page(reproduction), folder / REPORT)
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.numbers import counted
-from cwndlab.reading import MIB, read
+from cwndlab.statistics.numbers import counted
+from cwndlab.system.reading import MIB, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,0 +1,130 @@
+"""`cwndlab.run`, `compare`, `sweep`: what the commands do, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.api.results import Comparison, Result, Sweep
+from cwndlab.errors import InputError
+from cwndlab.results.comparison import contest
+from cwndlab.results.recording import Record
+from cwndlab.results.sweep import collect
+from cwndlab.results.totals import checked_link
+from cwndlab.running.execution import execute
+from cwndlab.scenarios import grid, scenario
+from cwndlab.scenarios import seeds as seeds_
+
+if TYPE_CHECKING:
+    import os
+
+    from cwndlab.results import result
+
+    Source = str | os.PathLike[str] | Mapping[str, Any]
+    Seeds = int | Iterable[int]
+
+
+def run(
+    source: Source,
+    seeds: Seeds = 5,
+    overrides: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    *,
+    record: str = "first",
+    fresh: bool = False,
+) -> Result:
+    """Run a scenario and return its result.
+
+    `source` is a path, the text of a scenario (anything with a line break), or a dictionary with the keys of
+    a scenario file. `seeds` is how many (1 to that) or which. `overrides` maps keys such as `flow.0.cc` to
+    values: numbers, true or false, lists of them, or texts as `--set` takes them. `threads` are runs at a
+    time (default: all cores). `record` tells of which seeds the series are kept: of the `first`, of `all`, or
+    of `none`. Finished runs are reused unless `fresh`.
+
+    Raises `ScenarioError` with all problems if the scenario has any, `InputError` if an argument is wrong,
+    and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the runs that are
+    finished for the next time.
+    """
+    experiment = _scenario(source, overrides)
+    experiment.validate()
+    [result] = _execute([experiment], seeds, threads, record, fresh=fresh)
+    return Result.of(result)
+
+
+def compare(
+    source: Source,
+    algorithms: Sequence[str],
+    flows: Sequence[str | int] = (),
+    seeds: Seeds = 5,
+    overrides: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    *,
+    link: str | None = None,
+    record: str = "first",
+    fresh: bool = False,
+) -> Comparison:
+    """Run a scenario with each of these algorithms and return the comparison, paired by seed.
+
+    `flows` (names or places) take the algorithms; all flows do if none is given. If some are given, the
+    scenario is also run without them, which tells the harm that they do to the others. The first algorithm
+    is the baseline of the differences. `link` is the link whose queue the totals tell of; default: the one
+    that delayed packets most. The other arguments and the errors are those of `run`.
+    """
+    plan = contest(_scenario(source, overrides), list(algorithms), [str(flow) for flow in flows])
+    checked_link(plan.scenario, link)
+    results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh)
+    return Comparison.of(plan.result(results, link))
+
+
+def sweep(
+    source: Source,
+    over: Mapping[str, Sequence[Any]],
+    seeds: Seeds = 5,
+    overrides: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    *,
+    link: str | None = None,
+    fresh: bool = False,
+) -> Sweep:
+    """Run a scenario over a grid and return all results.
+
+    `over` maps keys to the values that they take: `{"link.cell.queue": ["1 bdp", "codel"]}`; a `*` in a key
+    stands for every flow or link. Nothing is recorded over time. The other arguments and the errors are those
+    of `compare`.
+    """
+    base = _scenario(source, overrides)
+    axes = [grid.Axis(key, tuple(_shown(value) for value in values)) for key, values in over.items()]
+    points = grid.grid(base, axes)
+    checked_link(base, link)
+    results = _execute([point.scenario for point in points], seeds, threads, Record.NONE, fresh=fresh)
+    return Sweep.of(collect(base, axes, points, results, link))
+
+
+def _execute(
+    scenarios: Sequence[scenario.Scenario], seeds: Seeds, threads: int | None, record: str, *, fresh: bool
+) -> list[result.Result]:
+    if threads is not None and threads < 1:
+        raise InputError(f"{threads} threads: expected at least 1")
+    if record not in list(Record):
+        raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
+    chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
+    results = execute(scenarios, chosen, record=Record(record), threads=threads, fresh=fresh)
+    if any(result.interrupted for result in results):
+        raise KeyboardInterrupt
+    return results
+
+
+def _shown(value: Any) -> str:
+    """A value as `--set` takes it; the forms of JSON are those of TOML here."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _scenario(source: Source, overrides: Mapping[str, Any] | None) -> scenario.Scenario:
+    changes = tuple((key, _shown(value)) for key, value in (overrides or {}).items())
+    if isinstance(source, Mapping):
+        return scenario.from_mapping(source, changes)
+    if isinstance(source, str) and "\n" in source:
+        return scenario.Scenario(source.encode(), "<text>", changes)
+    return scenario.load(Path(source), changes)

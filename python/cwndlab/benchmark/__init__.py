@@ -1,0 +1,1 @@
+"""What `cwndlab bench` measures."""

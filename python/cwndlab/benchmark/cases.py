@@ -1,0 +1,126 @@
+"""Speed measurements, each in a process of its own, so that the peak of memory is the case's."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.engine.suggestions import did_you_mean
+from cwndlab.errors import CwndlabError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# One CUBIC flow; with Reno in Rust and in Python it tells what the way into Python and back costs.
+_BASE = "one-flow-100mbit"
+_PYTHON_CONTROLLER = "python-controller"
+# A step of an environment, beside the same decision made inside the simulation.
+_GYM_STEP = "gym-step"
+# Few packets between two decisions, so that the difference is not lost in the simulation's own time.
+_GYM_LINK = """
+duration = "200 s"
+
+[[link]]
+name  = "bottleneck"
+rate  = "10 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+name = "a"
+cc   = "dqn-newreno"
+path = ["bottleneck"]
+"""
+# The action that leaves the window as it is.
+_STAY = 3
+
+
+def chosen(case: str | None) -> list[str]:
+    """All cases, or the one named."""
+    known = [*_native.bench_cases(), _PYTHON_CONTROLLER]
+    if importlib.util.find_spec("gymnasium"):
+        known.append(_GYM_STEP)
+    if case is None:
+        return known
+    if case not in known:
+        raise InputError(f"no case is called {case!r}; {did_you_mean(case, known, ', '.join(known))}")
+    return [case]
+
+
+def measure(case: str, repeats: int) -> dict[str, Any]:
+    """Run one case; the best of `repeats` by CPU time."""
+    command = [sys.executable, "-m", "cwndlab.benchmark.cases", case, str(repeats)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise CwndlabError(f"{case} failed: {answer.stderr.strip().rpartition(chr(10))[2]}")
+    measured: dict[str, Any] = json.loads(answer.stdout)
+    return measured
+
+
+def _measured(case: str, repeats: int) -> dict[str, Any]:
+    if case == _PYTHON_CONTROLLER:
+        return _python_controller(repeats)
+    if case == _GYM_STEP:
+        return _gym_step(repeats)
+    measured: dict[str, Any] = json.loads(_native.bench(case, repeats, []))
+    return measured
+
+
+def _python_controller(repeats: int) -> dict[str, Any]:
+    """Reno in Python; a step is an ACK, and costs what it takes beyond one of Reno in Rust."""
+    from cwndlab.benchmark.reno import Reno
+
+    def run(algorithm: str, times: int) -> dict[str, Any]:
+        measured: dict[str, Any] = json.loads(_native.bench(_BASE, times, [("flow.0.cc", algorithm)]))
+        return measured
+
+    rust, python = run("reno", repeats), run("python-reno", repeats)
+    # Counted in a run of its own, not to be paid for in those that are timed.
+    acks = 0
+    on_ack = Reno.on_ack
+
+    def counted(self: Reno, ack: _native.Ack) -> None:
+        nonlocal acks
+        acks += 1
+        on_ack(self, ack)
+
+    Reno.on_ack = counted  # type: ignore[method-assign]
+    run("python-reno", 1)
+    us_per_op = (python["cpu_s"] - rust["cpu_s"]) * 1e6 / acks
+    return {**python, "name": _PYTHON_CONTROLLER, "us_per_op": us_per_op}
+
+
+def _gym_step(repeats: int) -> dict[str, Any]:
+    """Act from outside, and let the same agent act inside; a step costs what it takes beyond."""
+    from cwndlab.gym.single import FlowEnv
+
+    env = FlowEnv("cwndlab/DqnNewReno-v0", scenario=_GYM_LINK)
+    inside = f'{{ name = "always", actions = "newreno", action = {_STAY} }}'
+    steps = 0
+
+    def outside() -> None:
+        nonlocal steps
+        env.reset(seed=1)
+        steps, ended = 0, False
+        while not ended:
+            _, _, _, ended, _ = env.step(_STAY)
+            steps += 1
+
+    def best(work: Callable[[], object]) -> float:
+        def once() -> float:
+            begin = time.process_time()
+            work()
+            return time.process_time() - begin
+
+        return min(once() for _ in range(repeats))
+
+    beyond_s = best(outside) - best(lambda: env.course.with_algorithm(1, inside))
+    return {"name": _GYM_STEP, "us_per_op": beyond_s * 1e6 / steps}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measured(sys.argv[1], int(sys.argv[2]))))

@@ -1,1 +1,0 @@
-"""Environments for agents that learn; `cwndlab.gym` is the door to them."""

@@ -1,0 +1,48 @@
+"""Environments for agents that learn; to import this tells Gymnasium of them.
+
+>>> import gymnasium
+>>> import cwndlab.gym
+>>> env = gymnasium.make("cwndlab/DqnCubic-v0")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab._native import Policy
+from cwndlab.engine import catalogue
+from cwndlab.errors import CwndlabError
+from cwndlab.learning import course
+from cwndlab.learning.scores import score
+from cwndlab.learning.training import train
+
+try:
+    import gymnasium
+except ModuleNotFoundError:
+    raise CwndlabError(course.GYM) from None
+
+from cwndlab.gym.single import FlowEnv
+from cwndlab.gym.vector import FlowVectorEnv
+
+if TYPE_CHECKING:
+    from cwndlab.gym.multi import FlowsEnv
+
+__all__ = ["FlowEnv", "FlowVectorEnv", "FlowsEnv", "Policy", "score", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    """PettingZoo is asked for by those who need it only."""
+    if name == "FlowsEnv":
+        from cwndlab.gym.multi import FlowsEnv
+
+        return FlowsEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+for _entry in catalogue.read()["environments"]:
+    gymnasium.register(
+        _entry["name"],
+        entry_point="cwndlab.gym.single:FlowEnv",
+        vector_entry_point="cwndlab.gym.vector:FlowVectorEnv",
+        kwargs={"environment": _entry["name"]},
+    )

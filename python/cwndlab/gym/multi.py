@@ -1,0 +1,127 @@
+"""Several flows on one network, each steered by an agent of its own."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import CwndlabError
+from cwndlab.learning import course as courses
+
+try:
+    import numpy as np
+    from pettingzoo import AECEnv
+
+    from cwndlab.gym.actions import checked
+    from cwndlab.gym.spaces import action_space, observation_space
+except ModuleNotFoundError:
+    raise CwndlabError(courses.PETTINGZOO) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gymnasium import spaces
+    from numpy.typing import NDArray
+
+    from cwndlab.learning.course import Overrides, Source
+
+
+class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
+    """Flows that decide in the order in which their ACKs come: PettingZoo's agent-environment cycle.
+
+    `flows` equal flows share a link that each episode draws by its seed. With `scenario` (a path, text or
+    dictionary) `flows` are the names of those that are steered. An agent is rewarded for the time since its
+    own last decision.
+    """
+
+    metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
+    render_mode = None
+
+    def __init__(
+        self,
+        environment: str,
+        flows: int | Sequence[str] = 2,
+        scenario: Source | None = None,
+        overrides: Overrides | None = None,
+    ) -> None:
+        super().__init__()
+        named, count = ([], flows) if isinstance(flows, int) else (list(flows), 1)
+        self.course = courses.course(environment, scenario, named, overrides, count)
+        self.possible_agents = self.course.agents
+        self._observation_space = observation_space(self.course)
+        self._action_space = action_space(self.course)
+        self._actions = int(self._action_space.n)
+        self._episodes = _native.Episodes(self.course)
+        # Of the first episode, and by it of those that follow, where no seed is given.
+        self._seed: int | None = secrets.randbits(63)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """All agents see the same quantities."""
+        del agent
+        return self._observation_space
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """All agents have the same actions."""
+        del agent
+        return self._action_space
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode; its seed decides all that is random, and the episodes after it."""
+        # PettingZoo's own tests give options that no environment has.
+        del options
+        seed = self._seed if seed is None else courses.checked_seed(seed)
+        self._seed = None
+        seen, _, _, _, info = self._episodes.reset(seed)
+        self.agents = list(self.possible_agents)
+        nothing = np.zeros_like(seen)
+        self._seen: dict[str, NDArray[np.float32]] = dict.fromkeys(self.agents, nothing)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._turn_of(self.possible_agents[self._episodes.turn], seen, info)
+
+    def observe(self, agent: str) -> NDArray[np.float32]:
+        """What an agent saw at its last decision, or at the end."""
+        return self._seen[agent]
+
+    def step(self, action: np.int64 | int | None) -> None:
+        """Act for the agent whose turn it is, and go on to the next decision of any."""
+        if not hasattr(self, "agent_selection"):
+            raise RuntimeError("there is no episode yet: call reset")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        chosen = checked(action, self._actions, f" of {agent}")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        seen, reward, terminated, truncated, info = self._episodes.step(chosen)
+        turn = self.possible_agents[self._episodes.turn]
+        self.rewards[turn] = reward
+        self._turn_of(turn, seen, info)
+        if terminated or truncated:
+            self._end(turn, terminated=terminated, truncated=truncated)
+        self._accumulate_rewards()
+
+    def render(self) -> None:
+        """There is nothing to see."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _turn_of(self, agent: str, seen: NDArray[np.float32], info: dict[str, Any]) -> None:
+        self.agent_selection = agent
+        self._seen[agent] = seen
+        self.infos[agent] = info
+
+    def _end(self, told: str, *, terminated: bool, truncated: bool) -> None:
+        """Tell all agents of the end; one has been told what it sees there."""
+        for place, agent in enumerate(self.possible_agents):
+            self.terminations[agent] = terminated
+            self.truncations[agent] = truncated
+            if agent != told:
+                self._seen[agent], self.rewards[agent], _, _, self.infos[agent] = self._episodes.last(place)
+        self.agent_selection = self.agents[0]

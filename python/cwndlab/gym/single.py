@@ -1,0 +1,92 @@
+"""One flow, steered by one agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import CwndlabError, InputError
+from cwndlab.learning import course as courses
+
+try:
+    import gymnasium
+
+    from cwndlab.gym.actions import checked
+    from cwndlab.gym.spaces import action_space, observation_space
+except ModuleNotFoundError:
+    raise CwndlabError(courses.GYM) from None
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cwndlab.learning.course import Overrides, Source
+
+    Observation = NDArray[np.float32]
+
+
+class FlowEnv(gymnasium.Env[Any, Any]):
+    """A flow of a simulated network whose congestion control waits for this agent at each decision.
+
+    Each episode draws a link by its seed, unless `scenario` (a path, text or dictionary) names one; `flow` is
+    then the flow that is steered (default: the first). `overrides` maps keys such as
+    `flow.0.decision_delay` to values, as for `cwndlab.run`.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
+
+    def __init__(
+        self,
+        environment: str,
+        scenario: Source | None = None,
+        flow: str | None = None,
+        overrides: Overrides | None = None,
+    ) -> None:
+        self.course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+        if len(self.course.agents) != 1:
+            named = ", ".join(self.course.agents)
+            raise InputError(f"{environment}: one agent cannot steer {named}; name one flow, or use FlowsEnv")
+        self.observation_space = observation_space(self.course)
+        self.action_space = action_space(self.course)
+        self._actions = int(self.action_space.n)
+        self._episodes = _native.Episodes(self.course)
+        self._seeded = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; its seed decides all that is random, and the episodes after it."""
+        super().reset(seed=seed)
+        courses.refuse_options(options)
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**63))
+        self._seeded = True
+        observation, _, _, _, info = self._episodes.reset(
+            None if seed is None else courses.checked_seed(seed)
+        )
+        return observation, self._described(info)
+
+    def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Act, and go on to the next decision."""
+        return self._episodes.step(checked(action, self._actions))
+
+    @property
+    def inputs(self) -> str | None:
+        """What is seen and how it is scaled, as weights that are to play in a scenario name it."""
+        return self.course.inputs
+
+    def outcome(self) -> dict[str, Any]:
+        """End the episode and give what was measured, as `cwndlab run --json` has it of one seed."""
+        import json
+
+        measured: dict[str, Any] = json.loads(self._episodes.finish())
+        return measured
+
+    def _described(self, info: dict[str, Any]) -> dict[str, Any]:
+        """Add the seed of the episode, and the link that it has."""
+        return {**info, "seed": self._episodes.seed, **dict(self._episodes.link)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same one."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__

@@ -1,0 +1,103 @@
+"""Many environments that step together, on all cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import CwndlabError, InputError
+from cwndlab.learning import course as courses
+
+try:
+    import numpy as np
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+
+    from cwndlab.gym.actions import checked_all
+    from cwndlab.gym.spaces import action_space, observation_space
+except ModuleNotFoundError:
+    raise CwndlabError(courses.GYM) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from cwndlab.learning.course import Overrides, Source
+
+    Turns = tuple[
+        NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+    ]
+
+
+class FlowVectorEnv(VectorEnv[Any, Any, Any]):
+    """So many of one environment. The simulations run in threads without Python's lock.
+
+    An environment whose episode is over begins a new one at the next step (`AutoresetMode.NEXT_STEP`): that
+    step's action is ignored and its reward is 0.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        environment: str,
+        num_envs: int = 1,
+        scenario: Source | None = None,
+        flow: str | None = None,
+        overrides: Overrides | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise InputError(f"num_envs={num_envs}: expected at least 1")
+        if threads is not None and threads < 1:
+            raise InputError(f"threads={threads}: expected at least 1")
+        course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+        self.num_envs = num_envs
+        self.single_observation_space = observation_space(course)
+        self.single_action_space = action_space(course)
+        self._actions = int(action_space(course).n)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._fleet = _native.EpisodeFleet(course, num_envs, threads)
+        self._seeded = False
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode in each. Of one seed the first environment has it, the others those after it."""
+        courses.refuse_options(options)
+        seen, _, _, _, info = self._fleet.reset(self._seeds(seed))
+        return seen, _masked(info)
+
+    def step(self, actions: NDArray[np.int64]) -> Turns:
+        """Act in each, and go on to its next decision."""
+        chosen = checked_all(actions, self.num_envs, self._actions)
+        seen, rewards, terminated, truncated, info = self._fleet.step(chosen)
+        return seen, rewards, terminated, truncated, _masked(info)
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None and not self._seeded:
+            # The generator of a vector environment seeds itself from the system.
+            seed = int(self.np_random.integers(2**62))
+        self._seeded = True
+        if seed is None:
+            return [None] * self.num_envs
+        if not isinstance(seed, int):
+            seeds = list(seed)
+            if len(seeds) != self.num_envs:
+                raise InputError(f"{len(seeds)} seeds for {self.num_envs} environments")
+            return [None if each is None else courses.checked_seed(each) for each in seeds]
+        self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
+        return [courses.checked_seed(seed + place) for place in range(self.num_envs)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a seed yet, it and its copy begin with the same ones."""
+        self.np_random  # noqa: B018 (draws one from the system)
+        return self.__dict__
+
+
+def _masked(info: dict[str, Any]) -> dict[str, Any]:
+    """Beside each value, which environments have it, as Gymnasium has it."""
+    masks = {f"_{name}": np.ones(len(values), dtype=bool) for name, values in info.items()}
+    return info | masks

@@ -1,0 +1,1 @@
+"""Episodes for agents that learn: training and scores. Nothing here needs Gymnasium."""

@@ -1,0 +1,73 @@
+"""What the episodes of an environment are made from, as its users give it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+from cwndlab.learning import copies
+from cwndlab.scenarios import scenario
+from cwndlab.scenarios.seeds import MAX_SEED
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from cwndlab import _native
+
+    Source = str | os.PathLike[str] | Mapping[str, Any]
+    Overrides = Mapping[str, Any]
+
+GYM = "gymnasium is missing: pip install 'cwndlab[gym]'"
+PETTINGZOO = "pettingzoo is missing: pip install 'cwndlab[multi]'"
+
+
+def course(
+    environment: str,
+    source: Source | None,
+    steered: Sequence[str],
+    overrides: Overrides | None,
+    flows: int = 1,
+) -> _native.EnvironmentCourse:
+    """Make it: of a scenario in which these flows are steered, or of drawn links with so many flows."""
+    changes = [(key, _shown(value)) for key, value in (overrides or {}).items()]
+    if source is None:
+        if steered:
+            raise InputError(
+                f"flow={steered[0]!r}: flows have names in a scenario only; scenario= is missing"
+            )
+        given = None
+    else:
+        loaded = _loaded(source)
+        given = (loaded.text, loaded.file, list(steered))
+    return copies.made((environment, given, flows, changes))
+
+
+def checked_seed(seed: int) -> int:
+    """Refuse a seed that the simulator has not."""
+    if not 0 <= seed <= MAX_SEED:
+        raise InputError(f"seed={seed}: expected a whole number from 0 to {MAX_SEED}")
+    return seed
+
+
+def refuse_options(options: Mapping[str, Any] | None) -> None:
+    """Refuse what `reset` would not heed."""
+    if options:
+        raise InputError(f"options={dict(options)!r}: an environment has none; see scenario= and overrides=")
+
+
+def _loaded(source: Source) -> scenario.Scenario:
+    from collections.abc import Mapping
+
+    if isinstance(source, Mapping):
+        return scenario.from_mapping(source)
+    if isinstance(source, str) and "\n" in source:
+        return scenario.Scenario(source.encode(), "<text>")
+    return scenario.load(Path(source))
+
+
+def _shown(value: Any) -> str:
+    """A value as `--set` takes it."""
+    return value if isinstance(value, str) else json.dumps(value)

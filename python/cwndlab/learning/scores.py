@@ -1,0 +1,124 @@
+"""How agents and algorithms fare in the same episodes: what tells learning from luck."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import InputError
+from cwndlab.learning import course as courses
+from cwndlab.statistics.measure import Measure, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cwndlab.learning.course import Overrides
+
+# Controls and algorithms that take the place of the agent.
+ALGORITHMS = ("constant", "cubic", "bbr3")
+RANDOM = "random"
+# Agents that know one action; the one with the largest reward is told.
+ALWAYS = "always"
+TRAINED = "trained"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one controller reached, over the seeds."""
+
+    name: str
+    # Goodput over the rate of the link, and mean RTT over that of the empty link.
+    goodput_share: Measure
+    rtt_ratio: Measure
+    retransmitted_share: Measure
+    # Of agents only: nobody rewards an algorithm.
+    mean_reward: Measure
+
+    def to_json(self) -> dict[str, Any]:
+        """Name, then each measure by its name."""
+        measures = {name: value for name, value in vars(self).items() if isinstance(value, Measure)}
+        return {"name": self.name, **{name: value.to_json() for name, value in measures.items()}}
+
+
+@dataclass(frozen=True)
+class _Played:
+    outcome: dict[str, Any]
+    mean_reward: float | None = None
+
+
+def score(
+    environment: str,
+    seeds: Sequence[int],
+    weights: bytes | None = None,
+    overrides: Overrides | None = None,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Score]:
+    """Play the drawn episodes of these seeds: algorithms, agents that know nothing, a trained one."""
+    course = courses.course(environment, None, [], overrides)
+    _, actions = course.spaces
+    stubborn = {f"{ALWAYS} {action}": _agent(course, partial(_same, action)) for action in range(actions)}
+    players = {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(course)} | stubborn
+    if weights is not None:
+        try:
+            players[TRAINED] = _agent(course, _native.Policy(weights))
+        except ValueError as error:
+            raise InputError(f"the weights: {error}") from None
+    scores = {}
+    for place, (name, play) in enumerate(players.items()):
+        rows = [_row(course, seed, play(seed)) for seed in seeds]
+        scores[name] = Score(name, *(measure(column) for column in zip(*rows, strict=True)))
+        watch((place + 1) / len(players))
+    best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
+    return [score for name, score in scores.items() if name not in stubborn or name == best]
+
+
+def _algorithm(course: _native.EnvironmentCourse, name: str) -> Callable[[int], _Played]:
+    return lambda seed: _Played(json.loads(course.with_algorithm(seed, name)))
+
+
+def _same(action: int, _: Any) -> int:
+    return action
+
+
+def _random(course: _native.EnvironmentCourse) -> Callable[[int], _Played]:
+    import numpy as np
+
+    _, actions = course.spaces
+
+    def play(seed: int) -> _Played:
+        generator = np.random.default_rng(seed)
+        return _agent(course, lambda _: int(generator.integers(actions)))(seed)
+
+    return play
+
+
+def _agent(course: _native.EnvironmentCourse, choose: Callable[[Any], int]) -> Callable[[int], _Played]:
+    episodes = _native.Episodes(course)
+
+    def rewards(seed: int) -> Iterator[float]:
+        seen, _, terminated, truncated, _ = episodes.reset(seed)
+        while not (terminated or truncated):
+            seen, reward, terminated, truncated, _ = episodes.step(choose(seen))
+            yield reward
+
+    def play(seed: int) -> _Played:
+        got = list(rewards(seed))
+        return _Played(json.loads(episodes.finish()), sum(got) / len(got))
+
+    return play
+
+
+def _row(course: _native.EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
+    link = dict(course.link(seed))
+    flow = played.outcome["flows"][0]
+    rtt_ms = flow["rtt_ms"]
+    sent = flow["sent_packets"]
+    return (
+        flow["goodput_mbps"] / link["link_rate_mbps"],
+        None if rtt_ms is None or not link["link_rtt_ms"] else rtt_ms / link["link_rtt_ms"],
+        flow["retransmitted_packets"] / sent if sent else None,
+        played.mean_reward,
+    )

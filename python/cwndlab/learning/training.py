@@ -1,0 +1,106 @@
+"""A DQN of this laboratory that learns in an environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import CwndlabError, InputError
+from cwndlab.learning import course as courses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cwndlab.learning.course import Overrides, Source
+
+# Decisions between two looks at whether to stop: a fraction of a second.
+SLICE = 500
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One that was played to its end."""
+
+    seed: int
+    decisions: int
+    mean_reward: float
+
+
+@dataclass
+class Training:
+    """What was learned, and on the way."""
+
+    environment: str
+    seed: int
+    decisions: int = 0
+    interrupted: bool = False
+    episodes: list[Episode] = field(default_factory=list)
+    # Decisions before this training, if it went on from a checkpoint.
+    decisions_before: int = 0
+    # Safetensors files: what was learned, and what another training can go on from.
+    weights: bytes = b""
+    checkpoint: bytes = b""
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the files."""
+        from dataclasses import asdict
+
+        from cwndlab.results.manifest import builder
+
+        return {
+            "schema": 1,
+            "environment": self.environment,
+            "seed": self.seed,
+            "decisions": self.decisions,
+            "decisions_before": self.decisions_before,
+            "interrupted": self.interrupted,
+            "episodes": [asdict(episode) for episode in self.episodes],
+            "manifest": builder([self.seed]),
+        }
+
+
+def train(
+    environment: str,
+    decisions: int,
+    seed: int = 1,
+    scenario: Source | None = None,
+    flow: str | None = None,
+    overrides: Overrides | None = None,
+    weights: bytes | None = None,
+    checkpoint: bytes | None = None,
+    watch: Callable[[float], None] = lambda _: None,
+) -> Training:
+    """Learn from so many decisions, over as many episodes as they make; Ctrl-C ends it with what was learned.
+
+    The learner has the parameters of the environment's algorithm, `overrides` such as `flow.0.cc.gamma` over
+    them. It begins with random weights, or with `weights` (a safetensors file); or it goes on from the
+    `checkpoint` of an earlier training with the same settings, as if that had not ended.
+    """
+    if weights is not None and checkpoint is not None:
+        raise InputError("weights and checkpoint: a training begins from one of the two")
+    if decisions < 1:
+        raise InputError(f"{decisions} decisions: expected at least 1")
+    course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+    courses.checked_seed(seed)
+    try:
+        if checkpoint is None:
+            trainer = _native.Trainer(course, seed, weights)
+        else:
+            trainer = _native.Trainer.resumed(course, seed, checkpoint)
+    except ValueError as error:
+        raise InputError(f"{environment}: {error}") from None
+    training = Training(environment, seed, decisions_before=trainer.decisions)
+    try:
+        while training.decisions < decisions:
+            count = min(SLICE, decisions - training.decisions)
+            training.episodes += [Episode(*episode) for episode in trainer.train(count)]
+            training.decisions += count
+            watch(training.decisions / decisions)
+    except KeyboardInterrupt:
+        training.interrupted = True
+    except RuntimeError as error:
+        raise CwndlabError(str(error)) from None
+    training.weights = trainer.weights()
+    training.checkpoint = trainer.checkpoint()
+    return training

@@ -1,0 +1,1 @@
+"""What results leave: tables, figures, reports, files."""

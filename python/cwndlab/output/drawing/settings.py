@@ -1,0 +1,118 @@
+"""Effects over settings: points with their intervals, side by side, and the numbers of a paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from cwndlab.output.drawing.names import plain, shown
+from cwndlab.output.drawing.sheet import legend_below, sheet
+from cwndlab.output.drawing.style import looks
+from cwndlab.output.drawing.ticks import name_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from cwndlab.output.drawing.style import Look, Width
+
+HEIGHT_IN = 3.2
+# What the points of one setting take of the distance to the next.
+SHARE = 0.6
+# The longest name below a setting.
+LONGEST = 24
+# A paper's number.
+PAPER_MARK: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 7}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingPoint:
+    """A value with the ends of its interval, and what a paper has in its place."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    paper: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """One point for each setting."""
+
+    label: str
+    points: Sequence[SettingPoint]
+
+
+def draw_settings(
+    settings: Sequence[str],
+    lines: Sequence[SettingLine],
+    xlabel: str,
+    ylabel: str,
+    title: str | None = None,
+    *,
+    width: Width = "double",
+    styled: bool = True,
+) -> Figure:
+    """Draw each line's points beside those of the others; a cross is the paper's number.
+
+    The points are joined where the settings are numbers.
+    """
+    joined = all(map(_is_number, settings))
+    with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
+        ax = figure.subplots()
+        for index, (line, look) in enumerate(zip(lines, looks(len(lines)), strict=True)):
+            offset = SHARE * ((index + 0.5) / len(lines) - 0.5)
+            _draw(ax, line, look, offset, joined=joined)
+        name_ticks(figure, ax, [shown(setting, LONGEST) for setting in settings])
+        ax.set_xlim(-0.5, len(settings) - 0.5)
+        ax.grid(visible=False, axis="x")
+        if ax.dataLim.ymin >= 0:
+            ax.set_ylim(bottom=0)
+        ax.set_xlabel(plain(xlabel))
+        ax.set_ylabel(plain(ylabel))
+        handles = ax.get_legend_handles_labels()[0]
+        if any(point.paper for line in lines for point in line.points):
+            handles.append(Line2D([], [], color="0.4", label="the paper's number", **PAPER_MARK))
+        legend_below(figure, handles, styled=styled)
+        return figure
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _draw(ax: Axes, line: SettingLine, look: Look, offset: float, *, joined: bool) -> None:
+    places = offset + np.arange(len(line.points), dtype=np.float64)
+    known = [_known(point) for point in line.points]
+    values, low, high = (np.array(column, dtype=np.float64) for column in zip(*known, strict=True))
+    ax.errorbar(
+        places,
+        values,
+        yerr=[values - low, high - values],
+        color=look.colour,
+        linestyle=look.dash if joined else "none",
+        linewidth=0.7,
+        elinewidth=1.1,
+        marker=look.marker,
+        label=shown(line.label),
+    )
+    for place, point in zip(places, line.points, strict=True):
+        ax.plot([place] * len(point.paper), point.paper, color=look.colour, **PAPER_MARK)
+
+
+def _known(point: SettingPoint) -> tuple[float, float, float]:
+    """The value and the ends of its interval, which are the value itself where it has none."""
+    if point.value is None:
+        return np.nan, np.nan, np.nan
+    ends = (point.low, point.high)
+    low, high = (point.value if end is None else end for end in ends)
+    return point.value, low, high

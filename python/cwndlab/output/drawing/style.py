@@ -1,0 +1,139 @@
+"""How every figure looks, and how it is written to files.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart; dashes, markers and their filling
+differ too, for print in grey.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib as mpl
+from matplotlib.rcsetup import cycler
+
+from cwndlab.system.writing import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+Width = Literal["single", "double"]
+Filling = Literal["full", "none", "left", "bottom", "right", "top"]
+
+# One and two columns of an IEEE journal (IEEE Author Center, "Size Requirements for Graphics").
+WIDTHS_IN: dict[Width, float] = {"single": 3.5, "double": 7.16}
+
+# Without their yellow, which is too pale for a line on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1)),
+    (0, (5, 1, 1.5, 1)),
+    (0, (9, 1.5)),
+    (0, (9, 1, 1.5, 1)),
+    (0, (1.5, 2.5)),
+    (0, (5, 1, 1.5, 1, 1.5, 1)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
+FILLINGS: tuple[Filling, ...] = ("full", "none", "left", "bottom", "right", "top")
+
+# More lines than this can hardly be told apart.
+MAX_LINES = len(COLOURS)
+
+# Without the time of drawing, so that the same data give the same file.
+METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What tells one series from the others."""
+
+    colour: Any
+    dash: Any
+    marker: Any
+    filling: Filling
+
+
+@contextmanager
+def style(*, styled: bool = True) -> Iterator[None]:
+    """Draw in cwndlab's style, whatever the user's matplotlibrc says; with `styled=False`, as that says.
+
+    To change a part of it, set that in `matplotlib.rcParams` within, and draw with `styled=False`.
+    """
+    with mpl.rc_context():
+        if styled:
+            mpl.rcdefaults()
+            mpl.rcParams.update(SETTINGS)
+        yield
+
+
+def looks(count: int) -> list[Look]:
+    """Looks of `count` series: colours and dashes from the cycle in force, the rest from here."""
+    cycle = islice(mpl.rcParams["axes.prop_cycle"](), count)
+    return [
+        Look(
+            colour=properties.get("color", mpl.rcParams["lines.color"]),
+            dash=properties.get("linestyle", mpl.rcParams["lines.linestyle"]),
+            marker=properties.get("marker", MARKERS[index % len(MARKERS)]),
+            filling=FILLINGS[index % len(FILLINGS)],
+        )
+        for index, properties in enumerate(cycle)
+    ]
+
+
+def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> list[Path]:
+    """Write PNG, SVG and PDF, and tell where: the same figure gives the same bytes."""
+    paths = [folder / f"{stem}.{kind}" for kind in METADATA]
+    with style(styled=styled):
+        mpl.rcParams["svg.hashsalt"] = SETTINGS["svg.hashsalt"]
+        for path, metadata in zip(paths, METADATA.values(), strict=True):
+            with whole(path) as file:
+                figure.savefig(file, format=path.suffix.removeprefix("."), metadata=metadata)
+    return paths
+
+
+def svg(figure: Figure) -> str:
+    """The figure as an SVG element, to stand in a page: the same figure gives the same text."""
+    picture = io.StringIO()
+    with style():
+        figure.savefig(picture, format="svg", metadata=METADATA["svg"])
+    text = picture.getvalue()
+    return text[text.index("<svg") :]
+
+
+def _cycle() -> Any:
+    """Every colour with every dash: each round through the colours begins one dash later."""
+    rounds = range(len(DASHES))
+    dashes = [DASHES[(index + turn) % len(DASHES)] for turn in rounds for index in range(len(COLOURS))]
+    return cycler(color=COLOURS * len(rounds), linestyle=dashes)
+
+
+# Text stays text in SVG and PDF, and the same figure gives the same SVG. 300 dpi is the least that IEEE takes
+# for figures in colour ("Resolution and Size", as above).
+SETTINGS: Mapping[Any, Any] = {
+    "font.size": 9,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 2.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.prop_cycle": _cycle(),
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "image.cmap": "viridis",
+    "lines.linewidth": 1.1,
+    "lines.markersize": 5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "cwndlab",
+    "pdf.fonttype": 42,
+    "savefig.dpi": 300,
+}

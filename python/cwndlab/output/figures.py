@@ -1,0 +1,232 @@
+"""Figures of results: which data go into which figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cwndlab.errors import InputError
+from cwndlab.output.drawing.bands import SeedLine
+from cwndlab.output.drawing.box import Sample, draw_box
+from cwndlab.output.drawing.cdf import Curve, draw_cdf
+from cwndlab.output.drawing.fairness import draw_fairness
+from cwndlab.output.drawing.heatmap import draw_heatmap
+from cwndlab.output.drawing.pareto import draw_pareto
+from cwndlab.output.drawing.timeseries import draw_timeseries
+from cwndlab.output.tables.columns import titled
+from cwndlab.results.crowd import MANY
+from cwndlab.results.summary import components
+from cwndlab.statistics.measure import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from matplotlib.figure import Figure
+
+    from cwndlab.results.comparison import Comparison
+    from cwndlab.results.detail import Distribution
+    from cwndlab.results.recording import Column
+    from cwndlab.results.result import Result
+    from cwndlab.results.sweep import Sweep
+    from cwndlab.statistics.pareto import Point
+
+    # Results and what tells them apart; a lone result has an empty label.
+    Labelled = Sequence[tuple[str, Result]]
+
+
+def of_result(result: Result, kind: str, measure: str | None, *, styled: bool) -> Figure:
+    """Draw a figure of a run."""
+    return _drawn(
+        kind,
+        {
+            "series": lambda: series(result, styled=styled),
+            "cdf": lambda: cdf([("", result)], measure or "rtt_ms", styled=styled),
+            "box": lambda: box([("", result)], measure or "goodput_mbps", styled=styled),
+            "fairness": lambda: fairness([("", result)], styled=styled),
+        },
+    )
+
+
+def of_comparison(comparison: Comparison, kind: str, measure: str | None, *, styled: bool) -> Figure:
+    """Draw a figure of a comparison."""
+    labelled = list(zip(comparison.labels, comparison.results, strict=True))
+    return _drawn(
+        kind,
+        {
+            "box": lambda: box(labelled, measure or "goodput_mbps", styled=styled),
+            "cdf": lambda: cdf(labelled, measure or "rtt_ms", styled=styled),
+            "fairness": lambda: fairness(labelled, styled=styled),
+            "pareto": lambda: pareto(comparison.tradeoffs, comparison.name, comparison.link, styled=styled),
+        },
+    )
+
+
+def of_sweep(sweep: Sweep, kind: str, measure: str, *, styled: bool) -> Figure:
+    """Draw a figure of a sweep."""
+    return _drawn(
+        kind,
+        {
+            "pareto": lambda: pareto(sweep.tradeoffs, sweep.name, sweep.link, styled=styled),
+            "heatmap": lambda: heatmap(sweep, measure, styled=styled),
+        },
+    )
+
+
+def _drawn(kind: str, drawing: Mapping[str, Callable[[], Figure]]) -> Figure:
+    if kind not in drawing:
+        raise InputError(f"no figure {kind!r}; there are: {', '.join(drawing)}")
+    return drawing[kind]()
+
+
+def series(result: Result, *, styled: bool = True) -> Figure:
+    """Window, RTT, goodput and queue over time, of the first recorded seed."""
+    for run in result.runs:
+        if run.recording is not None:
+            senders = [*run.outcome["flows"], *components(run.outcome, "subflow")]
+            algorithms = {sender["name"]: sender["cc"] for sender in senders}
+            return draw_timeseries(
+                run.recording, f"{result.name} (seed {run.seed})", algorithms, styled=styled
+            )
+    raise InputError('no finished run was recorded; run with record="first" or "all"')
+
+
+def cdf(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
+    """The distribution of a measure of each component, over all seeds; of many, that of all together."""
+    curves = [Curve(*each) for label, result in results for each in distributed(label, result, measure)]
+    if not curves:
+        known = dict.fromkeys(each.measure for _, result in results for each in _distributions(result))
+        raise InputError(f"no distribution of {measure!r}; there are: {', '.join(known) or 'none'}")
+    return draw_cdf(curves, titled(measure).heading, _title(results), styled=styled)
+
+
+def box(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
+    """A measure of each flow over the seeds (of each group or link if it is one of theirs).
+
+    Many flows have one box an algorithm, over the flows: of each the mean over the seeds.
+    """
+    column = titled(measure)
+    samples = [
+        Sample(_joined(label, name), column.scale * np.array(values))
+        for label, result in results
+        for name, values in _boxed(result, measure).items()
+    ]
+    if not samples:
+        raise InputError(f"no flow, group or link has the measure {measure!r}")
+    return draw_box(samples, column.heading, _title(results), styled=styled)
+
+
+def fairness(results: Labelled, *, styled: bool = True) -> Figure:
+    """Jain's index over time; mean over the seeds with its 95 % interval."""
+    lines = [
+        SeedLine(
+            label or result.name,
+            result.runs[0].detail.jain_end_s,
+            np.vstack([run.detail.jain for run in result.runs]),
+        )
+        for label, result in results
+        if any(run.detail.has_fairness for run in result.runs)
+    ]
+    if not lines:
+        raise InputError("fairness over time needs two flows that run at the same time")
+    return draw_fairness(lines, _title(results), styled=styled)
+
+
+def pareto(points: Sequence[Point], name: str, link: str | None, *, styled: bool = True) -> Figure:
+    """Goodput of all flows against the queueing delay of the link."""
+    xlabel = f"queueing delay of link {link} (ms)"
+    return draw_pareto(points, xlabel, "goodput of all flows (Mbit/s)", name, styled=styled)
+
+
+def heatmap(sweep: Sweep, measure: str, *, styled: bool = True) -> Figure:
+    """A total over the last axis (columns) and the others (rows)."""
+    column = titled(measure)
+    rows, columns, cells = heat_cells(sweep, measure)
+    *others, last = (axis.key for axis in sweep.axes)
+    what = f"{column.title} of link {sweep.link}" if "queue" in measure else column.title
+    label = f"{what} ({column.unit})" if column.unit else what
+    return draw_heatmap(rows, columns, cells, label, ", ".join(others), last, sweep.name, styled=styled)
+
+
+def heat_cells(sweep: Sweep, measure: str) -> tuple[list[str], list[str], list[list[Measure]]]:
+    """Names of rows and columns, and the totals; a point that was not run has no value."""
+    column = titled(measure)
+    known = {
+        tuple(settings.values()): total.measures.get(measure, Measure(None, None, 0)).scaled(column.scale)
+        for (settings, _), total in zip(sweep.points, sweep.totals, strict=True)
+    }
+    rows = list(dict.fromkeys(key[:-1] for key in known))
+    columns = list(dict.fromkeys(key[-1] for key in known))
+    cells = [[known.get((*row, last), Measure(None, None, 0)) for last in columns] for row in rows]
+    return [", ".join(row) for row in rows], columns, cells
+
+
+def _title(results: Labelled) -> str:
+    return results[0][1].name
+
+
+def _joined(label: str, name: str) -> str:
+    return f"{name}: {label}" if label else name
+
+
+def distributed(
+    label: str,
+    result: Result,
+    measure: str,
+    *,
+    most: int = MANY,
+    counts: Callable[[Distribution], bool] = lambda _: True,
+) -> Iterator[tuple[str, Column, Column]]:
+    """Label, middles of buckets and counts of each component; of more than `most`, of each algorithm.
+
+    Whatever `counts` does not hold for is left out.
+    """
+    parts: dict[str, list[Distribution]] = {}
+    for each in _distributions(result):
+        if each.measure == measure and counts(each):
+            parts.setdefault(each.name, []).append(each)
+    if len(parts) > most:
+        kinds = {name: found[0].kind for name, found in parts.items()}
+        parts = {
+            together: [each for name in names for each in parts[name]]
+            for together, names in _together(result, kinds).items()
+        }
+    for name, found in parts.items():
+        middles = np.concatenate([each.middle for each in found])
+        weights = np.concatenate([each.count for each in found])
+        yield _joined(label, name), middles, weights
+
+
+def _together(result: Result, kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """The components of each algorithm and kind, under what they are called together: `5000 cubic flows`."""
+    first = result.runs[0].outcome
+    senders = [*first["flows"], *components(first, "subflow"), *(first.get("groups") or [])]
+    algorithms = {sender["name"]: sender["cc"] for sender in senders}
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, kind in kinds.items():
+        found.setdefault((algorithms.get(name, ""), kind), []).append(name)
+    return {
+        f"{len(names)} {f'{algorithm} {kind}'.strip()}s": names for (algorithm, kind), names in found.items()
+    }
+
+
+def _distributions(result: Result) -> Iterator[Distribution]:
+    return (each for run in result.runs for each in run.detail.distributions)
+
+
+def _boxed(result: Result, measure: str) -> dict[str, list[float]]:
+    """The values of each flow, group or link that has the measure: those of the first kind that does."""
+    for kind in ("flow", "group", "link"):
+        values: dict[str, list[float]] = {}
+        for component in (each for run in result.runs for each in components(run.outcome, kind)):
+            if component.get(measure) is not None:
+                values.setdefault(component["name"], []).append(component[measure])
+        if len(values) > MANY:
+            together = _together(result, dict.fromkeys(values, kind))
+            return {
+                label: [sum(values[name]) / len(values[name]) for name in names]
+                for label, names in together.items()
+            }
+        if values:
+            return values
+    return {}

@@ -1,0 +1,146 @@
+"""What a chart hands to the script that draws it, and to those who cannot see it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from cwndlab.output.html.links import target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cwndlab.output.html.document import ScatterChart, ScatterPoint, Series, TimeChart, Values
+
+# More than a screen can show, and half the size of the file.
+SIGNIFICANT_DIGITS = 6
+
+Looks = dict[str, int]
+
+
+def looks(labels: Iterable[str]) -> Looks:
+    """Number the labels: each number has a colour, a dash and a sign of its own."""
+    return {label: index for index, label in enumerate(dict.fromkeys(labels))}
+
+
+def time_looks(charts: Sequence[TimeChart]) -> Looks:
+    """The looks of all series of charts that stand together."""
+    return looks(series.label for chart in charts for series in chart.series)
+
+
+def time_data(chart: TimeChart, look: Mapping[str, int]) -> dict[str, Any]:
+    """The data of lines over time."""
+    return {
+        **_axes(chart),
+        "x": _rounded(chart.x),
+        "series": [_series(series, look[series.label]) for series in chart.series],
+        "events": [
+            {"x": number(event.x), "label": event.label} for event in chart.events if math.isfinite(event.x)
+        ],
+    }
+
+
+def scatter_data(chart: ScatterChart) -> dict[str, Any]:
+    """The data of points; those that lack a coordinate cannot be drawn."""
+    look = looks(point.series for point in chart.points)
+    return {
+        **_axes(chart),
+        "series": [{"label": label, "look": index} for label, index in look.items()],
+        "points": [_point(point, look[point.series]) for point in drawn(chart)],
+    }
+
+
+def drawn(chart: ScatterChart) -> list[ScatterPoint]:
+    """The points that have both coordinates."""
+    return [point for point in chart.points if number(point.x) is not None and number(point.y) is not None]
+
+
+def time_summary(chart: TimeChart) -> str:
+    """The chart in words."""
+    parts = [f"{chart.y_label} over {chart.x_label}"]
+    if chart.x:
+        parts[0] += f" from {_spoken(chart.x[0])} to {_with_unit(chart.x[-1], chart.x_unit)}"
+    parts += [f"{series.label}: {_extent(series.values, chart.y_unit)}" for series in chart.series]
+    return f"{chart.title}. {'; '.join(parts)}."
+
+
+def scatter_summary(chart: ScatterChart) -> str:
+    """The chart in words."""
+    points = drawn(chart)
+    horizontal = _extent([point.x for point in points], chart.x_unit)
+    vertical = _extent([point.y for point in points], chart.y_unit)
+    return (
+        f"{chart.title}. {len(points)} points: {chart.x_label} {horizontal}, {chart.y_label} {vertical}. "
+        "The table has the same values."
+    )
+
+
+def embedded(data: Any) -> Markup:
+    """Format as JSON that can stand in an HTML script element: without `<` nothing in it ends the element."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", r"\u003c"))
+
+
+def number(value: float | None) -> float | None:
+    """Round to what is worth its bytes; nothing for what is no number."""
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def _axes(chart: TimeChart | ScatterChart) -> dict[str, Any]:
+    return {
+        "xLabel": chart.x_label,
+        "xUnit": chart.x_unit,
+        "yLabel": chart.y_label,
+        "yUnit": chart.y_unit,
+    }
+
+
+def _series(series: Series, look: int) -> dict[str, Any]:
+    data = {"label": series.label, "look": look, "values": _rounded(series.values)}
+    if series.band is not None:
+        data["low"], data["high"] = map(_rounded, series.band)
+    return data
+
+
+def _point(point: ScatterPoint, look: int) -> dict[str, Any]:
+    ends = {
+        "xLow": number(point.x_low),
+        "xHigh": number(point.x_high),
+        "yLow": number(point.y_low),
+        "yHigh": number(point.y_high),
+    }
+    return {
+        "label": point.label,
+        "look": look,
+        "x": number(point.x),
+        "y": number(point.y),
+        **{name: end for name, end in ends.items() if end is not None},
+        **({"href": target(point.href)} if point.href is not None else {}),
+        **({"hint": point.hint} if point.hint is not None else {}),
+        **({"front": True} if point.front else {}),
+    }
+
+
+def _rounded(values: Values) -> list[float | None]:
+    return [number(value) for value in values]
+
+
+def _extent(values: Values, unit: str) -> str:
+    there = [value for value in values if value is not None and math.isfinite(value)]
+    if not there:
+        return "no values"
+    return f"{_spoken(min(there))} to {_with_unit(max(there), unit)}"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{_spoken(value)} {unit}".rstrip()
+
+
+def _spoken(value: float) -> str:
+    return f"{value:.4g}"

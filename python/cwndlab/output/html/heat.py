@@ -1,0 +1,77 @@
+"""The colours of a heat map: from dark blue for the least value to yellow, and from dark to light in grey."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeGuard
+
+if TYPE_CHECKING:
+    from cwndlab.output.html.document import HeatMap
+
+Colour = tuple[int, int, int]
+
+# Viridis by S. van der Walt and N. Smith (CC0) at equal steps, straight lines between.
+VIRIDIS: tuple[Colour, ...] = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
+BLACK: Colour = (0, 0, 0)
+WHITE: Colour = (255, 255, 255)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the greatest value of a map."""
+
+    low: float
+    high: float
+
+    def share(self, value: float) -> float:
+        """Where a value stands, from 0 to 1; in the middle if all are the same."""
+        width = self.high - self.low
+        return (value - self.low) / width if width > 0 else 0.5
+
+
+def range_of(heat_map: HeatMap) -> Range | None:
+    """The range of the values that are there."""
+    there = [cell.value for row in heat_map.cells for cell in row if is_there(cell.value)]
+    return Range(min(there), max(there)) if there else None
+
+
+def is_there(value: float | None) -> TypeGuard[float]:
+    """Whether a value can be coloured."""
+    return value is not None and math.isfinite(value)
+
+
+def colour(share: float) -> Colour:
+    """The colour at a place from 0 to 1."""
+    position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
+    index = min(int(position), len(VIRIDIS) - 2)
+    rest = position - index
+    left, right = list(pairwise(VIRIDIS))[index]
+    red, green, blue = (round(a + rest * (b - a)) for a, b in zip(left, right, strict=True))
+    return red, green, blue
+
+
+def text_colour(background: Colour) -> Colour:
+    """Black or white, whichever is read more easily."""
+    return max(BLACK, WHITE, key=lambda text: contrast(text, background))
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Contrast ratio of WCAG 2: from 1 to 21, 4.5 is enough for text."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def css(of: Colour) -> str:
+    """As a style sheet has it."""
+    return "#{:02x}{:02x}{:02x}".format(*of)
+
+
+def _luminance(of: Colour) -> float:
+    red, green, blue = (_linear(channel / 255) for channel in of)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)

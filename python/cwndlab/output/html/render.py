@@ -1,0 +1,135 @@
+"""The page of a report: templates, styles, scripts and data in one file that asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from cwndlab.output.html import charts, heat, links
+from cwndlab.output.html.document import (
+    Block,
+    ChartGroup,
+    Command,
+    HeatMap,
+    Picture,
+    ScatterChart,
+    Table,
+    Text,
+    TimeChart,
+)
+from cwndlab.system.writing import write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cwndlab.output.html.document import Cell, Report
+
+# The partial template of each kind of block.
+TEMPLATES: dict[type[Block], str] = {
+    Text: "text",
+    Command: "command",
+    Table: "table",
+    TimeChart: "time_chart",
+    ChartGroup: "chart_group",
+    ScatterChart: "scatter_chart",
+    HeatMap: "heat_map",
+    Picture: "picture",
+}
+
+# Fewer sections are seen at a glance.
+CONTENTS_FROM_SECTIONS = 4
+
+STYLES = ("uplot/uPlot.min.css", "report.css")
+# In this order: later ones use what earlier ones define.
+SCRIPTS = (
+    "sharp.js",
+    "uplot/uPlot.iife.min.js",
+    "looks.js",
+    "plot.js",
+    "time_chart.js",
+    "scatter_chart.js",
+    "table.js",
+    "copy.js",
+    "report.js",
+)
+
+
+def render(report: Report) -> str:
+    """Make the page; the same report gives the same bytes."""
+    links.check(report)
+    page = (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            style=_style(),
+            script=_script(),
+            script_hash=_sha256(_script()),
+            chart_licence=_asset("uplot/LICENSE"),
+            with_contents=sum(section.level == 1 for section in report.sections) >= CONTENTS_FROM_SECTIONS,
+        )
+    )
+    # File names may hold what is no text; it is shown by its number.
+    return page.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write(report: Report, path: Path) -> None:
+    """Write the page to a file."""
+    write_text(path, render(report))
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("cwndlab.output.html", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        template=lambda block: f"blocks/{TEMPLATES[type(block)]}.html.j2",
+        target=links.target,
+        embedded=charts.embedded,
+        data_uri=_data_uri,
+    )
+    environment.tests.update(sortable=_is_sortable)
+    environment.globals.update(charts=charts, heat=heat, section_anchor=links.section_anchor)
+    return environment
+
+
+def _is_sortable(cell: Cell) -> bool:
+    """Whether a cell says where it stands; what is no number stands nowhere."""
+    return cell.sort is not None and not (isinstance(cell.sort, float) and not math.isfinite(cell.sort))
+
+
+def _asset(name: str) -> Markup:
+    return Markup(resources.files("cwndlab.output.html").joinpath("assets", name).read_text("utf-8"))
+
+
+@cache
+def _style() -> Markup:
+    return Markup("\n").join(map(_asset, STYLES))
+
+
+@cache
+def _script() -> Markup:
+    return Markup("\n").join(map(_asset, SCRIPTS))
+
+
+def _sha256(text: str) -> str:
+    """The form in which a Content-Security-Policy names a script that may run."""
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _data_uri(svg: str) -> str:
+    """As an image of its own, so that two pictures with equal identifiers do not disturb each other."""
+    encoded = base64.b64encode(svg.encode("utf-8", "backslashreplace")).decode("ascii")
+    return f"data:image/svg+xml;base64,{encoded}"

@@ -1,0 +1,106 @@
+"""Parts that the pages share: tables of measures, the scenario, how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cwndlab.output.html import Cell, Column, Command, Row, Section, Table, Text
+from cwndlab.results.manifest import builder, manifest
+from cwndlab.scenarios.outline import outline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.output.tables.block import Block
+    from cwndlab.output.tables.block import Row as BlockRow
+    from cwndlab.output.tables.columns import Column as Measured
+    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.statistics.measure import Measure
+
+PARTIAL = "(n): only n seeds have a value."
+
+
+def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -> Table:
+    """A table of measures with their intervals; `commands` are a last column, one for each row."""
+    labels = [Column(heading) for heading in block.headings]
+    measured = [Column(column.title, column.unit, numeric=True) for column in block.columns]
+    repeat = [Column("command", code=True)] if commands else []
+    rows = [
+        Row(
+            [
+                *(Cell(label) for label in row.labels),
+                *(_cell(block, row, column) for column in block.columns),
+                *([Cell(commands[index])] if commands else []),
+            ],
+            row.anchor,
+        )
+        for index, row in enumerate(block.rows)
+    ]
+    note = PARTIAL if block.is_partial else ""
+    return Table([*labels, *measured, *repeat], rows, caption, note)
+
+
+def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:
+    """A table of measures, and one of the commands, which are too long to stand beside them.
+
+    The first label of each row leads to the command that makes the row again.
+    """
+    measured = block_table(block)
+    labels = measured.columns[: len(block.headings)]
+    anchors = [f"command-{index + 1}" for index in range(len(commands))]
+    told = [
+        Row([*row.cells[: len(labels)], Cell(command)], anchor)
+        for row, command, anchor in zip(measured.rows, commands, anchors, strict=True)
+    ]
+    linked = [_linked(row, f"#{anchor}") for row, anchor in zip(measured.rows, anchors, strict=True)]
+    return [
+        replace(measured, rows=linked),
+        Table([*labels, Column("command", code=True)], told, "What makes each row again"),
+    ]
+
+
+def scenario_section(scenario: Scenario) -> Section:
+    """What was run: in words, and as it was written."""
+    head, *links = outline(scenario.resolved)
+    blocks: list[Text | Command] = [Text([head, *links])]
+    if scenario.overrides:
+        changed = ", ".join(f"{key} = {value}" for key, value in scenario.overrides)
+        blocks.append(Text([f"Overridden: {changed}."]))
+    blocks.append(Command(scenario.text.decode(errors="replace").rstrip("\n"), scenario.file))
+    return Section("The scenario", blocks, "scenario")
+
+
+def facts(scenario: Scenario, seeds: Sequence[int]) -> list[tuple[str, str]]:
+    """The manifest, as names and values."""
+    told = manifest(scenario, seeds)
+    return [(name.replace("_", " "), _fact(value)) for name, value in told.items()]
+
+
+def machine_facts(seeds: Sequence[int]) -> list[tuple[str, str]]:
+    """What a report of many scenarios was made by."""
+    return [(name.replace("_", " "), _fact(value)) for name, value in builder(seeds).items()]
+
+
+def _linked(row: Row, href: str) -> Row:
+    first, *others = row.cells
+    return replace(row, cells=[replace(first, href=href), *others])
+
+
+def _fact(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "unknown" if value is None else str(value)
+
+
+def _cell(block: Block, row: BlockRow, column: Measured) -> Cell:
+    measure = row.value(column)
+    return Cell(block.cell(row, column), sort=measure.mean, hint=hint(measure, column.unit))
+
+
+def hint(measure: Measure, unit: str) -> str | None:
+    """The interval in full."""
+    if measure.interval is None:
+        return None
+    low, high = measure.interval
+    return f"95 % interval {low:.6g} to {high:.6g} {unit}, {measure.n} seeds".replace("  ", " ")

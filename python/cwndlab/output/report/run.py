@@ -1,0 +1,82 @@
+"""The report of `cwndlab run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.html import Command, Report, Section, Text
+from cwndlab.output.report import charts
+from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
+from cwndlab.output.tables import columns
+from cwndlab.output.tables.block import Block, Row
+from cwndlab.output.tables.run import blocks, flow_rows, notes, repeats
+from cwndlab.results.totals import busiest_link, total
+from cwndlab.statistics.measure import measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cwndlab.output.html import Block as Part
+    from cwndlab.output.html import Table
+    from cwndlab.results.result import Result
+
+
+def run_page(result: Result) -> Report:
+    """Tables, charts over time and distributions, every seed with its command, and the scenario."""
+    sections = [
+        Section("Results", [*_tables(result), Text(list(notes(result)))]),
+        *over_time(result, "Over time"),
+        *over_seeds([("", result)]),
+        Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
+        scenario_section(result.scenario),
+    ]
+    return Report(
+        result.name, repeats(result), sections, result.command, facts(result.scenario, result.seeds)
+    )
+
+
+def over_time(result: Result, title: str) -> Iterator[Section]:
+    """The recorded series of each seed, with the command that makes them again."""
+    for one in result.each():
+        for run in one.recorded:
+            group = charts.over_time(run)
+            if group is not None:
+                yield Section(f"{title}, seed {run.seed}", [group, Command(one.command)])
+
+
+def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
+    """Fairness over time and distributions: what all seeds tell together."""
+    fairness = charts.fairness(results)
+    if fairness is not None:
+        yield Section("Fairness over time", [fairness])
+    found = [charts.distribution(results, key) for key in charts.DISTRIBUTIONS]
+    parts: list[Part] = [chart for chart in found if chart is not None]
+    if parts:
+        yield Section("Distributions", parts, intro="Over all seeds.")
+
+
+def seed_rows(result: Result, link: str | None, *labels: str, anchor: str | None = None) -> list[Row]:
+    """One row a seed with its totals; `anchor` is that of the first."""
+    return [
+        Row(
+            (*labels, str(run.seed)),
+            {key: measure([value]) for key, value in total(run.outcome, link).items()},
+            anchor=anchor if index == 0 else None,
+        )
+        for index, run in enumerate(result.runs)
+    ]
+
+
+def _tables(result: Result) -> list[Table]:
+    more = Block(("flow", "cc"), flow_rows(result), columns.FLOW_MORE, len(result.runs)).measured()
+    flows, *others = blocks(result)
+    return [block_table(block) for block in (flows, more, *others) if block.rows and block.columns]
+
+
+def _seeds(result: Result) -> Block:
+    rows = seed_rows(result, busiest_link([result]))
+    return Block(("seed",), rows, columns.TOTAL, 1).measured()
+
+
+def _commands(result: Result) -> list[str]:
+    return [one.command for one in result.each()]

@@ -1,0 +1,47 @@
+"""The report of `cwndlab sweep`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.figures import heat_cells
+from cwndlab.output.html import Report, Section, Text
+from cwndlab.output.report import charts
+from cwndlab.output.report.parts import facts, scenario_section, tables_with_commands
+from cwndlab.output.tables import columns
+from cwndlab.output.tables.sweep import anchor, block, notes
+from cwndlab.statistics.numbers import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cwndlab.results.sweep import Sweep
+
+
+def sweep_page(sweep: Sweep) -> Report:
+    """The trade-off, heat maps, and every point with its command."""
+    hrefs = [anchor(index) for index in range(len(sweep.points))]
+    commands = [result.command for _, result in sweep.points]
+    sections = [
+        Section(
+            "Goodput against delay",
+            [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],
+        ),
+        *_heat_maps(sweep),
+        Section("Every point", tables_with_commands(block(sweep), commands), "points"),
+        scenario_section(sweep.scenario),
+    ]
+    keys = " and ".join(axis.key for axis in sweep.axes)
+    subtitle = f"{counted(len(sweep.points), 'point')} over {keys}, {counted(len(sweep.seeds), 'seed')}"
+    return Report(sweep.name, subtitle, sections, sweep.command, facts(sweep.scenario, sweep.seeds))
+
+
+def _heat_maps(sweep: Sweep) -> Iterator[Section]:
+    if len(sweep.axes) < 2:
+        return
+    maps = []
+    for column in columns.TOTAL:
+        rows, names, cells = heat_cells(sweep, column.key)
+        if any(cell.n for row in cells for cell in row):
+            maps.append(charts.heat(sweep, column.key, rows, names, cells))
+    yield Section("Over the grid", maps)

@@ -1,0 +1,122 @@
+"""The measures that tables show. Headings and units are declared once, with the measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cwndlab.engine import catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A measure, and the two lines of its heading: what it is, and its unit.
+
+    What is shown is `scale` times what was measured.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    scale: float = 1
+
+    @property
+    def heading(self) -> str:
+        """The heading in one line."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+def _columns(kind: str, *keys: str | Column) -> tuple[Column, ...]:
+    """The columns of these measures; a column in place of a key shows another unit than was measured."""
+    return tuple(key if isinstance(key, Column) else _column(kind, key) for key in keys)
+
+
+def _column(kind: str, key: str, unit: str | None = None, scale: float = 1) -> Column:
+    declared = catalogue.measures()[kind][key]
+    return Column(key, declared["heading"], declared["unit"] if unit is None else unit, scale)
+
+
+FLOW = _columns(
+    "flow",
+    "goodput_mbps",
+    "rtt_ms",
+    "rtt_p95_ms",
+    "retransmitted_packets",
+    "timeouts",
+    "fast_recoveries",
+    "completion_s",
+)
+# What a multipath connection has beside them.
+CONNECTION = _columns(
+    "connection",
+    "reassembly_delay_ms",
+    _column("connection", "reassembly_max_bytes", "kB", 1e-3),
+    _column("connection", "receive_limited", "%", 100),
+    "reinjected_packets",
+)
+# What a page has room for beside them.
+FLOW_MORE = _columns("flow", "rtt_min_ms", "cwnd_mean_segments", "convergence_s")
+GROUP = _columns(
+    "group",
+    "arrived",
+    "completed",
+    "completion_ms",
+    "completion_p50_ms",
+    "completion_p95_ms",
+    "completion_p99_ms",
+    "goodput_mbps",
+    "retransmitted_packets",
+    "timeouts",
+)
+LINK = _columns(
+    "link",
+    _column("link", "utilisation", "%", 100),
+    "dropped_packets",
+    "lost_packets",
+    "queue_delay_ms",
+    "queue_delay_p95_ms",
+)
+CHANGE = _columns("change", "recovery_s")
+# All flows and groups together, and the queue of one link.
+TOTAL = (
+    _column("flow", "goodput_mbps"),
+    _column("link", "queue_delay_ms"),
+    _column("link", "queue_delay_p95_ms"),
+    _column("flow", "retransmitted_packets"),
+    Column("completion_p95_ms", "done p95", "ms"),
+    Column("jain", "Jain"),
+)
+HARM = (
+    Column("goodput_mbps", "goodput lost", "%", scale=100),
+    Column("rtt_ms", "RTT added", "%", scale=100),
+    Column("rtt_p95_ms", "RTT p95 added", "%", scale=100),
+)
+
+
+_UNITS = {
+    "mbps": "Mbit/s",
+    "ms": "ms",
+    "s": "s",
+    "segments": "segments",
+    "packets": "packets",
+    "bytes": "bytes",
+}
+_ALL = {
+    column.key: column for column in (*HARM, *CHANGE, *GROUP, *FLOW_MORE, *CONNECTION, *FLOW, *LINK, *TOTAL)
+}
+
+
+def titled(key: str) -> Column:
+    """The column of this measure.
+
+    What no table shows has the heading of its declaration. A recorded series, or a metric of the user's,
+    takes its words and its unit from its name.
+    """
+    if key in _ALL:
+        return _ALL[key]
+    kind = next((kind for kind, measures in catalogue.measures().items() if key in measures), None)
+    if kind is not None:
+        return _column(kind, key)
+    words, _, unit = key.rpartition("_")
+    if unit not in _UNITS:
+        return Column(key, key.replace("_", " "))
+    return Column(key, words.replace("_", " "), _UNITS[unit])

@@ -1,0 +1,171 @@
+"""The cells of a paper: each experiment with each of its variants, as a scenario that can be run."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cwndlab.engine import catalogue
+from cwndlab.errors import InputError
+from cwndlab.papers.language.place import Mistake, PaperError, Place
+from cwndlab.scenarios.scenario import Scenario, ScenarioError, load
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+    from cwndlab.papers.contents.paper import Alternative, Experiment, Paper, Variant
+
+# `--quick` cuts longer runs.
+QUICK_S = 60
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment with one variant; `missing` is the reason why it cannot be run.
+
+    `is_cut` says that `--quick` made it shorter than the paper's.
+    """
+
+    experiment: Experiment
+    variant: Variant
+    scenario: Scenario | None
+    missing: str | None = None
+    is_cut: bool = False
+
+    @property
+    def key(self) -> str:
+        """How expressions name it from other experiments."""
+        return f"{self.experiment.id}/{self.variant.label}"
+
+    @property
+    def marks(self) -> list[str]:
+        """What a reader must know of the variant wherever it is shown."""
+        marks = ["control"] * self.variant.control
+        return [*marks, f"fitted: {self.variant.fitted}"] if self.variant.fitted else marks
+
+    @property
+    def title(self) -> str:
+        """The variant's label with its marks, and that it was cut."""
+        marks = [*self.marks, *[f"cut to {QUICK_S} s"] * self.is_cut]
+        return f"{self.variant.label} ({', '.join(marks)})" if marks else self.variant.label
+
+
+def cells(
+    paper: Paper,
+    alternative: Alternative | None = None,
+    *,
+    quick: bool = False,
+    only: Container[str] | None = None,
+) -> dict[str, Cell]:
+    """Every cell of a paper by its key, or `only` some, under its defaults or an alternative.
+
+    A cell that is left out may have settings that the alternative does not suit.
+
+    Raises `PaperError` if scenarios of the paper have mistakes.
+    """
+    mistakes: list[Mistake] = []
+    made = known_cells(paper, alternative, mistakes, quick=quick, only=only)
+    if mistakes:
+        raise PaperError(mistakes)
+    return made
+
+
+def known_cells(
+    paper: Paper,
+    alternative: Alternative | None,
+    mistakes: list[Mistake],
+    *,
+    quick: bool = False,
+    only: Container[str] | None = None,
+) -> dict[str, Cell]:
+    """The same, with mistakes added to a list; a cell whose scenario has one cannot be run."""
+    found = {}
+    for experiment in paper.experiments:
+        for variant in experiment.variants:
+            if only is not None and f"{experiment.id}/{variant.label}" not in only:
+                continue
+            try:
+                cell = _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
+            except InputError as error:
+                source = alternative.source if alternative else variant.source
+                mistakes += _scenario_mistakes(error, source)
+                cell = Cell(experiment, variant, None, "its scenario has a mistake")
+            found[cell.key] = cell
+    return found
+
+
+def _scenario_mistakes(error: InputError, source: Place) -> Iterator[Mistake]:
+    """The mistakes of a scenario at their lines, or where the paper sets the key."""
+    if not isinstance(error, ScenarioError):
+        yield Mistake(source, str(error))
+        return
+    for problem in error.problems:
+        if problem.is_error and problem.line:
+            yield Mistake(Place(error.scenario.file, problem.line, problem.key), problem.message)
+        elif problem.is_error:
+            yield Mistake(source.inside(f"set: {problem.key}"), problem.message)
+
+
+def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
+    """What an alternative changes in a cell."""
+    if alternative is None or (alternative.only and experiment.id not in alternative.only):
+        return {}
+    if not alternative.algorithms:
+        return alternative.set
+    users = [key for key, name in _users(_settings(experiment, variant)) if name in alternative.algorithms]
+    return {f"{user}.{name}": value for user in users for name, value in alternative.set.items()}
+
+
+def algorithms(cell: Cell) -> list[str]:
+    """The algorithms that the paper sets in a cell."""
+    return [name for _, name in _users(_settings(cell.experiment, cell.variant))]
+
+
+def _settings(experiment: Experiment, variant: Variant) -> dict[str, str]:
+    return {**experiment.set, **variant.set}
+
+
+def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str], *, quick: bool) -> Cell:
+    overrides = {**_settings(experiment, variant), **settings}
+    missing = experiment.unavailable or next(_unknown_algorithms(overrides), None)
+    if missing is not None:
+        return Cell(experiment, variant, None, missing)
+    scenario = load(experiment.scenario, overrides.items())
+    scenario.validate()
+    if quick and scenario.duration_s > QUICK_S:
+        shorter = scenario.overridden(("duration", f"{QUICK_S} s"))
+        shorter.validate()
+        return Cell(experiment, variant, shorter, is_cut=True)
+    return Cell(experiment, variant, scenario)
+
+
+def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
+    for _, name in _users(overrides):
+        # `uncoupled:cubic` runs `cubic`.
+        if name.removeprefix(catalogue.UNCOUPLED) not in _algorithms():
+            yield f"needs the algorithm {name.removeprefix(catalogue.UNCOUPLED)}, which is not there yet"
+
+
+def _users(overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The keys that set an algorithm, with its name."""
+    for key, value in overrides.items():
+        name = _algorithm(value) if key.split(".")[-1] == "cc" else None
+        if name is not None:
+            yield key, name
+
+
+def _algorithm(value: str) -> str | None:
+    """The name in `cubic` or `{ name = "cubic", C = 1.2 }`; none in a table without one."""
+    try:
+        read = tomllib.loads(f"cc = {value}")["cc"]
+    except tomllib.TOMLDecodeError:
+        return value
+    name = read.get("name") if isinstance(read, dict) else read
+    return None if name is None else str(name)
+
+
+@cache
+def _algorithms() -> frozenset[str]:
+    return frozenset(entry["name"] for entry in catalogue.read()["algorithms"])

@@ -1,0 +1,184 @@
+"""What a paper's folder says: experiments, numbers, claims, what is left open, errata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cwndlab.papers.language.place import NOWHERE, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.papers.contents.figure import PaperFigure
+    from cwndlab.papers.language.expression import Expression
+    from cwndlab.statistics.estimate import Method, Statistic
+
+Settings = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run an experiment; a `control` is ours, not the paper's.
+
+    `fitted` says, in words, which value was fitted to the paper.
+    """
+
+    label: str
+    set: Settings = field(default_factory=dict)
+    control: bool = False
+    fitted: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of the paper, and the scenario file that is it.
+
+    `unavailable` says why the scenario cannot be read yet.
+    """
+
+    id: str
+    title: str
+    paper: str
+    scenario: Path
+    variants: tuple[Variant, ...]
+    set: Settings = field(default_factory=dict)
+    unavailable: str | None = None
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet.
+
+    It changes every experiment, or `only` those of these ids. With `algorithms`, `set` are parameters of
+    these algorithms, which change wherever a variant uses one.
+    """
+
+    label: str
+    set: Settings = field(default_factory=dict)
+    only: Sequence[str] = ()
+    algorithms: Sequence[str] = ()
+    unavailable: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class OpenPoint:
+    """What a paper leaves open, the default taken and why; the `telling` one is shown by default."""
+
+    id: str
+    point: str
+    default: str
+    reason: str
+    alternatives: tuple[Alternative, ...] = ()
+    telling: bool = False
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A mistake or contradiction in the paper."""
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A number that the paper reports; a `setting` is one of its inputs.
+
+    `effect` gives the same quantity here; `key` is that of the scenario that holds the setting.
+    """
+
+    id: str
+    place: str
+    experiment: str
+    variant: str
+    flow: str
+    metric: str
+    value: str
+    unit: str
+    kind: str
+    notes: str
+    effect: Expression | None = None
+    key: str = ""
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def number(self) -> float | None:
+        """The value, if it is one number."""
+        try:
+            return float(self.value)
+        except ValueError:
+            return None
+
+
+class Expect(StrEnum):
+    """What a claim says of its effect."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    SAME = "same"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    BETWEEN = "between"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A testable part of a claim: an effect for each seed, and what is expected of it.
+
+    `paper` is the effect that the paper reports. `margin` belongs to `same`, `value` to `at least` and `at
+    most`, `low` and `high` to `between`.
+    """
+
+    text: str
+    experiment: str
+    effect: Expression | None = None
+    expect: Expect = Expect.POSITIVE
+    unit: str = ""
+    paper: float | None = None
+    value: float = 0
+    margin: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: Method = "t"
+    statistic: Statistic = "mean"
+    unavailable: str | None = None
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper claims, in one sentence, and the parts that must all hold."""
+
+    id: str
+    text: str
+    quote: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper; `findings` are statements of ours about it, tested as its claims are."""
+
+    folder: Path
+    id: str
+    title: str
+    authors: str
+    year: int
+    venue: str
+    summary: str
+    experiments: tuple[Experiment, ...]
+    open_points: tuple[OpenPoint, ...]
+    errata: tuple[Erratum, ...]
+    targets: tuple[Target, ...]
+    claims: tuple[Claim, ...]
+    findings: tuple[Claim, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
+
+    def experiment(self, name: str) -> Experiment | None:
+        """The experiment of this id."""
+        return next((each for each in self.experiments if each.id == name), None)

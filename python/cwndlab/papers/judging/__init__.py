@@ -1,0 +1,1 @@
+"""From the runs of a paper's cells to verdicts."""

@@ -1,0 +1,57 @@
+"""How close a world comes to the numbers that a paper reports: which of its open answers explains them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.judging.evaluation import Evaluated, Row
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """The rows that were measured in a world, and the root mean square of ours minus the paper's, in `unit`.
+
+    Only the plain quantities of the most frequent unit count: a difference would count its parts twice.
+    """
+
+    world: World
+    rows: list[Row]
+    distance: float
+    unit: str
+
+
+def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
+    """The closeness of each world in which anything was measured, over the rows that all of them have."""
+    measured = [(each.world, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated]
+    known = [(world, rows) for world, rows in measured if rows]
+    if not known:
+        return []
+    common = [key for key in known[0][1] if all(key in rows for _, rows in known)]
+    units = Counter(known[0][1][key].target.unit for key in common)
+    if not units:
+        return []
+    [(unit, _)] = units.most_common(1)
+    shown = [key for key in common if known[0][1][key].target.unit == unit]
+    return [
+        Closeness(world, [rows[key] for key in shown], _distance([rows[key] for key in shown]), unit)
+        for world, rows in known
+    ]
+
+
+def _counts(row: Row) -> bool:
+    target = row.target
+    return (
+        row.ours is not None and target.number is not None and bool(target.effect and target.effect.is_plain)
+    )
+
+
+def _distance(rows: Sequence[Row]) -> float:
+    gaps = [row.ours.value - (row.target.number or 0) for row in rows if row.ours is not None]
+    return math.sqrt(sum(gap * gap for gap in gaps) / len(gaps))

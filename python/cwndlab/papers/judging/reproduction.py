@@ -1,0 +1,247 @@
+"""Papers, run again: plan, run, judge."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.papers.contents.worlds import World, worlds
+from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim, Row
+from cwndlab.papers.reading import library
+from cwndlab.results.manifest import builder
+from cwndlab.results.recording import Record
+from cwndlab.results.result import Result
+from cwndlab.running.cache import default_folder, prune
+from cwndlab.running.execution import execute_each, weight
+from cwndlab.scenarios.seeds import shown_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cwndlab.papers.contents.paper import Paper
+    from cwndlab.papers.judging.figure_values import Drawn
+    from cwndlab.papers.judging.verdict import Judged
+    from cwndlab.statistics.estimate import Estimate
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The claims under one alternative of an open point."""
+
+    world: World
+    claims: list[JudgedClaim]
+
+
+@dataclass(frozen=True)
+class PaperReproduction:
+    """One paper with its defaults, and its alternatives."""
+
+    defaults: Evaluated
+    alternatives: list[Evaluated]
+
+    @property
+    def paper(self) -> Paper:
+        """The paper."""
+        return self.defaults.world.paper
+
+    @property
+    def claims(self) -> list[JudgedClaim]:
+        """The claims under the defaults."""
+        return self.defaults.claims
+
+    @property
+    def findings(self) -> list[JudgedClaim]:
+        """Our statements about the paper, under the defaults."""
+        return self.defaults.findings
+
+    @property
+    def rows(self) -> list[Row]:
+        """The paper's numbers beside ours, under the defaults."""
+        return self.defaults.rows
+
+    @cached_property
+    def figures(self) -> list[Drawn]:
+        """What the paper's figures show, under the defaults."""
+        from cwndlab.papers.judging.figure_values import drawn_figures
+
+        return drawn_figures(self.defaults)
+
+    @cached_property
+    def sensitivity(self) -> list[Sensitivity]:
+        """The claims under each alternative that was tried."""
+        return [Sensitivity(each.world, each.claims) for each in self.alternatives]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All papers that were asked for."""
+
+    papers: list[PaperReproduction]
+    seeds: Sequence[int]
+    interrupted: bool
+    quick: bool = False
+    full: bool = False
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of all cells of all worlds."""
+        evaluated = [one for paper in self.papers for one in (paper.defaults, *paper.alternatives)]
+        return [result for one in evaluated for result in one.results.values()]
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        names = [paper.paper.id for paper in self.papers]
+        options = ["--quick"] * self.quick + ["--full"] * self.full
+        return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that `cwndlab reproduce --json` prints."""
+        return {
+            "schema": SCHEMA,
+            "seeds": list(self.seeds),
+            "interrupted": self.interrupted,
+            "quick": self.quick,
+            "full": self.full,
+            "manifest": builder(self.seeds),
+            "papers": [_paper_json(paper) for paper in self.papers],
+        }
+
+
+def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[World]]:
+    """The worlds of each paper; raises `InputError` if a paper is unknown or has a mistake."""
+    papers = [library.read(name) for name in names or library.names()]
+    return [worlds(paper, seeds, quick=quick, full=full) for paper in papers]
+
+
+def reproduce(
+    planned: Sequence[Sequence[World]],
+    seeds: Sequence[int],
+    *,
+    quick: bool = False,
+    full: bool = False,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> Reproduction:
+    """Run every cell of every world, on all cores, and judge; finished runs are reused."""
+    course = _Course([world for each in planned for world in each], threads, fresh, watch)
+    papers = []
+    for each in planned:
+        defaults, *alternatives = (course.run(world) for world in each)
+        papers.append(PaperReproduction(defaults, alternatives))
+    prune(default_folder())
+    return Reproduction(papers, seeds, course.interrupted, quick=quick, full=full)
+
+
+class _Course:
+    """Runs one world after the other; of alternatives only what is told of them is kept."""
+
+    def __init__(
+        self, all_worlds: Sequence[World], threads: int | None, fresh: bool, watch: Callable[[float], None]
+    ) -> None:
+        self.interrupted = False
+        self._threads, self._fresh, self._watch = threads, fresh, watch
+        self._whole = sum(map(_weight, all_worlds))
+        self._done = 0.0
+
+    def run(self, world: World) -> Evaluated:
+        """Its results, judged if it is an alternative; none after Ctrl-C."""
+        if self.interrupted or not world.jobs:
+            results = [Result(scenario, [], interrupted=True) for scenario, _ in world.jobs]
+        else:
+            results = self._execute(world)
+        keys = [cell.key for cell in world.runnable]
+        evaluated = Evaluated(world, dict(zip(keys, results, strict=True)))
+        if world.alternative is not None:
+            evaluated.condense()
+        return evaluated
+
+    def _execute(self, world: World) -> list[Result]:
+        share, before = _weight(world) / self._whole, self._done / self._whole
+        results = execute_each(
+            world.jobs,
+            record=Record.NONE,
+            threads=self._threads,
+            fresh=self._fresh,
+            watch=lambda done: self._watch(min(1, before + share * done)),
+        )
+        self._done += _weight(world)
+        self.interrupted = any(result.interrupted for result in results)
+        return results
+
+
+def _weight(world: World) -> float:
+    return sum(weight(scenario) * len(seeds) for scenario, seeds in world.jobs)
+
+
+def _paper_json(paper: PaperReproduction) -> dict[str, Any]:
+    return {
+        "id": paper.paper.id,
+        "rows": [_row_json(row) for row in paper.rows],
+        "claims": [_claim_json(paper, index) for index in range(len(paper.claims))],
+        "findings": [_judged_json(finding) for finding in paper.findings],
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    target = row.target
+    told = {
+        "id": target.id,
+        "experiment": target.experiment,
+        "algorithm": target.variant,
+        "flow": target.flow,
+        "metric": target.metric,
+        "unit": target.unit,
+        "paper": target.number,
+        "ours": None if row.ours is None else _estimate_json(row.ours),
+    }
+    return told if row.missing is None else {**told, "missing": row.missing}
+
+
+def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
+    return {
+        **_judged_json(paper.claims[index]),
+        "sensitivity": [
+            {
+                "option": each.world.option,
+                "value": each.world.value,
+                "verdict": each.claims[index].verdict.value,
+            }
+            for each in paper.sensitivity
+        ],
+    }
+
+
+def _judged_json(judged: JudgedClaim) -> dict[str, Any]:
+    return {
+        "id": judged.claim.id,
+        "text": judged.claim.text,
+        "verdict": judged.verdict.value,
+        "evidence": [_part_json(part) for part in judged.parts],
+    }
+
+
+def _part_json(judged: Judged) -> dict[str, Any]:
+    part = judged.part
+    told: dict[str, Any] = {
+        "text": part.text,
+        "experiment": part.experiment,
+        "effect": part.effect.text if part.effect else "",
+        "expect": part.expect.value,
+        "unit": part.unit,
+        "paper": part.paper,
+        "ours": None if judged.estimate is None else _estimate_json(judged.estimate),
+        "p_holm": judged.p,
+        "verdict": judged.verdict.value,
+    }
+    return told if judged.reason is None else {**told, "reason": judged.reason}
+
+
+def _estimate_json(known: Estimate) -> dict[str, Any]:
+    constant = known.low is None or known.low == known.high
+    return {"mean": known.value, "ci95": None if constant else [known.low, known.high], "n": known.n}

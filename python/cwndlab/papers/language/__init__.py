@@ -1,0 +1,1 @@
+"""What a claim may say: quantities, units and expressions."""

@@ -1,0 +1,196 @@
+"""Expressions over the cells of a paper, such as `goodput("cubic", "a") - goodput("reno", "a")`.
+
+An expression is a tree of the classes here, made by `parsing`, with every cell named in full: equal
+expressions have equal trees.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+from cwndlab.papers.language import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cwndlab.papers.language.place import Place
+    from cwndlab.papers.language.quantity import Literal, Quantity
+
+# What the functions compute with: the run of each cell, by its key.
+Runs = Mapping[str, Any]
+
+OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+# Functions of numbers, with the least and the most that each takes.
+COMBINE: dict[str, tuple[Callable[..., float], int, int | None]] = {
+    "min": (min, 2, None),
+    "max": (max, 2, None),
+    "abs": (abs, 1, 1),
+}
+
+
+class NoValueError(Exception):
+    """A quantity has no value in this run, for the reason given."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as written; it may stand for something with a unit."""
+
+    value: float
+
+    parts = ()
+
+    def evaluate(self, _runs: Runs) -> float:
+        """Itself."""
+        return self.value
+
+    def measures(self) -> units.Dimensions:
+        """Anything."""
+        return None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A quantity of the run of a cell."""
+
+    quantity: Quantity
+    cell: str
+    arguments: tuple[tuple[str, Literal], ...]
+
+    parts = ()
+
+    def evaluate(self, runs: Runs) -> float:
+        """Its value in this run."""
+        return self.quantity.compute(runs[self.cell], **dict(self.arguments))
+
+    def measures(self) -> units.Dimensions:
+        """What its unit measures."""
+        return units.UNITS[self.quantity.unit].dimensions if self.quantity.unit else None
+
+
+@dataclass(frozen=True)
+class Negative:
+    """Minus a part."""
+
+    part: Node
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The one."""
+        return (self.part,)
+
+    def evaluate(self, runs: Runs) -> float:
+        """Its value with the other sign."""
+        return -self.part.evaluate(runs)
+
+    def measures(self) -> units.Dimensions:
+        """The same as its part."""
+        return self.part.measures()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Two parts with an operator between them."""
+
+    sign: str
+    left: Node
+    right: Node
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """Both sides."""
+        return self.left, self.right
+
+    def evaluate(self, runs: Runs) -> float:
+        """The left side first."""
+        left, right = self.left.evaluate(runs), self.right.evaluate(runs)
+        return OPERATORS[self.sign](left, right)
+
+    def measures(self) -> units.Dimensions:
+        """What the sides come to; raises `InputError` if they cannot be added."""
+        left, right = self.left.measures(), self.right.measures()
+        if self.sign in "+-":
+            return _together(left, right, self.sign)
+        if isinstance(self.left, Number) and self.sign == "*":
+            return right
+        if isinstance(self.right, Number) and left is not None:
+            # A number below may be one of the same kind, as a link's rate is below a goodput.
+            return left if self.sign == "*" else left | {units.SHARE}
+        return units.product(left, right, 1 if self.sign == "*" else -1)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The least or the largest of some parts, or what is left without a sign."""
+
+    name: str
+    parts: tuple[Node, ...]
+
+    def evaluate(self, runs: Runs) -> float:
+        """What the function makes of its parts."""
+        return COMBINE[self.name][0](*(part.evaluate(runs) for part in self.parts))
+
+    def measures(self) -> units.Dimensions:
+        """What all parts measure; raises `InputError` if that is not the same."""
+        first, *others = (part.measures() for part in self.parts)
+        for other in others:
+            first = _together(first, other, self.name)
+        return first
+
+
+Node = Number | Reading | Negative | Binary | Combined
+
+
+def _together(left: units.Dimensions, right: units.Dimensions, how: str) -> units.Dimensions:
+    both = units.common(left, right)
+    if both is not None and not both:
+        raise InputError(
+            f"{units.shown(left)} {how} {units.shown(right)}: these are different kinds of units"
+        )
+    return both
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked expression, as it was written and as a tree, and where it stands."""
+
+    text: str
+    tree: Node
+    source: Place = field(compare=False)
+
+    def readings(self) -> Iterator[Reading]:
+        """Every quantity in it, from left to right."""
+        return _readings(self.tree)
+
+    @property
+    def cells(self) -> list[str]:
+        """The keys of the cells that it reads, each once."""
+        return list(dict.fromkeys(reading.cell for reading in self.readings()))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one quantity of one cell."""
+        return isinstance(self.tree, Reading)
+
+    def evaluate(self, runs: Runs) -> float:
+        """The value; raises `NoValueError` if a quantity has none, or for a division by zero."""
+        try:
+            return float(self.tree.evaluate(runs))
+        except ZeroDivisionError:
+            raise NoValueError("division by zero") from None
+
+
+def _readings(node: Node) -> Iterator[Reading]:
+    if isinstance(node, Reading):
+        yield node
+    for part in node.parts:
+        yield from _readings(part)

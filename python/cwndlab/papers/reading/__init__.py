@@ -1,0 +1,1 @@
+"""From a paper's files to a checked paper."""

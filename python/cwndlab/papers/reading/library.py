@@ -1,0 +1,78 @@
+"""The folder of papers: which there are, and reading one with every mistake in its files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cwndlab.engine.suggestions import did_you_mean
+from cwndlab.errors import InputError
+from cwndlab.papers.language.place import PaperError
+from cwndlab.papers.reading import content
+from cwndlab.papers.reading.references import check_alternatives, check_names
+from cwndlab.papers.reading.schema import COLUMNS, read_paper
+from cwndlab.system import checkout
+
+if TYPE_CHECKING:
+    from cwndlab.papers.contents.paper import Paper
+    from cwndlab.papers.language.place import Mistake
+
+PAPER, CLAIMS, TARGETS = "paper.toml", "claims.toml", "targets.csv"
+
+
+def folder() -> Path:
+    """$CWNDLAB_PAPERS, else `papers/` where the command is run, else that of the source checkout."""
+    named = os.environ.get("CWNDLAB_PAPERS")
+    found = [Path(named)] if named else [Path("papers"), checkout.root() / "papers"]
+    for path in found:
+        if any(path.glob(f"*/{PAPER}")):
+            return path
+    raise InputError(f"no papers in {' or '.join(map(str, found))}; they are in a checkout of the source")
+
+
+def names() -> list[str]:
+    """The papers that there are, by their folders, in the order of their claims."""
+    found = [path.parent for path in folder().glob(f"*/{PAPER}")]
+    return [path.name for path in sorted(found, key=lambda path: (_first_claim(path), path.name))]
+
+
+def title(name: str) -> str:
+    """The title of a paper, whatever else its files say."""
+    about = content.toml(folder() / name / PAPER, [])
+    return "" if about is None else str(about.value.get("title", ""))
+
+
+def read(name: str) -> Paper:
+    """Read one paper; raises `InputError` if there is none of this name, or if its folder has a mistake."""
+    known = names()
+    if name not in known:
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        raise InputError(f"no paper is called {name!r}; {hint}")
+    return read_folder(folder() / name)
+
+
+def read_folder(path: Path) -> Paper:
+    """Read the paper in a folder; raises `PaperError` with all mistakes in its files."""
+    mistakes: list[Mistake] = []
+    about = content.toml(path / PAPER, mistakes)
+    claims = content.toml(path / CLAIMS, mistakes)
+    targets = content.rows(path / TARGETS, COLUMNS, mistakes)
+    if about is None or claims is None:
+        raise PaperError(mistakes)
+    paper = read_paper(path, about, claims, targets)
+    if paper is not None:
+        mistakes += check_names(paper)
+        # What is wrong with the paper's own answers would be wrong with others, too.
+        mistakes += [] if mistakes else check_alternatives(paper)
+    if mistakes or paper is None:
+        raise PaperError(mistakes)
+    return paper
+
+
+def _first_claim(path: Path) -> int:
+    """The number of the first claim, such as 9 of `Q9`; 0 if it cannot be read."""
+    entry = content.toml(path / CLAIMS, [])
+    claims = [] if entry is None else entry.tables("claim")
+    digits = "".join(filter(str.isdecimal, str(claims[0].value.get("id", "")))) if claims else ""
+    return int(digits or 0)

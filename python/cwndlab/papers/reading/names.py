@@ -1,0 +1,81 @@
+"""What the expressions of a paper may name: its cells, and in each the flows, groups, links and probes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cwndlab import _native
+from cwndlab.errors import InputError
+from cwndlab.papers.language.place import expected_one_of
+from cwndlab.papers.language.quantity import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cwndlab.papers.contents.cells import Cell
+    from cwndlab.papers.language.expression import Reading
+    from cwndlab.scenarios.scenario import Scenario
+
+# What every flow has over time, beside the probes of its algorithm.
+INTERVALS = ("goodput_mbps", "cwnd_segments", "loss_events")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What runs of a scenario have; all of it is known before they run."""
+
+    scenario: Scenario
+
+    @cached_property
+    def _components(self) -> dict[str, Any]:
+        scenario = self.scenario
+        told = _native.components(scenario.text, scenario.file, list(scenario.overrides))
+        components: dict[str, Any] = json.loads(told)
+        return components
+
+    def of(self, kind: Kind) -> Sequence[str]:
+        """The names of flows, of flows and groups, or of links."""
+        found = self._components
+        flows = [*found["flow"], *found["subflow"]]
+        known: dict[Kind, Sequence[str]] = {
+            Kind.FLOW: flows,
+            Kind.SENDER: [*flows, *found["group"]],
+            Kind.LINK: found["link"],
+        }
+        return known[kind]
+
+    def columns(self, flow: str) -> list[str] | None:
+        """What a flow has over time; None if its algorithm does not say."""
+        found = self._components
+        if flow in found["probes"]:
+            return [*INTERVALS, *found["probes"][flow]]
+        # A connection has no algorithm of its own: its subflows have.
+        is_connection = any(name.startswith(f"{flow}/") for name in found["subflow"])
+        return list(INTERVALS) if is_connection else None
+
+    def check(self, reading: Reading) -> None:
+        """Raise `InputError` if an argument names nothing that is there."""
+        arguments = dict(reading.arguments)
+        for argument, value in arguments.items():
+            kind = reading.quantity.kind(argument)
+            if kind is Kind.NUMBER:
+                continue
+            known = self.columns(str(arguments["flow"])) if kind is Kind.PROBE else self.of(kind)
+            if known is not None and value not in known:
+                raise InputError(f"{argument}: {expected_one_of(known, str(value))}")
+
+
+def check_cell(cells: Mapping[str, Cell], key: str) -> Cell:
+    """The cell of this key; raises `InputError` if there is none."""
+    if key in cells:
+        return cells[key]
+    experiment, _, label = key.partition("/")
+    labels: dict[str, list[str]] = {}
+    for cell in cells.values():
+        labels.setdefault(cell.experiment.id, []).append(cell.variant.label)
+    if experiment not in labels:
+        raise InputError(f"experiment of cell: {expected_one_of(labels, experiment)}")
+    raise InputError(f"cell of {experiment}: {expected_one_of(labels[experiment], label)}")

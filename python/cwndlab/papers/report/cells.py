@@ -1,0 +1,71 @@
+"""The cells of an experiment: a table, the distribution over the seeds, and the windows over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.drawing.style import MAX_LINES, svg
+from cwndlab.output.figures import box
+from cwndlab.output.html import Picture, Series, Table, TimeChart
+from cwndlab.output.report.parts import block_table
+from cwndlab.output.tables.block import Block, Row
+from cwndlab.output.tables.columns import FLOW, Column
+from cwndlab.statistics.measure import Measure
+
+# A box of fewer says less than their numbers in the table do.
+FEWEST_SEEDS = 5
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cwndlab.results.result import Result
+
+
+def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
+    """What each flow got in each cell, with the command that repeats the cell.
+
+    Where a cell has fewer than `seeds`, their number stands beside what they give.
+    """
+    rows = []
+    for label, result in results:
+        for index, flow in enumerate(result.summary.flows):
+            measures = {
+                **flow.measures,
+                "jain": result.summary.jain if index == 0 else Measure(None, None, 0),
+            }
+            rows.append((Row((label, flow.name, flow.cc or ""), measures), result.command))
+    columns = (*FLOW, Column("jain", "Jain"))
+    block = Block(("variant", "flow", "cc"), [row for row, _ in rows], columns, seeds).measured()
+    return block_table(block, "Every variant", [command for _, command in rows])
+
+
+def goodput_over_seeds(results: Sequence[tuple[str, Result]], whose: str) -> Iterator[Picture]:
+    """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
+    if max((len(result.runs) for _, result in results), default=0) < FEWEST_SEEDS:
+        return
+    caption = f"Goodput of each flow in the variants {whose}, one point a seed"
+    yield Picture(svg(box(results, "goodput_mbps")), caption)
+
+
+def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
+    """The windows over time, in means of an interval, of the first seed."""
+    shown = [(label, result.runs[0]) for label, result in results]
+    lines = [
+        (f"{table.name}: {label}", run, table)
+        for label, run in shown
+        for kind in ("flow", "subflow")
+        for table in run.detail.of(kind)
+    ]
+    if not lines or len(lines) > 2 * MAX_LINES:
+        return
+    grid = max((run.detail.end_s for _, run, _ in lines), key=len)
+    series = [
+        Series(label, padded(table.columns["cwnd_segments"].tolist(), len(grid))) for label, _, table in lines
+    ]
+    title = f"Windows over time, seed {shown[0][1].seed}"
+    yield TimeChart(title, "time", "cwnd", grid.tolist(), series, (), "s", "segments")
+
+
+def padded(values: Sequence[float | None], length: int) -> list[float | None]:
+    """The values, with nothing after their end."""
+    return [*values, *[None] * (length - len(values))]

@@ -1,0 +1,111 @@
+"""An experiment of a paper: the paper's numbers beside ours, and every cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
+from cwndlab.papers.contents.worlds import TELLING_SEEDS
+from cwndlab.papers.report.cells import cells_table, goodput_over_seeds, windows
+from cwndlab.papers.table import effect
+from cwndlab.statistics.numbers import counted, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cwndlab.output.html import Block
+    from cwndlab.papers.contents.cells import Cell as PaperCell
+    from cwndlab.papers.contents.paper import Experiment
+    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.judging.evaluation import Row as Number
+    from cwndlab.papers.judging.reproduction import PaperReproduction
+    from cwndlab.statistics.estimate import Estimate
+
+
+def experiment_section(paper: PaperReproduction, experiment: Experiment) -> Section:
+    """One experiment of the paper, under the defaults."""
+    numbers = [row for row in paper.rows if row.target.experiment == experiment.id]
+    blocks: list[Block] = []
+    if numbers:
+        blocks.append(_numbers_table(numbers))
+    blocks += _cells(paper, experiment)
+    title = f"{experiment.id}: {experiment.title}"
+    return Section(title, blocks, f"{paper.paper.id}-{experiment.id}", experiment.paper, level=2)
+
+
+def _numbers_table(rows: Iterable[Number]) -> Table:
+    columns = [
+        Column("where"),
+        Column("variant"),
+        Column("flow"),
+        Column("quantity"),
+        Column("unit"),
+        Column("paper", numeric=True),
+        Column("ours, 95 % interval", numeric=True),
+        Column("over seeds", numeric=True),
+        Column("ours - paper; within our interval?", numeric=True),
+    ]
+    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers beside ours")
+
+
+def _number_row(row: Number) -> Row:
+    target, ours = row.target, row.ours
+    labels = (target.place, target.variant, target.flow, target.metric.replace("_", " "), target.unit)
+    known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
+    if ours is None:
+        return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell("")])
+    spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
+    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), _gap(ours, target.number)])
+
+
+def _gap(ours: Estimate, paper: float | None) -> Cell:
+    """Ours minus the paper's, and whether our interval holds the paper's number."""
+    if paper is None:
+        return Cell("")
+    gap = ours.value - paper
+    held = ours.low is not None and ours.high is not None and ours.low <= paper <= ours.high
+    return Cell(f"{'+' if gap > 0 else ''}{plain(gap)}{', within' if held else ''}", gap)
+
+
+def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
+    world = paper.defaults.world
+    cells = [cell for cell in world.cells.values() if cell.experiment is experiment]
+    told = [*_not_run(cells), *_beside(world, experiment)]
+    if told:
+        yield Text(told)
+    found = paper.defaults.results
+    ran = [cell for cell in cells if cell.key in found and found[cell.key].runs]
+    results = [(cell.title, found[cell.key]) for cell in ran]
+    if results:
+        yield cells_table(results, len(world.seeds))
+        # Apart, as there are many controls, and some are far from all others.
+        for whose, is_control in (("of the paper", False), ("that are controls", True)):
+            shown = [(cell.title, found[cell.key]) for cell in ran if cell.variant.control is is_control]
+            yield from goodput_over_seeds(shown, whose)
+        yield from windows(results)
+
+
+def _not_run(cells: Iterable[PaperCell]) -> Iterator[str]:
+    missing = {cell.variant.label: cell.missing for cell in cells if cell.missing is not None}
+    if missing:
+        told = [
+            f"{', '.join(label for label, each in missing.items() if each == reason)}: {reason}"
+            for reason in dict.fromkeys(missing.values())
+        ]
+        yield f"Not run. {'; '.join(told)}."
+
+
+def _beside(world: World, experiment: Experiment) -> Iterator[str]:
+    """Which variants nothing reads, as they were left out or have few seeds."""
+    known = {cell.variant.label: cell for cell in world.cells.values() if cell.experiment is experiment}
+    left_out = [variant.label for variant in experiment.variants if variant.label not in known]
+    if left_out:
+        yield f"Left out by --quick, as no statement, number or figure reads them: {'; '.join(left_out)}."
+    few = [
+        label
+        for label, cell in known.items()
+        if cell.scenario is not None and len(world.seeds_of(cell.key)) < len(world.seeds)
+    ]
+    if few:
+        seeds = counted(TELLING_SEEDS, "seed")
+        yield f"Over {seeds} only, as no statement, number or figure reads them: {'; '.join(few)}."

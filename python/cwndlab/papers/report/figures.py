@@ -1,0 +1,108 @@
+"""The figures of a paper: its own drawn again, with the paper's numbers where it has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.drawing.style import svg
+from cwndlab.output.html import (
+    Cell,
+    ChartGroup,
+    Column,
+    Picture,
+    Row,
+    Section,
+    Series,
+    Table,
+    Text,
+    TimeChart,
+)
+from cwndlab.output.report.charts import seed_line
+from cwndlab.papers import figures
+from cwndlab.papers.judging.figure_values import DrawnTime
+from cwndlab.papers.language.quantities import JAIN
+from cwndlab.papers.report.cells import padded
+from cwndlab.papers.table import effect
+from cwndlab.statistics.numbers import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cwndlab.output.html import Block
+    from cwndlab.papers.judging.figure_values import Curve, Drawn, DrawnLine, DrawnPanel, DrawnSettings
+    from cwndlab.papers.judging.reproduction import PaperReproduction
+    from cwndlab.statistics.estimate import Estimate
+
+
+def figure_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
+    """One section a figure, which names its files if it has some."""
+    for drawn in paper.figures:
+        anchor = f"{paper.paper.id}-figure-{drawn.figure.id}"
+        files = figures.file_names(paper.paper.id, drawn) if has_files else []
+        blocks = list(_blocks(drawn, files))
+        yield Section(drawn.figure.title, blocks, anchor, drawn.figure.paper, level=2)
+
+
+def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
+    if isinstance(drawn, DrawnTime):
+        yield ChartGroup(_charts(drawn))
+        yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
+    else:
+        yield Picture(svg(figures.plot(drawn)), f"{drawn.title}; a cross is the paper's number", files)
+        yield _values(drawn)
+    if drawn.missing:
+        yield Text([f"Not drawn. {'; '.join(drawn.missing)}."])
+
+
+def _how(drawn: DrawnTime) -> str:
+    """What a line is made of."""
+    means = f"values are means of {drawn.mean_s:g} s"
+    if drawn.figure.seeds == "first":
+        return f"The first seed alone; {means}."
+    return f"Mean over the seeds with its 95 % interval; {means}."
+
+
+def _charts(drawn: DrawnTime) -> list[TimeChart]:
+    curves = [curve for panel in drawn.panels for curve in panel.curves]
+    grid = max((curve.time_s for curve in curves), key=len, default=())
+    return [_chart(panel, list(grid)) for panel in drawn.panels]
+
+
+def _chart(drawn: DrawnPanel, grid: Sequence[float]) -> TimeChart:
+    panel = drawn.panel
+    most = 1 if panel.column == JAIN else float("inf")
+    series = [_series(curve, most, len(grid)) for curve in drawn.curves]
+    return TimeChart(panel.y, "time", panel.y, grid, series, (), "s", panel.unit)
+
+
+def _series(curve: Curve, most: float, length: int) -> Series:
+    line = seed_line(curve.label, list(curve.values), 0, most)
+    band = None if line.band is None else (padded(line.band[0], length), padded(line.band[1], length))
+    return Series(line.label, padded(line.values, length), band)
+
+
+def _values(drawn: DrawnSettings) -> Table:
+    """The same as numbers, for those who cannot see it."""
+    figure = drawn.figure
+    columns = [
+        Column(figure.x),
+        Column("line"),
+        Column("ours, 95 % interval", figure.unit, numeric=True),
+        Column("paper", figure.unit, numeric=True),
+    ]
+    rows = [
+        row
+        for index, setting in enumerate(figure.at)
+        for row in (_value(setting, line, index) for line in drawn.lines)
+    ]
+    return Table(columns, rows, figure.y)
+
+
+def _value(setting: str, line: DrawnLine, index: int) -> Row:
+    paper = line.paper[index]
+    printed = Cell(", ".join(map(plain, paper)), paper[0] if paper else None)
+    return Row([Cell(setting), Cell(line.label), _ours(line.estimates[index]), printed])
+
+
+def _ours(ours: Estimate | None) -> Cell:
+    return Cell("not run") if ours is None else Cell(effect(ours), ours.value)

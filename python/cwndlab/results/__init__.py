@@ -1,0 +1,1 @@
+"""Results as plain values, and what is computed from them."""

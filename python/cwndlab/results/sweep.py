@@ -1,0 +1,173 @@
+"""A scenario over a grid of its keys."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+from cwndlab.results.totals import busiest_link, total_of, tradeoff
+from cwndlab.scenarios.scenario import with_options
+from cwndlab.scenarios.seeds import shown_seeds
+from cwndlab.statistics.pareto import front
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from cwndlab.results.result import Result
+    from cwndlab.results.summary import Component
+    from cwndlab.scenarios.grid import Axis, Point
+    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.statistics.measure import Measure
+    from cwndlab.statistics.pareto import Point as Tradeoff
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The results of each combination of the axes' values, in the order of the grid.
+
+    A combination of which no seed finished is left out. `link` is the one whose queue the totals tell of.
+    """
+
+    scenario: Scenario
+    axes: list[Axis]
+    points: Sequence[tuple[dict[str, str], Result]]
+    link: str | None
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.points[0][1].name if self.points else self.scenario.stem
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that finished at any point."""
+        return sorted({seed for _, result in self.points for seed in result.seeds})
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs are missing because of Ctrl-C."""
+        return any(result.interrupted for _, result in self.points)
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        parts = ["cwndlab", "sweep", self.scenario.file]
+        parts += with_options(result.scenario for _, result in self.points)
+        parts += [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
+        return shlex.join([*parts, *self.scenario.set_options, "--seeds", shown_seeds(self.seeds)])
+
+    @cached_property
+    def totals(self) -> list[Component]:
+        """Goodput, queueing delay and the like of each point, over its seeds."""
+        return [total_of(result, self.link) for _, result in self.points]
+
+    @cached_property
+    def efficient(self) -> list[bool]:
+        """Whether no other point has at least its goodput with at most its queueing delay."""
+        return front(self.tradeoffs)
+
+    @cached_property
+    def tradeoffs(self) -> list[Tradeoff]:
+        """Goodput against queueing delay of each point."""
+        return [
+            tradeoff(settings, total) for (settings, _), total in zip(self.points, self.totals, strict=True)
+        ]
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per point: the settings, whether it is efficient, and each total.
+
+        A total has a column for its mean, and two for the ends of its 95 % interval (null if nothing varies).
+        """
+        import polars as pl
+
+        rows = [
+            {**settings, "efficient": efficient, **_columns(total)}
+            for (settings, _), efficient, total in zip(self.points, self.efficient, self.totals, strict=True)
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per point, seed and flow."""
+        return self._frame("flows")
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per point, seed and arrival process."""
+        return self._frame("groups")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per point, seed and link."""
+        return self._frame("links")
+
+    def at(self, **settings: str) -> Result:
+        """The result of the point with these settings; keys with dots go in as `**{"flow.0.cc": "cubic"}`."""
+        found = [result for known, result in self.points if settings.items() <= known.items()]
+        if len(found) != 1:
+            raise InputError(f"{len(found)} points have {settings}; expected one")
+        return found[0]
+
+    @property
+    def flows_left_out(self) -> int:
+        """How many flows of a point the document leaves out by default, at most."""
+        return max((result.flows_left_out for _, result in self.points), default=0)
+
+    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
+        """The document that `cwndlab sweep --json` prints; see `Result.to_json` for `every_flow`."""
+        from cwndlab.results.document import measured
+        from cwndlab.results.manifest import document_head
+
+        return {
+            **document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted),
+            "axes": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
+            "link": self.link,
+            "points": [
+                {
+                    "settings": settings,
+                    "efficient": efficient,
+                    "total": {key: measure.to_json() for key, measure in total.measures.items()},
+                    **measured(result.summary, every_flow=every_flow),
+                }
+                for (settings, result), efficient, total in zip(
+                    self.points, self.efficient, self.totals, strict=True
+                )
+            ],
+        }
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        from cwndlab.results.frames import joined
+
+        return joined((settings, getattr(result, table)) for settings, result in self.points)
+
+
+def collect(
+    scenario: Scenario,
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    results: Sequence[Result],
+    link: str | None = None,
+) -> Sweep:
+    """The sweep, when the points have been run."""
+    finished = [
+        (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
+    ]
+    watched = link or busiest_link([result for _, result in finished])
+    return Sweep(scenario, list(axes), finished, watched)
+
+
+def _columns(total: Component) -> dict[str, float | None]:
+    return {
+        name: value for key, measure in total.measures.items() for name, value in _ends(key, measure).items()
+    }
+
+
+def _ends(key: str, measure: Measure) -> dict[str, float | None]:
+    low, high = measure.interval or (None, None)
+    return {key: measure.mean, f"{key}_low": low, f"{key}_high": high}

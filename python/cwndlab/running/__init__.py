@@ -1,0 +1,1 @@
+"""From scenarios to results: threads, finished runs, memory."""

@@ -1,0 +1,265 @@
+"""Finished runs, kept on disk so that none is run twice.
+
+One file a run, named by a hash of all that decides its outcome: the resolved scenario, the seed, the
+extension module, and whether the run was recorded. Files are written beside their place and renamed into it,
+so a reader never sees half of one. Each ends with a hash of its name and content: one that was damaged, or
+that took the place of another, is made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import itertools
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import OutputError
+from cwndlab.results.detail import Detail, Distribution
+from cwndlab.results.recording import FlowEvent, Recording, SeriesTable
+from cwndlab.system.reading import read_regular
+from cwndlab.system.writing import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cwndlab.results.recording import Column
+
+    Arrays = Mapping[str, Any]
+
+FORMAT = 4
+MAX_BYTES = 2 * 1024**3
+SEAL_BYTES = 32
+
+
+@dataclass(frozen=True)
+class CachedRun:
+    """The outcome of one run, what it keeps beside it, and its series if it was recorded."""
+
+    outcome: dict[str, Any]
+    detail: Detail
+    recording: Recording | None
+
+
+def default_folder() -> Path:
+    """$CWNDLAB_CACHE, else `.cwndlab/cache` where the command is run."""
+    return Path(os.environ.get("CWNDLAB_CACHE") or Path(".cwndlab") / "cache")
+
+
+class Cache:
+    """The runs of one scenario, simulated by one build of the extension module."""
+
+    def __init__(
+        self,
+        folder: Path,
+        canonical: str,
+        extension: str,
+        *,
+        fresh: bool = False,
+        holds: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._folder = folder
+        # Whether `canonical` is still all that decides a run: a controller may import more while it runs.
+        self._holds = holds
+        self._base = hashlib.sha256(f"{FORMAT}\n{extension}\n{canonical}".encode())
+        self._fresh = fresh
+        # Why a finished run could not be kept, of the first one.
+        self.failure: str | None = None
+
+    def load(self, seed: int, *, record: bool) -> CachedRun | None:
+        """Give a finished run, or None. A recorded run serves where no recording is asked for."""
+        if self._fresh:
+            return None
+        kinds = [True] if record else [False, True]
+        found = (_read(self._path(seed, record=kind)) for kind in kinds)
+        return next((cached for cached in found if cached is not None), None)
+
+    def save(self, seed: int, cached: CachedRun) -> None:
+        """Keep a finished run. A disk that is full or read-only costs the reuse, not the result."""
+        if not self._holds():
+            return
+        try:
+            _write(self._path(seed, record=cached.recording is not None), cached)
+        except OSError as error:
+            self.failure = self.failure or error.strerror or str(error)
+        except OutputError as error:
+            self.failure = self.failure or str(error)
+
+    def _path(self, seed: int, *, record: bool) -> Path:
+        digest = self._base.copy()
+        digest.update(f"\n{seed}\n{record}".encode())
+        name = digest.hexdigest()
+        return self._folder / name[:2] / f"{name}.npz"
+
+
+def prune(folder: Path, max_bytes: int = MAX_BYTES) -> None:
+    """Delete the runs that were used longest ago, until the rest is no larger than `max_bytes`."""
+    entries = list(_entries(folder))
+    excess = sum(status.st_size for status, _ in entries) - max_bytes
+    for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
+        if excess <= 0:
+            break
+        with contextlib.suppress(OSError):
+            path.unlink()
+            excess -= status.st_size
+
+
+def _entries(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
+    for path in folder.glob("??/*.npz"):
+        # Another process may delete as well.
+        with contextlib.suppress(OSError):
+            yield path.stat(), path
+
+
+def _read(path: Path) -> CachedRun | None:
+    """The run in this file; None if there is none, or if the file is not as it was written."""
+    try:
+        content = _checked(path)
+        cached = None if content is None else _decoded(content)
+    except Exception:
+        # Missing, unreadable, or written by something else that knows the hash: it is made again.
+        return None
+    # When it was used last tells `prune`; a folder that is read-only is never pruned.
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return cached
+
+
+def _checked(path: Path) -> bytes | None:
+    """The archive, if it is followed by its hash.
+
+    Nothing is decoded before: a damaged archive may ask for any amount of memory.
+    """
+    file = read_regular(path)
+    archive, seal = file[:-SEAL_BYTES], file[-SEAL_BYTES:]
+    return archive if _seal(path, archive) == seal else None
+
+
+def _seal(path: Path, archive: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + b"\n" + archive).digest()
+
+
+def _decoded(archive: bytes) -> CachedRun:
+    import numpy as np
+
+    # In one go: an archive is read in many small pieces, each of which would be a call to the system.
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        content = json.loads(arrays["content"].tobytes())
+        return CachedRun(
+            content["outcome"], _read_detail(content["detail"], arrays), _read_recording(content, arrays)
+        )
+
+
+def _read_detail(content: Any, arrays: Arrays) -> Detail:
+    owners = content["distributions"]
+    starts = [*arrays["buckets_start"].tolist(), len(arrays["buckets"])]
+    spans = [slice(*pair) for pair in itertools.pairwise(starts)]
+    buckets, counts = arrays["buckets"], arrays["buckets_count"]
+    return Detail(
+        arrays["end_s"],
+        _read_tables(content["tables"], arrays, "interval"),
+        arrays["jain_end_s"],
+        arrays["jain"],
+        [
+            Distribution(kind, name, measure, buckets[span], counts[span])
+            for (kind, name, measure), span in zip(owners, spans, strict=True)
+        ],
+        {name: arrays[f"weights/{name}"].tobytes() for name in content["weights"]},
+    )
+
+
+def _read_recording(content: Any, arrays: Arrays) -> Recording | None:
+    tables = content["tables"]
+    if tables is None:
+        return None
+    return Recording(
+        arrays["time_s"],
+        _read_tables(tables, arrays, "series"),
+        [FlowEvent(*event) for event in content["events"]],
+        content["events_missed"],
+    )
+
+
+def _read_tables(tables: Any, arrays: Arrays, prefix: str) -> list[SeriesTable]:
+    # An array of an archive is read from the disk each time that it is asked for.
+    stacks = {name: arrays[name] for name in arrays if name.startswith(f"{prefix}/")}
+    return [
+        SeriesTable(
+            table["kind"],
+            table["name"],
+            {column: stacks[f"{prefix}/{column}"][row] for column, row in table["rows"].items()},
+        )
+        for table in tables
+    ]
+
+
+def _write(path: Path, cached: CachedRun) -> None:
+    import numpy as np
+
+    arrays: dict[str, Any] = {}
+    detail = cached.detail
+    content: dict[str, Any] = {
+        "outcome": cached.outcome,
+        "detail": {
+            "tables": _stack(detail.tables, arrays, "interval"),
+            "distributions": [(each.kind, each.name, each.measure) for each in detail.distributions],
+            "weights": list(detail.weights),
+        },
+        "tables": None,
+    }
+    arrays |= {"end_s": detail.end_s, "jain_end_s": detail.jain_end_s, "jain": detail.jain}
+    arrays |= _joined(detail.distributions)
+    arrays |= {f"weights/{name}": np.frombuffer(file, np.uint8) for name, file in detail.weights.items()}
+    if cached.recording is not None:
+        arrays["time_s"] = cached.recording.time_s
+        content["tables"] = _stack(cached.recording.tables, arrays, "series")
+        content["events"] = [(event.time_s, event.flow, event.kind) for event in cached.recording.events]
+        content["events_missed"] = cached.recording.events_missed
+    arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
+    _write_archive(path, arrays)
+
+
+def _stack(tables: Sequence[SeriesTable], arrays: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """One array a column for all tables that have it: an archive with an array for each would be slow."""
+    import numpy as np
+
+    stacks: dict[str, list[Column]] = {}
+    described = []
+    for table in tables:
+        rows = {}
+        for name, values in table.columns.items():
+            stack = stacks.setdefault(name, [])
+            rows[name] = len(stack)
+            stack.append(values)
+        described.append({"kind": table.kind, "name": table.name, "rows": rows})
+    arrays |= {f"{prefix}/{name}": np.vstack(stack) for name, stack in stacks.items()}
+    return described
+
+
+def _joined(distributions: Sequence[Distribution]) -> dict[str, Any]:
+    import numpy as np
+
+    none = [np.zeros(0)]
+    lengths = [len(each.middle) for each in distributions]
+    return {
+        "buckets_start": np.concatenate([[0], np.cumsum(lengths)])[: len(lengths)].astype(np.int64),
+        "buckets": np.concatenate([each.middle for each in distributions] or none),
+        "buckets_count": np.concatenate([each.count for each in distributions] or none),
+    }
+
+
+def _write_archive(path: Path, arrays: Arrays) -> None:
+    import numpy as np
+
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
+    content = archive.getvalue()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # One that is damaged by a power cut is made anew.
+    with whole(path, durable=False) as file:
+        file.write(content)
+        file.write(_seal(path, content))

@@ -1,0 +1,93 @@
+"""From checked scenarios to results: the step that the commands and the functions share."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cwndlab import _native
+from cwndlab.engine.extension import extension_hash
+from cwndlab.errors import CacheWarning
+from cwndlab.results.recording import Record
+from cwndlab.results.result import Result
+from cwndlab.running.cache import Cache, default_folder, prune
+from cwndlab.running.pool import Work, run_works
+from cwndlab.system.process import changed_since_start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cwndlab.scenarios.scenario import Scenario
+
+
+def execute(
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    *,
+    record: Record = Record.FIRST,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Result]:
+    """Run each scenario with each seed, reusing what is finished; a result for each scenario, in order.
+
+    The scenarios have been checked. After Ctrl-C the results hold what was finished, and say so.
+    """
+    jobs = [(scenario, seeds) for scenario in scenarios]
+    results = execute_each(jobs, record=record, threads=threads, fresh=fresh, watch=watch)
+    prune(default_folder())
+    return results
+
+
+def execute_each(
+    jobs: Sequence[tuple[Scenario, Sequence[int]]],
+    *,
+    record: Record = Record.FIRST,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Result]:
+    """Run scenarios with seeds of their own, as `execute` does; nothing old is deleted after it."""
+    folder = default_folder()
+    works = [
+        Work(scenario, seeds, _cache(folder, scenario, fresh=fresh), record, weight(scenario))
+        for scenario, seeds in jobs
+    ]
+    batches = run_works(works, threads=threads, watch=watch)
+    _warn_of(folder, [work.cache for work in works])
+    return [
+        Result(scenario, batch.runs, batch.interrupted)
+        for (scenario, _), batch in zip(jobs, batches, strict=True)
+    ]
+
+
+def _warn_of(folder: Path, caches: Sequence[Cache]) -> None:
+    failure = next((cache.failure for cache in caches if cache.failure), None)
+    if failure is not None:
+        told = f"{folder}: finished runs cannot be kept ({failure}); they will be made again"
+        warnings.warn(told, CacheWarning, stacklevel=1)
+
+
+def weight(scenario: Scenario) -> float:
+    """How long a run takes, beside those of other scenarios."""
+    return max(1.0, scenario.packets_expected)
+
+
+def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:
+    # The simulator that is loaded may be another than the one that was built since.
+    rebuilt = changed_since_start(Path(str(_native.__file__)))
+    return Cache(
+        folder,
+        _meaning(scenario),
+        extension_hash(),
+        fresh=fresh or rebuilt,
+        holds=lambda: not rebuilt and scenario.has_code_as_before(),
+    )
+
+
+def _meaning(scenario: Scenario) -> str:
+    """What decides a run, but for seed and build: all that is in force, and the code of its controllers."""
+    return "\n".join(
+        [scenario.canonical, *(f"{each.name} {each.code_sha256}" for each in scenario.controllers)]
+    )

@@ -1,0 +1,108 @@
+"""Variants of a scenario: a grid over any of its keys."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cwndlab.scenarios.scenario import Override, Scenario
+
+# A grid of more points is a mistake of typing.
+MAX_POINTS = 100_000
+
+_OPENING = "[{("
+_CLOSING = "]})"
+_QUOTES = "\"'"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A key of the scenario, and the values that it takes."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One variant: the values of the axes, and the scenario with them."""
+
+    settings: dict[str, str]
+    scenario: Scenario
+
+
+def parse_axis(text: str) -> Axis:
+    """Read `key=value,value,...`; a comma inside brackets, braces or quotes separates nothing."""
+    key, sign, values = text.partition("=")
+    key = key.strip()
+    if not sign or not key:
+        raise InputError(f'--over {text}: expected key=value,value, for example link.0.queue="1 bdp,4 bdp"')
+    return Axis(key, split_values(values, f"--over {text}"))
+
+
+def split_values(text: str, where: str) -> tuple[str, ...]:
+    """Split at the commas that are outside of brackets, braces and quotes."""
+    values = tuple(value.strip() for value in _split(text))
+    if not all(values):
+        raise InputError(f"{where}: a value is empty")
+    if len(set(values)) < len(values):
+        raise InputError(f"{where}: a value is named twice")
+    return values
+
+
+def grid(scenario: Scenario, axes: Sequence[Axis]) -> list[Point]:
+    """All combinations of the axes' values, the last axis fastest; each is checked.
+
+    Raises `ScenarioError` for the first combination that cannot be run. Flows without a name are named by
+    their place, for chance derives from names: so each variant meets the same chance.
+    """
+    keys = [axis.key for axis in axes]
+    if len(set(keys)) < len(keys):
+        raise InputError("--over: a key is named twice")
+    count = math.prod(len(axis.values) for axis in axes)
+    if count > MAX_POINTS:
+        raise InputError(f"--over: {count} combinations; expected at most {MAX_POINTS}")
+    named = scenario.overridden(*names_by_place(scenario))
+    points = []
+    for values in itertools.product(*(axis.values for axis in axes)):
+        settings = dict(zip(keys, values, strict=True))
+        variant = named
+        for key, value in settings.items():
+            variant = variant.overridden((key, value), option=f"--over {key}")
+        variant.validate()
+        points.append(Point(settings, variant))
+    return points
+
+
+def names_by_place(scenario: Scenario) -> Iterator[Override]:
+    """Names for the flows that have none: `flow-1`, `flow-2`, ..., whatever their algorithm."""
+    flows = tomllib.loads(scenario.text.decode())["flow"]
+    overridden = {key for key, _ in scenario.overrides}
+    for index, flow in enumerate(flows):
+        key = f"flow.{index}.name"
+        if "name" not in flow and key not in overridden:
+            yield key, f"flow-{index + 1}"
+
+
+def _split(text: str) -> Iterator[str]:
+    depth, quote, part = 0, "", ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES:
+            quote = character
+        depth += (not quote) * ((character in _OPENING) - (character in _CLOSING))
+        if character == "," and not quote and depth == 0:
+            yield part
+            part = ""
+        else:
+            part += character
+    yield part

@@ -1,0 +1,115 @@
+"""A resolved scenario in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.engine import catalogue
+from cwndlab.statistics.numbers import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Resolved = dict[str, Any]
+
+
+def outline(resolved: Resolved) -> list[str]:
+    """How long, which flows, and the rate, delay and queue of every link, one a line."""
+    counts = {"flow": _flows(resolved), "group": _groups(resolved), "link": len(resolved["link"])}
+    parts = [counted(count, kind) for kind, count in counts.items() if count]
+    algorithms = ", ".join(dict.fromkeys(flow["cc"]["name"] for flow in resolved["flow"]))
+    head = f"{resolved['duration']}, {', '.join(parts)}; {algorithms}; profile {resolved['profile']}"
+    return [head, *(line for link in resolved["link"] for line in _link(link))]
+
+
+def varying(resolved: Resolved) -> str:
+    """What differs between two seeds of this scenario."""
+    return ", ".join(_random_parts(resolved)) or "random choices of the algorithms"
+
+
+def _flows(resolved: Resolved) -> int:
+    return sum(len(flow["names"]) for flow in resolved["flow"] if not flow["arrivals"])
+
+
+def _groups(resolved: Resolved) -> int:
+    return sum(len(flow["names"]) for flow in resolved["flow"] if flow["arrivals"])
+
+
+def _link(link: Resolved) -> Iterator[str]:
+    yield f"link {link['name']}: {_direction(link)}"
+    if link["back"]:
+        yield f"link {link['name']}.back: {_direction(link['back'])}"
+
+
+def _direction(link: Resolved) -> str:
+    parts = [_served(link), f"delay {_steps(link['delay'])}", f"queue {_queue(link['queue'])}"]
+    if link["loss"]:
+        parts.append(f"loss {_loss(link['loss'])}")
+    return ", ".join(parts)
+
+
+def _served(link: Resolved) -> str:
+    if link.get("trace"):
+        return f"trace {link['trace']['file']}"
+    return "unlimited rate" if link["rate"] == "unlimited" else _steps(link["rate"])
+
+
+def _loss(loss: Any) -> str:
+    if loss["kind"] == "random":
+        return _steps(loss["rate"])
+    return f"1 in {loss['every']}" if loss["kind"] == "periodic" else str(loss["kind"])
+
+
+def _steps(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{value[0]['value']} ({counted(len(value), 'step')})"
+    return str(value)
+
+
+def _queue(queue: Any) -> str:
+    if isinstance(queue, str):
+        return queue
+    size = queue.get("size")
+    if "limit" in queue:
+        size = counted(queue["limit"], "packet")
+    if size is None:
+        return str(queue["kind"])
+    return f"{queue['kind']} {'1 packet' if size == '1 packets' else size}"
+
+
+def _random_parts(resolved: Resolved) -> Iterator[str]:
+    if any(flow["jitter"] != "0 s" for flow in resolved["flow"]):
+        yield "start jitter"
+    if resolved["send_jitter"] != "0 s":
+        yield "send jitter"
+    links = list(_all_links(resolved))
+    if any(isinstance(link["loss"], dict) and link["loss"]["kind"] != "periodic" for link in links):
+        yield "random loss"
+    if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
+        yield "delay jitter"
+    yield from dict.fromkeys(chance for link in links for chance in _chances(link["queue"]))
+    if _groups(resolved):
+        yield "arrivals"
+
+
+def _chances(queue: Any) -> Iterator[str]:
+    """What a queue draws by chance, as its kind declares it."""
+    if isinstance(queue, dict):
+        chance = catalogue.queue(queue["kind"])["chance"]
+        if chance and not queue.get(chance["unless"]):
+            yield chance["what"]
+
+
+def _all_links(resolved: Resolved) -> Iterator[Resolved]:
+    access = (link for flow in resolved["flow"] for link in _access_links(flow))
+    for link in [*resolved["link"], *access]:
+        if link:
+            yield link
+            if link["back"]:
+                yield link["back"]
+
+
+def _access_links(flow: Resolved) -> list[Any]:
+    """One, or one for each path of a multipath connection."""
+    access = flow["access"]
+    return access if isinstance(access, list) else [access]

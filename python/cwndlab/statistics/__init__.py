@@ -1,0 +1,1 @@
+"""Means with their intervals, effects, Pareto fronts, and how numbers are written."""

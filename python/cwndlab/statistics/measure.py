@@ -1,0 +1,77 @@
+"""Means over seeds with their 95 % intervals, and differences paired by seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CONFIDENCE = 0.95
+
+# Values that differ by less, relative to their size, are equal: that much comes of rounding in sums.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A mean over `n` seeds and the half-width of its 95 % t interval.
+
+    `mean` is None when no seed has a value; `half_width` is None when nothing varies or n < 2.
+    """
+
+    mean: float | None
+    half_width: float | None
+    n: int
+
+    def scaled(self, factor: float) -> Measure:
+        """The same in another unit."""
+        if factor == 1 or self.mean is None:
+            return self
+        half_width = None if self.half_width is None else abs(factor) * self.half_width
+        return Measure(factor * self.mean, half_width, self.n)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends of the 95 % interval."""
+        if self.mean is None or self.half_width is None:
+            return None
+        return self.mean - self.half_width, self.mean + self.half_width
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that every JSON document of cwndlab uses."""
+        ends = self.interval
+        return {"mean": self.mean, "ci95": None if ends is None else list(ends), "n": self.n}
+
+
+def measure(values: Iterable[float | None]) -> Measure:
+    """Summarise the values of one quantity, one per seed; a missing or non-finite one is left out."""
+    present = [float(value) for value in values if value is not None and math.isfinite(value)]
+    n = len(present)
+    if n == 0:
+        return Measure(None, None, 0)
+    if math.isclose(min(present), max(present), rel_tol=ROUNDING):
+        return Measure(present[0], None, n)
+    mean = math.fsum(present) / n
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in present) / (n - 1))
+    return Measure(mean, _t_quantile(n - 1) * deviation / math.sqrt(n), n)
+
+
+def paired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
+    """Summarise what these values have over those, seed by seed; a pair that lacks one is left out."""
+    pairs = zip(these, those, strict=True)
+    return measure(None if this is None or that is None else _difference(this, that) for this, that in pairs)
+
+
+def _difference(this: float, that: float) -> float:
+    return 0.0 if math.isclose(this, that, rel_tol=ROUNDING) else this - that
+
+
+@cache
+def _t_quantile(degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))

@@ -1,0 +1,50 @@
+"""Numbers as people read them: no more digits than the interval vouches for."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cwndlab.statistics.measure import Measure
+
+MISSING = "-"
+
+
+def with_interval(measure: Measure, sign: str = " ± ", *, signed: bool = False) -> str:
+    """Format as `mean ± half-width`, a lone mean if nothing varies; `signed` shows a plus too.
+
+    The half-width gets two significant digits, and the mean as many places after the point.
+    """
+    if measure.mean is None:
+        return MISSING
+    plus = "+" if signed and measure.mean > 0 else ""
+    if measure.half_width is None:
+        return plus + plain(measure.mean)
+    # Five significant digits of the mean are enough for anyone, however narrow the interval.
+    decimals = min(_decimals(measure.half_width, 2), _decimals(measure.mean, 5))
+    half_width = f"{measure.half_width:.{decimals}f}"
+    if float(half_width) == 0:
+        half_width = f"<{10.0**-decimals:.{decimals}f}"
+    return f"{plus}{measure.mean:.{decimals}f}{sign}{half_width}"
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 link`, `2 links`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+def plain(value: float) -> str:
+    """Format with four significant digits, whole numbers in full."""
+    if value == round(value) and abs(value) < 1e15:
+        return str(round(value))
+    if abs(value) < 1e-3:
+        return f"{value:.3g}"
+    return f"{value:.{_decimals(value, 4)}f}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Places after the point at which `value` has so many significant digits."""
+    if value == 0:
+        return digits
+    return max(0, digits - 1 - math.floor(math.log10(abs(value))))

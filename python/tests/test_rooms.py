@@ -1,0 +1,130 @@
+"""The order of the rooms: every import goes to the same room or to one below, and none in a circle."""
+
+from __future__ import annotations
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import cwndlab as cl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# From the ground up. A room is a package with all in it, or one module; a room inside another is a room of
+# its own. `cwndlab` is the package itself: the names that `import cwndlab` gives.
+ROOMS = (
+    "_native",
+    "errors",
+    "system",
+    "statistics",
+    "engine",
+    "controllers",
+    "scenarios",
+    "results",
+    "running",
+    "output.drawing",
+    "output.tables",
+    "output.figures",
+    "output.html",
+    "output.report",
+    "output",
+    "papers.language",
+    "papers.contents",
+    "papers.reading",
+    "papers.judging",
+    "papers.figures",
+    "papers.table",
+    "papers.report",
+    "papers",
+    "learning",
+    "gym",
+    "api",
+    "cwndlab",
+    "benchmark",
+    "commands",
+    "cli",
+    "__main__",
+)
+
+PACKAGE = Path(cl.__file__).parent
+ARCHITECTURE = PACKAGE.parents[1] / "ARCHITECTURE.md"
+TITLE = "## The rooms of python/cwndlab"
+
+
+def name_of(path: Path) -> str:
+    """The name of a module, without that of the package before it."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts).removesuffix("__init__").removesuffix(".") or PACKAGE.name
+
+
+MODULES = {name_of(path): path for kind in ("py", "pyi") for path in sorted(PACKAGE.rglob(f"*.{kind}"))}
+
+
+def room(module: str) -> str | None:
+    """The innermost room that the module is in."""
+    return max((each for each in ROOMS if f"{module}.".startswith(f"{each}.")), key=len, default=None)
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The modules of ours that a module imports anywhere, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield node.lineno, each.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            for each in node.names:
+                inner = f"{node.module}.{each.name}"
+                yield node.lineno, inner if _ours(inner) in MODULES else str(node.module)
+
+
+def _ours(name: str) -> str | None:
+    """The name without that of the package, if it is in the package."""
+    first, _, inside = name.partition(".")
+    return (inside or PACKAGE.name) if first == PACKAGE.name else None
+
+
+IMPORTS = {
+    name: [
+        (line, found)
+        for line, full in imported(ast.parse(path.read_text()))
+        if (found := _ours(full)) is not None
+    ]
+    for name, path in MODULES.items()
+}
+
+
+def test_every_module_is_in_a_room() -> None:
+    assert [name for name in MODULES if room(name) is None] == []
+    assert [each for each in ROOMS if each not in MODULES] == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_to_the_same_room_or_below(module: str) -> None:
+    own = str(room(module))
+    upwards = [
+        f"{MODULES[module].relative_to(PACKAGE)}:{line}: {own} is below {room(found)}, and imports {found}"
+        for line, found in IMPORTS[module]
+        if ROOMS.index(str(room(found))) > ROOMS.index(own)
+    ]
+    assert upwards == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {name: {found for _, found in imports} for name, imports in IMPORTS.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
+
+
+def test_the_architecture_lists_the_rooms_in_this_order() -> None:
+    section = ARCHITECTURE.read_text().partition(f"{TITLE}\n")[2].partition("\n## ")[0]
+    rows = (line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))
+    listed = [name.rstrip("/").replace("/", ".") for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert listed == list(ROOMS)
