@@ -8,11 +8,11 @@ import cwndlab as cl
 
 @cl.controller("my-aimd", source="AIMD as in Chiu and Jain 1989")
 class MyAimd:
-    """AIMD: adds some segments a round trip, keeps a share of its window on a loss."""
+    """AIMD: adds some segments per round trip, keeps a share of its window on a loss."""
 
     # What a scenario can set: cc = { name = "my-aimd", gain = 2 }
-    gain = cl.parameter(1.0, low=0.01, high=100, unit="segments", meaning="how much is added a round trip")
-    keep = cl.parameter(0.5, low=0.1, high=0.9, meaning="which share of the window stays on a loss")
+    gain = cl.parameter(1.0, low=0.01, high=100, unit="segments", meaning="growth per round trip")
+    keep = cl.parameter(0.5, low=0.1, high=0.9, meaning="share of the window kept on a loss")
 
     # What a recording shows beside the window: names of attributes.
     probes = ("ssthresh_bytes",)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 cwndlab_cc::parameters! {
     /// What can be set.
     pub struct GentleParams {
-        keep: f64 = 0.8, "keep", Allowed::Number(0.1, 0.9), "", "which share of the window stays on a loss",
+        keep: f64 = 0.8, "keep", Allowed::Number(0.1, 0.9), "", "share of the window kept on a loss",
             "a choice of mine";
     }
 }
