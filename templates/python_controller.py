@@ -18,7 +18,7 @@ class MyAimd:
     probes = ("ssthresh_bytes",)
 
     def __init__(self, setup: cl.Setup) -> None:
-        """Begin a flow; each has an object of its own."""
+        """Start a flow; each has its own object."""
         self.cwnd_bytes: float = setup.initial_window_bytes
         self.ssthresh_bytes: float | None = None
 
@@ -32,7 +32,7 @@ class MyAimd:
             self.cwnd_bytes += self.gain * ack.mss_bytes * ack.acked_bytes / self.cwnd_bytes
 
     def on_event(self, event: cl.Event) -> None:
-        """Shrink: once a round trip at most."""
+        """Shrink, at most once per round trip."""
         if event.kind in ("loss-recovery", "ecn-reduction"):
             self.ssthresh_bytes = max(self.keep * self.cwnd_bytes, 2 * event.mss_bytes)
             self.cwnd_bytes = self.ssthresh_bytes

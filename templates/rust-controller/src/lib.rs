@@ -1,4 +1,4 @@
-//! A congestion control of my own: Reno that keeps most of its window on a loss.
+//! My own congestion control: Reno that keeps most of its window on a loss.
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Algorithm, Classic, Context, Event, Window, WindowRule};
@@ -12,13 +12,13 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How the window grows and shrinks; slow start, undo and all else are the frame's.
+/// How the window grows and shrinks; the frame does slow start, undo and everything else.
 struct Gentle {
     keep: f64,
 }
 
 impl WindowRule for Gentle {
-    /// One segment a round trip.
+    /// One segment per round trip.
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
         window.grow_one_per(window.cwnd, acked);
     }
