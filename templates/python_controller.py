@@ -8,17 +8,17 @@ import cwndlab as cl
 
 @cl.controller("my-aimd", source="AIMD as in Chiu and Jain 1989")
 class MyAimd:
-    """AIMD: adds some segments a round trip, keeps a share of its window on a loss."""
+    """AIMD: adds some segments per round trip, keeps a share of its window on a loss."""
 
     # What a scenario can set: cc = { name = "my-aimd", gain = 2 }
-    gain = cl.parameter(1.0, low=0.01, high=100, unit="segments", meaning="how much is added a round trip")
-    keep = cl.parameter(0.5, low=0.1, high=0.9, meaning="which share of the window stays on a loss")
+    gain = cl.parameter(1.0, low=0.01, high=100, unit="segments", meaning="growth per round trip")
+    keep = cl.parameter(0.5, low=0.1, high=0.9, meaning="share of the window kept on a loss")
 
     # What a recording shows beside the window: names of attributes.
     probes = ("ssthresh_bytes",)
 
     def __init__(self, setup: cl.Setup) -> None:
-        """Begin a flow; each has an object of its own."""
+        """Start a flow; each has its own object."""
         self.cwnd_bytes: float = setup.initial_window_bytes
         self.ssthresh_bytes: float | None = None
 
@@ -32,7 +32,7 @@ class MyAimd:
             self.cwnd_bytes += self.gain * ack.mss_bytes * ack.acked_bytes / self.cwnd_bytes
 
     def on_event(self, event: cl.Event) -> None:
-        """Shrink: once a round trip at most."""
+        """Shrink, at most once per round trip."""
         if event.kind in ("loss-recovery", "ecn-reduction"):
             self.ssthresh_bytes = max(self.keep * self.cwnd_bytes, 2 * event.mss_bytes)
             self.cwnd_bytes = self.ssthresh_bytes

@@ -79,8 +79,8 @@ class Block:
 
 
 def documents() -> list[Path]:
-    """Every page for users."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """Every page for users and contributors."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(content: str) -> list[Block]:

@@ -49,6 +49,12 @@ def test_what_a_page_shows_works(page: Path, tmp_path: Path) -> None:
             assert answer.returncode == block.status, f"{where}\n{answer.stdout}\n{answer.stderr}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_script_runs_unless_it_is_marked(page: Path) -> None:
+    scripts = [block for block in documents.blocks(page.read_text()) if block.language == "sh"]
+    assert [block.line for block in scripts if not (block.is_runnable or block.is_slow)] == []
+
+
 def lacks_tool(block: Block) -> bool:
     return "jq " in block.text and shutil.which("jq") is None
 

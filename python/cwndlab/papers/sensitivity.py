@@ -25,11 +25,12 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
     head = [
         "# What the verdicts depend on",
         "",
-        "Each claim of each paper under every alternative to what the paper leaves open, one at a time.",
-        "Made by `make sensitivity` (`cwndlab reproduce --full`); the papers' folders say what they are.",
-        "Under each paper stands what made its table; whatever came after that commit is not in it.",
+        "These tables show the verdict on each claim under every alternative to what its paper leaves open.",
+        "Only one alternative is tried at a time.",
+        "The papers' folders describe them; `make sensitivity` (`cwndlab reproduce --full`) made the tables.",
+        "The line above each table names the version that made it; later changes are not in it.",
         "",
-        "Alternatives of which nothing could be run then are counted, not shown.",
+        "Alternatives under which nothing could be run are counted, not shown.",
     ]
     papers = [
         line for document in documents for paper in document["papers"] for line in _paper(document, paper)

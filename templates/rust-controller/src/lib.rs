@@ -1,4 +1,4 @@
-//! A congestion control of my own: Reno that keeps most of its window on a loss.
+//! My own congestion control: Reno that keeps most of its window on a loss.
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Algorithm, Classic, Context, Event, Window, WindowRule};
@@ -7,18 +7,18 @@ use std::sync::Arc;
 cwndlab_cc::parameters! {
     /// What can be set.
     pub struct GentleParams {
-        keep: f64 = 0.8, "keep", Allowed::Number(0.1, 0.9), "", "which share of the window stays on a loss",
+        keep: f64 = 0.8, "keep", Allowed::Number(0.1, 0.9), "", "share of the window kept on a loss",
             "a choice of mine";
     }
 }
 
-/// How the window grows and shrinks; slow start, undo and all else are the frame's.
+/// How the window grows and shrinks; the frame does slow start, undo and everything else.
 struct Gentle {
     keep: f64,
 }
 
 impl WindowRule for Gentle {
-    /// One segment a round trip.
+    /// One segment per round trip.
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
         window.grow_one_per(window.cwnd, acked);
     }

@@ -58,61 +58,61 @@ fn optional(value: Option<f64>) -> Value {
 measures! {
     /// Of a flow.
     FLOW of FlowOutcome:
-    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order, each byte once", |f| number(f.goodput_mbps);
-    "throughput_mbps", "throughput", "Mbit/s", Sum, "bytes put on its first link, with headers and retransmissions", |f| number(f.throughput_mbps);
+    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order, each byte counted once", |f| number(f.goodput_mbps);
+    "throughput_mbps", "throughput", "Mbit/s", Sum, "bytes sent on its first link, including headers and retransmissions", |f| number(f.throughput_mbps);
     "rtt_ms", "RTT", "ms", Mean, "mean of the RTT samples", |f| optional(f.rtt_ms);
     "rtt_p95_ms", "RTT p95", "ms", Apart, "95th percentile of the RTT samples", |f| optional(f.rtt_p95_ms);
-    "rtt_min_ms", "RTT min", "ms", Apart, "smallest RTT sample of the whole run, warm-up included", |f| optional(f.rtt_min_ms);
-    "cwnd_mean_segments", "cwnd", "segments", Sum, "mean window over time", |f| number(f.cwnd_mean_segments);
-    "sent_packets", "sent", "packets", Sum, "data packets sent, retransmissions included", |f| json!(f.sent_packets);
-    "retransmitted_packets", "retrans.", "packets", Sum, "data packets sent again", |f| json!(f.retransmitted_packets);
+    "rtt_min_ms", "RTT min", "ms", Apart, "smallest RTT sample of the whole run, including the warm-up", |f| optional(f.rtt_min_ms);
+    "cwnd_mean_segments", "cwnd", "segments", Sum, "congestion window, averaged over time", |f| number(f.cwnd_mean_segments);
+    "sent_packets", "sent", "packets", Sum, "data packets sent, including retransmissions", |f| json!(f.sent_packets);
+    "retransmitted_packets", "retrans.", "packets", Sum, "data packets retransmitted", |f| json!(f.retransmitted_packets);
     "timeouts", "timeouts", "", Sum, "retransmission timeouts", |f| json!(f.timeouts);
     "fast_recoveries", "fast rec.", "", Sum, "entries into fast recovery", |f| json!(f.fast_recoveries);
-    "tail_loss_probes", "probes", "", Sum, "probes after silence (RFC 8985)", |f| json!(f.tail_loss_probes);
+    "tail_loss_probes", "probes", "", Sum, "tail loss probes sent (RFC 8985)", |f| json!(f.tail_loss_probes);
     "undos", "undone", "", Sum, "reductions undone after a spurious loss", |f| json!(f.undos);
     "ecn_reductions", "ECN red.", "", Sum, "reductions because of ECN marks", |f| json!(f.ecn_reductions);
-    "start_s", "start", "s", Apart, "when it started, jitter included", |f| number(f.start_s);
-    "completion_s", "done in", "s", Apart, "from start to the arrival of the last byte; only for flows with `bytes` that delivered them all", |f| optional(f.completion_s);
+    "start_s", "start", "s", Apart, "start time, including jitter", |f| number(f.start_s);
+    "completion_s", "done in", "s", Apart, "time from the start until the last byte arrived; only for flows with `bytes` that delivered them all", |f| optional(f.completion_s);
 }
 
 measures! {
     /// Of a flow over time.
     OVER_TIME of Convergence:
-    "convergence_s", "stable after", "s", Apart, "from start to the earliest time from which the goodput is steady for five seconds: the mean of every second in them within 25 % of the mean of all five (after Dong et al., NSDI 2015); no value if that never happens", |c| optional(c.own_s);
+    "convergence_s", "stable after", "s", Apart, "time from the start until the goodput becomes steady: until the first five seconds in which the mean of each second is within 25 % of the mean of all five (after Dong et al., NSDI 2015); no value if that never happens", |c| optional(c.own_s);
 }
 
 measures! {
     /// Of a multipath connection, in addition.
     CONNECTION of MultipathOutcome:
     "reassembly_delay_ms", "reassembly", "ms", Mean, "mean time that data wait at the receiver for data on another path", |c| optional(c.reassembly_delay_ms);
-    "reassembly_mean_bytes", "waits", "bytes", Sum, "how much waits there: mean over time", |c| number(c.reassembly_mean_bytes);
-    "reassembly_max_bytes", "waits at most", "bytes", Apart, "the most that waited there at once", |c| json!(c.reassembly_max_bytes);
-    "receive_limited", "held back", "0 to 1", Mean, "share of the time in which the receive window held back a subflow that had room in its own window", |c| number(c.receive_limited);
-    "reinjected_packets", "reinjected", "packets", Sum, "data packets sent on another subflow because theirs had failed", |c| json!(c.reinjected_packets);
+    "reassembly_mean_bytes", "waits", "bytes", Sum, "data waiting there, averaged over time", |c| number(c.reassembly_mean_bytes);
+    "reassembly_max_bytes", "waits at most", "bytes", Apart, "largest amount of data that waited there at once", |c| json!(c.reassembly_max_bytes);
+    "receive_limited", "held back", "0 to 1", Mean, "share of the time during which the receive window held back a subflow that had room in its congestion window", |c| number(c.receive_limited);
+    "reinjected_packets", "reinjected", "packets", Sum, "data packets sent again on another subflow because their own had failed", |c| json!(c.reinjected_packets);
 }
 
 measures! {
     /// Of the timeout patterns of a flow or a group, where a scenario asks for them.
     PATTERNS of PatternsOutcome:
-    "rtt_samples", "RTT samples", "", Sum, "RTT samples", |p| json!(p.rtt_samples);
-    "rtt_peaks", "RTT peaks", "", Sum, "peaks among the RTT samples", |p| json!(p.rtt_peaks);
+    "rtt_samples", "RTT samples", "", Sum, "number of RTT samples", |p| json!(p.rtt_samples);
+    "rtt_peaks", "RTT peaks", "", Sum, "RTT samples that are peaks", |p| json!(p.rtt_peaks);
     "timeouts_at_peak", "timeouts at peak", "", Sum, "timeouts whose last RTT sample was a peak", |p| json!(p.timeouts_at_peak);
     "fast_recoveries_at_peak", "fast rec. at peak", "", Sum, "entries into fast recovery whose last RTT sample was a peak", |p| json!(p.fast_recoveries_at_peak);
-    "regained_segments", "regained", "segments", Mean, "mean growth of the window from a loss without a peak to the next loss; no value if there was none", |p| optional(p.regained_segments);
-    "regained_after_peak_segments", "regained after peak", "segments", Mean, "the same from a loss with a peak", |p| optional(p.regained_after_peak_segments);
+    "regained_segments", "regained", "segments", Mean, "mean growth of the window from a loss without a peak to the next loss; no value without such a loss", |p| optional(p.regained_segments);
+    "regained_after_peak_segments", "regained after peak", "segments", Mean, "the same, from a loss with a peak", |p| optional(p.regained_after_peak_segments);
 }
 
 measures! {
     /// Of all flows of an arrival process together.
     GROUP of GroupOutcome:
-    "arrived", "arrived", "flows", Sum, "flows that began in the measured time", |g| json!(g.arrived);
-    "completed", "ended", "flows", Sum, "those of them that delivered all of their bytes", |g| json!(g.completed);
-    "completion_ms", "mean", "ms", Mean, "mean completion time of those", |g| optional(g.completion_ms);
-    "completion_p50_ms", "p50", "ms", Mean, "median of their completion times", |g| optional(g.completion_p50_ms);
-    "completion_p95_ms", "p95", "ms", Mean, "95th percentile of their completion times", |g| optional(g.completion_p95_ms);
-    "completion_p99_ms", "p99", "ms", Mean, "99th percentile of their completion times", |g| optional(g.completion_p99_ms);
-    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order by all flows of the group, each byte once", |g| number(g.goodput_mbps);
-    "retransmitted_packets", "retrans.", "packets", Sum, "data packets that all flows of the group sent again", |g| json!(g.retransmitted_packets);
+    "arrived", "arrived", "flows", Sum, "flows that started in the measured time", |g| json!(g.arrived);
+    "completed", "ended", "flows", Sum, "flows among these that delivered all their bytes", |g| json!(g.completed);
+    "completion_ms", "mean", "ms", Mean, "mean completion time of the completed flows", |g| optional(g.completion_ms);
+    "completion_p50_ms", "p50", "ms", Mean, "median of these completion times", |g| optional(g.completion_p50_ms);
+    "completion_p95_ms", "p95", "ms", Mean, "95th percentile of these completion times", |g| optional(g.completion_p95_ms);
+    "completion_p99_ms", "p99", "ms", Mean, "99th percentile of these completion times", |g| optional(g.completion_p99_ms);
+    "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order by all flows of the group, each byte counted once", |g| number(g.goodput_mbps);
+    "retransmitted_packets", "retrans.", "packets", Sum, "data packets retransmitted by all flows of the group", |g| json!(g.retransmitted_packets);
     "timeouts", "timeouts", "", Sum, "retransmission timeouts of all flows of the group", |g| json!(g.timeouts);
     "fast_recoveries", "fast rec.", "", Sum, "entries into fast recovery of all flows of the group", |g| json!(g.fast_recoveries);
 }
@@ -120,21 +120,21 @@ measures! {
 measures! {
     /// Of one direction of a link.
     LINK of LinkOutcome:
-    "utilisation", "used", "0 to 1", Apart, "bits served over bits that could have been served; no value without a rate", |l| optional(l.utilisation);
-    "served_packets", "served", "packets", Apart, "packets served, ACKs included", |l| json!(l.served_packets);
+    "utilisation", "used", "0 to 1", Apart, "bits served, as a share of the bits that could have been served; no value without a rate", |l| optional(l.utilisation);
+    "served_packets", "served", "packets", Apart, "packets served, including ACKs", |l| json!(l.served_packets);
     "dropped_packets", "dropped", "packets", Sum, "packets dropped by the queue", |l| json!(l.dropped_packets);
     "lost_packets", "lost", "packets", Sum, "packets lost by the link", |l| json!(l.lost_packets);
-    "marked_packets", "marked", "packets", Sum, "packets marked by ECN", |l| json!(l.marked_packets);
-    "queue_delay_ms", "queue delay", "ms", Apart, "mean time from arrival to the start of service", |l| optional(l.queue_delay_ms);
-    "queue_delay_p95_ms", "delay p95", "ms", Apart, "95th percentile of the time from arrival to the start of service", |l| optional(l.queue_delay_p95_ms);
-    "queue_mean_bytes", "queue", "bytes", Apart, "mean over time of the bytes that wait or are in service", |l| number(l.queue_mean_bytes);
+    "marked_packets", "marked", "packets", Sum, "packets marked with ECN", |l| json!(l.marked_packets);
+    "queue_delay_ms", "queue delay", "ms", Apart, "mean time from a packet's arrival to the start of its service", |l| optional(l.queue_delay_ms);
+    "queue_delay_p95_ms", "delay p95", "ms", Apart, "95th percentile of the time from a packet's arrival to the start of its service", |l| optional(l.queue_delay_p95_ms);
+    "queue_mean_bytes", "queue", "bytes", Apart, "bytes waiting or in service, averaged over time", |l| number(l.queue_mean_bytes);
 }
 
 measures! {
     /// Of a change of a link.
     CHANGE of Change:
-    "at_s", "at", "s", Apart, "when it is; the same with every seed", |c| number(c.at.as_secs_f64());
-    "recovery_s", "recovered after", "s", Apart, "from the change to the beginning of the first five seconds in which the mean of every second of the goodput of all that goes over the link is 90 % of the level at least; the level is the mean in the second half of the time to the link's next change, or to the end. No value if that never happens, or if that time is shorter than ten seconds", |c| optional(c.recovery_s);
+    "at_s", "at", "s", Apart, "time of the change; the same with every seed", |c| number(c.at.as_secs_f64());
+    "recovery_s", "recovered after", "s", Apart, "time from the change until the link's goodput recovers: until the first five seconds in which the mean of each second, over all traffic on the link, is at least 90 % of the level. The level is the mean in the second half of the period from this change to the link's next one, or to the end of the run. No value if that never happens, or if the period is shorter than ten seconds", |c| optional(c.recovery_s);
 }
 
 /// The values of one component by their names.
