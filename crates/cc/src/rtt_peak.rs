@@ -1,9 +1,9 @@
-//! The peak ratio of the RTT (Lim et al. 2004, sec. 3): a loss after a sudden rise of traffic comes with a peak of the
+//! The peak ratio of the RTT (Lim et al. 2004 section 3): a loss after a sudden rise of traffic comes with a peak of the
 //! RTT, one after a slow rise does not.
 
 use crate::units::Span;
 
-/// From this ratio on an RTT is a peak (Lim et al. 2004, sec. 3.2; untuned, as they say).
+/// From this ratio on an RTT is a peak (Lim et al. 2004 section 3.2; untuned, as they say).
 pub const PEAK: f64 = 2.0;
 
 /// (RTT - base) / (average - base), equation (1); `None` where the average is no more than the base, so that nothing

@@ -16,7 +16,7 @@ const RATE: Rate = Rate::from_mbit(10);
 /// What fills the path: the RTT holds the service of a segment, 0.8 ms.
 const BDP: u64 = 126 * MSS;
 
-/// A segment under way, with what draft section 4.1.2.2 notes of it.
+/// A segment under way, with what section 4.1.2.2 notes of it.
 struct Packet {
     sent_at: Time,
     acked_at: Time,

@@ -1,4 +1,4 @@
-//! DBAC by numbers: equations (1) to (6) of Han 2024, who is high, and what each option changes.
+//! DBAC by numbers: Han 2024 equations (1) to (6), who is high, and what each option changes.
 mod common;
 
 use common::MSS;

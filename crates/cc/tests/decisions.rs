@@ -1,5 +1,5 @@
-//! Decisions in congestion avoidance: what each action of Seo et al. (2022, 2024) does, when one is asked for and when
-//! not, and that chance is fair. Numbers are computed here without the code under test.
+//! Decisions in congestion avoidance: what each action of Seo et al. 2022 and Seo and Cho 2024 does, when one is asked
+//! for and when not, and that chance is fair. Numbers are computed here without the code under test.
 
 mod common;
 
@@ -86,7 +86,7 @@ fn acks_to_decide((sender, log): &mut (Sender, Log)) -> usize {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// NewReno's actions: Seo et al. 2024 section 3.1
+// NewReno's actions: Seo and Cho 2024 section 3.1
 // ---------------------------------------------------------------------------------------------------------------
 
 /// Equation (1), once as many segments as the window holds are acknowledged, and not one earlier.
@@ -121,7 +121,7 @@ fn an_ack_brings_one_decision_at_most() {
     assert_eq!(acks_to_decide(&mut (sender, log)), 130);
 }
 
-/// Section 3.1.1: the threshold is 0.7 of the window at the loss; 0.5 is what the text says of NewReno.
+/// Seo and Cho 2024 section 3.1.1: the threshold is 0.7 of the window at the loss; 0.5 is what the text says of NewReno.
 #[test]
 fn a_loss_leaves_beta_of_the_window() {
     for (beta, left) in [(0.7, 140.0), (0.5, 100.0)] {
@@ -222,7 +222,7 @@ fn while_the_window_is_not_the_limit_nobody_decides() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// CUBIC's actions: Seo et al. 2022 equations (1) and (2), 2024 section 3.2
+// CUBIC's actions: Seo et al. 2022 equations (1) and (2), Seo and Cho 2024 section 3.2
 // ---------------------------------------------------------------------------------------------------------------
 
 /// With W_max = 1000 and cwnd = 700 at t = 0 and C = 0.4: K = 9.086 s, the target 100 ms ahead is
@@ -287,7 +287,7 @@ fn the_target_can_be_set_at_once() {
     assert_eq!((acks_to_decide(&mut flow), flow.0.cwnd_segments()), (710, 1065.0));
 }
 
-/// RFC 9438 section 4.7 against table 2 of Seo et al. 2024, where W_max is 0.85 of the window at each loss.
+/// RFC 9438 section 4.7 against Seo and Cho 2024 table 2, where W_max is 0.85 of the window at each loss.
 #[test]
 fn w_max_is_cut_at_some_losses_at_all_or_at_none() {
     for (rule, first, second) in

@@ -1,5 +1,5 @@
-//! The policy of Seo et al. (2022, 2024): when a tuple is stored and with which reward, when the network learns, what an
-//! agent outside sees, and which weights suit. Numbers are computed here without the code under test.
+//! The policy of Seo et al. 2022 and Seo and Cho 2024: when a tuple is stored and with which reward, when the network
+//! learns, what an agent outside sees, and which weights suit. Numbers are computed here without the code under test.
 
 mod common;
 

@@ -427,7 +427,7 @@ fn after_a_timeout_the_epoch_starts_at_its_plateau() {
     }
 }
 
-/// Section 4.9.1, after a loss as after a timeout. Linux and ns-3 restore the window only: a new epoch begins.
+/// Section 4.9, after a loss as after a timeout. Linux and ns-3 restore the window only: a new epoch begins.
 #[test]
 fn undo_gives_cubic_its_epoch_back() {
     for event in [Event::LossRecovery, Event::Timeout] {

@@ -1,4 +1,4 @@
-//! Selective and Proactive Decrease by hand-computed numbers (Lim et al. 2004, sec. 4), and window by window.
+//! Selective and Proactive Decrease by hand-computed numbers (Lim et al. 2004 section 4), and window by window.
 
 mod common;
 
@@ -25,7 +25,8 @@ fn sample(sender: &mut Sender, rtt: Span) {
     sender.ack(1);
 }
 
-/// A hundred segments in congestion avoidance (whole ones: SD that ends recovery at ssthresh has 0.7 of 143), base RTT 100 ms, SRTT 120 ms.
+/// A hundred segments in congestion avoidance (whole ones: SD that ends recovery at ssthresh has 0.7 of 143), base RTT
+/// 100 ms, SRTT 120 ms.
 fn settled(name: &str, settings: &[(&str, Value)]) -> Sender {
     let window = if settings.contains(&("exit", word("ssthresh"))) { 143 } else { 200 };
     let mut sender = sender(name, settings, window, ms(100));

@@ -66,7 +66,7 @@ impl Rng {
 }
 
 fn fnv1a_128(bytes: &[u8]) -> u128 {
-    // Offset basis and prime of the 128-bit FNV-1a (draft-eastlake-fnv, section 5).
+    // Offset basis and prime of the 128-bit FNV-1a (draft-eastlake-fnv section 5).
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     bytes.iter().fold(BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))

@@ -128,7 +128,7 @@ pub struct GroupOutcome {
     pub patterns: Option<PatternsOutcome>,
 }
 
-/// How peaks of the RTT and losses go together (Lim et al. 2004, sec. 3).
+/// How peaks of the RTT and losses go together (Lim et al. 2004 section 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PatternsOutcome {
     /// RTT samples on ACKs of data.

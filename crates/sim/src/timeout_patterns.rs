@@ -1,5 +1,5 @@
-//! Timeout patterns (Lim et al. 2004, sec. 3): how often the RTT of a flow has a peak, how often a loss comes with one, and
-//! how far the window then grows until the next loss.
+//! Timeout patterns (Lim et al. 2004 section 3): how often the RTT of a flow has a peak, how often a loss comes with
+//! one, and how far the window then grows until the next loss.
 
 use crate::flow::Place;
 use crate::outcome::{Distribution, Outcome, PatternsOutcome};

@@ -1,5 +1,5 @@
-//! BBRv2 and F-BBRv2 in whole runs: envelopes and duels on 50 Mbit/s and 40 ms, the path of Cho et al. 2024, with bounds that
-//! follow from the algorithm.
+//! BBRv2 and F-BBRv2 in whole runs: envelopes and duels on 50 Mbit/s and 40 ms, the path of Cho and Cho 2024, with
+//! bounds that follow from the algorithm.
 
 mod ladder;
 
@@ -68,8 +68,8 @@ fn startup_finds_the_bandwidth_and_leaves_no_queue() {
     assert!(rtts.iter().all(|(_, rtt)| *rtt < 41.0), "the queue is empty: {rtts:?}");
 }
 
-/// Alone it fills the link but for the pace of 0.99 and ProbeRTT's half of a BDP for some 0.25 s in 5 s, whatever the buffer,
-/// and keeps the queue near empty: a probe of 1.25 for a round in two to three seconds.
+/// Alone it fills the link but for the pace of 0.99 and ProbeRTT's half of a BDP for some 0.25 s in 5 s, whatever the
+/// buffer, and keeps the queue near empty: a probe of 1.25 for a round in two to three seconds.
 #[test]
 fn alone_it_fills_the_link_and_not_the_queue() {
     for buffer in [1.0, 2.0, 4.0] {
@@ -102,7 +102,7 @@ fn probe_rtt_comes_every_five_seconds() {
     assert!((0.2..0.32).contains(&held), "{held} s each");
 }
 
-/// A loss of 2 % is what it takes for harmless: 0.5 % costs less than 15 % (Cho et al. 2024: 42.2 of 47.6 Mbit/s are
+/// A loss of 2 % is what it takes for harmless: 0.5 % costs less than 15 % (Cho and Cho 2024: 42.2 of 47.6 Mbit/s are
 /// left), 1 % less than a fifth, where CUBIC has less than a tenth of the link.
 #[test]
 fn random_losses_below_the_threshold_cost_little() {
@@ -135,7 +135,8 @@ fn a_step_up_is_found_by_the_next_probes() {
     }
 }
 
-/// A step down from 50 to 20: the losses it brings cut the rate, and what is left of the queue is gone within a few seconds.
+/// A step down from 50 to 20: the losses it brings cut the rate, and what is left of the queue is gone within a few
+/// seconds.
 #[test]
 fn a_step_down_is_followed() {
     for seed in 1..=3 {
@@ -270,7 +271,7 @@ fn alone_f_bbr2_is_bbr2() {
     assert!(!same(&path(4.0), 1, &["cubic"]));
 }
 
-/// Figure 4 of the paper: beside CUBIC in 4 BDP the minimum RTT is at 1.2 times the first at times, alone never.
+/// Cho and Cho 2024 figure 4: beside CUBIC in 4 BDP the minimum RTT is at 1.2 times the first at times, alone never.
 #[test]
 fn the_minimum_rtt_tells_of_cubic() {
     let detected = |others: &[&str]| {
@@ -325,8 +326,8 @@ fn runs_are_functions_of_the_seed() {
     assert_ne!(outcome(1), outcome(2));
 }
 
-/// CoDel that marks from 0.5 ms on, with two flows on a path of 2 ms: their marks take the place of drops and keep the queue
-/// shorter than flows do that take the path for too long to heed them. Without the option nobody is marked.
+/// CoDel that marks from 0.5 ms on, with two flows on a path of 2 ms: their marks take the place of drops and keep the
+/// queue shorter than flows do that take the path for too long to heed them. Without the option nobody is marked.
 #[test]
 fn marks_on_a_short_path_are_heeded() {
     let queue_of = |ecn, ecn_max_rtt| {

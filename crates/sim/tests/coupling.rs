@@ -1,4 +1,4 @@
-//! The three goals of RFC 6356 (section 2) for LIA in whole runs, each beside Reno on every subflow, which misses it. Six
+//! The three goals of RFC 6356 section 1 for LIA in whole runs, each beside Reno on every subflow, which misses it. Six
 //! seeds each; the bounds hold for the mean and come with their reasons.
 
 mod ladder;

@@ -182,7 +182,7 @@ class Comparison:
     def harm(self) -> list[Compared]:
         """What the flows that took the algorithms did to each of the others, as shares of 0 to 1.
 
-        Harm is that of Ware et al., Beyond Jain's Fairness Index (HotNets 2019): the part of its goodput that
+        Harm is that of Ware et al. 2019: the part of its goodput that
         a flow loses against running without the rivals, or the part of its RTT that they add.
         """
         if self.alone is None:
@@ -325,7 +325,7 @@ def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:
 
 
 def _harm(among: Values, alone: Values) -> Values:
-    """Ware et al., section 3: (solo - load) / solo where more is better, else (load - solo) / load."""
+    """Ware et al. 2019 section 3: (solo - load) / solo where more is better, else (load - solo) / load."""
     return {
         key: _share(alone[key], among[key]) if more_is_better else _share(among[key], alone[key])
         for key, more_is_better in HARMED.items()

@@ -1,5 +1,5 @@
 //! The same action at each decision: the control that tells what learning adds to the best of the actions. It decides
-//! where the DQN of Seo et al. (2022, 2024) decides, among the same actions.
+//! where the DQN of Seo et al. 2022 and Seo and Cho 2024 decides, among the same actions.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
 use super::random::{Actions, RandomParams};
@@ -15,7 +15,7 @@ crate::parameters! {
         action: u64 = 3, "action", Allowed::Count(0, 6), "",
             "the action, from 0 on, the last one if it is beyond: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
              one segment less, nothing, on with C, on with 3 C",
-            "Seo et al. 2024 equation (4): a = 3, the steeper cubic";
+            "Seo and Cho 2024 equation (4): a = 3, the steeper cubic";
     }
 }
 
@@ -35,8 +35,8 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "always",
         summary: "the same action wherever a DQN would decide: a control",
-        source: "a control of this laboratory, on the decision points and actions of Seo et al. 2024 (J-KICS 49(4)) \
-                 and 2022 (APCC)",
+        source: "a control of this laboratory, on the decision points and actions of Seo and Cho 2024 and \
+                 Seo et al. 2022",
         departures: &["no decision at all, where the papers' agents choose; else as `random`"],
         params: params.concat().into(),
         declares: Declares::by(|settings| match RandomParams::with(settings).actions {

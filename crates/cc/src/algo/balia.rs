@@ -1,4 +1,4 @@
-//! BALIA, Balanced Linked Adaptation (Peng, Walid, Hwang and Low 2016): growth and cut both depend on how a path's rate compares
+//! BALIA, Balanced Linked Adaptation (Peng et al. 2016): growth and cut both depend on how a path's rate compares
 //! with the fastest one's.
 
 use crate::algorithm::{Algorithm, Declaration};

@@ -28,7 +28,7 @@ crate::parameters! {
         form: Form = Form::Rfc9438, "form", Allowed::Word(Form::WORDS), "",
             "whose arithmetic: the RFC's real numbers, or the counting form of Linux or ns-3", "RFC 9438";
         c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
-            "how fast the cubic grows", "RFC 9438 section 5 (0.4)";
+            "how fast the cubic grows", "RFC 9438 section 5.1 (0.4)";
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
             "what a congestion event leaves of the window", "RFC 9438 section 4.6 (0.7; Linux 717/1024)";
         fast_convergence: bool = true, "fast_convergence", Allowed::Flag, "",

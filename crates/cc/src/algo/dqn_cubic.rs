@@ -1,5 +1,5 @@
-//! DQN-based CUBIC (Seo et al. 2024 section 3.2, 2022): a network goes on along the cubic with C or with 3 C, or not, or
-//! takes a segment off, and learns from what comes of it.
+//! DQN-based CUBIC (Seo and Cho 2024 section 3.2, Seo et al. 2022): a network goes on along the cubic with C or with 3
+//! C, or not, or takes a segment off, and learns from what comes of it.
 
 use super::actions::{CubicActionParams, CubicActions};
 use crate::algorithm::{Algorithm, Build, Declaration};
@@ -14,12 +14,12 @@ crate::parameters! {
     /// The network.
     pub struct NetworkParams {
         layers: u64 = 5, "layers", Allowed::Count(0, 16), "",
-            "hidden layers of the network", "Seo et al. 2024 section 3.2.1: 5";
+            "hidden layers of the network", "Seo and Cho 2024 section 3.2.1: 5";
         nodes: u64 = 50, "nodes", Allowed::Count(1, 512), "",
-            "nodes of each hidden layer", "Seo et al. 2024 section 3.2.1: 50 in each";
+            "nodes of each hidden layer", "Seo and Cho 2024 section 3.2.1: 50 in each";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
             "a file of weights to begin with; fresh: drawn at random as PyTorch does",
-            "Seo et al. 2024 section 3: learning in real time, no training before";
+            "Seo and Cho 2024 section III: learning in real time, no training before";
     }
 }
 
@@ -77,14 +77,14 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "dqn-cubic",
         summary: "CUBIC whose growth a deep Q-network chooses, learning as it goes",
-        source: "Seo, Cho, \"Performance Evaluation of DQN-Based Congestion Control Algorithm for TCP\", J-KICS 49(4), \
-                 2024, section 3.2",
+        source: "Seo and Cho 2024 section 3.2: \"Performance Evaluation of DQN-Based Congestion Control Algorithm for \
+                 TCP\"",
         departures: &[
             NO_RENO,
             ONCE_A_WINDOW,
             "W_max and K are RFC 9438's, where the paper's table cuts W_max at each loss (w_max_cut = always) and its \
              equation takes K from W_max alone (K = paper)",
-            "action 2 follows C (T - K)^3, as in the paper of 2022; equation (4) of 2024 lacks the factor C",
+            "action 2 follows C (T - K)^3, as in Seo et al. 2022; Seo and Cho 2024 equation (4) lacks the factor C",
             NO_SPAN,
         ],
         params: params(),

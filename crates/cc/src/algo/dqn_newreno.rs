@@ -1,4 +1,4 @@
-//! DQN-based NewReno (Seo et al. 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
+//! DQN-based NewReno (Seo and Cho 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
 //! a window of acknowledged segments, and learns from what comes of it.
 
 use super::actions::NewRenoActions;
@@ -15,13 +15,13 @@ crate::parameters! {
     /// The network.
     pub struct NetworkParams {
         layers: u64 = 3, "layers", Allowed::Count(0, 16), "",
-            "hidden layers of the network", "Seo et al. 2024 section 3.1.1: 3";
+            "hidden layers of the network", "Seo and Cho 2024 section 3.1.1: 3";
         nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer",
-            "Seo et al. 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
+            "Seo and Cho 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
             "a file of weights to begin with; fresh: drawn at random as PyTorch does",
-            "Seo et al. 2024 section 3: learning in real time, no training before";
+            "Seo and Cho 2024 section III: learning in real time, no training before";
     }
 }
 
@@ -56,8 +56,8 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "dqn-newreno",
         summary: "NewReno whose window a deep Q-network moves, learning as it goes",
-        source: "Seo, Cho, \"Performance Evaluation of DQN-Based Congestion Control Algorithm for TCP\", J-KICS 49(4), \
-                 2024, section 3.1",
+        source: "Seo and Cho 2024 section 3.1: \"Performance Evaluation of DQN-Based Congestion Control Algorithm for \
+                 TCP\"",
         departures: &[
             "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \

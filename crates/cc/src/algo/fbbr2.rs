@@ -1,4 +1,4 @@
-//! F-BBRv2 (Cho et al. 2024): BBRv2 that takes a minimum RTT well above the first one for the queue of a CUBIC flow, and
+//! F-BBRv2 (Cho and Cho 2024): BBRv2 that takes a minimum RTT well above the first one for the queue of a CUBIC flow, and
 //! then cruises faster.
 
 use super::bbr2::{Bbr2, Bbr2Params, DEPARTURES, Extension, MinRtt, Mode};
@@ -80,28 +80,28 @@ crate::parameters! {
     pub struct Fbbr2Params {
         reference: Reference = Reference::First, "reference", Allowed::Word(Reference::WORDS), "",
             "RTT without a queue: the first sample, the smallest of the first min_rtt_window, or of all",
-            "Cho et al. 2024: the first RTprop measured after the connection was made";
+            "Cho and Cho 2024: the first RTprop measured after the connection was made";
         reset: Reset = Reset::Never, "reference_reset", Allowed::Word(Reset::WORDS), "",
             "whether the reference is taken anew after there was nothing to send",
-            "Cho et al. 2024 name no reset";
+            "Cho and Cho 2024 name no reset";
         current: Current = Current::MinRtt, "current", Allowed::Word(Current::WORDS), "",
             "RTT that is held against the reference: min_rtt, the last sample, or the minimum that times ProbeRTT",
-            "Cho et al. 2024: the current RTprop";
+            "Cho and Cho 2024: the current RTprop";
         threshold: f64 = 1.2, "threshold", Allowed::Number(1.0, 10.0), "",
-            "at so many times the reference a CUBIC flow is taken to share the bottleneck", "Cho et al. 2024";
+            "at so many times the reference a CUBIC flow is taken to share the bottleneck", "Cho and Cho 2024";
         release: f64 = 1.2, "release", Allowed::Number(1.0, 10.0), "",
             "below so many times the reference it no longer is; never above the threshold",
-            "Cho et al. 2024: the threshold, no hysteresis";
+            "Cho and Cho 2024: the threshold, no hysteresis";
         multiplier: f64 = 1.15, "multiplier", Allowed::Number(1.0, 4.0), "",
-            "by which the pacing gain is multiplied beside a CUBIC flow", "Cho et al. 2024";
+            "by which the pacing gain is multiplied beside a CUBIC flow", "Cho and Cho 2024";
         applies: Where = Where::Cruise, "multiplier_in", Allowed::Word(Where::WORDS), "",
-            "in which phases of ProbeBW the multiplier applies", "Cho et al. 2024: CRUISE";
+            "in which phases of ProbeBW the multiplier applies", "Cho and Cho 2024: CRUISE";
         window: WindowResponse = WindowResponse::Unchanged, "cwnd_follows", Allowed::Word(WindowResponse::WORDS), "",
             "whether the window's gain is multiplied too, or its headroom dropped, beside a CUBIC flow",
-            "Cho et al. 2024 change the pacing gain only";
+            "Cho and Cho 2024 change the pacing gain only";
         margin: Margin = Margin::MultiplierBefore, "multiplier_margin", Allowed::Word(Margin::WORDS), "",
             "the multiplier comes before the pacing margin of 1 %, or after it and in its place",
-            "Cho et al. 2024 multiply the gain, and tcp_bbr2.c takes the margin off what a gain gives";
+            "Cho and Cho 2024 multiply the gain, and tcp_bbr2.c takes the margin off what a gain gives";
     }
 }
 
@@ -224,7 +224,7 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "fbbr2",
         summary: "F-BBRv2: BBRv2 that cruises 15 % faster when its RTT shows a CUBIC flow",
-        source: "Cho et al. 2024 on google/bbr v2alpha net/ipv4/tcp_bbr2.c",
+        source: "Cho and Cho 2024 on google/bbr v2alpha net/ipv4/tcp_bbr2.c",
         departures: DEPARTURES,
         params: [Fbbr2Params::specs(), Bbr2Params::specs()].concat().into(),
         declares: Bbr2::<CubicDetector>::declares(),

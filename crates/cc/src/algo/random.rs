@@ -1,5 +1,5 @@
-//! Uniformly random actions: the control that tells learning from luck. It decides where the DQN of Seo et al. (2022,
-//! 2024) decides, among the same actions, and knows nothing.
+//! Uniformly random actions: the control that tells learning from luck. It decides where the DQN of Seo et al. 2022
+//! and Seo and Cho 2024 decides, among the same actions, and knows nothing.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
 use crate::algorithm::{Algorithm, Declares};
@@ -23,7 +23,7 @@ crate::parameters! {
     pub struct RandomParams {
         actions: Actions = Actions::NewReno, "actions", Allowed::Word(Actions::WORDS), "",
             "whose base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
-            "Seo et al. 2024 sections 3.1 (newreno) and 3.2 (cubic); the first of the two";
+            "Seo and Cho 2024 sections 3.1 (newreno) and 3.2 (cubic); the first of the two";
     }
 }
 
@@ -43,8 +43,8 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "random",
         summary: "uniformly random actions where a DQN would decide: a control",
-        source: "a control of this laboratory, on the decision points and actions of Seo et al. 2024 (J-KICS 49(4)) \
-                 and 2022 (APCC)",
+        source: "a control of this laboratory, on the decision points and actions of Seo and Cho 2024 and \
+                 Seo et al. 2022",
         departures: &[
             "random throughout, where the papers' agents are so until 2000 tuples are stored, and with probability \
              0.015 after that",

@@ -222,7 +222,7 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "vegas",
         summary: "Vegas: keeps 2 to 4 segments of its own in the queue, estimated from the RTT",
-        source: "Brakmo and Peterson 1995 (IEEE JSAC 13(8)) as in Linux 6.18 net/ipv4/tcp_vegas.c",
+        source: "Brakmo and Peterson 1995 as in Linux 6.18 net/ipv4/tcp_vegas.c",
         departures: &[
             "as in Linux: losses are detected as the profile says and halve the window, where the paper has rules \
              of its own for both",

@@ -8,7 +8,7 @@ crate::words! {
     pub enum Refresh {
         /// Only a lower sample (Linux's tcp_bbr.c since 5.11, draft-ietf-ccwg-bbr).
         Below = "<",
-        /// One that is as low, too (Linux before, BBRv2's alpha, draft-cardwell-00, ns-3).
+        /// One that is as low, too (Linux before, BBRv2's alpha, draft-cardwell-iccrg-bbr-congestion-control-00, ns-3).
         AtMost = "<=",
     }
 }

@@ -35,7 +35,7 @@ crate::parameters! {
     pub struct PolicyParams {
         role: PolicyRole = PolicyRole::Learn, "policy", Allowed::Word(PolicyRole::WORDS), "",
             "a network that learns, one that plays what it was given, or an agent outside",
-            "Seo et al. 2024 section 3: it learns in real time";
+            "Seo and Cho 2024 section III: it learns in real time";
     }
 }
 
@@ -45,10 +45,10 @@ crate::parameters! {
         tuples: TupleRule = TupleRule::SinceCongestion, "tuples", Allowed::Word(TupleRule::WORDS), "",
             "when a tuple is stored: at an ACK, if a minimum RTT has passed since the last congestion or the last tuple \
              or if the window has changed; at each decision; or once a minimum RTT",
-            "Seo et al. 2024 section 3.2.1: T, the time since the last congestion, above the minimum RTT, or another cwnd";
+            "Seo and Cho 2024 section 3.2.1: T, the time since the last congestion, above the minimum RTT, or another cwnd";
         blamed: Blamed = Blamed::LastAction, "blamed", Allowed::Word(Blamed::WORDS), "",
             "which tuples get -1 for a loss: that of the last action, or all of the last RTT too",
-            "Seo et al. 2024 equation (6): when packet loss occurs; a tuple has one action";
+            "Seo and Cho 2024 equation (6): when packet loss occurs; a tuple has one action";
         state: Scaling = Scaling::Fixed, "state", Allowed::Word(Scaling::WORDS), "",
             "how the state is scaled: windows by 1000 segments, the RTT by 100 ms, T by 1000 ms; not at all; or to mean 0 \
              and variance 1",
@@ -61,13 +61,13 @@ crate::parameters! {
     pub struct DqnParams {
         epsilon: f64 = 0.015, "epsilon", Allowed::Number(0.0, 1.0), "",
             "probability of a random action",
-            "Seo et al. 2024 equation (2), 2022 section II.A";
+            "Seo and Cho 2024 equation (2), Seo et al. 2022 section II.A";
         epsilon_decay: u64 = 0, "epsilon_decay", Allowed::Count(0, 1_000_000_000), "decisions",
             "after the warm-up that probability falls from 1 to epsilon in so many decisions",
-            "Seo et al. 2024 equation (2) has a constant";
+            "Seo and Cho 2024 equation (2) has a constant";
         warmup: u64 = 2000, "warmup", Allowed::Count(0, 1_000_000_000), "tuples",
             "until so many are stored nothing is learned, and a fresh network acts at random",
-            "Seo et al. 2024 section 3.1.1 (2000)";
+            "Seo and Cho 2024 section 3.1.1 (2000)";
         discount: f64 = 0.9, "gamma", Allowed::Number(0.0, 1.0), "",
             "how much the value of the next state counts",
             "decided: Seo et al. give none; 0.8 in ns3-ai's TCP example, 0.99 in Mnih et al. 2015";
@@ -85,7 +85,7 @@ crate::parameters! {
             "Seo et al. name none; 100 in ns3-ai's TCP example; Mnih et al. 2013 have no target network (1)";
         dropout: f64 = 0.1, "dropout", Allowed::Number(0.0, 0.9), "",
             "share of each hidden layer that a step of learning leaves out",
-            "Seo et al. 2024 section 3.1.1 has dropout without a share; decided: 0.1";
+            "Seo and Cho 2024 section 3.1.1 has dropout without a share; decided: 0.1";
         loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
             "what an error costs",
             "Mnih et al. 2015 algorithm 1: the squared error; clipped in its methods (huber)";

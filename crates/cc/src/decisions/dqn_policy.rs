@@ -1,4 +1,5 @@
-//! The policy of Seo et al. (2022, 2024): a DQN that sees the state and the reward, or an agent outside that sees them.
+//! The policy of Seo et al. 2022 and Seo and Cho 2024: a DQN that sees the state and the reward, or an agent outside
+//! that sees them.
 
 use super::dqn::{DqnParams, PolicyParams, PolicyRole, TupleParams, dqn_of_flow};
 use super::reward::{LOSS, Punished, Reward, RewardParams};
@@ -51,8 +52,8 @@ pub struct DqnPolicy {
 }
 
 impl DqnPolicy {
-    /// A policy of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of these
-    /// sizes.
+    /// A policy of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of
+    /// these sizes.
     #[must_use]
     pub fn new<A: ActionSet>(
         sizes: Vec<usize>,

@@ -1,6 +1,6 @@
-//! Congestion avoidance by decisions (Seo et al. 2022 and 2024): whenever so many segments have been acknowledged, a
-//! policy chooses one of a few actions, and the action moves the window. Slow start, recovery and what a loss leaves
-//! are the base algorithm's; in them nobody decides.
+//! Congestion avoidance by decisions (Seo et al. 2022, Seo and Cho 2024): whenever so many segments have been
+//! acknowledged, a policy chooses one of a few actions, and the action moves the window. Slow start, recovery and what
+//! a loss leaves are the base algorithm's; in them nobody decides.
 
 mod dqn;
 mod dqn_policy;
@@ -39,14 +39,14 @@ crate::parameters! {
     pub struct DecisionParams {
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
             "what a congestion event leaves of the window",
-            "Seo et al. 2024 section 3.1.1 (threshold) and table 2: 0.7; the same section has NewReno halve (0.5)";
+            "Seo and Cho 2024 section 3.1.1 (threshold) and table 2: 0.7; the same section has NewReno halve (0.5)";
         min_cwnd: u64 = 2, "min_cwnd", Allowed::Count(1, 2), "segments",
             "no action leaves less of the window",
             "the papers name no least window; two segments as for ssthresh in RFC 5681 equation (4)";
         below_ssthresh: BelowSsthresh = BelowSsthresh::SlowStart, "below_ssthresh",
             Allowed::Word(BelowSsthresh::WORDS), "",
             "after an action that leaves less than ssthresh: slow start back to it, or avoidance from there",
-            "Seo et al. 2024 section 3.1.1: the threshold tells slow start from avoidance, and only a loss sets it";
+            "Seo and Cho 2024 section 3.1.1: the threshold tells slow start from avoidance, and only a loss sets it";
     }
 }
 

@@ -1,4 +1,5 @@
-//! The reward (Seo et al. 2024 equation (6), 2022 equation (3)): the rate, as a share of the largest; -1 for a loss.
+//! The reward (Seo and Cho 2024 equation (6), Seo et al. 2022 equation (3)): the rate, as a share of the largest; -1
+//! for a loss.
 
 use super::{Moment, View};
 use crate::bbr::windowed_max::WindowedMax;
@@ -22,20 +23,20 @@ crate::parameters! {
     pub struct RewardParams {
         rate_max: RateMax = RateMax::Congestion, "thr_max", Allowed::Word(RateMax::WORDS), "",
             "the rate that a reward of 1 stands for",
-            "Seo et al. 2024 section 3.3: the largest at moments of congestion, and no decay; before the first the largest \
+            "Seo and Cho 2024 section 3.3: the largest at moments of congestion, and no decay; before the first the largest \
              rate";
         clip: bool = false, "clip_reward", Allowed::Flag, "",
-            "a reward is 1 at most", "nothing in Seo et al. 2024 section 3.3 clips it";
+            "a reward is 1 at most", "nothing in Seo and Cho 2024 section 3.3 clips it";
         rtt_weight: f64 = 0.0, "rtt_weight", Allowed::Number(0.0, 100.0), "",
             "what is taken off the reward for each minimum RTT that the RTT is longer",
-            "Seo et al. 2024 equation (6) has the rate alone; counting the RTT is the future work of 2022";
+            "Seo and Cho 2024 equation (6) has the rate alone; counting the RTT is the future work of Seo et al. 2022";
     }
 }
 
 /// Which events are punished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Punished {
-    /// Each that cuts the window (Seo et al. 2024 equation (6): packet loss).
+    /// Each that cuts the window (Seo and Cho 2024 equation (6): packet loss).
     Congestion,
     /// Three duplicate ACKs, and no timeout (Seo et al. 2022 section II.B).
     DuplicateAcks,
@@ -70,7 +71,8 @@ impl Reward {
         Self { params, max: 0.0, recent: WindowedMax::new(WINDOW.0), congested: false }
     }
 
-    /// The window over the RTT: equation (5) of 2024, (4) of 2022, but for a factor that the share does not have.
+    /// The window over the RTT: Seo and Cho 2024 equation (7), Seo et al. 2022 equation (4), but for a factor that the
+    /// share does not have.
     fn rate(view: &View) -> f64 {
         view.cwnd as f64 / view.at.rtt.as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! F-BBRv2 (Cho et al. 2024).
+//! F-BBRv2 (Cho and Cho 2024).
 
 use super::common::modes::Mode;
 use super::pipe::*;

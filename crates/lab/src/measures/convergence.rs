@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 0.25;
 /// From a flow's start to the earliest time from which its goodput is steady for five seconds: the mean of every second
 /// in them within 25 % of the mean of all five. `None` if that never happens. Times are as fine as the intervals.
 ///
-/// After Dong et al., "PCC", NSDI 2015, section 4.2, from where the second, the five and the 25 % are. It is not
+/// After Dong et al. 2015 section 4.2, from where the second, the five and the 25 % are. It is not
 /// convergence to a fair share: the rate is held against its own mean, which is known on any network, and a flow that is
 /// steady at a hundredth of its share has converged. It says nothing of what comes after the five seconds.
 pub(crate) fn convergence_s(seconds: &Seconds, goodput_mbps: &[f64], start_s: f64) -> Option<f64> {

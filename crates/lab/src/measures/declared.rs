@@ -1,5 +1,6 @@
-//! Every measure, declared once: its name, heading, unit and meaning, how those of several components make up one of a whole
-//! run, and where its value is. The JSON of a run, the headings of tables and the tables of docs/results.md are made from it.
+//! Every measure, declared once: its name, heading, unit and meaning, how those of several components make up one of a
+//! whole run, and where its value is. The JSON of a run, the headings of tables and the tables of docs/results.md are
+//! made from it.
 
 use super::{Change, Convergence, number};
 use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome};
@@ -78,7 +79,7 @@ measures! {
 measures! {
     /// Of a flow over time.
     OVER_TIME of Convergence:
-    "convergence_s", "stable after", "s", Apart, "time from the start until the goodput becomes steady: until the first five seconds in which the mean of each second is within 25 % of the mean of all five (after Dong et al., NSDI 2015); no value if that never happens", |c| optional(c.own_s);
+    "convergence_s", "stable after", "s", Apart, "time from the start until the goodput becomes steady: until the first five seconds in which the mean of each second is within 25 % of the mean of all five (after Dong et al. 2015); no value if that never happens", |c| optional(c.own_s);
 }
 
 measures! {

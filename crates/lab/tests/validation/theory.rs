@@ -167,7 +167,7 @@ fn cubic() -> FlowSetup {
     FlowSetup::new("cubic").with("form", Value::Word("rfc9438"))
 }
 
-/// RFC 9438 section 5.2: 1.054 RTT^0.75 / p^0.75 for C = 0.4.
+/// RFC 9438 section 5.1: 1.054 RTT^0.75 / p^0.75 for C = 0.4.
 fn cubic_law(rtt_s: f64, p: f64) -> f64 {
     1.054 * (rtt_s / p).powf(0.75)
 }
@@ -289,7 +289,7 @@ fn cubic_comes_to_its_fixed_point_slowly() {
     publish(&[table], broken);
 }
 
-/// Padhye, Firoiu, Towsley and Kurose 1998, equation (30): packets a second.
+/// Padhye et al. 1998 equation (30): packets a second.
 struct Pftk {
     /// Loss indications per packet sent.
     p: f64,

@@ -1,5 +1,5 @@
-//! A deep Q-network that learns while it acts (Mnih et al., "Human-level control through deep reinforcement learning",
-//! Nature 518, 2015): epsilon-greedy actions, a ring of experiences, and steps of learning on random batches of it.
+//! A deep Q-network that learns while it acts (Mnih et al. 2015): epsilon-greedy actions, a ring of experiences, and
+//! steps of learning on random batches of it.
 
 mod explore;
 mod replay;
@@ -180,7 +180,7 @@ impl Learner {
         }
     }
 
-    /// Reward plus what the best next action is worth: Mnih et al. 2015, algorithm 1; double: van Hasselt et al. 2016,
+    /// Reward plus what the best next action is worth: Mnih et al. 2015 algorithm 1; double: van Hasselt et al. 2016
     /// equation (4).
     fn value_next_states(&mut self, online: &Mlp, replay: &Replay, config: &DqnConfig) {
         let mut chosen = Vec::new();

@@ -1,4 +1,4 @@
-//! Adam (Kingma and Ba, "Adam: A method for stochastic optimization", ICLR 2015, algorithm 1).
+//! Adam (Kingma and Ba 2015 algorithm 1).
 
 use super::Mlp;
 use super::kernels::Kernels;

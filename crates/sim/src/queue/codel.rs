@@ -60,7 +60,7 @@ pub struct Law {
     least: u64,
 }
 
-/// RFC 8289 section 5 lets one packet of the interface's MTU be; a larger packet, once seen, raises it.
+/// RFC 8289 section 5.3 lets one packet of the interface's MTU be; a larger packet, once seen, raises it.
 const MTU: u64 = 1500;
 
 impl Law {

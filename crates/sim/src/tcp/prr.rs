@@ -83,7 +83,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// The example of RFC 6937 section 4: one loss of 20, ssthresh 10: about every second ACK sends one segment.
+    /// The example of RFC 6937 section 3.1: one loss of 20, ssthresh 10: about every second ACK sends one segment.
     #[test]
     fn one_loss_of_twenty_is_spread_over_the_round() {
         let mut prr = Prr::begin(10, 20);

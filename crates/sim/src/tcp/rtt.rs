@@ -3,10 +3,10 @@
 use super::options::{RtoFloor, TcpOptions};
 use cwndlab_cc::{Rng, Rtt, Span, Time};
 
-/// RFC 6298 (5.7): the timeout with which data begin after a lost SYN.
+/// RFC 6298 rule (5.7): the timeout with which data begin after a lost SYN.
 const FALLBACK: Span = Span::from_secs(3);
 
-/// Before the first sample: RFC 6298 (2.1).
+/// Before the first sample: RFC 6298 rule (2.1).
 #[must_use]
 pub fn unmeasured(options: &TcpOptions) -> Rtt {
     Rtt { rto: options.rto_initial, ..Rtt::default() }
@@ -44,12 +44,13 @@ impl Clock {
     }
 }
 
-/// RFC 6298 (5.7): the SYN had to be sent again, so there is no sample, and the path may be slow.
+/// RFC 6298 rule (5.7): the SYN had to be sent again, so there is no sample, and the path may be slow.
 pub fn distrust(rtt: &mut Rtt) {
     rtt.rto = rtt.rto.max(FALLBACK);
 }
 
-/// RFC 6298 (2.2), (2.3), with gains 1/8 and 1/4. `smoothed` goes into SRTT, `latest` is shown as the latest sample.
+/// RFC 6298 rules (2.2) and (2.3), with gains 1/8 and 1/4. `smoothed` goes into SRTT, `latest` is shown as the latest
+/// sample.
 #[inline]
 pub fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
     rtt.latest = latest;
@@ -63,7 +64,7 @@ pub fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span)
         rtt.variance = Span(rtt.variance.0 - rtt.variance.0 / 4 + error / 4);
         rtt.smoothed = Span(rtt.smoothed.0 - rtt.smoothed.0 / 8 + smoothed.0 / 8);
     }
-    // (2.4): four variances, but a floor below it; Linux sets the floor under the variance term.
+    // RFC 6298 rule (2.4): four variances, but a floor below it; Linux sets the floor under the variance term.
     let variance = rtt.variance.times(4);
     let rto = match options.rto_floor {
         RtoFloor::Variance => rtt.smoothed + variance.max(options.rto_min),

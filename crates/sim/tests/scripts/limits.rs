@@ -9,7 +9,7 @@ fn the_receive_window_limits_sending_and_the_window_does_not_grow() {
     let mut tcp = linux().room_below(4).open();
     // RFC 9293 section 3.8.6.
     tcp.expect_sent(0..4).expect_in_flight(4);
-    // RFC 7661 section 4.1: a window that was not used says nothing about the path.
+    // RFC 7661 section 4.4: a window that was not used says nothing about the path.
     tcp.at(200).room_below(6).ack(2).expect_sent([4, 5]).expect_cwnd(10);
     tcp.at(201).room_below(8).ack(4).expect_sent([6, 7]).expect_cwnd(10);
     // Room alone lets data go, too.
@@ -28,7 +28,7 @@ fn a_receiver_does_not_take_room_back() {
 fn a_window_without_data_to_fill_it_does_not_grow() {
     let mut tcp = linux().segments(5).open();
     tcp.expect_sent(0..5);
-    // RFC 7661 section 4.1.
+    // RFC 7661 section 4.4.
     tcp.at(200).ack(2).expect_cwnd(10).ack(4).expect_cwnd(10);
     // A transport without window validation grows it all the same.
     let mut tcp = linux().with(|tcp| tcp.window_validation = false).segments(5).open();

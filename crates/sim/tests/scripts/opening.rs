@@ -74,7 +74,7 @@ fn congestion_avoidance_adds_one_segment_a_round_trip() {
 fn a_lost_syn_is_sent_again_after_a_second_and_tells_no_round_trip_time() {
     let mut tcp = linux().start();
     tcp.expect_syn();
-    // RFC 6298 (2.1), (5.5): one second, then two.
+    // RFC 6298 rules (2.1) and (5.5): one second, then two.
     tcp.at(999).expect_nothing();
     tcp.at(1000).expect_syn();
     tcp.at(2999).expect_nothing();
@@ -90,13 +90,13 @@ fn a_lost_syn_is_sent_again_after_a_second_and_tells_no_round_trip_time() {
 fn the_handshake_gives_the_first_round_trip_time() {
     let mut tcp = linux().open();
     tcp.expect_sent(0..10);
-    // RFC 6298 (2.2): SRTT = R, RTTVAR = R/2, RTO = R + 4 RTTVAR.
+    // RFC 6298 rule (2.2): SRTT = R, RTTVAR = R/2, RTO = R + 4 RTTVAR.
     let rtt = tcp.sender.rtt();
     let ms = Span::from_millis;
     tcp.expect("the estimates", (rtt.smoothed, rtt.variance, rtt.rto), (ms(100), ms(50), ms(300)));
 }
 
-/// RFC 6298 (5.7): after a SYN timeout the RTO begins at 3 s when data transmission begins, while there is no
+/// RFC 6298 rule (5.7): after a SYN timeout the RTO begins at 3 s when data transmission begins, while there is no
 /// sample. (Linux: TCP_TIMEOUT_FALLBACK.)
 #[test]
 fn after_a_lost_syn_the_first_rto_is_three_seconds() {

@@ -8,7 +8,7 @@ use cwndlab_cc::Span;
 fn timed_out(algorithm: &str) -> Script {
     let mut tcp = linux().cc(algorithm).with(|tcp| tcp.tail_loss_probe = false).open();
     tcp.expect_sent(0..10);
-    // RFC 6298 (5.1): RTO = SRTT + 4 RTTVAR = 300 ms after the first of the flight left.
+    // RFC 6298 rule (5.1): RTO = SRTT + 4 RTTVAR = 300 ms after the first of the flight left.
     tcp.at(399).expect_nothing().expect_phase(Open);
     tcp.at(400).expect_resent([0]).expect_nothing().expect_phase(Loss);
     tcp
@@ -19,7 +19,7 @@ fn a_timeout_takes_the_loss_window_and_backs_off() {
     let mut tcp = timed_out("reno");
     // RFC 5681 section 3.1: the loss window is one segment, ssthresh half of what was in flight.
     tcp.expect_cwnd(1).expect_ssthresh(5);
-    // RFC 6298 (5.5): the timeout doubles. RFC 5681 section 3.1: ssthresh is not reduced twice.
+    // RFC 6298 rule (5.5): the timeout doubles. RFC 5681 section 3.1: ssthresh is not reduced twice.
     tcp.at(999).expect_nothing();
     tcp.at(1000).expect_resent([0]).expect_cwnd(1).expect_ssthresh(5);
     tcp.at(2199).expect_nothing();
@@ -97,7 +97,7 @@ fn without_undo_a_spurious_timeout_stands() {
     tcp.count_sent();
 }
 
-/// RFC 6298 (5.4), Linux tcp_retransmit_timer: the timer sends the first segment again, whatever is in flight.
+/// RFC 6298 rule (5.4), Linux tcp_retransmit_timer: the timer sends the first segment again, whatever is in flight.
 #[test]
 fn a_timeout_sends_the_first_segment_whatever_is_in_flight() {
     let mut tcp = linux().open();
@@ -130,7 +130,7 @@ fn a_timeout_in_recovery_does_not_undo_the_loss() {
     tcp.count_sent();
 }
 
-/// RFC 6298 (2.5), Linux tcp_bound_rto: `rto_max` bounds the timeout itself, not only its back-off.
+/// RFC 6298 rule (2.5), Linux tcp_bound_rto: `rto_max` bounds the timeout itself, not only its back-off.
 #[test]
 fn the_ceiling_holds_for_the_timeout_itself() {
     let mut tcp = linux().with(|tcp| tcp.rto_max = Span::from_secs(1)).start();

@@ -85,7 +85,7 @@ fn what_was_outstanding_ends_recovery() {
     tcp.expect("recoveries", recoveries, 2);
 }
 
-/// RFC 8985 section 3: RACK needs SACK; Linux falls back to RFC 6582. Were it used, the partial
+/// RFC 8985 section 4: RACK needs SACK; Linux falls back to RFC 6582. Were it used, the partial
 /// ACK would mark segments that are counted as delivered.
 #[test]
 fn without_sack_there_is_no_rack() {

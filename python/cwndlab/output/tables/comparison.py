@@ -79,7 +79,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if comparison.harm:
         yield (
             "Harm: the part of its goodput that a flow loses against a run without the rivals, or of its RTT "
-            "that they add (Ware et al., HotNets 2019)."
+            "that they add (Ware et al. 2019)."
         )
 
 

@@ -1,5 +1,5 @@
-//! The four actions on CUBIC (Seo et al. 2022; 2024 section 3.2.2): one segment less, nothing, or on along the cubic with
-//! C or 3 C.
+//! The four actions on CUBIC (Seo et al. 2022; Seo and Cho 2024 section 3.2.2): one segment less, nothing, or on along
+//! the cubic with C or 3 C.
 
 use crate::algo::cubic::{COUNT_MIN, Cubic, CubicParams, Form};
 use crate::classic::{Window, WindowRule};
@@ -41,7 +41,7 @@ crate::words! {
     pub enum WMaxCut {
         /// When the last W_max was not reached again (RFC 9438 section 4.7).
         FastConvergence = "fast-convergence",
-        /// At each loss (Seo et al. 2024 table 2).
+        /// At each loss (Seo and Cho 2024 table 2).
         Always = "always",
         /// At none.
         Never = "never",
@@ -53,7 +53,7 @@ crate::words! {
     pub enum KForm {
         /// cbrt((W_max - cwnd_epoch) / C) (RFC 9438 section 4.2).
         Rfc9438 = "rfc9438",
-        /// cbrt(W_max (1 - beta) / C) (Seo et al. 2024 equation (3)).
+        /// cbrt(W_max (1 - beta) / C) (Seo and Cho 2024 equation (3)).
         Paper = "paper",
     }
 }
@@ -66,32 +66,32 @@ crate::parameters! {
     pub struct CubicActionParams {
         c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
             "CUBIC's actions: how fast the cubic grows; one action takes three times this",
-            "Seo et al. 2024 table 2 (0.4)";
+            "Seo and Cho 2024 table 2 (0.4)";
         cnt_cap: CntCap = CntCap::Cwnd, "cnt_cap", Allowed::Word(CntCap::WORDS), "",
             "CUBIC's actions: CUBIC's count from one decision to the next, at most a window or uncapped; or a window; or \
              none",
-            "Seo et al. 2024 section 3.2.1 has CUBIC's count (uncapped), which on the plateau is a hundred windows; \
+            "Seo and Cho 2024 section 3.2.1 has CUBIC's count (uncapped), which on the plateau is a hundred windows; \
              decided: a window at most";
         increase: Increase = Increase::OneSegment, "increase", Allowed::Word(Increase::WORDS), "",
             "CUBIC's actions: one segment towards the target, or to the target at once",
-            "Seo et al. 2024 section 3.2.1: CUBIC's way, when its count is reached; Seo et al. 2022 equation (1) sets \
+            "Seo and Cho 2024 section 3.2.1: CUBIC's way, when its count is reached; Seo et al. 2022 equation (1) sets \
              cwnd (set-target)";
         w_max_cut: WMaxCut = WMaxCut::FastConvergence, "w_max_cut", Allowed::Word(WMaxCut::WORDS), "",
             "CUBIC's actions: when W_max is (1 + beta) / 2 of the window before a loss",
-            "RFC 9438 section 4.7; Seo et al. 2024 table 2 names no condition (always)";
+            "RFC 9438 section 4.7; Seo and Cho 2024 table 2 names no condition (always)";
         k: KForm = KForm::Rfc9438, "K", Allowed::Word(KForm::WORDS), "",
             "CUBIC's actions: K from the window that a loss has left, or from W_max alone",
-            "RFC 9438 section 4.2; Seo et al. 2024 equation (3) (paper)";
+            "RFC 9438 section 4.2; Seo and Cho 2024 equation (3) (paper)";
         form: Form = Form::Ns3, "form", Allowed::Word(COUNTING_FORMS), "",
             "CUBIC's actions: whose CUBIC is the base",
-            "Seo et al. 2022 section III, 2024 section 4.1: ns-3";
+            "Seo et al. 2022 section III, Seo and Cho 2024 section 4.1: ns-3";
         hystart: bool = true, "hystart", Allowed::Flag, "",
             "CUBIC's actions: leave slow start by ACK train or delay",
             "ns-3 TcpCubic and Linux tcp_cubic; the papers leave slow start as CUBIC has it";
     }
 }
 
-/// What the steeper action makes of C (Seo et al. 2022 equation (1), 2024 equation (4): a = 3).
+/// What the steeper action makes of C (Seo et al. 2022 equation (1), Seo and Cho 2024 equation (4): a = 3).
 const STEEPER: f64 = 3.0;
 
 /// CUBIC, its growth in congestion avoidance left to actions.
@@ -165,7 +165,7 @@ impl CubicActions {
 
 impl ActionSet for CubicActions {
     const ACTIONS: u32 = 4;
-    /// Seo et al. 2022 figure 1, 2024 section 3.2.1.
+    /// Seo et al. 2022 figure 1, Seo and Cho 2024 section 3.2.1.
     const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT, W_MAX, SINCE_CONGESTION];
 
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {

@@ -1,11 +1,11 @@
-//! The seven actions on NewReno (Seo et al. 2024 section 3.1.2): once a window of acknowledged segments.
+//! The seven actions on NewReno (Seo and Cho 2024 section 3.1.2): once a window of acknowledged segments.
 
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Context, Event, Phase};
 use crate::decisions::{ActionSet, CWND, DecisionCounter, Feature, Moment, RTT, SSTHRESH};
 use crate::probes::Probe;
 
-/// What each action adds to the window, in segments (Seo et al. 2024 equation (1)).
+/// What each action adds to the window, in segments (Seo and Cho 2024 equation (1)).
 const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
 
 /// NewReno, its growth in congestion avoidance left to actions.
@@ -24,7 +24,7 @@ impl NewRenoActions {
 
 impl ActionSet for NewRenoActions {
     const ACTIONS: u32 = DELTAS_SEGMENTS.len() as u32;
-    /// Seo et al. 2024 section 3.1.1.
+    /// Seo and Cho 2024 section 3.1.1.
     const FEATURES: &'static [Feature] = &[SSTHRESH, CWND, RTT];
 
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]) {
@@ -56,7 +56,7 @@ impl WindowRule for NewRenoActions {
         self.counter.count(window, window.cwnd, acked);
     }
 
-    /// Seo et al. 2024 section 3.1.1: the threshold is 0.7 of cwnd, not of FlightSize.
+    /// Seo and Cho 2024 section 3.1.1: the threshold is 0.7 of cwnd, not of FlightSize.
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         (window.cwnd as f64 * self.beta) as u64
     }

@@ -332,7 +332,7 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "bbr1",
         summary: "BBR version 1: paces at the measured bandwidth, and hardly minds losses",
-        source: "Cardwell et al. 2016 (ACM Queue 14(5)), draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux \
+        source: "Cardwell et al. 2016, draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux \
                  net/ipv4/tcp_bbr.c",
         departures: &[
             "as in Linux: pacing one per cent below the bandwidth, a window for bunched ACKs, and a search for \

@@ -30,7 +30,7 @@ crate::parameters! {
             "Linux tcp_bbr bbr_min_rtt_win_sec";
         min_rtt_refresh: Refresh = Refresh::Below, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
             "which RTT sample confirms the smallest",
-            "Linux since 5.11 (<); Linux before, draft-cardwell-00, ns-3 (<=)";
+            "Linux since 5.11 (<); Linux before, draft-cardwell-iccrg-bbr-congestion-control-00, ns-3 (<=)";
         probe_rtt_duration: Span = Span::from_millis(200), "probe_rtt_duration",
             Allowed::Span(Span::from_millis(1), Span::from_secs(10)), "s",
             "how long ProbeRTT keeps four segments in flight, and a round trip at least",

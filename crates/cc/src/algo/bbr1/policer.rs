@@ -1,6 +1,5 @@
 //! Long-term bandwidth sampling: a token-bucket policer is known by two intervals of the same rate with much loss, and
-//! its rate is then kept for a while (Linux tcp_bbr.c `bbr_lt_bw_sampling`; Flach et al., "An Internet-Wide Analysis of
-//! Traffic Policing", SIGCOMM 2016).
+//! its rate is then kept for a while (Linux tcp_bbr.c `bbr_lt_bw_sampling`; Flach et al. 2016).
 
 use crate::units::{Rate, Span, Time};
 

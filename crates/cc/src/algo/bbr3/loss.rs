@@ -5,7 +5,7 @@ use super::{Bbr3, State};
 use crate::contract::{Context, Lost, Phase};
 use crate::units::Rate;
 
-/// What a spurious recovery restores (section 2.13).
+/// What a spurious recovery restores (section 2.15).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     /// The recovery goes on.

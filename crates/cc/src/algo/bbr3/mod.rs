@@ -1,7 +1,8 @@
 //! BBRv3 (draft-ietf-ccwg-bbr, working copy 4ce5e87 after version 06; where it is silent, google/bbr v3 `tcp_bbr.c`,
 //! 001a430b): a model of the path, made of its bandwidth and its shortest RTT, bounds what is sent by pacing and by a
-//! window; losses bound the model. The draft's sections are files: Startup and Drain (5.3.1, 5.3.2), ProbeBW (5.3.3),
-//! ProbeRTT (5.3.4), the model (5.5), losses and their undo (5.5.10, 5.5.11), the control parameters (5.6).
+//! window; losses bound the model. The draft's sections are files: Startup and Drain (sections 5.3.1 and 5.3.2),
+//! ProbeBW (section 5.3.3), ProbeRTT (section 5.3.4), the model (section 5.5), losses and their undo (sections 5.5.10
+//! and 5.5.11), the control parameters (section 5.6).
 
 mod control;
 mod loss;
@@ -50,8 +51,8 @@ enum State {
 }
 
 impl State {
-    /// Whether this state may follow: the state transition diagram of section 5.1, and the way back to a probe that spurious
-    /// losses had ended (section 5.5.11).
+    /// Whether this state may follow: the state transition diagram of section 5.1, and the way back to a probe that
+    /// spurious losses had ended (section 5.5.11).
     fn may_become(self, next: Self) -> bool {
         use State::{Drain, ProbeCruise, ProbeDown, ProbeRefill, ProbeRtt, ProbeUp, Startup};
         match (self, next) {

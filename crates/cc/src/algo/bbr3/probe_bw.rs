@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 /// Growth of inflight_longterm doubles so often at most (RaiseInflightLongtermSlope).
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What a cycle keeps (section 2.12). Of the draft's ACK phases only ACKS_PROBE_STOPPING decides something.
+/// What a cycle keeps (section 2.14). Of the draft's ACK phases only ACKS_PROBE_STOPPING decides something.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     /// ACKS_PROBE_STOPPING: probing is over, its samples still come.

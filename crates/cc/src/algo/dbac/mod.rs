@@ -1,5 +1,5 @@
-//! DBAC, Dynamic Bandwidth Aware Congestion Control (Han 2024): CUBIC on subflows with a high bandwidth-delay product, LIA on
-//! the others, which see a high subflow as if it ran LIA.
+//! DBAC, Dynamic Bandwidth Aware Congestion Control (Han 2024): CUBIC on subflows with a high bandwidth-delay product,
+//! LIA on the others, which see a high subflow as if it ran LIA.
 
 mod judge;
 mod params;
@@ -181,7 +181,7 @@ pub fn algorithm() -> Algorithm {
         summary: "DBAC: CUBIC on subflows with a high bandwidth-delay product, LIA on the others, coupled by a virtual window",
         source: "Han 2024 (Dynamic Bandwidth Aware Congestion Control)",
         departures: &[
-            "sqrt(alpha1) is at most 1, where equation (6) has no bound",
+            "sqrt(alpha1) is at most 1, where Han 2024 equation (6) has no bound",
             "the ratio of equation (5) is at most 1: where equation (4) falls below (3) CUBIC has Reno's window",
             "a subflow that becomes high keeps its window, where the flow chart says nothing of a change",
         ],

@@ -1,4 +1,4 @@
-//! What can be set of DBAC: its equations leave a constant, a threshold and the use of the factor open.
+//! What can be set of DBAC (Han 2024): its equations leave a constant, a threshold and the use of the factor open.
 
 use crate::coupled::Counting;
 use crate::units::Span;
@@ -86,7 +86,7 @@ crate::parameters! {
             "a high subflow is low again below the threshold less this share of it", "Han 2024 has one threshold";
         judged: Judged = Judged::Continuously, "judged", Allowed::Word(Judged::WORDS), "",
             "when the BDP is judged: at the end of slow start, and again at intervals or not",
-            "Han 2024: \"dynamic\"; figure 1 judges once";
+            "Han 2024 has \"dynamic\", and figure 1 judges once";
         judge_interval: Span = Span::from_secs(1), "judge_interval",
             Allowed::Span(Span::from_millis(1), Span::from_secs(3600)), "time",
             "time between two judgements", "Han 2024 has none";
@@ -99,7 +99,7 @@ crate::parameters! {
             "sqrt(alpha1) scales a copy of CUBIC's window, or the window itself once a round trip",
             "Han 2024 equation (6): W_DBAC beside the window of CUBIC";
         scale_in_slow_start: bool = false, "scale_in_slow_start", Allowed::Flag, "",
-            "scale in slow start as well", "Han 2024: equations (3) and (4) are averages of congestion avoidance";
+            "scale in slow start as well", "Han 2024 equations (3) and (4): averages of congestion avoidance";
         cap_alpha1: bool = true, "cap_alpha1", Allowed::Flag, "",
             "sqrt(alpha1) is at most 1: never more than CUBIC alone",
             "RFC 6356 equation (1) has the same bound; Han 2024 has none";

@@ -1,4 +1,4 @@
-//! What LIA or Reno would have where CUBIC has its window: equations (3) to (6) of Han 2024.
+//! What LIA or Reno would have where CUBIC has its window: Han 2024 equations (3) to (6).
 
 use super::params::{DbacParams, LossRate, RatioRtt};
 use crate::contract::Context;
@@ -10,20 +10,21 @@ fn average_reno(p: f64) -> f64 {
     (1.5 / p).sqrt()
 }
 
-/// Equation (4): CUBIC's average window in segments, 1.054 RTT^(3/4) / p^(3/4) (RFC 9438 section 5.1 with C = 0.4, beta = 0.7).
+/// Equation (4): CUBIC's average window in segments, 1.054 RTT^(3/4) / p^(3/4) (RFC 9438 section 5.1 with C = 0.4, beta
+/// = 0.7).
 fn average_cubic(p: f64, rtt_s: f64) -> f64 {
     let three_quarters = |x: f64| (x * x.sqrt()).sqrt();
     1.054 * three_quarters(rtt_s) / three_quarters(p)
 }
 
-/// What equation (5) multiplies by; at most 1, because where equation (4) falls below (3) CUBIC has Reno's window (RFC 9438
-/// section 4.3).
+/// What Han 2024 equation (5) multiplies by; at most 1, because where equation (4) falls below (3) CUBIC has Reno's window
+/// (RFC 9438 section 4.3).
 fn ratio(p: f64, rtt_s: f64) -> f64 {
     (average_reno(p) / average_cubic(p, rtt_s)).min(1.0)
 }
 
-/// The paper's table over whole milliseconds of RTT, of which the last entry used is kept: the roots take longer than the rest of
-/// an ACK.
+/// The paper's table over whole milliseconds of RTT, of which the last entry used is kept: the roots take longer than
+/// the rest of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     p: f64,
@@ -47,7 +48,7 @@ pub struct Factors {
     entry: Entry,
     /// With the virtual Reno window for the own one.
     pub alpha1: f64,
-    /// Equation (6): what is left is sqrt(alpha1), because its last factor undoes equation (5).
+    /// Han 2024 equation (6): what is left is sqrt(alpha1), because its last factor undoes equation (5).
     pub share: f64,
 }
 

@@ -41,7 +41,7 @@ crate::parameters! {
         interval: Span = Span::from_millis(100), "interval",
             Allowed::Span(Span::from_micros(100), Span::from_secs(10)), "",
             "time between two decisions, with decide = \"interval\"",
-            "Sivakumar et al., \"MVFST-RL\", 2019: observations gathered over 100 ms";
+            "Sivakumar et al. 2019: observations gathered over 100 ms";
         loss_weight: f64 = 1.0, "loss_weight", Allowed::Number(0.0, 100.0), "",
             "how many delivered bytes a lost byte takes off the reward",
             "decided: a lost byte costs what a delivered one is worth";
@@ -220,8 +220,8 @@ pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "steered",
         summary: "a window that an agent steers, outside (cwndlab/Window-v0) or a deep Q-network",
-        source: "a control of this laboratory; actions of Sivakumar et al., \"MVFST-RL\", 2019, reward after Abbasloo et \
-                 al., \"Orca\", SIGCOMM 2020",
+        source: "a control of this laboratory; actions of Sivakumar et al. 2019 (MVFST-RL), reward after \
+                 Abbasloo et al. 2020 (Orca)",
         departures: &[
             "a timeout leaves one segment (RFC 5681 section 3.1), where MVFST-RL's agent alone moves the window",
             "an action may open the window in recovery, and where it was not the limit: RFC 5681 section 3.2 and RFC 7661 have \

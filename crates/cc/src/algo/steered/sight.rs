@@ -89,7 +89,7 @@ impl Sight {
     }
 
     /// Delivery rate less loss over the RTT, as a share of what the largest rate at the smallest RTT would be: Kleinrock's
-    /// power, with losses, as Abbasloo et al. (Orca, SIGCOMM 2020) reward it.
+    /// power, with losses, as Abbasloo et al. 2020 (Orca) reward it.
     fn worth(&self, rate: f64, lost_rate: f64, rtt: Rtt) -> f32 {
         let worth = rate - self.loss_weight * lost_rate;
         let share = if self.largest_rate > 0.0 { worth / self.largest_rate } else { 0.0 };

@@ -174,7 +174,7 @@ impl Sender {
     ) -> Self {
         let mss = options.mss;
         let cc = build(&options.setup());
-        // RFC 8985 section 3: RACK needs SACK.
+        // RFC 8985 section 4: RACK needs SACK.
         let detector = match options.loss_detection {
             LossDetection::Rack if options.sack => Detector::Time(Rack::default()),
             LossDetection::Rack | LossDetection::Sack => Detector::Count(DupThresh::default()),

@@ -183,7 +183,7 @@ impl Sender {
         self.limited_transmit = 0;
         self.enter_phase(turn, Phase::Loss);
         self.recovery_point = self.board.next();
-        // RFC 6298 (5.4): the first segment leaves, whatever is in flight.
+        // RFC 6298 rule (5.4): the first segment leaves, whatever is in flight.
         self.retransmit_at_once = true;
         self.prr = None;
         self.probe = None;

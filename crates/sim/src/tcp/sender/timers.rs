@@ -108,13 +108,13 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 (5.5): the timeout doubles each time, up to a ceiling.
+    /// RFC 6298 rule (5.5): the timeout doubles each time, up to a ceiling.
     pub(super) fn backed_off(&self) -> Span {
         let rto = self.facts.rtt.rto;
         Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
     }
 
-    /// RFC 6298 (5.2), (5.3): new data were acknowledged. Without timestamps the back-off stands until the
+    /// RFC 6298 rules (5.2) and (5.3): new data were acknowledged. Without timestamps the back-off stands until the
     /// next sample (section 5, last paragraph).
     #[inline]
     pub(super) fn restart_retransmit_timer(&mut self, now: Time, measured: bool) {
@@ -127,7 +127,7 @@ impl Sender {
         self.timers.retransmit = if idle { Time::NEVER } else { now + rto };
     }
 
-    /// RFC 6298 (5.1): data leave, and the timer is off.
+    /// RFC 6298 rule (5.1): data leave, and the timer is off.
     #[inline]
     pub(super) fn start_retransmit_timer(&mut self, now: Time) {
         if self.timers.retransmit == Time::NEVER {
