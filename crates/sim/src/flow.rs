@@ -98,7 +98,7 @@ pub struct Shared {
 
 /// Which subflow of which connection a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SubflowPlace {
     /// The connection.
     pub connection: u32,
     /// The subflow among the connection's; 0 opens it.
@@ -119,7 +119,7 @@ pub struct Flow {
     /// The index of its arrival process.
     pub group: Option<usize>,
     /// Its place in a multipath connection.
-    pub place: Option<Place>,
+    pub place: Option<SubflowPlace>,
     /// Payload that it was the first subflow of its connection to deliver.
     brought_bytes: u64,
     /// Which of the flows that used this place it is.
@@ -158,7 +158,7 @@ pub struct Own {
     /// How much it sends, or its connection; `None`: without end.
     pub bytes: Option<u64>,
     /// Its place in a multipath connection.
-    pub place: Option<Place>,
+    pub place: Option<SubflowPlace>,
 }
 
 /// What a due event of a sender is.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// A flow that waits: its index, and which of the flows that used this index it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Waiting {
+struct Waiter {
     flow: u32,
     generation: u16,
 }
@@ -18,7 +18,7 @@ pub struct Host {
     pub link: u32,
     /// Packets that may stand in the link's queue.
     pub packets: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<Waiter>,
     /// When the first that waits is woken, so that its state is touched only when that changes.
     wake: Option<Time>,
 }
@@ -53,7 +53,7 @@ impl Host {
 
     /// The flow waits for a slot.
     pub fn wait(&mut self, flow: u32, generation: u16) {
-        self.waiting.push_back(Waiting { flow, generation });
+        self.waiting.push_back(Waiter { flow, generation });
     }
 
     /// The flow to wake at `until`, when a slot is free; `None` if nobody waits or the first will be woken then anyway.

@@ -254,14 +254,14 @@ pub struct Recording {
     /// One table a flow and a link.
     pub tables: Vec<SeriesTable>,
     /// What happened to flows, at its exact time.
-    pub events: Vec<FlowEvent>,
+    pub events: Vec<RecordedEvent>,
     /// Events beyond what is kept.
     pub events_missed: u64,
 }
 
 /// Something that happened to a flow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlowEvent {
+pub struct RecordedEvent {
     /// When.
     pub time_s: f64,
     /// The flow's name.

@@ -39,7 +39,7 @@ pub struct Recorder {
     link_totals: Vec<LinkTotals>,
     last: Time,
     probes: Vec<f64>,
-    events: Vec<outcome::FlowEvent>,
+    events: Vec<outcome::RecordedEvent>,
     events_missed: u64,
 }
 
@@ -116,7 +116,7 @@ impl Recorder {
             self.events_missed += 1;
         } else {
             let flow = table.name.clone();
-            self.events.push(outcome::FlowEvent { time_s: now.as_secs_f64(), flow, kind });
+            self.events.push(outcome::RecordedEvent { time_s: now.as_secs_f64(), flow, kind });
         }
     }
 

@@ -1,7 +1,7 @@
 //! Timeout patterns (Lim et al. 2004 section 3): how often the RTT of a flow has a peak, how often a loss comes with
 //! one, and how far the window then grows until the next loss.
 
-use crate::flow::Place;
+use crate::flow::SubflowPlace;
 use crate::outcome::{Distribution, Outcome, PatternsOutcome};
 use crate::tap::{FlowEvent, Reduction, State};
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
@@ -237,7 +237,7 @@ impl TimeoutPatterns {
             flows.push(distribution(flow.kind(), &flow.name, &self.flows[index]));
             let parts = match flow.place {
                 None => index..index + 1,
-                Some(Place { connection, subflow: 0 }) => {
+                Some(SubflowPlace { connection, subflow: 0 }) => {
                     state.connections[connection as usize].flows.clone()
                 }
                 Some(_) => continue,

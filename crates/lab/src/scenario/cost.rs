@@ -19,7 +19,7 @@ const ODDLY_MANY_UNDER_WAY: f64 = 1e6;
 
 /// What a run is in packets and flows, about.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Work {
+pub(crate) struct ExpectedWork {
     /// Data packets that it may carry.
     pub(crate) packets: f64,
     /// The most of them that are sent and not yet acknowledged, in queues or under way.
@@ -51,13 +51,13 @@ pub(crate) fn tell(
     flows: &[Option<Flow>],
     duration: Span,
     problems: &Problems,
-) -> Work {
+) -> ExpectedWork {
     let bottlenecks = bottlenecks(links, flows, duration);
     for bottleneck in &bottlenecks {
         under_way(bottleneck, duration, problems);
     }
     let packets: f64 = bottlenecks.iter().map(carried).sum();
-    let work = Work {
+    let work = ExpectedWork {
         packets,
         held: bottlenecks.iter().map(|bottleneck| held(bottleneck, duration)).sum(),
         transfers: flows.iter().flatten().map(|flow| transfers(flow, links, duration)).sum(),

@@ -1,6 +1,6 @@
 //! How much the simulator can hold.
 
-use super::cost::{self, Work};
+use super::cost::{self, ExpectedWork};
 use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::{Checked, Problems};
@@ -45,7 +45,7 @@ pub(crate) fn check(
     flows: &[Option<Flow>],
     duration: Option<Span>,
     problems: &Problems,
-) -> Work {
+) -> ExpectedWork {
     let mut fits = Ok(());
     for flow in flows.iter().flatten() {
         for path in &flow.paths {
@@ -55,7 +55,7 @@ pub(crate) fn check(
     }
     match (fits, duration) {
         (Ok(()), Some(duration)) => cost::tell(links, flows, duration, problems),
-        _ => Work::default(),
+        _ => ExpectedWork::default(),
     }
 }
 

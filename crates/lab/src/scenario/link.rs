@@ -122,23 +122,23 @@ pub(crate) fn link(
 }
 
 /// How fast a link serves, and what is known of it.
-struct Served {
+struct LinkCapacity {
     served: Capacity,
     nominal: Option<Rate>,
     trace: Option<TraceInForce>,
 }
 
-fn capacity(section: &mut Section, role: &Role, cx: &Context) -> Checked<Served> {
+fn capacity(section: &mut Section, role: &Role, cx: &Context) -> Checked<LinkCapacity> {
     let rate = section.get("rate", |item| steps(item, link_rate));
     let trace = section.get("trace", |item| Ok((traced(item, cx)?, item.clone())));
     match (rate?, trace?) {
         (Some(_), Some((_, item))) => Err(item.error("a link has a `rate` or a `trace`, not both")),
         (Some(rate), None) => {
-            Ok(Served { nominal: Some(rate.first()), served: Capacity::Rate(rate), trace: None })
+            Ok(LinkCapacity { nominal: Some(rate.first()), served: Capacity::Rate(rate), trace: None })
         }
         (None, Some((served, _))) => Ok(served),
         (None, None) if matches!(role, Role::Shared) => Err(section.missing("rate")),
-        (None, None) => Ok(Served { served: Capacity::Unlimited, nominal: None, trace: None }),
+        (None, None) => Ok(LinkCapacity { served: Capacity::Unlimited, nominal: None, trace: None }),
     }
 }
 
@@ -156,7 +156,7 @@ fn link_rate(item: &Item) -> Checked<Rate> {
     Ok(rate)
 }
 
-fn traced(item: &Item, cx: &Context) -> Checked<Served> {
+fn traced(item: &Item, cx: &Context) -> Checked<LinkCapacity> {
     let file = item.text()?;
     let mut open = opened(item, file, cx)?;
     if open.bytes > ODDLY_LARGE {
@@ -174,7 +174,7 @@ fn traced(item: &Item, cx: &Context) -> Checked<Served> {
         Service::Rates(rates) => Capacity::Rate(rates),
     };
     let in_force = TraceInForce { file: file.to_owned(), hash: trace.hash };
-    Ok(Served { served, nominal: Some(trace.mean), trace: Some(in_force) })
+    Ok(LinkCapacity { served, nominal: Some(trace.mean), trace: Some(in_force) })
 }
 
 /// One of ours by its name, else a file.
@@ -248,7 +248,7 @@ fn reorder(item: &Item) -> Checked<ReorderSpec> {
     Ok(ReorderSpec { probability: probability?, extra_delay: delay? })
 }
 
-fn default_queue(role: &Role, capacity: &Served, origin: &Origin) -> Queue {
+fn default_queue(role: &Role, capacity: &LinkCapacity, origin: &Origin) -> Queue {
     match role {
         Role::Access => Queue::unlimited(true),
         Role::Back(..) if capacity.nominal.is_none() => Queue::unlimited(false),

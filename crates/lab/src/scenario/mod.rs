@@ -26,7 +26,7 @@ mod weights;
 mod words;
 
 use arrivals::Arrivals;
-use cost::Work;
+use cost::ExpectedWork;
 use flow::Path;
 
 pub(crate) use flow::Flow;
@@ -69,7 +69,7 @@ pub struct Scenario {
     pub(crate) tcp: TcpOptions,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
-    pub(crate) work: Work,
+    pub(crate) work: ExpectedWork,
 }
 
 /// Cells that a recording may have: 128 MB of numbers.

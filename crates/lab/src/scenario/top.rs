@@ -1,7 +1,7 @@
 //! The top level of a scenario file.
 
 use super::context::Context;
-use super::cost::Work;
+use super::cost::ExpectedWork;
 use super::flow::{self, Flow, LinkNumbers};
 use super::link::{Link, Role, link};
 use super::problem::{Checked, Problems};
@@ -64,7 +64,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
 }
 
 /// Links and flows, and what they may come to; what could not be read is `None`, and has been reported.
-fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, Work) {
+fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, ExpectedWork) {
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
     let (link_names, mut links) = read_links(named, cx);

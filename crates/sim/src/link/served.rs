@@ -23,7 +23,7 @@ struct InService {
     left_bytes: u64,
 }
 
-enum Clock {
+enum Service {
     Unlimited,
     Rate { server: Serializer, rates: Schedule<Rate>, next_step: Time },
     Trace { clock: TraceClock, next: Time },
@@ -32,7 +32,7 @@ enum Clock {
 /// A link with a service event.
 pub struct Served {
     queue: Box<dyn Discipline>,
-    clock: Clock,
+    clock: Service,
     in_service: Option<InService>,
 }
 
@@ -40,14 +40,14 @@ impl Served {
     /// An idle link.
     pub fn new(queue: Box<dyn Discipline>, capacity: &Capacity) -> Self {
         let clock = match capacity {
-            Capacity::Unlimited => Clock::Unlimited,
-            Capacity::Rate(rates) => Clock::Rate {
+            Capacity::Unlimited => Service::Unlimited,
+            Capacity::Rate(rates) => Service::Rate {
                 server: Serializer::new(rates.first()),
                 next_step: rates.next_change(Time::ZERO).unwrap_or(Time::NEVER),
                 rates: rates.clone(),
             },
             Capacity::Trace(trace) => {
-                Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
+                Service::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
             }
         };
         Self { queue, clock, in_service: None }
@@ -65,9 +65,9 @@ impl Served {
     pub fn next_event(&self) -> Time {
         let finish = self.in_service.map_or(Time::NEVER, |s| s.finish);
         match &self.clock {
-            Clock::Unlimited => Time::NEVER,
-            Clock::Rate { next_step, .. } => finish.min(*next_step),
-            Clock::Trace { next, .. } => *next,
+            Service::Unlimited => Time::NEVER,
+            Service::Rate { next_step, .. } => finish.min(*next_step),
+            Service::Trace { next, .. } => *next,
         }
     }
 
@@ -96,20 +96,20 @@ impl Served {
                 left_bytes: bytes,
             };
             match &mut self.clock {
-                Clock::Unlimited => {
+                Service::Unlimited => {
                     self.complete(turn, &served, pipe);
                     continue;
                 }
-                Clock::Rate { server, .. } => served.finish = server.finish(now, bytes),
-                Clock::Trace { clock, next } => *next = clock.next_from(now),
+                Service::Rate { server, .. } => served.finish = server.finish(now, bytes),
+                Service::Trace { clock, next } => *next = clock.next_from(now),
             }
             self.in_service = Some(served);
             return;
         }
         match &mut self.clock {
-            Clock::Unlimited => {}
-            Clock::Rate { server, .. } => server.rest(),
-            Clock::Trace { next, .. } => *next = Time::NEVER,
+            Service::Unlimited => {}
+            Service::Rate { server, .. } => server.rest(),
+            Service::Trace { next, .. } => *next = Time::NEVER,
         }
     }
 
@@ -124,7 +124,7 @@ impl Served {
 
     /// At a step of the rate the rest of the packet in service is re-timed.
     fn step_rate(&mut self, now: Time) {
-        let Clock::Rate { server, rates, next_step } = &mut self.clock else { return };
+        let Service::Rate { server, rates, next_step } = &mut self.clock else { return };
         if *next_step > now {
             return;
         }
@@ -142,7 +142,7 @@ impl Served {
     fn use_opportunity<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         let now = turn.now;
         let mut budget = match &mut self.clock {
-            Clock::Trace { clock, next } if *next <= now => {
+            Service::Trace { clock, next } if *next <= now => {
                 clock.advance();
                 clock.bytes()
             }
@@ -158,7 +158,7 @@ impl Served {
             self.complete(turn, &served, pipe);
             self.take_up(turn, pipe);
         }
-        if let (Clock::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
+        if let (Service::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
             *next = clock.next_from(now);
         }
     }
@@ -168,9 +168,9 @@ impl Served {
         let Some(served) = &self.in_service else { return 0.0 };
         let bytes = served.waiting.bytes;
         match &self.clock {
-            Clock::Unlimited => 0.0,
-            Clock::Trace { .. } => bytes_out(bytes, served.left_bytes as f64 * 8.0),
-            Clock::Rate { server, .. } => {
+            Service::Unlimited => 0.0,
+            Service::Trace { .. } => bytes_out(bytes, served.left_bytes as f64 * 8.0),
+            Service::Rate { server, .. } => {
                 bytes_out(bytes, server.left_bits(now, served.finish, served.left_bits))
             }
         }

@@ -10,7 +10,7 @@ use cwndlab_cc::{Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct ConnectionGauge {
     since: Time,
-    waiting: Waiting,
+    waiting: WaitingSegments,
     bytes_before: u64,
     segments_before: u32,
     reinjected_before: u64,
@@ -19,7 +19,7 @@ pub(super) struct ConnectionGauge {
 
 /// Segments that wait at the receiver for data on another path: head-of-line blocking.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
+struct WaitingSegments {
     segments: u32,
     since: Time,
     /// The integral until then, in segment nanoseconds.
@@ -27,7 +27,7 @@ struct Waiting {
     most: u32,
 }
 
-impl Waiting {
+impl WaitingSegments {
     fn nanos(&self, now: Time) -> u128 {
         self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
     }

@@ -16,7 +16,7 @@ pub(super) struct FlowGauge {
     rtt: Histogram,
     rtt_min: Option<Span>,
     sent_bytes: u64,
-    window: Window,
+    window: WindowIntegral,
     bytes_before: u64,
     counters_before: Counters,
     window_before: u128,
@@ -24,14 +24,14 @@ pub(super) struct FlowGauge {
 
 /// The controller's window, and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Window {
+struct WindowIntegral {
     segments: u32,
     since: Time,
     /// The integral until then, in segment nanoseconds.
     nanos: u128,
 }
 
-impl Window {
+impl WindowIntegral {
     fn nanos(&self, now: Time) -> u128 {
         self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
     }
@@ -53,7 +53,7 @@ impl FlowGauge {
                 self.rtt_min = Some(self.rtt_min.map_or(latest, |least| least.min(latest)));
             }
             FlowEvent::WindowChanged { segments } => {
-                self.window = Window { segments, since: now, nanos: self.window.nanos(now) };
+                self.window = WindowIntegral { segments, since: now, nanos: self.window.nanos(now) };
             }
             _ => {}
         }

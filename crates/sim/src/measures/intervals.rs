@@ -5,7 +5,7 @@
 
 use super::flow::FlowGauge;
 use super::group::GroupGauge;
-use crate::flow::{Flow, Place};
+use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{FlowIntervals, Intervals, Series};
 use crate::tap::State;
 use cwndlab_cc::{Span, Time};
@@ -30,7 +30,7 @@ pub struct Meter {
     next: Time,
     ends: Vec<Time>,
     /// What each flow, connection and group had at the last look.
-    flows: Vec<Totals>,
+    flows: Vec<LastLook>,
     connections: Vec<u64>,
     groups: Vec<u64>,
     /// Interval by interval, one row a flow, connection or group in each.
@@ -44,7 +44,7 @@ pub struct Meter {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Totals {
+struct LastLook {
     bytes: u64,
     losses: u64,
     window_nanos: u128,
@@ -76,7 +76,7 @@ impl Meter {
             last: Time::ZERO,
             next: next_end(Time::ZERO, interval, end),
             ends: Vec::with_capacity(count),
-            flows: vec![Totals::default(); flows],
+            flows: vec![LastLook::default(); flows],
             connections: vec![0; connections],
             groups: vec![0; groups],
             flow_rows: Vec::with_capacity(count * flows),
@@ -141,7 +141,7 @@ impl Meter {
         let lasting = state.flows.iter().take(self.flows.len()).enumerate();
         let of_flow = |(n, flow): (usize, &Flow)| match flow.place {
             None => Some(self.flow(n, flow, now)),
-            Some(Place { connection, subflow: 0 }) => {
+            Some(SubflowPlace { connection, subflow: 0 }) => {
                 let subflows = state.connections[connection as usize].flows.clone();
                 let subflows = subflows.map(|n| self.flow(n, &state.flows[n], now)).collect();
                 Some(self.connection(connection as usize, subflows))
@@ -230,9 +230,9 @@ fn sum(subflows: &[FlowIntervals], of: fn(&FlowIntervals) -> &Series) -> Series 
     total
 }
 
-fn totals(flow: &Flow, gauge: &FlowGauge, at: Time) -> Totals {
+fn totals(flow: &Flow, gauge: &FlowGauge, at: Time) -> LastLook {
     let counters = flow.sender.counters();
-    Totals {
+    LastLook {
         bytes: flow.delivered_bytes(),
         losses: counters.fast_recoveries + counters.timeouts,
         window_nanos: gauge.window_nanos(at),
@@ -294,6 +294,6 @@ mod tests {
     #[test]
     fn a_thousand_flows_take_half_a_kilobyte_each() {
         let rows = MOST_ROWS as usize / 1000;
-        assert!(rows * size_of::<FlowRow>() + size_of::<Totals>() <= 512);
+        assert!(rows * size_of::<FlowRow>() + size_of::<LastLook>() <= 512);
     }
 }

@@ -9,7 +9,7 @@ mod link;
 
 pub use histogram::Histogram;
 
-use crate::flow::{Flow, Place};
+use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
 use connection::ConnectionGauge;
@@ -46,7 +46,7 @@ impl Measures {
     fn flow_outcomes(&self, state: &State<'_>) -> Vec<FlowOutcome> {
         let of_flow = |(gauge, flow): (&FlowGauge, &Flow)| match flow.place {
             None => Some(gauge.outcome(flow, state.now)),
-            Some(Place { connection, subflow: 0 }) => {
+            Some(SubflowPlace { connection, subflow: 0 }) => {
                 let connection = connection as usize;
                 Some(self.connections[connection].outcome(&state.connections[connection], &self.flows, state))
             }

@@ -96,7 +96,7 @@ impl Law {
 }
 
 /// The queue that a [`Controller`] takes packets from.
-pub trait Source {
+pub trait PacketSource {
     /// Takes out the packet at the head.
     fn pop(&mut self) -> Option<Waiting>;
 
@@ -142,7 +142,7 @@ impl Controller {
         &mut self,
         law: &Law,
         now: Time,
-        source: &mut impl Source,
+        source: &mut impl PacketSource,
         tap: &mut dyn QueueTap,
     ) -> Option<Waiting> {
         // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search.
@@ -177,7 +177,7 @@ impl Controller {
 
     /// The packet at the head, and whether the delay has stood long enough to drop it (RFC 8289 section 5.6).
     #[inline]
-    fn take(&mut self, law: &Law, now: Time, source: &mut impl Source) -> Option<(Waiting, bool)> {
+    fn take(&mut self, law: &Law, now: Time, source: &mut impl PacketSource) -> Option<(Waiting, bool)> {
         let Some(waiting) = source.pop() else {
             self.first_above = None;
             self.dropping = false;
@@ -225,16 +225,16 @@ pub struct Codel {
     law: Law,
     limit: u64,
     controller: Controller,
-    fifo: Fifo,
+    fifo: PacketFifo,
 }
 
 #[derive(Default)]
-struct Fifo {
+struct PacketFifo {
     waiting: VecDeque<Waiting>,
     backlog: Backlog,
 }
 
-impl Source for Fifo {
+impl PacketSource for PacketFifo {
     fn pop(&mut self) -> Option<Waiting> {
         let waiting = self.waiting.pop_front()?;
         self.backlog.take(waiting.bytes);
@@ -254,7 +254,7 @@ impl Codel {
             law: Law::new(Dialect::Rfc, params.target, params.interval, params.ecn),
             limit: params.limit,
             controller: Controller::default(),
-            fifo: Fifo::default(),
+            fifo: PacketFifo::default(),
         }
     }
 }

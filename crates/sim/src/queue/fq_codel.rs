@@ -3,7 +3,7 @@
 //! Packets of all queues wait in one pool, linked by index: memory follows the largest backlog in all, and in the
 //! steady state nothing is allocated. A queue comes into being with its first packet.
 
-use super::codel::{Controller, Dialect, Law, Source};
+use super::codel::{Controller, Dialect, Law, PacketSource};
 use super::largest::Largest;
 use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Site, Sizing, Waiting};
 use crate::packet::{Body, Packet};
@@ -99,7 +99,7 @@ struct List {
     bytes: u64,
 }
 
-struct Queue {
+struct FlowQueue {
     list: List,
     controller: Controller,
     /// Bytes that it may still send this turn; below zero: what it has sent too much.
@@ -116,7 +116,7 @@ struct Head<'a> {
     dialect: Dialect,
 }
 
-impl Source for Head<'_> {
+impl PacketSource for Head<'_> {
     #[inline]
     fn pop(&mut self) -> Option<Waiting> {
         if self.list.packets == 0 {
@@ -153,7 +153,7 @@ pub struct FqCodel {
     key: u64,
     /// The queue of each bucket, or [`NONE`].
     table: Vec<u32>,
-    queues: Vec<Queue>,
+    queues: Vec<FlowQueue>,
     pool: Pool,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -171,14 +171,14 @@ struct Fattest {
 
 impl Fattest {
     /// The queue with the most bytes; of equal ones the first.
-    fn find(&mut self, queues: &[Queue]) -> usize {
+    fn find(&mut self, queues: &[FlowQueue]) -> usize {
         self.changes = 0;
         self.bytes.get_or_insert_with(|| Largest::of(queues.iter().map(|queue| queue.list.bytes))).index()
     }
 
     /// A queue has grown or shrunk.
     #[inline]
-    fn note(&mut self, queue: usize, queues: &[Queue]) {
+    fn note(&mut self, queue: usize, queues: &[FlowQueue]) {
         if let Some(bytes) = &mut self.bytes {
             self.changes += 1;
             if self.changes > queues.len() {
@@ -240,7 +240,7 @@ impl FqCodel {
         }
         if self.table[bucket] == NONE {
             self.table[bucket] = self.queues.len() as u32;
-            self.queues.push(Queue {
+            self.queues.push(FlowQueue {
                 list: List { head: NONE, tail: NONE, packets: 0, bytes: 0 },
                 controller: Controller::default(),
                 deficit: 0,

@@ -10,7 +10,7 @@ mod largest;
 pub mod ns3_default;
 mod registry;
 
-pub use registry::{Build, Chance, LIMIT, QueueKind, Queues, Site, Sizing};
+pub use registry::{BuildQueue, Chance, LIMIT, QueueKind, Queues, Site, Sizing};
 
 use crate::packet::Packet;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value};

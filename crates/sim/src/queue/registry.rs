@@ -52,7 +52,7 @@ pub struct Chance {
 }
 
 /// Makes a discipline from checked settings.
-pub type Build = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
+pub type BuildQueue = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
 
 /// One kind of queue: what it is, what can be set, and how it is made.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ pub struct QueueKind {
     /// What it draws by chance, if anything.
     pub chance: Option<Chance>,
     /// Makes a discipline.
-    pub build: Build,
+    pub build: BuildQueue,
 }
 
 /// The kinds of queue that a scenario may name.

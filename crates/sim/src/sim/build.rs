@@ -3,7 +3,7 @@
 use super::Sim;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Flow, Own, Place, Routes, Shared};
+use crate::flow::{Flow, Own, Routes, Shared, SubflowPlace};
 use crate::mptcp::Connection;
 use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
 use crate::tap::{FlowEvent, State, Tap};
@@ -87,7 +87,8 @@ impl Maker<'_> {
             let start = self.start(&spec.name, &spec.active);
             for (subflow, (name, path)) in spec.parts().enumerate() {
                 let connection = connections.len() as u32;
-                let place = spec.multipath.is_some().then_some(Place { connection, subflow: subflow as u32 });
+                let place =
+                    spec.multipath.is_some().then_some(SubflowPlace { connection, subflow: subflow as u32 });
                 let start = if subflow == 0 { start } else { Time::NEVER };
                 let own = Own { name, start, stop: spec.active.stop, bytes: spec.bytes, place };
                 let (routes, shared) = self.connected(&spec.kind, path);

@@ -2,7 +2,7 @@
 
 use super::Sim;
 use crate::event::Component;
-use crate::flow::Place;
+use crate::flow::SubflowPlace;
 use crate::tap::{ConnectionEvent, Tap, Turn};
 use cwndlab_cc::Time;
 use std::ops::Range;
@@ -17,7 +17,7 @@ impl<T: Tap> Sim<T> {
     }
 
     #[inline(never)]
-    fn exchange(&mut self, index: usize, place: Place) {
+    fn exchange(&mut self, index: usize, place: SubflowPlace) {
         let connection = &mut self.connections[place.connection as usize];
         if let Some(distributor) = &mut connection.distributor {
             distributor.pass_to(self.now, place.subflow as usize);
@@ -62,7 +62,7 @@ impl<T: Tap> Sim<T> {
     /// A subflow's event is over: siblings for which it brought something are woken, and the connection ends with its
     /// last acknowledgement.
     #[inline(never)]
-    pub(super) fn after_subflow(&mut self, index: usize, place: Place) {
+    pub(super) fn after_subflow(&mut self, index: usize, place: SubflowPlace) {
         self.exchange(index, place);
         let connection = place.connection as usize;
         while let Some(subflow) = self.to_wake(connection) {

@@ -14,7 +14,7 @@ pub fn unmeasured(options: &TcpOptions) -> Rtt {
 
 /// The clock that RTT samples are read from.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub struct TimestampClock {
     /// Length of a tick; zero is exact.
     tick: Span,
     /// How far into a tick the run begins.
@@ -23,7 +23,7 @@ pub struct Clock {
     least: Span,
 }
 
-impl Clock {
+impl TimestampClock {
     /// The clock of one connection: nothing ties the ticks of its host to the start of the run.
     #[must_use]
     pub fn new(options: &TcpOptions, rng: &mut Rng) -> Self {
@@ -100,9 +100,9 @@ mod tests {
         assert_eq!((rto(RtoFloor::Variance), rto(RtoFloor::Total)), (ms(260), ms(200)));
     }
 
-    fn clock(phase_ms: u64) -> Clock {
+    fn clock(phase_ms: u64) -> TimestampClock {
         let ms = Span::from_millis;
-        Clock { tick: ms(10), phase: ms(phase_ms), least: ms(10) }
+        TimestampClock { tick: ms(10), phase: ms(phase_ms), least: ms(10) }
     }
 
     #[test]
@@ -125,14 +125,17 @@ mod tests {
         let at = |us: u64| Time(us * 1000);
         assert_eq!(clock(0).between(at(1100), at(1900)), Span::from_millis(10));
         let options = TcpOptions { clock: Span::from_millis(1), ..TcpOptions::default() };
-        let fine = Clock { phase: Span::ZERO, ..Clock::new(&options, &mut Rng::named(1, "clock")) };
+        let fine = TimestampClock {
+            phase: Span::ZERO,
+            ..TimestampClock::new(&options, &mut Rng::named(1, "clock"))
+        };
         assert_eq!(fine.between(at(1100), at(1900)), Span::from_micros(1));
     }
 
     #[test]
     fn each_connection_has_a_phase_within_a_tick() {
         let options = TcpOptions { clock: Span::from_millis(10), ..TcpOptions::default() };
-        let phase = |seed| Clock::new(&options, &mut Rng::named(seed, "clock")).phase;
+        let phase = |seed| TimestampClock::new(&options, &mut Rng::named(seed, "clock")).phase;
         let phases: Vec<_> = (0..50).map(phase).collect();
         assert!(phases.iter().all(|phase| *phase < Span::from_millis(10)));
         assert!(phases.iter().any(|phase| *phase < Span::from_millis(3)));

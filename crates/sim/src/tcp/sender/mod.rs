@@ -12,7 +12,7 @@ use super::options::{LossDetection, Recovery, TcpOptions};
 use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
-use super::rtt::{self, Clock};
+use super::rtt::{self, TimestampClock};
 use super::scoreboard::Scoreboard;
 use super::supply::{Stream, Supply};
 use crate::mptcp::Distributor;
@@ -46,7 +46,7 @@ pub enum Outgoing {
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
+enum Handshake {
     Closed,
     Opening { syn_sent: Time, again: bool },
     Open,
@@ -103,7 +103,7 @@ struct Peer {
 
 /// A tail-loss probe in flight.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+struct TailProbe {
     /// An ACK of all below answers it.
     end: u32,
     /// It was a retransmission, so an answer may hide a loss.
@@ -120,7 +120,7 @@ struct Usage {
 /// The sender of one flow.
 pub struct Sender {
     options: Arc<TcpOptions>,
-    clock: Clock,
+    clock: TimestampClock,
     cc: Box<dyn CongestionControl>,
     needs: Needs,
     rng: Rng,
@@ -129,7 +129,7 @@ pub struct Sender {
     supply: Supply,
     /// Its controller sees no siblings.
     uncoupled: bool,
-    connection: Connection,
+    connection: Handshake,
     board: Scoreboard,
     rate: DeliveryRate,
     detector: Detector,
@@ -141,7 +141,7 @@ pub struct Sender {
     /// The next retransmission leaves whatever is in flight.
     retransmit_at_once: bool,
     undo: Undo,
-    probe: Option<Probe>,
+    probe: Option<TailProbe>,
     peer: Peer,
     usage: Usage,
     timers: Timers,
@@ -180,7 +180,7 @@ impl Sender {
             LossDetection::Rack | LossDetection::Sack => Detector::Count(DupThresh::default()),
         };
         Self {
-            clock: Clock::new(&options, &mut rng),
+            clock: TimestampClock::new(&options, &mut rng),
             needs: cc.needs(),
             cc,
             rng,
@@ -188,7 +188,7 @@ impl Sender {
             view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
             supply,
             uncoupled: false,
-            connection: Connection::Closed,
+            connection: Handshake::Closed,
             board: Scoreboard::default(),
             rate: DeliveryRate::default(),
             detector,
@@ -217,7 +217,7 @@ impl Sender {
     /// Opens the connection.
     pub fn start<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.facts.now = turn.now;
-        self.connection = Connection::Opening { syn_sent: turn.now, again: false };
+        self.connection = Handshake::Opening { syn_sent: turn.now, again: false };
         self.timers.retransmit = turn.now + self.options.rto_initial;
         turn.outbox.push(Outgoing::Syn);
         turn.emit(FlowEvent::SynSent);
@@ -225,8 +225,8 @@ impl Sender {
 
     /// The connection was accepted.
     pub fn on_syn_ack<T: Tap>(&mut self, turn: &mut Turn<T>, sent_at: Time, window: u32) {
-        let Connection::Opening { syn_sent, again } = self.connection else { return };
-        self.connection = Connection::Open;
+        let Handshake::Opening { syn_sent, again } = self.connection else { return };
+        self.connection = Handshake::Open;
         self.timers.retransmit = Time::NEVER;
         self.timers.backoff = 0;
         self.peer.window_end = window;
@@ -272,7 +272,7 @@ impl Sender {
 
     /// The connection that it is a subflow of is over: nothing leaves any more.
     pub fn close(&mut self) {
-        self.connection = Connection::Closed;
+        self.connection = Handshake::Closed;
         self.timers = Timers::default();
     }
 

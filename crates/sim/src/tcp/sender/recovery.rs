@@ -1,6 +1,6 @@
 //! The phases of loss recovery: entering, leaving, timing out, taking back.
 
-use super::{Detector, Probe, Sender};
+use super::{Detector, Sender, TailProbe};
 use crate::packet::AckHeader;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
 use crate::tcp::options::Recovery;
@@ -244,7 +244,7 @@ impl Sender {
         header: &AckHeader,
         advanced: u32,
     ) -> bool {
-        let Some(Probe { end, resent }) = self.probe else { return false };
+        let Some(TailProbe { end, resent }) = self.probe else { return false };
         if header.cumulative < end {
             return false;
         }

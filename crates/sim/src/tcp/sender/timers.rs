@@ -1,6 +1,6 @@
 //! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, a decision that was delayed.
 
-use super::{Connection, Outgoing, Sender};
+use super::{Handshake, Outgoing, Sender};
 use crate::tap::{FlowEvent, Tap, Turn};
 use cwndlab_cc::{Decision, Phase, Span, Time};
 
@@ -78,8 +78,8 @@ impl Sender {
 
     fn on_retransmit_timer<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.backoff += 1;
-        if let Connection::Opening { syn_sent, .. } = self.connection {
-            self.connection = Connection::Opening { syn_sent, again: true };
+        if let Handshake::Opening { syn_sent, .. } = self.connection {
+            self.connection = Handshake::Opening { syn_sent, again: true };
             turn.outbox.push(Outgoing::Syn);
             turn.emit(FlowEvent::SynSent);
         } else if self.board.outstanding() > 0 {

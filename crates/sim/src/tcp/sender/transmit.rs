@@ -1,6 +1,6 @@
 //! What leaves, and when.
 
-use super::{Connection, Detector, Outgoing, Probe, Sender};
+use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Tap, Turn};
 use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Time};
@@ -9,7 +9,7 @@ impl Sender {
     /// Sends what window, pacing, receiver and host queue allow.
     pub(super) fn send<T: Tap>(&mut self, turn: &mut Turn<T>) {
         let now = turn.now;
-        if self.connection != Connection::Open {
+        if self.connection != Handshake::Open {
             return;
         }
         self.restart_after_idle(now);
@@ -129,7 +129,7 @@ impl Sender {
     pub fn is_held_by_host(&mut self) -> bool {
         let control = self.cc.control();
         self.held_by_host
-            && self.connection == Connection::Open
+            && self.connection == Handshake::Open
             && self.board.pipe() + self.held_back() < self.window_segments(&control)
             && self.next_segment().is_ok()
     }
@@ -146,7 +146,7 @@ impl Sender {
         self.counters.probes += 1;
         turn.emit(FlowEvent::TailLossProbe);
         self.transmit(turn, last, None);
-        self.probe = Some(Probe { end: self.board.next(), resent: last.is_some() });
+        self.probe = Some(TailProbe { end: self.board.next(), resent: last.is_some() });
         self.timers.retransmit = turn.now + self.facts.rtt.rto;
     }
 
