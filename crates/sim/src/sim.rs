@@ -321,7 +321,7 @@ impl<T: Tap> Sim<T> {
         let Self { flows, outbox, tap, .. } = self;
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
-        let step = match flow.take_due(now) {
+        let decision = match flow.take_due(now) {
             Due::Answer(Answer::Ack(header)) => flow.sender.on_ack(turn, &header),
             Due::Answer(Answer::SynAck { sent_at, window }) => {
                 flow.sender.on_syn_ack(turn, sent_at, window);
@@ -334,7 +334,7 @@ impl<T: Tap> Sim<T> {
             }
             Due::Timer => flow.sender.on_timer(turn),
         };
-        if step == Decision::Due {
+        if decision == Decision::Due {
             self.exchange_data(index);
             return Some(index);
         }

@@ -16,6 +16,11 @@ const DELAY: Span = Span::from_millis(20);
 const BDP_PACKETS: f64 = 66.7;
 /// What of the link is payload.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
+/// The values of the probe `mode`.
+const DRAIN: f64 = 1.0;
+const PROBE_BW_DOWN: f64 = 2.0;
+const PROBE_BW_CRUISE: f64 = 3.0;
+const PROBE_RTT: f64 = 6.0;
 
 fn buffer(bdp: f64) -> LinkSpec {
     bottleneck(RATE, DELAY, (bdp * BDP_PACKETS).round() as u64)
@@ -59,9 +64,9 @@ fn startup_and_drain() {
     // The handshake, the first round, three doublings and one to see the last one's rate; the queue is there by then.
     assert!((0.16..0.40).contains(&full), "full after {full} s");
     let modes = series(&outcome, "f", "mode");
-    let drain = first(&modes, |mode| mode == 1.0);
+    let drain = first(&modes, |mode| mode == DRAIN);
     assert!((0.12..0.36).contains(&(drain - full)), "Drain {} s later", drain - full);
-    let drained = first(&modes, |mode| mode == 2.0 || mode == 3.0);
+    let drained = first(&modes, |mode| mode == PROBE_BW_DOWN || mode == PROBE_BW_CRUISE);
     assert!((0.04..0.16).contains(&(drained - drain)), "Drain takes {} s", drained - drain);
     let queue = series(&outcome, "bottleneck", "queue_packets");
     assert!(mean(&queue, drain - 0.1, drain) > 0.8 * BDP_PACKETS, "there was something to drain");
@@ -92,10 +97,10 @@ fn probe_rtt_at_its_interval() {
     let outcome = recorded(spec(Span::from_secs(60), vec![buffer(1.0)], vec![flow("f", "bbr3")]));
     let modes = series(&outcome, "f", "mode");
     let visits: Vec<f64> =
-        modes.windows(2).filter(|pair| pair[0].1 != 6.0 && pair[1].1 == 6.0).map(|pair| pair[1].0).collect();
+        modes.windows(2).filter(|pair| pair[0].1 != PROBE_RTT && pair[1].1 == PROBE_RTT).map(|pair| pair[1].0).collect();
     assert!((10..=12).contains(&visits.len()), "{visits:?}");
     assert!(visits.windows(2).all(|pair| (5.19..5.35).contains(&(pair[1] - pair[0]))), "{visits:?}");
-    let share = modes.iter().filter(|(_, mode)| *mode == 6.0).count() as f64 / modes.len() as f64;
+    let share = modes.iter().filter(|(_, mode)| *mode == PROBE_RTT).count() as f64 / modes.len() as f64;
     assert!((0.035..0.06).contains(&share), "{share} of the time");
 }
 
@@ -105,7 +110,7 @@ fn probe_rtt_lasts_a_round() {
     let long = bottleneck(RATE, ms(200), 667);
     let outcome = recorded(spec(Span::from_secs(30), vec![long], vec![flow("f", "bbr3")]));
     let modes = series(&outcome, "f", "mode");
-    let visits = modes.split(|(_, mode)| *mode != 6.0).filter(|visit| !visit.is_empty());
+    let visits = modes.split(|(_, mode)| *mode != PROBE_RTT).filter(|visit| !visit.is_empty());
     let shortest = 0.01 * visits.map(<[_]>::len).min().expect("visits") as f64;
     assert!((0.55..0.75).contains(&shortest), "{shortest} s");
 }

@@ -92,7 +92,7 @@ impl Sender {
             self.restart_retransmit_timer(now, rtt.is_some());
         }
         self.timers.reorder = again.unwrap_or(Time::NEVER);
-        let step = self.call(|cc, cx| cc.on_ack(cx, &ack));
+        let decision = self.call(|cc, cx| cc.on_ack(cx, &ack));
         let pipe = self.board.pipe();
         if let Some(prr) = &mut self.prr
             && arrived.segments > 0
@@ -100,7 +100,7 @@ impl Sender {
             prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
         }
         turn.emit(FlowEvent::Acked { segments: arrived.segments, advanced, in_flight: pipe });
-        self.step(step, turn)
+        self.go_on(decision, turn)
     }
 
     /// Updates the scoreboard.

@@ -436,7 +436,7 @@ impl Sender {
 
     /// Goes on after a callback; if it asked for an agent outside, that is to act first.
     #[inline]
-    fn step<T: Tap>(&mut self, decision: Decision, turn: &mut Turn<T>) -> Decision {
+    fn go_on<T: Tap>(&mut self, decision: Decision, turn: &mut Turn<T>) -> Decision {
         if decision == Decision::Due {
             return decision;
         }

@@ -59,11 +59,11 @@ impl Sender {
         if self.timers.decision <= now {
             self.take_decisions(turn);
         }
-        let mut step = Decision::NotDue;
+        let mut decision = Decision::NotDue;
         if self.cc.next_timer().is_some_and(|at| at <= now) {
-            step = self.call(|cc, cx| cc.on_timer(cx));
+            decision = self.call(|cc, cx| cc.on_timer(cx));
         }
-        self.step(step, turn)
+        self.go_on(decision, turn)
     }
 
     fn take_decisions<T: Tap>(&mut self, turn: &mut Turn<T>) {
