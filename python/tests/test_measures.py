@@ -14,6 +14,7 @@ from tests.conftest import SCENARIO
 from tests.documents import ROOT
 
 MEASURES: dict[str, list[dict[str, Any]]] = catalogue.read()["measures"]
+SERIES: dict[str, list[dict[str, Any]]] = catalogue.read()["series"]
 PAGE = (ROOT / "docs" / "results.md").read_text()
 
 
@@ -23,6 +24,23 @@ def test_the_page_has_the_declared_table(kind: str) -> None:
     head = [f"<!-- measures: {kind} -->", "| measure | unit | meaning |", "|---|---|---|"]
     table = "\n".join([*head, *(row.replace("|  |", "| |") for row in rows)])
     assert f"{table}\n\n" in PAGE, f"docs/results.md should have:\n{table}"
+
+
+@pytest.mark.parametrize("kind", SERIES)
+def test_the_page_has_the_declared_series(kind: str) -> None:
+    rows = [f"| `{each['name']}` | {each['unit']} | {each['meaning']} |" for each in SERIES[kind]]
+    head = [f"<!-- series: {kind} -->", "| column | unit | meaning |", "|---|---|---|"]
+    table = "\n".join([*head, *(row.replace("|  |", "| |") for row in rows)])
+    assert f"{table}\n\n" in PAGE, f"docs/results.md should have:\n{table}"
+
+
+def test_a_recording_has_the_declared_columns() -> None:
+    text = SCENARIO.encode().replace(b"[[link]]", b"timeout_patterns = true\n[[link]]", 1)
+    recorded = _native.run_seed(text, "x.toml", [], 1, True, _native.RunToken())[2]
+    assert recorded is not None
+    declared = {kind: [each["name"] for each in columns] for kind, columns in SERIES.items()}
+    for kind, _, columns in recorded["tables"]:
+        assert list(dict(columns))[: len(declared[kind])] == declared[kind]
 
 
 def test_a_run_reports_what_is_declared_and_nothing_else() -> None:

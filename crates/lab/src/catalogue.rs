@@ -21,6 +21,7 @@ pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
         "traces": BUILT_IN.iter().map(trace).collect::<Vec<_>>(),
         "environments": crate::gym::catalogue(registry),
         "measures": crate::measures::catalogue(),
+        "series": crate::measures::series(),
     })
 }
 

@@ -16,6 +16,7 @@ pub mod packet;
 pub mod queue;
 mod record;
 pub mod schedule;
+pub mod series;
 pub mod sim;
 pub mod spec;
 pub mod tap;

@@ -277,10 +277,6 @@ pub struct SeriesTable {
     pub kind: &'static str,
     /// The component's name.
     pub name: String,
-    /// Names with units, and values. Flows: `cwnd_segments`, `rtt_ms`, `in_flight_segments`, `goodput_mbps` (over the
-    /// last interval), `rtt_peak_ratio`, then the algorithm's probes. Multipath connections: the sums of their subflows'
-    /// windows and of what these have in flight, `goodput_mbps`, `reassembly_segments` (what waits at the receiver).
-    /// Links: `queue_packets`, `queue_bytes`, `throughput_mbps`,
-    /// `dropped_packets` and `lost_packets` (since the start).
+    /// Names with units, and values: the columns of [`series`](crate::series), behind a flow's the probes of its algorithm.
     pub columns: Vec<(String, Vec<f64>)>,
 }

@@ -4,6 +4,7 @@ use crate::flow::Flow;
 use crate::link::Link;
 use crate::mptcp::Connection;
 use crate::outcome::{self, Recording, SeriesTable};
+use crate::series::{self, Column, ConnectionSample, FlowSample, LinkSample};
 use crate::spec::RecordSpec;
 use crate::tap::{FlowEvent, LinkEvent, Reduction, State};
 use crate::timeout_patterns::TimeoutPatterns;
@@ -13,13 +14,6 @@ use cwndlab_cc::{Span, Time};
 const MOST_VALUES: usize = 4_000_000;
 /// Events kept in all.
 const MOST_EVENTS: usize = 100_000;
-const FLOW_COLUMNS: [&str; 4] = ["cwnd_segments", "rtt_ms", "in_flight_segments", "goodput_mbps"];
-/// Stands behind them where timeout patterns are counted.
-const PEAK_RATIO: &str = "rtt_peak_ratio";
-const CONNECTION_COLUMNS: [&str; 4] =
-    ["cwnd_segments", "in_flight_segments", "goodput_mbps", "reassembly_segments"];
-const LINK_COLUMNS: [&str; 5] =
-    ["queue_packets", "queue_bytes", "throughput_mbps", "dropped_packets", "lost_packets"];
 
 /// Keeps samples and events; flows that an arrival process makes are not recorded one by one. When there
 /// are too many samples it drops every other one and doubles its interval.
@@ -58,16 +52,14 @@ impl Recorder {
     #[must_use]
     pub fn new(spec: &RecordSpec, patterns: bool, state: &State<'_>) -> Self {
         let State { flows, connections, links, .. } = state;
-        let ratio = patterns.then_some(&PEAK_RATIO);
+        let patterns = if patterns { series::PATTERNS } else { &[] };
         let flow_table = |flow: &Flow| {
-            let own = FLOW_COLUMNS.iter().chain(ratio).chain(flow.sender.controller().probes());
-            table(flow.kind(), &flow.name, own.map(|name| (*name).to_owned()))
+            let probes = flow.sender.controller().probes().iter().copied();
+            table(flow.kind(), &flow.name, names(series::FLOW).chain(names(patterns)).chain(probes))
         };
-        let link_table =
-            |link: &Link| table("link", link.name(), LINK_COLUMNS.iter().map(|n| (*n).to_owned()));
-        let connection_table = |connection: &Connection| {
-            table("flow", &connection.name, CONNECTION_COLUMNS.iter().map(|n| (*n).to_owned()))
-        };
+        let link_table = |link: &Link| table("link", link.name(), names(series::LINK));
+        let connection_table =
+            |connection: &Connection| table("flow", &connection.name, names(series::CONNECTION));
         let first_subflows = connections.iter().map(|connection| connection.flows.start).collect();
         let flows: Vec<_> = flows.iter().map(flow_table).collect();
         let connections: Vec<_> = connections.iter().map(connection_table).collect();
@@ -142,50 +134,37 @@ impl Recorder {
         let tables = self.flows.iter_mut().zip(flows.iter()).zip(&mut self.flow_bytes);
         for (index, ((table, flow), bytes)) in tables.enumerate() {
             let delivered = flow.delivered_bytes();
-            let control = flow.sender.control();
-            let rtt = flow.sender.rtt();
-            let running = flow.started() <= at;
-            let shown = |value: f64| if running { value } else { f64::NAN };
-            push(table, 0, shown(control.cwnd as f64 / flow.mss() as f64));
-            push(table, 1, if rtt.latest == Span::ZERO { f64::NAN } else { rtt.latest.as_millis_f64() });
-            push(table, 2, shown(f64::from(flow.sender.in_flight())));
-            push(table, 3, shown(mbps(delivered - *bytes)));
-            let mut own = FLOW_COLUMNS.len();
-            if let Some(patterns) = patterns {
-                push(table, own, patterns.ratio(index).unwrap_or(f64::NAN));
-                own += 1;
-            }
+            let ratio = patterns.and_then(|patterns| patterns.ratio(index));
+            let sample = FlowSample::new(flow, at, mbps(delivered - *bytes), ratio);
             *bytes = delivered;
-            let probes = table.columns.len() - own;
+            let mut own = push(table, 0, series::FLOW, &sample);
+            if patterns.is_some() {
+                own = push(table, own, series::PATTERNS, &sample);
+            }
             self.probes.clear();
-            self.probes.resize(probes, f64::NAN);
+            self.probes.resize(table.columns.len() - own, f64::NAN);
             flow.sender.controller().probe(&mut self.probes);
-            for (column, value) in self.probes.iter().enumerate() {
-                push(table, own + column, shown(*value));
+            for ((_, values), probe) in table.columns[own..].iter_mut().zip(&self.probes) {
+                values.push(if sample.running { *probe } else { f64::NAN });
             }
         }
         let tables = self.connections.iter_mut().zip(connections.iter());
         for ((table, connection), bytes) in tables.zip(&mut self.connection_bytes) {
-            let subflows = &flows[connection.flows.clone()];
             let delivered = connection.delivered_bytes();
-            let running = subflows[0].started() <= at;
-            let shown = |value: f64| if running { value } else { f64::NAN };
-            let window = |flow: &Flow| flow.sender.control().cwnd as f64 / flow.mss() as f64;
-            let joined = subflows.iter().filter(|flow| flow.started() <= at);
-            push(table, 0, shown(joined.map(window).sum()));
-            push(table, 1, shown(subflows.iter().map(|flow| f64::from(flow.sender.in_flight())).sum()));
-            push(table, 2, shown(mbps(delivered - *bytes)));
-            push(table, 3, shown(f64::from(connection.reassembly.waiting())));
+            let subflows = &flows[connection.flows.clone()];
+            let sample = ConnectionSample::new(connection, subflows, at, mbps(delivered - *bytes));
             *bytes = delivered;
+            push(table, 0, series::CONNECTION, &sample);
         }
         for ((table, link), totals) in self.links.iter_mut().zip(links.iter()).zip(&mut self.link_totals) {
-            let backlog = link.backlog();
-            push(table, 0, backlog.packets as f64);
-            push(table, 1, backlog.bytes as f64);
-            push(table, 2, mbps(totals.served_bytes - totals.sampled_bytes));
-            push(table, 3, totals.dropped_packets as f64);
-            push(table, 4, totals.lost_packets as f64);
+            let sample = LinkSample {
+                backlog: link.backlog(),
+                throughput_mbps: mbps(totals.served_bytes - totals.sampled_bytes),
+                dropped: totals.dropped_packets,
+                lost: totals.lost_packets,
+            };
             totals.sampled_bytes = totals.served_bytes;
+            push(table, 0, series::LINK, &sample);
         }
         self.last = at;
         self.next = at + self.interval;
@@ -222,13 +201,21 @@ impl Recorder {
     }
 }
 
-fn table(kind: &'static str, name: &str, columns: impl Iterator<Item = String>) -> SeriesTable {
-    let columns = columns.map(|column| (column, Vec::new())).collect();
+fn names<S>(columns: &'static [Column<S>]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|column| column.name)
+}
+
+fn table<'a>(kind: &'static str, name: &str, columns: impl Iterator<Item = &'a str>) -> SeriesTable {
+    let columns = columns.map(|column| (column.to_owned(), Vec::new())).collect();
     SeriesTable { kind, name: name.to_owned(), columns }
 }
 
-fn push(table: &mut SeriesTable, column: usize, value: f64) {
-    table.columns[column].1.push(value);
+/// Adds a sample to these columns of a table, the first of which is `from`; returns the one behind them.
+fn push<S>(table: &mut SeriesTable, from: usize, columns: &[Column<S>], sample: &S) -> usize {
+    for (column, (_, values)) in columns.iter().zip(&mut table.columns[from..]) {
+        values.push((column.value)(sample));
+    }
+    from + columns.len()
 }
 
 /// Gives each even sample the mean of itself and the one before it, whose time it will cover as well.

@@ -96,8 +96,11 @@ fn alone_it_fills_the_link_and_not_the_queue() {
 fn probe_rtt_at_its_interval() {
     let outcome = recorded(spec(Span::from_secs(60), vec![buffer(1.0)], vec![flow("f", "bbr3")]));
     let modes = series(&outcome, "f", "mode");
-    let visits: Vec<f64> =
-        modes.windows(2).filter(|pair| pair[0].1 != PROBE_RTT && pair[1].1 == PROBE_RTT).map(|pair| pair[1].0).collect();
+    let visits: Vec<f64> = modes
+        .windows(2)
+        .filter(|pair| pair[0].1 != PROBE_RTT && pair[1].1 == PROBE_RTT)
+        .map(|pair| pair[1].0)
+        .collect();
     assert!((10..=12).contains(&visits.len()), "{visits:?}");
     assert!(visits.windows(2).all(|pair| (5.19..5.35).contains(&(pair[1] - pair[0]))), "{visits:?}");
     let share = modes.iter().filter(|(_, mode)| *mode == PROBE_RTT).count() as f64 / modes.len() as f64;

@@ -4,6 +4,7 @@
 
 use super::{Change, Convergence, number};
 use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome};
+use cwndlab_sim::series::{self, Column};
 use serde_json::{Map, Value, json};
 
 /// How the values of several components make up that of a whole run.
@@ -155,6 +156,23 @@ pub fn catalogue() -> Value {
         "link": described(LINK),
         "change": described(CHANGE),
     })
+}
+
+/// The columns of recorded series, by the kind of component.
+#[must_use]
+pub fn series() -> Value {
+    let flow = [columns(series::FLOW), columns(series::PATTERNS)].concat();
+    json!({
+        "flow": flow,
+        "connection": columns(series::CONNECTION),
+        "link": columns(series::LINK),
+    })
+}
+
+fn columns<S>(columns: &[Column<S>]) -> Vec<Value> {
+    let one =
+        |column: &Column<S>| json!({ "name": column.name, "unit": column.unit, "meaning": column.meaning });
+    columns.iter().map(one).collect()
 }
 
 fn described<T>(measures: &[Measure<T>]) -> Vec<Value> {

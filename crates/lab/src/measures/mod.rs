@@ -8,7 +8,7 @@ mod fairness;
 mod seconds;
 
 pub use changes::Change;
-pub use declared::{Measure, Together, catalogue};
+pub use declared::{Measure, Together, catalogue, series};
 pub use fairness::JainSeconds;
 
 use crate::scenario::Scenario;
