@@ -1,6 +1,7 @@
 //! Flows that come and go: when, and how large. They arrive at random, or each in the place of one that has ended.
 
-use crate::flow::{Routes, Shared};
+use crate::flow::Shared;
+use crate::route::Routes;
 use crate::spec::{ArrivalProcess, ArrivalSpec, SizeSpec};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;

@@ -1,7 +1,7 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
 use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
-use crate::schedule::Schedule;
+use crate::route::Routes;
 use crate::spec::FlowKind;
 use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
@@ -31,62 +31,6 @@ impl Answer {
     }
 }
 
-/// The way of a flow's packets.
-#[derive(Clone, Debug, Default)]
-pub struct Route {
-    /// Links by index, in order.
-    links: Vec<u32>,
-    /// The first of them, and how many there are: all that a short way needs, without a look into the list.
-    first: Option<u32>,
-    hops: u8,
-    /// Delays beside them, of directions that are not modelled as links: the sum of those that never change ...
-    constant: Span,
-    /// ... and the others.
-    changing: Vec<Schedule<Span>>,
-}
-
-impl Route {
-    /// A way over these links, and with these delays beside them.
-    #[must_use]
-    pub fn new(links: Vec<u32>, delays: Vec<Schedule<Span>>) -> Self {
-        let steady = |delay: &Schedule<Span>| delay.next_change(Time::ZERO).is_none();
-        let constant = delays.iter().filter(|delay| steady(delay)).fold(Span::ZERO, |sum, d| sum + d.first());
-        let changing = delays.into_iter().filter(|delay| !steady(delay)).collect();
-        Self { first: links.first().copied(), hops: links.len() as u8, links, constant, changing }
-    }
-
-    /// The first link.
-    #[inline]
-    #[must_use]
-    pub fn first(&self) -> Option<u32> {
-        self.first
-    }
-
-    /// The link after so many hops.
-    #[inline]
-    #[must_use]
-    pub fn hop(&self, hop: u8) -> Option<u32> {
-        if hop < self.hops { Some(self.links[hop as usize]) } else { None }
-    }
-
-    /// The sum of the delays beside the links.
-    #[inline]
-    fn delay(&self, now: Time) -> Span {
-        self.changing.iter().fold(self.constant, |sum, delay| sum + delay.at(now))
-    }
-}
-
-/// The routes of one flow, and the host that holds its sender back.
-#[derive(Clone, Debug, Default)]
-pub struct Routes {
-    /// Links and delays of its data.
-    pub data: Route,
-    /// Links and delays of its ACKs.
-    pub acks: Route,
-    /// The host by index, whose queue holds its sender back.
-    pub host: Option<u32>,
-}
-
 /// What is the same for many flows.
 #[derive(Clone, Debug)]
 pub struct Shared {
@@ -110,7 +54,7 @@ pub struct Flow {
     /// Its name.
     pub name: String,
     cc: String,
-    /// The way of its packets.
+    /// Where its packets go.
     pub routes: Routes,
     /// Its sender.
     pub sender: Sender,
@@ -265,7 +209,7 @@ impl Flow {
         Due::Timer
     }
 
-    /// An answer has crossed the links of its way; it is processed after the delays beside them and the sender's
+    /// An answer has crossed the links of its route; it is processed after the delays beside them and the sender's
     /// processing delay, in order.
     #[inline]
     pub fn post(&mut self, now: Time, answer: Answer) {

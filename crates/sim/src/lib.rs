@@ -15,6 +15,7 @@ pub mod outcome;
 pub mod packet;
 pub mod queue;
 mod record;
+pub mod route;
 pub mod schedule;
 pub mod series;
 pub mod sim;

@@ -1,9 +1,9 @@
 //! From a specification to links and ways: which directions are links, and which are mere delays.
 
-use crate::flow::{Route, Routes};
 use crate::host::Host;
 use crate::link::{Link, capacity_bits};
 use crate::queue::{Limit, QueueSpec};
+use crate::route::{Route, Routes};
 use crate::spec::{AccessSpec, Capacity, FlowKind, LinkSpec, LossKind, LossSpec, PathSpec, SimSpec};
 use crate::tcp::TcpOptions;
 use cwndlab_cc::{Span, Time};

@@ -3,8 +3,9 @@
 use super::Sim;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Flow, Own, Routes, Shared, SubflowPlace};
+use crate::flow::{Flow, Own, Shared, SubflowPlace};
 use crate::mptcp::Connection;
+use crate::route::Routes;
 use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
 use crate::tap::{FlowEvent, State, Tap};
 use crate::tcp::TcpOptions;

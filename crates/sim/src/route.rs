@@ -1,0 +1,61 @@
+//! Routes: the links and delays that a flow's packets cross.
+
+use crate::schedule::Schedule;
+use cwndlab_cc::{Span, Time};
+
+/// The links and delays that packets of one kind cross.
+#[derive(Clone, Debug, Default)]
+pub struct Route {
+    /// Links by index, in order.
+    links: Vec<u32>,
+    /// The first of them, and how many there are: all that a short route needs, without a look into the list.
+    first: Option<u32>,
+    hops: u8,
+    /// Delays beside them, of directions that are not modelled as links: the sum of those that never change ...
+    constant: Span,
+    /// ... and the others.
+    changing: Vec<Schedule<Span>>,
+}
+
+impl Route {
+    /// A route over these links, and with these delays beside them.
+    #[must_use]
+    pub fn new(links: Vec<u32>, delays: Vec<Schedule<Span>>) -> Self {
+        let steady = |delay: &Schedule<Span>| delay.next_change(Time::ZERO).is_none();
+        let constant = delays.iter().filter(|delay| steady(delay)).fold(Span::ZERO, |sum, d| sum + d.first());
+        let changing = delays.into_iter().filter(|delay| !steady(delay)).collect();
+        Self { first: links.first().copied(), hops: links.len() as u8, links, constant, changing }
+    }
+
+    /// The first link.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.first
+    }
+
+    /// The link after this number of hops.
+    #[inline]
+    #[must_use]
+    pub fn hop(&self, hop: u8) -> Option<u32> {
+        if hop < self.hops { Some(self.links[hop as usize]) } else { None }
+    }
+
+    /// The sum of the delays beside the links.
+    #[inline]
+    #[must_use]
+    pub fn delay(&self, now: Time) -> Span {
+        self.changing.iter().fold(self.constant, |sum, delay| sum + delay.at(now))
+    }
+}
+
+/// The routes of one flow, and the host that holds its sender back.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    /// Links and delays of its data.
+    pub data: Route,
+    /// Links and delays of its ACKs.
+    pub acks: Route,
+    /// The host by index, whose queue holds its sender back.
+    pub host: Option<u32>,
+}
