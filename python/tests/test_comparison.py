@@ -11,7 +11,6 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.api.results import Comparison, Result
-from cwndlab.results.comparison import Contest
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
 
@@ -28,9 +27,7 @@ def variant(goodputs: Sequence[float], **changes: Any) -> Result:
 
 def compared(*variants: Result, alone: Result | None = None) -> Comparison:
     labels = ("cubic", "reno", "vegas")[: len(variants)]
-    scenario = variants[0].scenario
-    contest = Contest(scenario, labels, ("b",), tuple(scenario for _ in variants), None)
-    return Comparison(contest, list(variants), alone, "l")
+    return Comparison(variants[0].scenario, labels, ("b",), list(variants), alone, "l")
 
 
 def difference(comparison: Comparison, name: str, key: str) -> cl.Measure:

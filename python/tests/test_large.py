@@ -19,7 +19,6 @@ from cwndlab.output.report.run import run_page
 from cwndlab.output.tables.comparison import harm_blocks
 from cwndlab.output.tables.run import print_result
 from cwndlab.results import document
-from cwndlab.results.comparison import Contest
 from cwndlab.scenarios.grid import Axis
 from tests.samples import flow, link, outcome, result
 
@@ -52,9 +51,8 @@ def made(flows: int, seeds: int = 2) -> Result:
 
 def compared(flows: int) -> Comparison:
     variants = [made(flows), made(flows)]
-    scenario = variants[0].scenario
-    contest = Contest(scenario, ("cubic", "reno"), ("b",), (scenario, scenario), scenario)
-    return Comparison(contest, variants, made(flows), "bottleneck")
+    labels = ("cubic", "reno")
+    return Comparison(variants[0].scenario, labels, ("b",), variants, made(flows), "bottleneck")
 
 
 def swept(flows: int) -> Sweep:
@@ -121,7 +119,7 @@ def test_every_flow_is_there_if_it_is_asked_for(build: Any, tmp_path: Path) -> N
 def test_one_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(*, every_flow: bool) -> tuple[Any, list[str]]:
         delivery = Delivery(tmp_path, as_json=True, figures=False, style=True, every_flow=every_flow)
-        deliver(made(FEW + 2), delivery, lambda _: None)
+        deliver(made(FEW + 2), delivery)
         out, err = capsys.readouterr()
         return json.loads(out)["flows"], [line for line in err.splitlines() if "left out" in line]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cwndlab.output.html import render
-from cwndlab.output.report import report_of
+from cwndlab.output.kinds import kind_of
 from cwndlab.output.report.charts import distribution, fairness, over_time, thinned
 from tests.samples import flow, link, outcome, recording, result
 
@@ -44,7 +44,7 @@ def test_few_points_stay_as_they_are() -> None:
 
 def test_a_run_leads_back_to_each_seed() -> None:
     made = result([outcome([flow("a", 1), flow("b", 2)], [link("l")])] * 3, recording())
-    report = report_of(made)
+    report = kind_of(made).report(made)
     page = render(report)
     for seed in (1, 2, 3):
         assert f"cwndlab run made.toml --seeds {seed}-{seed}" in page

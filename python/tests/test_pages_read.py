@@ -10,16 +10,15 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.output.html import Command, Report, Table, TimeChart
-from cwndlab.output.report import charts, report_of
+from cwndlab.output.kinds import kind_of
+from cwndlab.output.report import charts
 from cwndlab.results.comparison import Comparison
 from cwndlab.results.detail import Detail
-from cwndlab.results.result import Result
+from cwndlab.results.result import Result, Study
 from cwndlab.results.seed_run import SeedRun
 from cwndlab.results.sweep import Sweep
 from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO
-
-Made = Result | Comparison | Sweep
 
 CHANGES = {"link.0.delay": "15 ms", "duration": "3 s"}
 ACCESS = {"flow.*.access.rate": "50 Mbit/s", "flow.*.access.delay": "1 ms"}
@@ -42,6 +41,11 @@ def swept() -> Sweep:
     return cl.sweep(SCENARIO, {"link.0.queue": ["1 bdp", "2 bdp"]}, seeds=2, overrides=CHANGES)
 
 
+def report_of(study: Study) -> Report:
+    report: Report = kind_of(study).report(study)
+    return report
+
+
 def tables(report: Report) -> list[Table]:
     return [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
 
@@ -52,12 +56,12 @@ def cells(table: Table, heading: str) -> list[str]:
 
 
 @pytest.mark.parametrize("made", [ran, compared, swept])
-def test_no_table_is_empty(made: Callable[[], Made]) -> None:
+def test_no_table_is_empty(made: Callable[[], Study]) -> None:
     assert all(table.rows and len(table.columns) > 1 for table in tables(report_of(made())))
 
 
 @pytest.mark.parametrize("made", [ran, compared, swept])
-def test_every_row_leads_to_its_command(made: Callable[[], Made]) -> None:
+def test_every_row_leads_to_its_command(made: Callable[[], Study]) -> None:
     *_, measured, commands = tables(report_of(made()))
     assert [row.cells[0].href for row in measured.rows] == [f"#{row.anchor}" for row in commands.rows]
     assert len(set(cells(commands, "command"))) == len(commands.rows)

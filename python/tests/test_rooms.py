@@ -32,6 +32,7 @@ ROOMS = (
     "output.figures",
     "output.html",
     "output.report",
+    "output.kinds",
     "output",
     "papers.language",
     "papers.contents",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import cwndlab as cl
-from cwndlab.output import saved
+from cwndlab.output.data_files import DETAILS
 from tests.conftest import SCENARIO
 from tests.damage import changed
 from tests.same import assert_detail_is, assert_recording_is
@@ -109,7 +109,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-READ = ["runs.json", *(f"{name}.parquet" for name in saved.FRAMES)]
+READ = ["runs.json", *(f"{name}.parquet" for name in DETAILS)]
 
 
 @pytest.fixture

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
-from cwndlab.results.comparison import contest
+from cwndlab.results import comparison
+from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
-from cwndlab.results.sweep import collect
 from cwndlab.results.totals import checked_link
 from cwndlab.running.execution import execute
 from cwndlab.scenarios import grid, scenario
 from cwndlab.scenarios import seeds as seeds_
+from cwndlab.scenarios.contest import contest
 
 if TYPE_CHECKING:
     import os
@@ -75,7 +76,7 @@ def compare(
     plan = contest(_scenario(source, overrides), list(algorithms), [str(flow) for flow in flows])
     checked_link(plan.scenario, link)
     results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh)
-    return Comparison.of(plan.result(results, link))
+    return Comparison.of(comparison.collect(plan, results, link))
 
 
 def sweep(
@@ -99,7 +100,7 @@ def sweep(
     points = grid.grid(base, axes)
     checked_link(base, link)
     results = _execute([point.scenario for point in points], seeds, threads, Record.NONE, fresh=fresh)
-    return Sweep.of(collect(base, axes, points, results, link))
+    return Sweep.of(sweep_.collect(base, axes, points, results, link))
 
 
 def _execute(

@@ -66,10 +66,10 @@ def compare(
         read_scenario,
         run_all,
     )
-    from cwndlab.output.tables.comparison import print_comparison
-    from cwndlab.results.comparison import contest
+    from cwndlab.results.comparison import collect
     from cwndlab.results.recording import Record
     from cwndlab.results.totals import checked_link
+    from cwndlab.scenarios.contest import contest
     from cwndlab.scenarios.grid import split_values
     from cwndlab.scenarios.seeds import parse_seeds
 
@@ -80,8 +80,8 @@ def compare(
     checked_link(experiment, link)
     folder = prepared(out, f"{experiment.stem}-compare")
     results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
-    comparison = plan.result(results, link)
+    comparison = collect(plan, results, link)
     if not comparison.seeds:
         raise typer.Exit(INTERRUPTED)
     delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(comparison, delivery, lambda console: print_comparison(console, comparison))
+    deliver(comparison, delivery)

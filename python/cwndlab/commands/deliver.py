@@ -10,17 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from rich.console import Console
-
-    from cwndlab.results.comparison import Comparison
     from cwndlab.results.recording import Record
-    from cwndlab.results.result import Result
-    from cwndlab.results.sweep import Sweep
+    from cwndlab.results.result import Result, Study
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
-
-    Delivered = Result | Comparison | Sweep
 
 INTERRUPTED = 130
 
@@ -98,34 +92,35 @@ def run_all(
     return results
 
 
-def deliver(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
+def deliver(study: Study, delivery: Delivery) -> None:
     """Write the files and print the tables; exit with 130 if it was interrupted."""
     from cwndlab.output import files
     from cwndlab.statistics.numbers import counted
 
     folder = delivery.folder
-    files.write_tables(result, folder, every_flow=delivery.every_flow)
+    files.write_tables(study, folder, every_flow=delivery.every_flow)
     try:
-        _print(result, delivery, print_tables)
+        _print(study, delivery)
     finally:
         # A reader that goes away (`| head`) costs no figure. Whoever pressed Ctrl-C is waiting: no pictures.
-        if delivery.figures and not result.interrupted:
-            files.write_figures(result, folder, style=delivery.style)
-        files.write_report(result, folder)
-    if result.flows_left_out and not delivery.every_flow:
-        flows = counted(result.flows_left_out, "flow")
+        if delivery.figures and not study.interrupted:
+            files.write_figures(study, folder, style=delivery.style)
+        files.write_report(study, folder)
+    if study.flows_left_out and not delivery.every_flow:
+        flows = counted(study.flows_left_out, "flow")
         told = f"{flows} left out of the JSON document (they are in runs.parquet); --every-flow keeps them"
         typer.echo(told, err=True)
     typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=delivery.as_json)
-    if result.interrupted:
+    if study.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _print(result: Delivered, delivery: Delivery, print_tables: Callable[[Console], None]) -> None:
+def _print(study: Study, delivery: Delivery) -> None:
     from cwndlab.output import files
+    from cwndlab.output.kinds import kind_of
     from cwndlab.system.terminal import output
 
     if delivery.as_json:
-        typer.echo(files.dump(result.to_json(every_flow=delivery.every_flow)))
+        typer.echo(files.dump(study.to_json(every_flow=delivery.every_flow)))
     else:
-        print_tables(output())
+        kind_of(study).print(output(), study)

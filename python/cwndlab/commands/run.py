@@ -44,7 +44,6 @@ def run(
     were made before are reused. Ctrl-C keeps the runs that are finished.
     """
     from cwndlab.commands.deliver import INTERRUPTED, Delivery, deliver, prepared, read_scenario, run_all
-    from cwndlab.output.tables.run import print_result
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
@@ -54,4 +53,4 @@ def run(
     if not result.runs:
         raise typer.Exit(INTERRUPTED)
     delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(result, delivery, lambda console: print_result(console, result))
+    deliver(result, delivery)

@@ -58,7 +58,6 @@ def sweep(
         read_scenario,
         run_all,
     )
-    from cwndlab.output.tables.sweep import print_sweep
     from cwndlab.results.recording import Record
     from cwndlab.results.sweep import collect
     from cwndlab.results.totals import checked_link
@@ -78,4 +77,4 @@ def sweep(
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
     delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(swept, delivery, lambda console: print_sweep(console, swept))
+    deliver(swept, delivery)

@@ -24,59 +24,14 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from cwndlab.results.comparison import Comparison
     from cwndlab.results.detail import Distribution
     from cwndlab.results.recording import Column
-    from cwndlab.results.result import Result
+    from cwndlab.results.result import Result, Study
     from cwndlab.results.sweep import Sweep
     from cwndlab.statistics.pareto import Point
 
     # Results and what tells them apart; a lone result has an empty label.
     Labelled = Sequence[tuple[str, Result]]
-
-
-def of_result(result: Result, kind: str, measure: str | None, *, styled: bool) -> Figure:
-    """Draw a figure of a run."""
-    return _drawn(
-        kind,
-        {
-            "series": lambda: series(result, styled=styled),
-            "cdf": lambda: cdf([("", result)], measure or "rtt_ms", styled=styled),
-            "box": lambda: box([("", result)], measure or "goodput_mbps", styled=styled),
-            "fairness": lambda: fairness([("", result)], styled=styled),
-        },
-    )
-
-
-def of_comparison(comparison: Comparison, kind: str, measure: str | None, *, styled: bool) -> Figure:
-    """Draw a figure of a comparison."""
-    labelled = list(zip(comparison.labels, comparison.results, strict=True))
-    return _drawn(
-        kind,
-        {
-            "box": lambda: box(labelled, measure or "goodput_mbps", styled=styled),
-            "cdf": lambda: cdf(labelled, measure or "rtt_ms", styled=styled),
-            "fairness": lambda: fairness(labelled, styled=styled),
-            "pareto": lambda: pareto(comparison.tradeoffs, comparison.name, comparison.link, styled=styled),
-        },
-    )
-
-
-def of_sweep(sweep: Sweep, kind: str, measure: str, *, styled: bool) -> Figure:
-    """Draw a figure of a sweep."""
-    return _drawn(
-        kind,
-        {
-            "pareto": lambda: pareto(sweep.tradeoffs, sweep.name, sweep.link, styled=styled),
-            "heatmap": lambda: heatmap(sweep, measure, styled=styled),
-        },
-    )
-
-
-def _drawn(kind: str, drawing: Mapping[str, Callable[[], Figure]]) -> Figure:
-    if kind not in drawing:
-        raise InputError(f"no figure {kind!r}; there are: {', '.join(drawing)}")
-    return drawing[kind]()
 
 
 def series(result: Result, *, styled: bool = True) -> Figure:
@@ -130,6 +85,17 @@ def fairness(results: Labelled, *, styled: bool = True) -> Figure:
     if not lines:
         raise InputError("fairness over time needs two flows that run at the same time")
     return draw_fairness(lines, _title(results), styled=styled)
+
+
+def with_content(study: Study) -> list[str]:
+    """Which of `box`, `cdf` and `fairness` have something to show."""
+    runs = [run for _, result in study.variants for run in result.runs]
+    shown = {
+        "box": len(study.seeds) > 1,
+        "cdf": any(each.measure == "rtt_ms" for run in runs for each in run.detail.distributions),
+        "fairness": any(run.detail.has_fairness for run in runs),
+    }
+    return [name for name, has_content in shown.items() if has_content]
 
 
 def pareto(points: Sequence[Point], name: str, link: str | None, *, styled: bool = True) -> Figure:

@@ -13,16 +13,8 @@ from cwndlab.system import writing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
-    from typing import TypeAlias
 
-    from matplotlib.figure import Figure
-
-    from cwndlab.results.comparison import Comparison
-    from cwndlab.results.result import Result
-    from cwndlab.results.sweep import Sweep
-
-    Saved: TypeAlias = Result | Comparison | Sweep
+    from cwndlab.results.result import Study
 
 DOCUMENT = "result.json"
 # What learning flows and subflows of a run had learned, a file each and seed.
@@ -55,7 +47,7 @@ def prepare(folder: Path) -> None:
 
 
 def save(
-    result: Saved,
+    study: Study,
     folder: str | os.PathLike[str],
     *,
     figures: bool = True,
@@ -65,54 +57,55 @@ def save(
     """Write all files of a result: document, tables, figures and report."""
     path = Path(folder)
     prepare(path)
-    write_tables(result, path, every_flow=every_flow)
+    write_tables(study, path, every_flow=every_flow)
     if figures:
-        write_figures(result, path, style=style)
-    write_report(result, path)
+        write_figures(study, path, style=style)
+    write_report(study, path)
 
 
-def write_tables(result: Saved, folder: Path, *, every_flow: bool = False) -> None:
+def write_tables(study: Study, folder: Path, *, every_flow: bool = False) -> None:
     """Write the document and the tables.
 
     Earlier files go first, the figures too: a stale figure beside new numbers would lie.
     """
-    from cwndlab.output import saved
+    from cwndlab.output import data_files
 
     for name in NAMES:
         writing.remove(folder / name)
-    writing.write_text(folder / DOCUMENT, dump(result.to_json(every_flow=every_flow)) + "\n")
-    saved.write(result, folder)
-    _write_weights(result, folder / WEIGHTS)
+    writing.write_text(folder / DOCUMENT, dump(study.to_json(every_flow=every_flow)) + "\n")
+    data_files.write(study, folder)
+    _write_weights(study, folder / WEIGHTS)
 
 
-def _write_weights(result: Saved, folder: Path) -> None:
+def _write_weights(study: Study, folder: Path) -> None:
     from urllib.parse import quote
 
-    from cwndlab.results.result import Result
+    from cwndlab.output.kinds import kind_of
 
     for stale in folder.glob("*.safetensors"):
         writing.remove(stale)
-    learned = result.weights if isinstance(result, Result) else {}
-    for (flow, seed), file in learned.items():
+    for (flow, seed), file in kind_of(study).weights(study).items():
         writing.make_folder(folder)
         # A flow may be called what no file may.
         writing.write_bytes(folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors", file)
 
 
-def write_figures(result: Saved, folder: Path, *, style: bool = True) -> None:
+def write_figures(study: Study, folder: Path, *, style: bool = True) -> None:
     """Draw what there is to draw, each figure as PNG, SVG and PDF."""
     from cwndlab.output.drawing.style import save as save_figure
+    from cwndlab.output.kinds import kind_of
 
-    for name, draw in _figures(result, style=style).items():
-        save_figure(draw(), folder, name, styled=style)
+    kind = kind_of(study)
+    for name, (figure, measure) in kind.figure_files(study).items():
+        save_figure(kind.plot(study, figure, measure, styled=style), folder, name, styled=style)
 
 
-def write_report(result: Saved, folder: Path) -> None:
+def write_report(study: Study, folder: Path) -> None:
     """Write the report: one HTML file that works offline."""
     from cwndlab.output.html import write
-    from cwndlab.output.report import report_of
+    from cwndlab.output.kinds import kind_of
 
-    write(report_of(result), folder / REPORT)
+    write(kind_of(study).report(study), folder / REPORT)
 
 
 def dump(document: dict[str, Any]) -> str:
@@ -121,43 +114,3 @@ def dump(document: dict[str, Any]) -> str:
     text = io.StringIO()
     json.dump(document, text, indent=2, ensure_ascii=False, allow_nan=False)
     return text.getvalue()
-
-
-def _figures(result: Saved, *, style: bool) -> dict[str, Callable[[], Figure]]:
-    from cwndlab.output.figures import of_comparison, of_result
-    from cwndlab.results.result import Result
-    from cwndlab.results.sweep import Sweep
-
-    if isinstance(result, Sweep):
-        return _sweep_figures(result, style=style)
-    results = [result] if isinstance(result, Result) else result.results
-    drawn: dict[str, Callable[[], Figure]] = {}
-
-    def of(kind: str) -> Figure:
-        if isinstance(result, Result):
-            return of_result(result, kind, None, styled=style)
-        return of_comparison(result, kind, None, styled=style)
-
-    if isinstance(result, Result) and result.recorded:
-        drawn["series"] = lambda: of("series")
-    if len(result.seeds) > 1:
-        drawn["box"] = lambda: of("box")
-    if any(
-        each.measure == "rtt_ms" for one in results for run in one.runs for each in run.detail.distributions
-    ):
-        drawn["cdf"] = lambda: of("cdf")
-    if any(run.detail.has_fairness for one in results for run in one.runs):
-        drawn["fairness"] = lambda: of("fairness")
-    if not isinstance(result, Result):
-        drawn["pareto"] = lambda: of("pareto")
-    return drawn
-
-
-def _sweep_figures(sweep: Sweep, *, style: bool) -> dict[str, Callable[[], Figure]]:
-    from cwndlab.output.figures import of_sweep
-
-    drawn: dict[str, Callable[[], Figure]] = {"pareto": lambda: of_sweep(sweep, "pareto", "", styled=style)}
-    if len(sweep.axes) > 1:
-        drawn["heatmap-goodput"] = lambda: of_sweep(sweep, "heatmap", "goodput_mbps", styled=style)
-        drawn["heatmap-queue-delay"] = lambda: of_sweep(sweep, "heatmap", "queue_delay_ms", styled=style)
-    return drawn

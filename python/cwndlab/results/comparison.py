@@ -6,17 +6,14 @@ the difference of two of them is taken within each seed, and its interval is tha
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import InputError
+from cwndlab.results.document import is_listed, measured
+from cwndlab.results.result import Study
 from cwndlab.results.summary import components, is_measure, is_of_a_flow
 from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
-from cwndlab.scenarios.grid import names_by_place
-from cwndlab.scenarios.scenario import with_options
-from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.measure import Measure, measure, paired_difference
 
 if TYPE_CHECKING:
@@ -24,62 +21,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from cwndlab.results.result import Result
+    from cwndlab.results.result import Result, Settings
     from cwndlab.results.seed_run import SeedRun
-    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.scenarios.contest import Contest
     from cwndlab.statistics.pareto import Point as Tradeoff
 
     Outcome = Mapping[str, Any]
     Values = Mapping[str, float | None]
 
+# The setting that tells the variants apart, and what it is without the chosen flows.
+VARIANT = "variant"
+ALONE = "alone"
+
 # What harm is counted in: whether more of it is better.
 HARMED = {"goodput_mbps": True, "rtt_ms": False, "rtt_p95_ms": False}
-
-
-@dataclass(frozen=True)
-class Contest:
-    """What is to be compared: the algorithms, and the flows that take them.
-
-    `alone` is the scenario without those flows; None if no flow would be left.
-    """
-
-    scenario: Scenario
-    algorithms: tuple[str, ...]
-    flows: tuple[str, ...]
-    variants: tuple[Scenario, ...]
-    alone: Scenario | None
-
-    @property
-    def scenarios(self) -> list[Scenario]:
-        """All that must be run."""
-        return [*self.variants, *([self.alone] if self.alone is not None else [])]
-
-    def result(self, results: Sequence[Result], link: str | None = None) -> Comparison:
-        """The comparison, when `scenarios` have been run."""
-        count = len(self.variants)
-        alone = results[count] if self.alone is not None else None
-        watched = link or busiest_link(results[:count])
-        return Comparison(self, list(results[:count]), alone, watched)
-
-
-def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] = ()) -> Contest:
-    """Plan a comparison; `flows` (names or numbers) take the algorithms, all flows if none is named.
-
-    Raises `ScenarioError` for the first algorithm with which the scenario cannot be run.
-    """
-    if len(algorithms) < 2 or len(set(algorithms)) < len(algorithms):
-        raise InputError(f"compare {','.join(algorithms)}: expected two or more algorithms, none twice")
-    named = scenario.overridden(*names_by_place(scenario))
-    chosen = _chosen(named, flows)
-    variants = tuple(
-        named.overridden(*((f"flow.{index}.cc", cc) for index in chosen), option=f"--cc {cc}")
-        for cc in algorithms
-    )
-    for variant in variants:
-        variant.validate()
-    others = len(named.resolved["flow"]) - len(chosen)
-    alone = named.overridden(*((f"flow.{index}.enabled", "false") for index in chosen)) if others else None
-    return Contest(scenario, tuple(algorithms), tuple(flows), variants, alone)
 
 
 @dataclass(frozen=True)
@@ -116,31 +71,30 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Study):
     """The results of each algorithm, in the order in which they were named; the first is the baseline.
 
-    `link` is the one whose queue the totals tell of.
+    `chosen` are the flows that take the algorithms, as they were named; none if all do. `alone` is the result
+    without them. `link` is the one whose queue the totals report.
     """
 
-    contest: Contest
+    kind = "compare"
+
+    labels: tuple[str, ...]
+    chosen: tuple[str, ...]
     results: Sequence[Result]
     alone: Result | None
     link: str | None
 
     @property
-    def scenario(self) -> Scenario:
-        """The scenario as it was given."""
-        return self.contest.scenario
+    def variants(self) -> Sequence[tuple[Settings, Result]]:
+        """The results by their algorithms."""
+        return [({VARIANT: label}, result) for label, result in zip(self.labels, self.results, strict=True)]
 
     @property
-    def name(self) -> str:
-        """The scenario's name."""
-        return self.results[0].name
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What the variants are called: the algorithms as they were given."""
-        return self.contest.algorithms
+    def all_variants(self) -> Sequence[tuple[Settings, Result]]:
+        """The variants, and the result without the chosen flows."""
+        return [*self.variants, *([({VARIANT: ALONE}, self.alone)] if self.alone is not None else [])]
 
     @property
     def seeds(self) -> list[int]:
@@ -148,19 +102,9 @@ class Comparison:
         finished = [set(result.seeds) for result in self.results]
         return [seed for seed in self.results[0].seeds if all(seed in each for each in finished)]
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether seeds are missing because of Ctrl-C."""
-        return any(result.interrupted for result in self.results)
-
-    @property
-    def command(self) -> str:
-        """The command line that repeats it."""
-        parts = ["cwndlab", "compare", self.scenario.file, "--cc", ",".join(self.labels)]
-        parts += with_options(result.scenario for result in self.results)
-        parts += [word for flow in self.contest.flows for word in ("--flow", flow)]
-        parts += [*self.scenario.set_options, "--seeds", shown_seeds(self.seeds)]
-        return shlex.join(parts)
+    def _asked(self, loading: Sequence[str]) -> list[str]:
+        flows = [word for flow in self.chosen for word in ("--flow", flow)]
+        return ["--cc", ",".join(self.labels), *loading, *flows]
 
     @cached_property
     def tables(self) -> list[Compared]:
@@ -241,41 +185,11 @@ class Comparison:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per algorithm, seed and flow."""
-        return self._frame("flows")
-
-    @property
-    def subflows(self) -> pl.DataFrame:
-        """One row per algorithm, seed and subflow of a multipath connection."""
-        return self._frame("subflows")
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per algorithm, seed and arrival process."""
-        return self._frame("groups")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per algorithm, seed and link."""
-        return self._frame("links")
-
-    @property
-    def flows_left_out(self) -> int:
-        """How many flows the document leaves out by default."""
-        return max(result.flows_left_out for result in self.results)
-
-    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
-        """The document that `cwndlab compare --json` prints; see `Result.to_json` for `every_flow`."""
-        from cwndlab.results.document import is_listed, measured
-        from cwndlab.results.manifest import document_head
-
+    def _measured(self, *, every_flow: bool) -> dict[str, Any]:
         listed = all(is_listed(result.summary, every_flow=every_flow) for result in self.results)
         tables = self.tables if listed else self.common_tables
         harm = self.harm if listed else self.mean_harm
         return {
-            **document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted),
             "baseline": self.labels[0],
             "link": self.link,
             "variants": [
@@ -294,14 +208,6 @@ class Comparison:
             else [],
         }
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        from cwndlab.results.frames import joined
-
-        return joined(
-            ({"variant": label}, getattr(result, table))
-            for label, result in zip(self.labels, self.results, strict=True)
-        )
-
     def _total(self) -> Compared:
         rows: list[list[Values]] = [
             [total(run.outcome, self.link) for run in self._runs(result)] for result in self.results
@@ -318,6 +224,14 @@ class Comparison:
     def _runs(self, result: Result) -> list[SeedRun]:
         compared = set(self.seeds)
         return [run for run in result.runs if run.seed in compared]
+
+
+def collect(contest: Contest, results: Sequence[Result], link: str | None = None) -> Comparison:
+    """The comparison, when the scenarios of the contest have been run."""
+    count = len(contest.variants)
+    alone = results[count] if contest.alone is not None else None
+    watched = link or busiest_link(results[:count])
+    return Comparison(contest.scenario, contest.algorithms, contest.flows, results[:count], alone, watched)
 
 
 def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:
@@ -355,21 +269,3 @@ def _to_json(measures: Mapping[str, Measure]) -> dict[str, Any]:
 def _interval(difference: Measure) -> dict[str, float | int | None]:
     low, high = difference.interval or (None, None)
     return {"difference": difference.mean, "ci95_low": low, "ci95_high": high, "n": difference.n}
-
-
-def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:
-    """The places of the flows of these names or numbers; all if none is given."""
-    names = [flow["names"] for flow in scenario.resolved["flow"]]
-    if not flows:
-        return list(range(len(names)))
-    return list(dict.fromkeys(_place(flow, names) for flow in flows))
-
-
-def _place(flow: str, names: Sequence[Sequence[str]]) -> int:
-    for index, known in enumerate(names):
-        if flow in known or flow == known[0].rpartition("-")[0]:
-            return index
-    if flow.isdecimal() and int(flow) < len(names):
-        return int(flow)
-    known = ", ".join(name for group in names for name in group[:8])
-    raise InputError(f"--flow {flow}: no such flow; there are: {known}")

@@ -69,6 +69,15 @@ def runs_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     )
 
 
+def component_frame(runs: Sequence[SeedRun], kind: str) -> pl.DataFrame:
+    """One row per seed and component of this kind: seed, name, cc, then the measures that it has."""
+    import polars as pl
+
+    rows = runs_frame(runs).filter(pl.col("kind") == kind).drop("kind")
+    told = [column.name for column in rows if column.null_count() < rows.height]
+    return rows.select(list(dict.fromkeys(["seed", "name", *told])))
+
+
 def series_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     """One row per recorded seed, component and time: seed, kind, name, time_s, then every column."""
     recorded = [(run.seed, run.recording) for run in runs if run.recording is not None]

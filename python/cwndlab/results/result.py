@@ -1,20 +1,23 @@
-"""The result of running a scenario."""
+"""The result of running a scenario, and what every collection of results has in common with it."""
 
 from __future__ import annotations
 
 import shlex
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cwndlab.errors import InputError
+from cwndlab.results.document import is_listed, measured
+from cwndlab.results.manifest import document_head
 from cwndlab.results.summary import Summary, summarise
 from cwndlab.scenarios.scenario import with_options
 from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.measure import Measure, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Self
 
     import polars as pl
@@ -22,14 +25,121 @@ if TYPE_CHECKING:
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.scenario import Scenario
 
+    Settings = Mapping[str, str]
+
 
 @dataclass(frozen=True)
-class Result:
+class Study(ABC):
+    """Results of variants of a scenario, each with the settings that tell it from the others.
+
+    What a run (a `Result`: one variant without settings), a comparison and a sweep have in common.
+    """
+
+    # The command that makes it.
+    kind: ClassVar[str]
+
+    # As it was given.
+    scenario: Scenario
+
+    @property
+    @abstractmethod
+    def variants(self) -> Sequence[tuple[Settings, Result]]:
+        """What it is about: the settings of each variant, and its result."""
+
+    @property
+    def all_variants(self) -> Sequence[tuple[Settings, Result]]:
+        """The variants, and what else was run to judge them."""
+        return self.variants
+
+    @property
+    def labelled(self) -> list[tuple[str, Result]]:
+        """The variants with their settings in one line."""
+        return [(", ".join(settings.values()), result) for settings, result in self.variants]
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.variants[0][1].name if self.variants else self.scenario.stem
+
+    @property
+    @abstractmethod
+    def seeds(self) -> list[int]:
+        """The seeds that finished."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether runs are missing because of Ctrl-C."""
+        return any(result.interrupted for _, result in self.variants)
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        words = self._asked(with_options(result.scenario for _, result in self.variants))
+        parts = ["cwndlab", self.kind, self.scenario.file, *words, *self.scenario.set_options]
+        return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
+
+    @abstractmethod
+    def _asked(self, loading: Sequence[str]) -> list[str]:
+        """The words of the command line that ask for the variants; `loading` load their controllers."""
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per variant, seed and flow; units are in the names of the columns."""
+        return self._rows("flow")
+
+    @property
+    def subflows(self) -> pl.DataFrame:
+        """One row per variant, seed and subflow of a multipath connection."""
+        return self._rows("subflow")
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """One row per variant, seed and arrival process."""
+        return self._rows("group")
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per variant, seed and link."""
+        return self._rows("link")
+
+    @property
+    def changes(self) -> pl.DataFrame:
+        """One row per variant, seed and later step of a link: when, and how long until goodput was back."""
+        return self._rows("change")
+
+    def _rows(self, kind: str) -> pl.DataFrame:
+        from cwndlab.results.frames import component_frame, joined
+
+        return joined((settings, component_frame(result.runs, kind)) for settings, result in self.variants)
+
+    @property
+    def flows_left_out(self) -> int:
+        """How many flows of a variant the document leaves out by default, at most."""
+        return max((result.flows_left_out for _, result in self.variants), default=0)
+
+    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
+        """The document that the command prints with `--json`; more than 10 000 flows only if `every_flow`."""
+        head = document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted)
+        return {**head, **self._measured(every_flow=every_flow)}
+
+    @abstractmethod
+    def _measured(self, *, every_flow: bool) -> dict[str, Any]:
+        """What the document has beside its head."""
+
+
+@dataclass(frozen=True)
+class Result(Study):
     """The finished runs of a scenario; fewer than were asked for when `interrupted`."""
 
-    scenario: Scenario
+    kind = "run"
+
     runs: list[SeedRun]
     interrupted: bool = False
+
+    @property
+    def variants(self) -> Sequence[tuple[Settings, Result]]:
+        """Itself."""
+        return [({}, self)]
 
     @cached_property
     def name(self) -> str:
@@ -41,12 +151,8 @@ class Result:
         """The seeds that finished."""
         return [run.seed for run in self.runs]
 
-    @property
-    def command(self) -> str:
-        """The command line that repeats it."""
-        parts = ["cwndlab", "run", self.scenario.file, *with_options([self.scenario])]
-        parts += self.scenario.set_options
-        return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
+    def _asked(self, loading: Sequence[str]) -> list[str]:
+        return list(loading)
 
     @cached_property
     def summary(self) -> Summary:
@@ -64,31 +170,6 @@ class Result:
         the mean has its 95 % interval. A metric that reads `series` needs `record="all"` in `cwndlab.run`.
         """
         return measure(metric(one) for one in self.each())
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per seed and flow; units are in the names of the columns."""
-        return self._rows("flow")
-
-    @property
-    def subflows(self) -> pl.DataFrame:
-        """One row per seed and subflow of a multipath connection."""
-        return self._rows("subflow")
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per seed and arrival process."""
-        return self._rows("group")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per seed and link."""
-        return self._rows("link")
-
-    @property
-    def changes(self) -> pl.DataFrame:
-        """One row per seed and later step of a link: when, and how long until goodput was back."""
-        return self._rows("change")
 
     @property
     def recorded(self) -> list[SeedRun]:
@@ -146,33 +227,15 @@ class Result:
     @property
     def flows_left_out(self) -> int:
         """How many flows the document leaves out by default."""
-        from cwndlab.results.document import is_listed
-
         return 0 if is_listed(self.summary, every_flow=False) else self.summary.flow_count
 
-    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
-        """The document that `cwndlab run --json` prints; it leaves out more than 10 000 flows by default."""
-        from cwndlab.results.document import measured
-        from cwndlab.results.manifest import document_head
-
-        return {
-            **document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted),
-            **measured(self.summary, every_flow=every_flow),
-        }
+    def _measured(self, *, every_flow: bool) -> dict[str, Any]:
+        return measured(self.summary, every_flow=every_flow)
 
     def _must_be_recorded(self) -> list[SeedRun]:
         if not self.recorded:
             raise InputError('no finished run was recorded; run with record="first" or "all"')
         return self.recorded
-
-    def _rows(self, kind: str) -> pl.DataFrame:
-        import polars as pl
-
-        from cwndlab.results.frames import runs_frame
-
-        rows = runs_frame(self.runs).filter(pl.col("kind") == kind).drop("kind")
-        told = [column.name for column in rows if column.null_count() < rows.height]
-        return rows.select(list(dict.fromkeys(["seed", "name", *told])))
 
 
 def _column(name: str, columns: list[str]) -> str:

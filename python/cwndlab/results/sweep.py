@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.results.document import measured
+from cwndlab.results.result import Study
 from cwndlab.results.totals import busiest_link, total_of, tradeoff
-from cwndlab.scenarios.scenario import with_options
-from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from cwndlab.results.result import Result
+    from cwndlab.results.result import Result, Settings
     from cwndlab.results.summary import Component
     from cwndlab.scenarios.grid import Axis, Point
     from cwndlab.scenarios.scenario import Scenario
@@ -27,39 +26,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Study):
     """The results of each combination of the axes' values, in the order of the grid.
 
-    A combination of which no seed finished is left out. `link` is the one whose queue the totals tell of.
+    A combination of which no seed finished is left out. `link` is the one whose queue the totals report.
     """
 
-    scenario: Scenario
-    axes: list[Axis]
-    points: Sequence[tuple[dict[str, str], Result]]
+    kind = "sweep"
+
+    axes: Sequence[Axis]
+    points: Sequence[tuple[Settings, Result]]
     link: str | None
 
     @property
-    def name(self) -> str:
-        """The scenario's name."""
-        return self.points[0][1].name if self.points else self.scenario.stem
+    def variants(self) -> Sequence[tuple[Settings, Result]]:
+        """The points."""
+        return self.points
 
     @property
     def seeds(self) -> list[int]:
         """The seeds that finished at any point."""
         return sorted({seed for _, result in self.points for seed in result.seeds})
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether runs are missing because of Ctrl-C."""
-        return any(result.interrupted for _, result in self.points)
-
-    @property
-    def command(self) -> str:
-        """The command line that repeats it."""
-        parts = ["cwndlab", "sweep", self.scenario.file]
-        parts += with_options(result.scenario for _, result in self.points)
-        parts += [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
-        return shlex.join([*parts, *self.scenario.set_options, "--seeds", shown_seeds(self.seeds)])
+    def _asked(self, loading: Sequence[str]) -> list[str]:
+        over = [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
+        return [*loading, *over]
 
     @cached_property
     def totals(self) -> list[Component]:
@@ -92,21 +83,6 @@ class Sweep:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per point, seed and flow."""
-        return self._frame("flows")
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """One row per point, seed and arrival process."""
-        return self._frame("groups")
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """One row per point, seed and link."""
-        return self._frame("links")
-
     def at(self, **settings: str) -> Result:
         """The result of the point with these settings; keys with dots go in as `**{"flow.0.cc": "cubic"}`."""
         found = [result for known, result in self.points if settings.items() <= known.items()]
@@ -114,18 +90,8 @@ class Sweep:
             raise InputError(f"{len(found)} points have {settings}; expected one")
         return found[0]
 
-    @property
-    def flows_left_out(self) -> int:
-        """How many flows of a point the document leaves out by default, at most."""
-        return max((result.flows_left_out for _, result in self.points), default=0)
-
-    def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
-        """The document that `cwndlab sweep --json` prints; see `Result.to_json` for `every_flow`."""
-        from cwndlab.results.document import measured
-        from cwndlab.results.manifest import document_head
-
+    def _measured(self, *, every_flow: bool) -> dict[str, Any]:
         return {
-            **document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted),
             "axes": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
             "link": self.link,
             "points": [
@@ -140,11 +106,6 @@ class Sweep:
                 )
             ],
         }
-
-    def _frame(self, table: str) -> pl.DataFrame:
-        from cwndlab.results.frames import joined
-
-        return joined((settings, getattr(result, table)) for settings, result in self.points)
 
 
 def collect(

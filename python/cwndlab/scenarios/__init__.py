@@ -1,1 +1,1 @@
-"""What is asked for: a scenario, its seeds, and a grid of its variants."""
+"""What is asked for: a scenario, its seeds, and its variants."""

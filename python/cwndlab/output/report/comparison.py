@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 def comparison_page(comparison: Comparison) -> Report:
     """Differences, harm, the trade-off, charts over time of each algorithm, and every seed."""
     tables = [block_table(block) for block in blocks(comparison, MANY)]
-    labelled = list(zip(comparison.labels, comparison.results, strict=True))
     sections = [
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
         *_harm(comparison),
         Section("Goodput against delay", [_tradeoff(comparison)]),
-        *over_seeds(labelled),
+        *over_seeds(comparison.labelled),
         *_over_time(comparison),
         _every_seed(comparison),
         scenario_section(comparison.scenario),
@@ -53,13 +52,13 @@ def _tradeoff(comparison: Comparison) -> ScatterChart:
 
 
 def _over_time(comparison: Comparison) -> Iterator[Section]:
-    for label, result in zip(comparison.labels, comparison.results, strict=True):
+    for label, result in comparison.labelled:
         yield from over_time(result, f"Over time: {label}")
 
 
 def _every_seed(comparison: Comparison) -> Section:
     rows, commands = [], []
-    for index, (label, result) in enumerate(zip(comparison.labels, comparison.results, strict=True)):
+    for index, (label, result) in enumerate(comparison.labelled):
         rows += seed_rows(result, comparison.link, label, anchor=_anchor(index))
         commands += [one.command for one in result.each()]
     block = Block(("algorithm", "seed"), rows, columns.TOTAL, 1).measured()

@@ -26,7 +26,7 @@ def run_page(result: Result) -> Report:
     sections = [
         Section("Results", [*_tables(result), Text(list(notes(result)))]),
         *over_time(result, "Over time"),
-        *over_seeds([("", result)]),
+        *over_seeds(result.labelled),
         Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
         scenario_section(result.scenario),
     ]

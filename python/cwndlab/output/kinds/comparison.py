@@ -1,0 +1,73 @@
+"""The output of `cwndlab compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.output.kinds import sources
+from cwndlab.output.kinds.kind import Kind
+from cwndlab.results.comparison import ALONE, VARIANT, Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from cwndlab.output.html import Report
+    from cwndlab.output.kinds.kind import Draw
+    from cwndlab.results.result import Result, Settings
+
+
+class ComparisonKind(Kind[Comparison]):
+    """Several algorithms."""
+
+    def print(self, console: Console, study: Comparison) -> None:
+        """Print the tables of a comparison."""
+        from cwndlab.output.tables.comparison import print_comparison
+
+        print_comparison(console, study)
+
+    def report(self, study: Comparison) -> Report:
+        """The report of a comparison."""
+        from cwndlab.output.report.comparison import comparison_page
+
+        return comparison_page(study)
+
+    def figures(self, study: Comparison, *, styled: bool) -> Mapping[str, Draw]:
+        """What there is to draw of a comparison."""
+        from cwndlab.output import figures
+
+        return {
+            "box": lambda measure: figures.box(study.labelled, measure or "goodput_mbps", styled=styled),
+            "cdf": lambda measure: figures.cdf(study.labelled, measure or "rtt_ms", styled=styled),
+            "fairness": lambda _: figures.fairness(study.labelled, styled=styled),
+            "pareto": lambda _: figures.pareto(study.tradeoffs, study.name, study.link, styled=styled),
+        }
+
+    def figure_files(self, study: Comparison) -> Mapping[str, tuple[str, str | None]]:
+        """What all seeds show together, and the trade-off."""
+        from cwndlab.output.figures import with_content
+
+        return {name: (name, None) for name in [*with_content(study), "pareto"]}
+
+    def asked(self, study: Comparison) -> dict[str, Any]:
+        """The algorithms, the flows that take them, and the link."""
+        return {
+            "link": study.link,
+            "algorithms": study.labels,
+            "flows": study.chosen,
+            "scenario": sources.described(study.scenario),
+        }
+
+    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Comparison:
+        """The algorithms' results, and the one without their flows."""
+        by_label = {settings[VARIANT]: result for settings, result in results}
+        alone = by_label.pop(ALONE, None)
+        return Comparison(
+            sources.restored(asked["scenario"]),
+            tuple(asked["algorithms"]),
+            tuple(asked["flows"]),
+            list(by_label.values()),
+            alone,
+            asked["link"],
+        )

@@ -1,0 +1,66 @@
+"""The output of `cwndlab run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.output.kinds.kind import Kind
+from cwndlab.results.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from cwndlab.output.html import Report
+    from cwndlab.output.kinds.kind import Draw
+    from cwndlab.results.result import Settings
+
+
+class RunKind(Kind[Result]):
+    """One scenario."""
+
+    def print(self, console: Console, study: Result) -> None:
+        """Print the tables of a run."""
+        from cwndlab.output.tables.run import print_result
+
+        print_result(console, study)
+
+    def report(self, study: Result) -> Report:
+        """The report of a run."""
+        from cwndlab.output.report.run import run_page
+
+        return run_page(study)
+
+    def figures(self, study: Result, *, styled: bool) -> Mapping[str, Draw]:
+        """What there is to draw of a run."""
+        from cwndlab.output import figures
+
+        return {
+            "series": lambda _: figures.series(study, styled=styled),
+            "cdf": lambda measure: figures.cdf(study.labelled, measure or "rtt_ms", styled=styled),
+            "box": lambda measure: figures.box(study.labelled, measure or "goodput_mbps", styled=styled),
+            "fairness": lambda _: figures.fairness(study.labelled, styled=styled),
+        }
+
+    def figure_files(self, study: Result) -> Mapping[str, tuple[str, str | None]]:
+        """The series if there are any, and what all seeds show together."""
+        from cwndlab.output.figures import with_content
+
+        shown = ["series"] * bool(study.recorded) + with_content(study)
+        return {name: (name, None) for name in shown}
+
+    def weights(self, study: Result) -> Mapping[tuple[str, int], bytes]:
+        """Those of all flows that learned."""
+        return study.weights
+
+    def asked(self, study: Result) -> dict[str, Any]:
+        """Nothing: its only result says it all."""
+        del study
+        return {}
+
+    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Result:
+        """Its only result."""
+        del asked
+        [(_, result)] = results
+        return result

@@ -1,0 +1,67 @@
+"""The output of `cwndlab sweep`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.output.kinds import sources
+from cwndlab.output.kinds.kind import Kind
+from cwndlab.results.sweep import Sweep
+from cwndlab.scenarios.grid import Axis
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from cwndlab.output.html import Report
+    from cwndlab.output.kinds.kind import Draw
+    from cwndlab.results.result import Result, Settings
+
+
+class SweepKind(Kind[Sweep]):
+    """A grid of settings."""
+
+    # A grid of intervals would be too large for what it tells.
+    has_details = False
+
+    def print(self, console: Console, study: Sweep) -> None:
+        """Print the tables of a sweep."""
+        from cwndlab.output.tables.sweep import print_sweep
+
+        print_sweep(console, study)
+
+    def report(self, study: Sweep) -> Report:
+        """The report of a sweep."""
+        from cwndlab.output.report.sweep import sweep_page
+
+        return sweep_page(study)
+
+    def figures(self, study: Sweep, *, styled: bool) -> Mapping[str, Draw]:
+        """What there is to draw of a sweep."""
+        from cwndlab.output import figures
+
+        return {
+            "pareto": lambda _: figures.pareto(study.tradeoffs, study.name, study.link, styled=styled),
+            "heatmap": lambda measure: figures.heatmap(study, measure or "goodput_mbps", styled=styled),
+        }
+
+    def figure_files(self, study: Sweep) -> Mapping[str, tuple[str, str | None]]:
+        """The trade-off, and maps over two keys or more."""
+        pareto: dict[str, tuple[str, str | None]] = {"pareto": ("pareto", None)}
+        if len(study.axes) < 2:
+            return pareto
+        return pareto | {
+            "heatmap-goodput": ("heatmap", "goodput_mbps"),
+            "heatmap-queue-delay": ("heatmap", "queue_delay_ms"),
+        }
+
+    def asked(self, study: Sweep) -> dict[str, Any]:
+        """The keys with their values, and the link."""
+        axes = [{"key": axis.key, "values": axis.values} for axis in study.axes]
+        return {"link": study.link, "axes": axes, "scenario": sources.described(study.scenario)}
+
+    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Sweep:
+        """The results as points of the grid."""
+        axes = [Axis(axis["key"], tuple(axis["values"])) for axis in asked["axes"]]
+        return Sweep(sources.restored(asked["scenario"]), axes, results, asked["link"])

@@ -1,0 +1,71 @@
+"""Variants of a scenario: algorithms that take the place of those of some flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cwndlab.errors import InputError
+from cwndlab.scenarios.grid import names_by_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.scenarios.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is to be compared: the algorithms, and the flows that take them.
+
+    `alone` is the scenario without those flows; None if no flow would be left.
+    """
+
+    scenario: Scenario
+    algorithms: tuple[str, ...]
+    flows: tuple[str, ...]
+    variants: tuple[Scenario, ...]
+    alone: Scenario | None
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """All that must be run."""
+        return [*self.variants, *([self.alone] if self.alone is not None else [])]
+
+
+def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] = ()) -> Contest:
+    """Plan a comparison; `flows` (names or numbers) take the algorithms, all flows if none is named.
+
+    Raises `ScenarioError` for the first algorithm with which the scenario cannot be run.
+    """
+    if len(algorithms) < 2 or len(set(algorithms)) < len(algorithms):
+        raise InputError(f"compare {','.join(algorithms)}: expected two or more algorithms, none twice")
+    named = scenario.overridden(*names_by_place(scenario))
+    chosen = _chosen(named, flows)
+    variants = tuple(
+        named.overridden(*((f"flow.{index}.cc", cc) for index in chosen), option=f"--cc {cc}")
+        for cc in algorithms
+    )
+    for variant in variants:
+        variant.validate()
+    others = len(named.resolved["flow"]) - len(chosen)
+    alone = named.overridden(*((f"flow.{index}.enabled", "false") for index in chosen)) if others else None
+    return Contest(scenario, tuple(algorithms), tuple(flows), variants, alone)
+
+
+def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:
+    """The places of the flows of these names or numbers; all if none is given."""
+    names = [flow["names"] for flow in scenario.resolved["flow"]]
+    if not flows:
+        return list(range(len(names)))
+    return list(dict.fromkeys(_place(flow, names) for flow in flows))
+
+
+def _place(flow: str, names: Sequence[Sequence[str]]) -> int:
+    for index, known in enumerate(names):
+        if flow in known or flow == known[0].rpartition("-")[0]:
+            return index
+    if flow.isdecimal() and int(flow) < len(names):
+        return int(flow)
+    known = ", ".join(name for group in names for name in group[:8])
+    raise InputError(f"--flow {flow}: no such flow; there are: {known}")
