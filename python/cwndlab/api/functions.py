@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.api.results import Comparison, Result, Sweep
@@ -14,23 +11,25 @@ from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
 from cwndlab.results.totals import checked_link
 from cwndlab.running.execution import execute
-from cwndlab.scenarios import grid, scenario
+from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.contest import contest
+from cwndlab.scenarios.source import loaded, written
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cwndlab.results import result
+    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.scenarios.source import Overrides, Source
 
-    Source = str | os.PathLike[str] | Mapping[str, Any]
     Seeds = int | Iterable[int]
 
 
 def run(
     source: Source,
     seeds: Seeds = 5,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     threads: int | None = None,
     *,
     record: str = "first",
@@ -48,7 +47,7 @@ def run(
     and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the runs that are
     finished for the next time.
     """
-    experiment = _scenario(source, overrides)
+    experiment = loaded(source, overrides)
     experiment.validate()
     [result] = _execute([experiment], seeds, threads, record, fresh=fresh)
     return Result.of(result)
@@ -59,7 +58,7 @@ def compare(
     algorithms: Sequence[str],
     flows: Sequence[str | int] = (),
     seeds: Seeds = 5,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     threads: int | None = None,
     *,
     link: str | None = None,
@@ -73,7 +72,7 @@ def compare(
     is the baseline of the differences. `link` is the link whose queue the totals tell of; default: the one
     that delayed packets most. The other arguments and the errors are those of `run`.
     """
-    plan = contest(_scenario(source, overrides), list(algorithms), [str(flow) for flow in flows])
+    plan = contest(loaded(source, overrides), list(algorithms), [str(flow) for flow in flows])
     checked_link(plan.scenario, link)
     results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh)
     return Comparison.of(comparison.collect(plan, results, link))
@@ -83,7 +82,7 @@ def sweep(
     source: Source,
     over: Mapping[str, Sequence[Any]],
     seeds: Seeds = 5,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     threads: int | None = None,
     *,
     link: str | None = None,
@@ -95,8 +94,8 @@ def sweep(
     stands for every flow or link. Nothing is recorded over time. The other arguments and the errors are those
     of `compare`.
     """
-    base = _scenario(source, overrides)
-    axes = [grid.Axis(key, tuple(_shown(value) for value in values)) for key, values in over.items()]
+    base = loaded(source, overrides)
+    axes = [grid.Axis(key, tuple(written(value) for value in values)) for key, values in over.items()]
     points = grid.grid(base, axes)
     checked_link(base, link)
     results = _execute([point.scenario for point in points], seeds, threads, Record.NONE, fresh=fresh)
@@ -104,7 +103,7 @@ def sweep(
 
 
 def _execute(
-    scenarios: Sequence[scenario.Scenario], seeds: Seeds, threads: int | None, record: str, *, fresh: bool
+    scenarios: Sequence[Scenario], seeds: Seeds, threads: int | None, record: str, *, fresh: bool
 ) -> list[result.Result]:
     if threads is not None and threads < 1:
         raise InputError(f"{threads} threads: expected at least 1")
@@ -115,17 +114,3 @@ def _execute(
     if any(result.interrupted for result in results):
         raise KeyboardInterrupt
     return results
-
-
-def _shown(value: Any) -> str:
-    """A value as `--set` takes it; the forms of JSON are those of TOML here."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _scenario(source: Source, overrides: Mapping[str, Any] | None) -> scenario.Scenario:
-    changes = tuple((key, _shown(value)) for key, value in (overrides or {}).items())
-    if isinstance(source, Mapping):
-        return scenario.from_mapping(source, changes)
-    if isinstance(source, str) and "\n" in source:
-        return scenario.Scenario(source.encode(), "<text>", changes)
-    return scenario.load(Path(source), changes)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gymnasium import spaces
     from numpy.typing import NDArray
 
-    from cwndlab.learning.course import Overrides, Source
+    from cwndlab.scenarios.source import Overrides, Source
 
 
 class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from cwndlab.learning.course import Overrides, Source
+    from cwndlab.scenarios.source import Overrides, Source
 
     Observation = NDArray[np.float32]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cwndlab.learning.course import Overrides, Source
+    from cwndlab.scenarios.source import Overrides, Source
 
     Turns = tuple[
         NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.learning import copies
-from cwndlab.scenarios import scenario
 from cwndlab.scenarios.seeds import MAX_SEED
+from cwndlab.scenarios.source import loaded, written_overrides
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from cwndlab import _native
-
-    Source = str | os.PathLike[str] | Mapping[str, Any]
-    Overrides = Mapping[str, Any]
+    from cwndlab.scenarios.source import Overrides, Source
 
 GYM = "gymnasium is missing: pip install 'cwndlab[gym]'"
 PETTINGZOO = "pettingzoo is missing: pip install 'cwndlab[multi]'"
@@ -32,7 +27,7 @@ def course(
     flows: int = 1,
 ) -> _native.EnvironmentCourse:
     """Make it: of a scenario in which these flows are steered, or of drawn links with so many flows."""
-    changes = [(key, _shown(value)) for key, value in (overrides or {}).items()]
+    changes = list(written_overrides(overrides))
     if source is None:
         if steered:
             raise InputError(
@@ -40,8 +35,8 @@ def course(
             )
         given = None
     else:
-        loaded = _loaded(source)
-        given = (loaded.text, loaded.file, list(steered))
+        found = loaded(source)
+        given = (found.text, found.file, list(steered))
     return copies.made((environment, given, flows, changes))
 
 
@@ -56,18 +51,3 @@ def refuse_options(options: Mapping[str, Any] | None) -> None:
     """Refuse what `reset` would not heed."""
     if options:
         raise InputError(f"options={dict(options)!r}: an environment has none; see scenario= and overrides=")
-
-
-def _loaded(source: Source) -> scenario.Scenario:
-    from collections.abc import Mapping
-
-    if isinstance(source, Mapping):
-        return scenario.from_mapping(source)
-    if isinstance(source, str) and "\n" in source:
-        return scenario.Scenario(source.encode(), "<text>")
-    return scenario.load(Path(source))
-
-
-def _shown(value: Any) -> str:
-    """A value as `--set` takes it."""
-    return value if isinstance(value, str) else json.dumps(value)

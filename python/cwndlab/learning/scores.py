@@ -15,7 +15,7 @@ from cwndlab.statistics.measure import Measure, measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cwndlab.learning.course import Overrides
+    from cwndlab.scenarios.source import Overrides
 
 # Controls and algorithms that take the place of the agent.
 ALGORITHMS = ("constant", "cubic", "bbr3")

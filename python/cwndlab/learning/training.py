@@ -12,7 +12,7 @@ from cwndlab.learning import course as courses
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cwndlab.learning.course import Overrides, Source
+    from cwndlab.scenarios.source import Overrides, Source
 
 # Decisions between two looks at whether to stop: a fraction of a second.
 SLICE = 500
