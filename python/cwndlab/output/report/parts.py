@@ -1,4 +1,4 @@
-"""Parts that the pages share: tables of measures, the scenario, how it was made."""
+"""Parts that the reports share: tables of measures, the scenario, how it was made."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, write
-from tests.test_report import HOSTILE, demo
+from tests.test_html import HOSTILE, demo
 
 DRIVER = shutil.which("chromedriver")
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
