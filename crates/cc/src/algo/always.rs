@@ -13,7 +13,7 @@ crate::parameters! {
     /// What can be set beside the parameters of the actions.
     pub struct AlwaysParams {
         action: u64 = 3, "action", Allowed::Count(0, 6), "",
-            "the action, from 0 on, the last one if it is beyond: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
+            "the action, counted from 0; a larger number means the last one: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
              one segment less, nothing, on with C, on with 3 C",
             "Seo et al. 2024 equation (4): a = 3, the steeper cubic";
     }
@@ -37,7 +37,7 @@ pub fn algorithm() -> Algorithm {
         summary: "the same action wherever a DQN would decide: a control",
         source: "a control of this laboratory, on the decision points and actions of Seo et al. 2024 (J-KICS 49(4)) \
                  and 2022 (APCC)",
-        departures: &["no decision at all, where the papers' agents choose; else as `random`"],
+        departures: &["it makes no decision, where the papers' agents choose; otherwise as `random`"],
         params: params.concat().into(),
         declares: Declares::by(|settings| match RandomParams::with(settings).actions {
             Actions::NewReno => Decided::<NewRenoActions, Always>::DECLARATION,

@@ -20,7 +20,7 @@ crate::parameters! {
             "nodes of each hidden layer",
             "Seo et al. 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
-            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "a file of weights to start from; fresh: drawn at random as PyTorch does",
             "Seo et al. 2024 section 3: learning in real time, no training before";
     }
 }
@@ -61,7 +61,7 @@ pub fn algorithm() -> Algorithm {
         departures: &[
             "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \
-             833 in 50 s, and 2000 are waited for",
+             833 in 50 s, but learning waits for 2000",
             NO_SPAN,
         ],
         params: params.concat().into(),

@@ -22,7 +22,7 @@ crate::parameters! {
     /// What can be set beside the parameters of the actions.
     pub struct RandomParams {
         actions: Actions = Actions::NewReno, "actions", Allowed::Word(Actions::WORDS), "",
-            "whose base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
+            "base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
             "Seo et al. 2024 sections 3.1 (newreno) and 3.2 (cubic); the first of the two";
     }
 }
@@ -46,7 +46,7 @@ pub fn algorithm() -> Algorithm {
         source: "a control of this laboratory, on the decision points and actions of Seo et al. 2024 (J-KICS 49(4)) \
                  and 2022 (APCC)",
         departures: &[
-            "random throughout, where the papers' agents are so until 2000 tuples are stored, and with probability \
+            "random throughout, where the papers' agents are random until 2000 tuples are stored, and with probability \
              0.015 after that",
             "actions = newreno: acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "actions = cubic: no Reno-friendly region, as in the papers' equations and in ns-3 before 3.41",
