@@ -56,45 +56,53 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (18, "cc = \"cubik\"", "flow.a.cc: unknown algorithm `cubik`; did you mean `cubic`?"),
     (18, "cc = { name = \"cubic\", c = 1.2 }", "flow.a.cc.c: unknown key `c`; did you mean `C`?"),
     (18, "cc = { C = 1.2 }", "flow.a.cc.name: this key is missing"),
-    (18, "cc = { name = \"cubic\", beta = 7 }", "found 7; allowed is a number from 0.1 to 0.99"),
+    (18, "cc = { name = \"cubic\", beta = 7 }", "expected a number from 0.1 to 0.99, found 7"),
     (18, "cc = { name = \"cubic\", form = \"lunix\" }", "unknown word `lunix`; did you mean `linux`?"),
-    (18, "cc = 3", "found 3; allowed is an algorithm's name"),
+    (18, "cc = 3", "expected an algorithm's name, or { name = ... } with its parameters, found 3"),
     (
         18,
         "cc = { name = \"dqn-cubic\", weights = 3 }",
-        "found 3; allowed is the name of a safetensors file, or \"fresh\"",
+        "expected the name of a safetensors file, or \"fresh\", found 3",
     ),
     (18, "cc = { name = \"dqn-cubic\", weights = \"none\" }", "flow.a.cc.weights: there is no file `none`"),
-    (18, "cc = { name = \"dqn-cubic\", weights = \"short\" }", "weights: short: it is no safetensors file"),
+    (
+        18,
+        "cc = { name = \"dqn-cubic\", weights = \"short\" }",
+        "weights: short: it is not a safetensors file",
+    ),
     (18, "cc = { name = \"dqn-cubic\", policy = \"plays\" }", "unknown word `plays`; did you mean `play`?"),
     (19, "path = [\"c\"]", "flow.a.path[0]: unknown link `c`; did you mean `b`?"),
     (14, "queue = \"fq_codel\"", "unknown queue `fq_codel`; did you mean `fq-codel`?"),
     (14, "queue = { kind = \"red\" }", "unknown queue `red`"),
     (14, "queue = { kind = \"droptail\", ecn = true }", "unknown key `ecn`"),
-    (14, "queue = { kind = \"codel\", target = 5 }", "a time needs its unit, as \"30 ms\"; found 5"),
+    (
+        14,
+        "queue = { kind = \"codel\", target = 5 }",
+        "expected a time with its unit, such as \"30 ms\", found 5",
+    ),
     (14, "queue = \"host\"", "only an access link"),
-    (7, "mss = 10", "tcp.mss: found 10; allowed is a whole number from 64 to 9000"),
+    (7, "mss = 10", "tcp.mss: expected a whole number from 64 to 9000, found 10"),
     (7, "mss = 1448.5", "found 1448.5"),
-    (7, "sack = \"yes\"", "found \"yes\"; allowed is true or false"),
-    (7, "rto_min = 200", "a time needs its unit"),
+    (7, "sack = \"yes\"", "expected true or false, found \"yes\""),
+    (7, "rto_min = 200", "expected a time with its unit"),
     (7, "recovery = \"ptr\"", "did you mean `prr`?"),
     (7, "rto_minn = \"1 s\"", "did you mean `rto_min`?"),
     (9, "intervall = \"10 ms\"", "record.intervall: unknown key"),
     (9, "interval = \"0 s\"", "must be above zero"),
     // Units.
-    (12, "rate = 100", "a rate needs its unit, as \"100 Mbit/s\"; found 100; units: bit/s"),
-    (12, "rate = 1_000bit/s", "found 1000bit/s without quotes; allowed is a rate with its unit"),
-    (12, "rate = \"100\"", "\"100\" has none; units: bit/s, kbit/s"),
+    (12, "rate = 100", "expected a rate with its unit, such as \"100 Mbit/s\", found 100; units: bit/s"),
+    (12, "rate = 1_000bit/s", "such as \"100 Mbit/s\", found 1000bit/s without quotes"),
+    (12, "rate = \"100\"", "found \"100\" without one; units: bit/s, kbit/s"),
     (12, "rate = \"100 Mbps\"", "unknown unit `Mbps`; did you mean `Mbit/s`?"),
     (12, "rate = \"100 mbit/s\"", "did you mean `Mbit/s`?"),
     (12, "rate = \"100 ms\"", "unknown unit `ms`"),
-    (12, "rate = \"fast\"", "found \"fast\"; allowed is a rate with its unit"),
-    (12, "rate = true", "found true; allowed is a rate with its unit"),
+    (12, "rate = \"fast\"", "expected a rate with its unit, such as \"100 Mbit/s\", found \"fast\""),
+    (12, "rate = true", "expected a rate with its unit, such as \"100 Mbit/s\", found true"),
     (13, "delay = \"30 msec\"", "did you mean `ms`?"),
     (2, "duration = \"2 h\"", "unknown unit `h`; did you mean `min`? Allowed: ns, us, ms, s, min"),
     (2, "duration = \"2 hours\"", "unknown unit `hours`; did you mean `min`? Allowed: ns, us, ms, s, min"),
-    (13, "delay = 2026-11-21", "found a date; allowed is a time"),
-    (14, "queue = 100", "a queue size needs its unit, as \"1 bdp\"; found 100"),
+    (13, "delay = 2026-11-21", "expected a time with its unit, such as \"30 ms\", found a date"),
+    (14, "queue = 100", "expected a queue size with its unit, such as \"1 bdp\", found 100"),
     (14, "queue = \"100 packet\"", "did you mean `packets`?"),
     // Values.
     (12, "rate = \"0 Mbit/s\"", "at least 1 bit/s"),
@@ -109,38 +117,54 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (11, "", "this key is missing"),
     (11, "name = \"\"", "a name of 1 to 100 visible characters"),
     (11, "name = \"a.b\"", "without dots"),
-    (11, "name = \"=1+1\"", "found \"=1+1\"; allowed is a name that does not begin with =, +, - or @"),
-    (17, "name = \"a\\u200bb\"", "found \"a\\u{200b}b\"; allowed is a name of 1 to 100 visible characters"),
+    (
+        11,
+        "name = \"=1+1\"",
+        "a name that does not begin like a spreadsheet formula, with =, +, - or @, found \"=1+1\"",
+    ),
+    (17, "name = \"a\\u200bb\"", "expected a name of 1 to 100 visible characters without dots"),
     (18, "", "flow.a.cc: this key is missing"),
     (19, "", "flow.a.path: this key is missing"),
     (2, "", "duration: this key is missing"),
     (2, "duration = \"0 s\"", "must be above zero"),
     (2, "duration = \"1e30 s\"", "too large"),
-    (4, "warmup = \"10 s\"", "leaves nothing of a run of 10 s"),
-    (15, "loss = 1.5", "link.b.loss: found 1.5; allowed is a number from 0 to 1"),
+    (4, "warmup = \"10 s\"", "expected a time shorter than the run of 10 s, found 10 s"),
+    (15, "loss = 1.5", "link.b.loss: expected a number from 0 to 1, found 1.5"),
     (15, "loss = -0.1", "found -0.1"),
     (15, "loss = nan", "found NaN"),
     (15, "loss = inf", "found inf"),
-    (15, "loss = \"1 %\"", "allowed is a number from 0 to 1"),
+    (
+        15,
+        "loss = \"1 %\"",
+        "expected a number from 0 to 1, steps of numbers, or { kind = ... }, found \"1 %\"",
+    ),
     (
         15,
         "loss = { kind = \"bursty\" }",
         "unknown kind of loss `bursty`; allowed: random, gilbert-elliott, periodic",
     ),
-    (15, "loss = { kind = \"periodic\", every = 0 }", "loss.every: found 0"),
+    (
+        15,
+        "loss = { kind = \"periodic\", every = 0 }",
+        "loss.every: expected a whole number from 1 on, found 0",
+    ),
     (15, "loss = { kind = \"gilbert-elliott\", to_bad = 0.1 }", "loss.to_good: this key is missing"),
     (
         15,
         "loss = { kind = \"random\", rate = 0.1, place = \"behind\" }",
         "unknown place `behind`; allowed: before, after",
     ),
-    (15, "reorder = { probability = 2, delay = \"1 ms\" }", "reorder.probability: found 2"),
-    (15, "jitter = -3", "a time needs its unit"),
-    (15, "overhead = -3", "found -3; allowed is a whole number from 0 to 1000"),
-    (15, "trace = \"short\"", "a link has a `rate` or a `trace`, not both"),
+    (
+        15,
+        "reorder = { probability = 2, delay = \"1 ms\" }",
+        "reorder.probability: expected a number from 0 to 1, found 2",
+    ),
+    (15, "jitter = -3", "expected a time with its unit"),
+    (15, "overhead = -3", "expected a whole number from 0 to 1000, found -3"),
+    (15, "trace = \"short\"", "expected a `rate` or a `trace`, found both"),
     // Queues.
     (14, "queue = \"0 packets\"", "at least one packet"),
-    (14, "queue = \"1.5 packets\"", "packets come whole"),
+    (14, "queue = \"1.5 packets\"", "expected a whole number of packets"),
     (14, "queue = \"0 bdp\"", "at least one packet"),
     (14, "queue = \"0.0001 bdp\"", "link.b.queue: 0.0001 bdp is 0.0517 packets here"),
     (14, "queue = \"0.0001 bdp\"", "here; 1 bdp is 517 packets; a queue holds at least one packet"),
@@ -151,48 +175,60 @@ const ERRORS: &[(usize, &str, &str)] = &[
         "back = { rate = \"1 kbit/s\", queue = \"1 bdp\" }",
         "link.b.back.queue: 1 bdp is 0.00517 packets here",
     ),
-    (14, "queue = \"1000 B\"", "1000 bytes hold no packet: a full one has 1500 bytes"),
+    (
+        14,
+        "queue = \"1000 B\"",
+        "expected at least one full packet, 1500 bytes on this link, found 1000 bytes",
+    ),
     (14, "queue = { kind = \"codel\", size = \"1 MB\" }", "this queue counts packets"),
     (
         14,
         "queue = { kind = \"codel\", size = \"200000000 packets\" }",
-        "link.b.queue.size: the size is 200000000 packets; allowed is a whole number from 1 to 100000000",
+        "link.b.queue.size: expected a whole number from 1 to 100000000, found 200000000 packets",
     ),
-    (14, "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }", "two names for one thing"),
+    (
+        14,
+        "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }",
+        "expected `size` or `limit`, which mean the same, found both",
+    ),
     (14, "queue = { kind = \"ns3-default\", size = \"1 bdp\" }", "unknown key `size`"),
-    (14, "queue = [\"1 bdp\"]", "found a list; allowed is a size as \"1 bdp\""),
+    (14, "queue = [\"1 bdp\"]", "expected a size such as \"1 bdp\", the name of a queue"),
     // Steps.
     (12, "rate = []", "a list of steps needs at least one"),
     (
         12,
         "rate = [{ at = \"1 s\", value = \"1 Mbit/s\" }]",
-        "rate[0]: the first step is at \"0 s\", not at 1 s",
+        "rate[0]: expected the first step at \"0 s\", found 1 s",
     ),
     (12, "rate = [{ at = \"0 s\" }]", "rate[0].value: this key is missing"),
-    (12, "rate = [1]", "found 1; allowed is a table"),
+    (12, "rate = [1]", "expected a table, found 1"),
     (
         12,
         "rate = [{ at = \"0 s\", value = \"1 Mbit/s\" }, { at = \"0 s\", value = \"2 Mbit/s\" }]",
-        "rate[1]: steps go forward in time: 0 s comes after 0 s",
+        "rate[1]: the times of steps must increase: 0 s comes after 0 s",
     ),
-    (13, "delay = [{ at = \"0 s\", value = \"1\" }]", "delay[0].value: a time needs its unit"),
-    (15, "up = 1", "link.b.up: found 1; allowed is true or false"),
-    (15, "up = [{ at = \"1 s\", value = false }]", "link.b.up[0]: the first step is at \"0 s\", not at 1 s"),
-    (15, "up = [{ at = \"0 s\", value = 0 }]", "link.b.up[0].value: found 0; allowed is true or false"),
+    (13, "delay = [{ at = \"0 s\", value = \"1\" }]", "delay[0].value: expected a time with its unit"),
+    (15, "up = 1", "link.b.up: expected true or false, found 1"),
+    (
+        15,
+        "up = [{ at = \"1 s\", value = false }]",
+        "link.b.up[0]: expected the first step at \"0 s\", found 1 s",
+    ),
+    (15, "up = [{ at = \"0 s\", value = 0 }]", "link.b.up[0].value: expected true or false, found 0"),
     // Flows.
     (19, "path = []", "at least one link"),
-    (19, "path = \"b\"", "allowed is a list of links, as [\"bottleneck\"]"),
-    (19, "path = [\"b\", \"b\"]", "flow.a.path[1]: a path crosses a link once"),
-    (19, "path = [1]", "found 1; allowed is a text"),
-    (19, "paths = []", "flow.a.paths: 0 paths; allowed are 1 to 32"),
-    (19, "paths = [\"b\"]", "flow.a.paths[0]: found \"b\"; allowed is a list of links"),
-    (19, "paths = \"b\"", "found \"b\"; allowed is a list of paths, as [[\"long\"], [\"short\"]]"),
+    (19, "path = \"b\"", "expected a list of links such as [\"bottleneck\"], found \"b\""),
+    (19, "path = [\"b\", \"b\"]", "flow.a.path[1]: a path crosses each link at most once"),
+    (19, "path = [1]", "expected a text in quotes, found 1"),
+    (19, "paths = []", "flow.a.paths: expected 1 to 32 paths, found 0"),
+    (19, "paths = [\"b\"]", "flow.a.paths[0]: expected a list of links such as"),
+    (19, "paths = \"b\"", "expected a list of paths such as [[\"long\"], [\"short\"]], found \"b\""),
     (19, "paths = [[\"b\"], [\"c\"]]", "flow.a.paths[1][0]: unknown link `c`; did you mean `b`?"),
-    (19, "paths = [[\"b\"], [\"b\", \"b\"]]", "flow.a.paths[1][1]: a path crosses a link once"),
+    (19, "paths = [[\"b\"], [\"b\", \"b\"]]", "flow.a.paths[1][1]: a path crosses each link at most once"),
     (
         19,
         "paths = [[\"b\"]]\npath = [\"b\"]",
-        "a flow has one `path`, or the `paths` of its subflows, not both",
+        "expected one `path`, or the `paths` of the subflows, found both",
     ),
     (18, "cc = \"uncoupled:cubik\"", "flow.a.cc: unknown algorithm `cubik`; did you mean `cubic`?"),
     (18, "cc = { name = \"uncoupled:cubic\", c = 1.2 }", "unknown key `c`; did you mean `C`?"),
@@ -204,37 +240,37 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (
         19,
         "paths = [[\"b\"]]\narrivals = { per_second = 20, size = \"30 kB\" }",
-        "the flows of an arrival process have one path each: give `path`",
+        "a flow with `arrivals` has a single path: give `path`",
     ),
-    (21, "access = [{ delay = \"1 ms\" }]", "flow.a.access: found a list; allowed is a table"),
+    (21, "access = [{ delay = \"1 ms\" }]", "flow.a.access: expected a table, found a list"),
     (20, "mptcp = { scheduler = \"saturate\" }", "a flow with one `path` has no subflows; give `paths`"),
-    (20, "start = \"10 s\"", "it would start at 10 s, when the run of 10 s is over"),
-    (20, "stop = \"0 s\"", "it would stop at 0 s, but starts at 0 s"),
+    (20, "start = \"10 s\"", "expected a start before the end of the run at 10 s, found 10 s"),
+    (20, "stop = \"0 s\"", "expected a time after the start at 0 s, found 0 s"),
     (20, "bytes = \"0 B\"", "at least 1 B"),
     (20, "bytes = \"900000 GB\"", "segments are too many"),
-    (20, "count = 0", "found 0; allowed is a whole number from 1 to 1000000"),
+    (20, "count = 0", "expected a whole number from 1 to 1000000, found 0"),
     (20, "count = 2000000", "found 2000000"),
-    (20, "reverse = 1", "found 1; allowed is true or false"),
-    (20, "tcp = { mss = 0 }", "flow.a.tcp.mss: found 0"),
+    (20, "reverse = 1", "expected true or false, found 1"),
+    (20, "tcp = { mss = 0 }", "flow.a.tcp.mss: expected a whole number from 64 to 9000, found 0"),
     (21, "access = { rate = \"1 Gbit/s\" }", "flow.a.access.delay: this key is missing"),
     (21, "access = { delay = \"1 ms\", name = \"x\" }", "flow.a.access.name: unknown key"),
     (21, "access = { delay = \"1 ms\", queue = \"1 bdp\" }", "a size in bdp needs a rate"),
-    (21, "access = \"fast\"", "found \"fast\"; allowed is a table"),
+    (21, "access = \"fast\"", "expected a table, found \"fast\""),
     (21, "arrivals = { per_second = 0, size = \"30 kB\" }", "arrivals.per_second: must be above zero"),
     (21, "arrivals = { per_second = 20 }", "arrivals.size: this key is missing"),
     (21, "arrivals = { size = \"1 kB\" }", "arrivals.per_second: this key is missing"),
     (
         21,
         "arrivals = { parallel = 0, size = \"1 kB\" }",
-        "arrivals.parallel: found 0; allowed is a whole number from 1",
+        "arrivals.parallel: expected a whole number from 1 to 1000000, found 0",
     ),
-    (21, "arrivals = { parallel = 2, per_second = 2, size = \"1 kB\" }", "`parallel`: not both"),
     (
         21,
-        "arrivals = { per_second = 2, pause = \"1 s\", size = \"1 kB\" }",
-        "only transfers whose number is given by",
+        "arrivals = { parallel = 2, per_second = 2, size = \"1 kB\" }",
+        "a fixed number of flows), found both",
     ),
-    (21, "arrivals = { per_second = 20, size = 30 }", "a size needs its unit, as \"30 kB\""),
+    (21, "arrivals = { per_second = 2, pause = \"1 s\", size = \"1 kB\" }", "`pause` needs `parallel`"),
+    (21, "arrivals = { per_second = 20, size = 30 }", "expected a size with its unit, such as \"30 kB\""),
     (
         21,
         "arrivals = { per_second = 20, size = { kind = \"normal\", mean = \"1 kB\" } }",
@@ -243,7 +279,7 @@ const ERRORS: &[(usize, &str, &str)] = &[
     (
         21,
         "arrivals = { per_second = 20, size = { kind = \"pareto\", mean = \"1 kB\", shape = 1 } }",
-        "shape: found 1; allowed is a number from 1.001",
+        "shape: expected a number from 1.001 to 100, found 1",
     ),
     (
         21,
@@ -264,11 +300,11 @@ const ERRORS: &[(usize, &str, &str)] = &[
     ),
     (12, "trace = \"empty\"", "empty: it is empty"),
     (12, "trace = \"unsorted\"", "line 2: 3 ms comes after 5 ms"),
-    (12, "trace = \"words\"", "line 2: `many` is not a whole number"),
-    (12, "trace = \"negative\"", "line 1: `-1` is not a whole number"),
+    (12, "trace = \"words\"", "line 2: expected a whole number of milliseconds, found `many`"),
+    (12, "trace = \"negative\"", "line 1: expected a whole number of milliseconds, found `-1`"),
     (12, "trace = \"dead.csv\"", "every rate is 0"),
-    (12, "trace = \"semicolons.csv\"", "semicolons.csv: line 1: it has semicolons; allowed is a comma"),
-    (12, "trace = 3", "found 3; allowed is a text in quotes"),
+    (12, "trace = \"semicolons.csv\"", "semicolons.csv: line 1: expected a comma"),
+    (12, "trace = 3", "expected a text in quotes, found 3"),
 ];
 
 #[test]
@@ -309,7 +345,7 @@ const WARNINGS: &[(usize, &str, &str)] = &[
     (20, "start = \"9.995 s\"", "it may start at 10.005 s, after the end"),
     (12, "trace = \"short\"", "goes through it 100.0 times"),
     (12, "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
-    (20, "tcp = { overhead = 4 }", "for the flow's access link only"),
+    (20, "tcp = { overhead = 4 }", "applies only to the flow's access link"),
     (
         2,
         "duration = \"20000 s\"",
@@ -345,10 +381,10 @@ fn a_delay_of_decisions_that_nobody_makes_is_odd() {
         let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"9 ms\"\n";
         problems(format!("duration = \"1 s\"\n{link}{flow}").as_bytes())
     };
-    let warning = "x.toml:6:1: warning: flow[0]: its `decision_delay` does nothing";
+    let warning = "x.toml:6:1: warning: flow[0]: its `decision_delay` has no effect";
     for cc in ["cubic", "bbr3", "constant"] {
         let told = told(&format!("\"{cc}\""));
-        assert_eq!(told, [format!("{warning}: `{cc}` does not decide by actions")]);
+        assert_eq!(told, [format!("{warning}: `{cc}` takes no actions")]);
     }
     for cc in
         ["\"dqn-cubic\"", "{ name = \"dqn-newreno\", policy = \"outside\" }", "\"steered\"", "\"random\""]
@@ -370,7 +406,7 @@ fn files_that_are_no_scenarios() {
     assert!(problems(b"flow = []\nlink = []\nduration = \"1 s\"").len() == 2);
     assert!(
         problems(b"[link]\nname = \"b\"")[0]
-            .contains("found a table; allowed is a table in double brackets: [[link]]")
+            .contains("expected a table in double brackets: [[link]], found a table")
             || problems(b"[link]\nname = \"b\"")[1].contains("double brackets: [[link]]")
     );
 }
@@ -378,7 +414,7 @@ fn files_that_are_no_scenarios() {
 #[test]
 fn what_the_simulator_cannot_hold() {
     let told = problems(with_line(20, "count = 1000001").as_bytes());
-    assert!(told[0].contains("allowed is a whole number from 1 to 1000000"), "{told:?}");
+    assert!(told[0].contains("expected a whole number from 1 to 1000000, found 1000001"), "{told:?}");
     let told = problems(with_line(2, "duration = \"1000000 s\"").as_bytes());
     assert!(
         told.iter().any(|problem| problem.contains("it may send more than 4000000000 segments")),
@@ -461,10 +497,8 @@ fn very_many_packets_under_way_are_told() {
     let none = Vec::<String>::new();
     assert_eq!(
         told("300 Gbit/s", ""),
-        [
-            "x.toml:2:1: warning: link.b: its bandwidth-delay product is 1.5 million packets: so many are in memory \
-             at once; are the rate and the delays right?"
-        ]
+        ["x.toml:2:1: warning: link.b: its bandwidth-delay product is 1.5 million packets, all in memory \
+             at once; are the rate and the delays right?"]
     );
     assert_eq!(told("200 Gbit/s", ""), none, "a million is not more");
     assert_eq!(told("300 Gbit/s", "bytes = \"1 MB\""), none);
@@ -478,15 +512,15 @@ fn names_are_unique() {
     let flow = "[[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n";
     assert_eq!(
         problems(format!("{SOUND}{flow}").as_bytes()),
-        ["x.toml:22:1: error: flow.a.name: another flow is called `a` already"]
+        ["x.toml:22:1: error: flow.a.name: another flow is already called `a`"]
     );
     let counted = "[[flow]]\nname = \"a\"\ncount = 2\ncc = \"reno\"\npath = [\"b\"]\n\
                    [[flow]]\nname = \"a-2\"\ncc = \"reno\"\npath = [\"b\"]\n";
     assert!(
-        problems(format!("{SOUND}{counted}").as_bytes())[0].contains("another flow is called `a-2` already")
+        problems(format!("{SOUND}{counted}").as_bytes())[0].contains("another flow is already called `a-2`")
     );
     let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
-    assert!(problems(format!("{SOUND}{link}").as_bytes())[0].contains("another link is called `b` already"));
+    assert!(problems(format!("{SOUND}{link}").as_bytes())[0].contains("another link is already called `b`"));
 }
 
 #[test]
@@ -557,7 +591,7 @@ fn overrides_are_told_by_their_key() {
         ("flow.a.cc", "renno", "--set flow.a.cc: error: unknown algorithm `renno`; did you mean `reno`?"),
         ("flow.0.cc", "renno", "--set flow.0.cc: error: flow.a.cc: unknown algorithm `renno`"),
         ("link.b.rat", "1 Mbit/s", "--set link.b.rat: error: unknown key `rat`; did you mean `rate`?"),
-        ("link.b.rate", "fast", "--set link.b.rate: error: found \"fast\""),
+        ("link.b.rate", "fast", "--set link.b.rate: error: expected a rate with its unit"),
         ("link.b.rtt", "9 ms", "--set link.b.rtt: error: unknown key `rtt`; did you mean `delay` (one way"),
         ("cc", "reno", "--set cc: error: unknown key `cc`; did you mean `flow.*.cc`? Allowed: duration"),
         ("buffer", "1 bdp", "--set buffer: error: unknown key `buffer`; did you mean `link.*.queue`?"),
@@ -572,15 +606,19 @@ fn overrides_are_told_by_their_key() {
         ("flows.*.cc", "reno", "--set flows.*.cc: error: there is no list `flows`"),
         ("link.*.rate.*.value", "1 Mbit/s", "--set link.*.rate.*.value: error: there is no `*` in a text"),
         ("flow.*.path.*.x", "1", "--set flow.*.path.*.x: error: `x` cannot be set in a text"),
-        ("tcp.*", "1", "--set tcp.*: error: `*` is every entry of a list, as in `flow.*.cc`"),
-        ("flow.a.enabled", "no", "--set flow.a.enabled: error: found \"no\"; allowed is true or false"),
+        ("tcp.*", "1", "--set tcp.*: error: `*` stands for every entry of a list, as in `flow.*.cc`"),
+        ("flow.a.enabled", "no", "--set flow.a.enabled: error: expected true or false, found \"no\""),
         ("link.b.rate.x.y", "1", "--set link.b.rate.x.y: error: there is no `x` in a text"),
         ("duration.x", "1", "--set duration.x: error: `x` cannot be set in a text"),
-        ("tcp.mss", "huge", "--set tcp.mss: error: found \"huge\"; allowed is a size"),
+        ("tcp.mss", "huge", "--set tcp.mss: error: expected a size with its unit"),
         ("tpc.mss", "500", "--set tpc.mss: error: tpc: unknown key `tpc`; did you mean `tcp`?"),
-        ("duration", "", "--set duration: error: found \"\""),
-        ("flow..cc", "reno", "--set flow..cc: error: a key is as `duration`"),
-        ("", "reno", "--set : error: a key is as"),
+        (
+            "duration",
+            "",
+            "--set duration: error: expected a time with its unit, such as \"30 ms\", found \"\"",
+        ),
+        ("flow..cc", "reno", "--set flow..cc: error: expected a key such as `duration`"),
+        ("", "reno", "--set : error: expected a key such as"),
     ];
     for (key, value, message) in cases {
         let told = problems_with(SOUND.as_bytes(), &[(key, value)]);
@@ -608,7 +646,7 @@ fn a_flow_that_does_not_run_is_checked_and_another_must_run() {
     let told = problems(with_other.replace("\"cubic\"", "\"cubik\"").as_bytes());
     assert!(told.len() == 1 && told[0].contains("unknown algorithm `cubik`"), "{told:#?}");
     let same_name = with_other.replace("cc = \"reno\"", "name = \"a\"\ncc = \"reno\"");
-    assert!(problems(same_name.as_bytes())[0].contains("another flow is called `a` already"));
+    assert!(problems(same_name.as_bytes())[0].contains("another flow is already called `a`"));
 }
 
 #[test]
@@ -631,7 +669,7 @@ fn one_override_of_many_entries_is_wrong_once() {
 fn a_trace_in_the_place_of_a_scenario_is_told_in_one_line() {
     let opportunities: String = (0..3000).map(|n| format!("{n}\n")).collect();
     for trace in [&opportunities, "seconds,Mbit/s\n0,10\n5,30\n", "0.5,3\n", "\n\n7\n", "0;1,5\n1;2\n"] {
-        let message = "x.toml: error: this is a trace, not a scenario; a scenario names it in a [[link]]: \
+        let message = "x.toml: error: this is a trace, not a scenario; a scenario names a trace in a [[link]]: \
                        trace = \"x.toml\"";
         assert_eq!(problems(trace.as_bytes()), [message]);
     }
@@ -658,7 +696,7 @@ proptest! {
         };
         prop_assert_eq!(named(&name), Vec::<String>::new());
         let begins = named(&format!("{formula}{name}"));
-        prop_assert!(begins.len() == 1 && begins[0].contains("does not begin with"), "{begins:?}");
+        prop_assert!(begins.len() == 1 && begins[0].contains("does not begin like"), "{begins:?}");
         let at = name.char_indices().nth(at).map_or(name.len(), |(at, _)| at);
         let hidden = named(&format!("{}{unseen}{}", &name[..at], &name[at..]));
         prop_assert!(hidden.len() == 1 && hidden[0].contains("visible characters"), "{hidden:?}");

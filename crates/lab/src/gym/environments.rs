@@ -37,7 +37,7 @@ pub const ENVIRONMENTS: &[Environment] = &[
         algorithm: "dqn-newreno",
         outside: OUTSIDE,
         summary: "the window of NewReno in congestion avoidance, as DQN-based NewReno has it (Seo et al. 2024)",
-        decides: "once a window of acknowledged segments, in congestion avoidance",
+        decides: "once per window of acknowledged segments, in congestion avoidance",
         actions: &["-10", "-3", "-1", "0", "+1", "+3", "+10 segments"],
         reward: SEO_REWARD,
         inputs: |settings| TupleParams::with(settings).state.inputs(NewRenoActions::FEATURES),
@@ -47,7 +47,7 @@ pub const ENVIRONMENTS: &[Environment] = &[
         algorithm: "dqn-cubic",
         outside: OUTSIDE,
         summary: "the growth of CUBIC in congestion avoidance, as DQN-based CUBIC has it (Seo et al. 2024)",
-        decides: "whenever CUBIC's count is reached, after a window at the latest, in congestion avoidance",
+        decides: "when CUBIC's count is reached, after one window at the latest, in congestion avoidance",
         actions: &["one segment less", "nothing", "on with C", "on with 3 C"],
         reward: SEO_REWARD,
         inputs: |settings| TupleParams::with(settings).state.inputs(CubicActions::FEATURES),
@@ -59,7 +59,7 @@ pub const ENVIRONMENTS: &[Environment] = &[
         summary: "the whole window of a flow, from its first RTT sample on",
         decides: "at each ACK, each round trip or a fixed interval: flow.0.cc.decide",
         actions: &["stay", "half", "-10 segments", "+10 segments", "double"],
-        reward: "delivered less lost rate over the RTT, as a share of the largest rate at the smallest RTT",
+        reward: "delivered minus lost rate over the RTT, as a share of the largest rate over the smallest RTT",
         inputs: |_| Some(steered::inputs()),
     },
 ];
@@ -106,7 +106,7 @@ pub const RANGES: [Range; 4] = [
         low: 1e-6,
         high: 1e-3,
         meaning: "probability that a packet is lost at random",
-        source: "decided: none to speak of, up to a poor wireless link",
+        source: "decided: almost none, up to a poor wireless link",
     },
 ];
 
@@ -127,7 +127,7 @@ pub fn draw(seed: u64) -> [f64; RANGES.len()] {
 pub fn find(name: &str) -> Result<&'static Environment, String> {
     ENVIRONMENTS.iter().find(|environment| environment.name == name).ok_or_else(|| {
         let known: Vec<_> = ENVIRONMENTS.iter().map(|environment| environment.name).collect();
-        format!("no environment is called `{name}`; there are {}", known.join(", "))
+        format!("unknown environment `{name}`; allowed: {}", known.join(", "))
     })
 }
 
