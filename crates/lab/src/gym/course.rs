@@ -185,7 +185,7 @@ impl Course {
         let scenario = self.unchecked(seed)?;
         let found = scenario.files();
         match self.files.iter().find(|file| !found.contains(file)) {
-            Some((name, _)) => Err(format!("{name}: it has changed since the environment was made")),
+            Some((name, _)) => Err(format!("{name}: has changed since the environment was made")),
             None => Ok(scenario),
         }
     }
