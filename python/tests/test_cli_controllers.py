@@ -65,7 +65,7 @@ def test_it_is_listed_shown_and_checked(cwndlab: Command, scenario: Path) -> Non
     assert "a number from 0 to 10" in cwndlab("show", "mine", *WITH).stdout
     setting = ("--set", "flow.a.cc={ name = 'mine', gain = 11 }")
     wrong = cwndlab("check", scenario.name, *WITH, *setting)
-    assert (wrong.returncode, "allowed is a number from 0 to 10" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "expected a number from 0 to 10" in wrong.stderr) == (2, True)
     unknown = cwndlab("check", scenario.name, "--set", "flow.a.cc=mine")
     assert (unknown.returncode, "unknown algorithm `mine`" in unknown.stderr) == (2, True)
 

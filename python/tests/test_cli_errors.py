@@ -104,7 +104,7 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
         (["check", "two"], "error: two: no such file; did you mean two.toml?"),
         (
             ["check", "my.trace"],
-            "my.trace: error: this is a trace, not a scenario; a scenario names it in a [[link]]: "
+            "my.trace: error: this is a trace, not a scenario; a scenario names a trace in a [[link]]: "
             'trace = "my.trace"',
         ),
         (

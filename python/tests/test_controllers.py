@@ -250,7 +250,7 @@ def test_parameters_come_from_the_scenario() -> None:
 @pytest.mark.parametrize(
     ("setting", "complaint"),
     [
-        ("gain = 11", "allowed is a number from 0 to 10"),
+        ("gain = 11", "expected a number from 0 to 10"),
         ("gian = 1", "did you mean `gain`"),
         ("gain = true", "found"),
     ],
@@ -278,8 +278,8 @@ def test_a_window_that_is_none_is_told(value: Any) -> None:
         run(registered(nonsense(value)))
     text = str(told.value)
     assert f"test_controllers.py:{line}: tested-" in text
-    assert ".on_ack: self.cwnd_bytes is " in text
-    assert "a finite number from 0 on is needed" in text
+    assert ".on_ack: self.cwnd_bytes: " in text
+    assert "expected a finite number from 0 on" in text
 
 
 def test_an_exception_is_told_with_the_users_line() -> None:
@@ -321,7 +321,7 @@ def test_a_timer_of_the_past_would_never_end() -> None:
 
         def on_timer(self, facts: cl.Facts) -> None: ...
 
-    with pytest.raises(RunFailedError, match=r"on_timer: self\.next_timer_s is not later than now_s"):
+    with pytest.raises(RunFailedError, match=r"on_timer: self\.next_timer_s must be later than now_s"):
         run(registered(Stuck))
 
 

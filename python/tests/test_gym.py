@@ -288,8 +288,8 @@ def test_mistakes_are_told() -> None:
         with pytest.raises(InputError, match=why):
             FlowEnv(name, **options)
 
-    refused("no environment is called `cwndlab/Dqn-v0`; there are cwndlab/DqnNewReno-v0", "cwndlab/Dqn-v0")
-    refused("no flow that lasts is called `c`; there are a, b", NEWRENO, scenario=LINK, flow="c")
+    refused("unknown environment `cwndlab/Dqn-v0`; allowed: cwndlab/DqnNewReno-v0", "cwndlab/Dqn-v0")
+    refused("expected one of a, b, found `c`", NEWRENO, scenario=LINK, flow="c")
     refused("flows have names in a scenario only", NEWRENO, flow="a")
     refused("unknown key `colour`", NEWRENO, overrides={"flow.0.cc.colour": 1})
     many = LINK | {"flow": [{"cc": "cubic", "path": ["bottleneck"], "count": 2}]}
@@ -308,7 +308,7 @@ def test_mistakes_are_told() -> None:
         InputError, match=r"^action of environment 1: expected an integer from 0 to 6, found 7$"
     ):
         FlowVectorEnv(NEWRENO, 2).step(np.array([0, 7]))
-    with pytest.raises(ValueError, match="the network takes in 3 numbers, found 5"):
+    with pytest.raises(ValueError, match="expected 3 numbers for the network, found 5"):
         Policy(train(NEWRENO, 1).weights)(np.zeros(5, np.float32))
 
 

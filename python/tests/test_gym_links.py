@@ -107,7 +107,7 @@ def test_the_way_back_and_the_access_link_count() -> None:
             "on the smallest link that an episode may draw: .* holds at least one packet",
         ),
         ({"queue": "0.1 bdp"}, "on the smallest link that an episode may draw: .* holds at least one packet"),
-        ({"queue": "100 B"}, "100 bytes hold no packet"),
+        ({"queue": "100 B"}, "one full packet, 1500 bytes on this link, found 100 bytes"),
         ({"rate": "5"}, "unit"),
         ({"loss": 2}, "from 0 to 1"),
     ],

@@ -71,6 +71,6 @@ def test_a_name_that_no_table_should_hold_is_refused(name: str, kind: str) -> No
     problem = told.value.problems[0]
     assert problem.line is not None
     assert problem.key == f"{kind}[0].name"
-    assert "; allowed is a name " in problem.message
+    assert "expected a name " in problem.message
     with pytest.raises(ScenarioError):
         from_mapping(SCENARIO, [(f"{kind}.0.name", name.strip("\t"))]).validate()

@@ -128,7 +128,7 @@ def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
     answer = trained(500, "--resume", str(tmp_path))
     assert answer.stdout.startswith("500 decisions after 2500, ")
     assert (tmp_path / "weights.safetensors").read_bytes() == train(NEWRENO, 3000).weights
-    other = "it is of another training: environment, scenario, flow, settings and seed are to be the same"
+    other = "it belongs to another training: environment, scenario, flow, settings and seed must be the same"
     for more in (["--seed", "2"], ["--set", "flow.0.cc.gamma=0.5"]):
         answer = trained(500, "--resume", str(tmp_path), *more)
         assert answer.exit_code == 2
@@ -160,11 +160,11 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         assert answer.exit_code == 2, answer.stdout
         return str(answer.stderr)
 
-    assert "no environment is called `dqn`" in told("train", "dqn", "--out", str(tmp_path))
+    assert "unknown environment `dqn`" in told("train", "dqn", "--out", str(tmp_path))
     assert "none.safetensors: no such file" in told("train", NEWRENO, "--from", "none.safetensors")
     (tmp_path / "w").write_bytes(train(WINDOW, 1).weights)
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
-    assert "it holds a network of 5-30-30-30-5; the environment needs one of 3-30-30-30-7" in told(
+    assert "expected a network of 3-30-30-30-7, found 5-30-30-30-5" in told(
         "train", NEWRENO, *given
     )
     raw = ("train", WINDOW, "--set", "flow.0.cc.colour=1", "--out", str(tmp_path))
@@ -177,10 +177,10 @@ def test_tuples_that_a_training_does_not_have_are_refused(name: str, tmp_path: P
         sets = ("--set", f"flow.0.cc.{setting}", "--decisions", "10", "--out", str(tmp_path))
         return str(cli("train", name, *sets).stderr)
 
-    why = "does nothing here, for a training learns from each decision and its reward; allowed is"
+    why = "a training learns only from decisions and their rewards, so another value has no effect"
     for set_to in ("since-tuple", "since-congestion"):
-        assert f"`tuples`: {set_to} {why} per-decision" in told(f"tuples={set_to}")
-    assert f"`blamed`: lost-window {why} last-action" in told("blamed=lost-window")
+        assert f"`tuples`: expected per-decision, found {set_to}; {why}" in told(f"tuples={set_to}")
+    assert f"`blamed`: expected last-action, found lost-window; {why}" in told("blamed=lost-window")
     assert not told("tuples=per-decision")
     assert not told("blamed=last-action")
 
@@ -235,7 +235,7 @@ def test_weights_as_stable_baselines_names_them_play_as_they_do_outside(prefix: 
     assert env.outcome() == inside
     with_target = tensors | {f"q_net_target.{name}": tensor for name, tensor in tensors.items()}
     file.write_bytes(safetensors(with_target, env.inputs))
-    with pytest.raises(cl.ScenarioError, match="it holds two networks, `q_net"):
+    with pytest.raises(cl.ScenarioError, match="expected one network, found two, `q_net"):
         cl.run(LINK.format(cc=cc), seeds=1)
 
 

@@ -81,8 +81,8 @@ def test_each_subflow_has_learned_for_itself(tmp_path: Path) -> None:
 def test_weights_that_do_not_suit_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.safetensors"
     file.write_bytes(cl.run(LINK, [2]).weights["a/b", 2])
-    with pytest.raises(cl.ScenarioError, match="3-30-30-30-7; these settings need one of 5-50-50"):
+    with pytest.raises(cl.ScenarioError, match="5-50-50-50-50-50-4, found 3-30-30-30-7"):
         cl.run(LINK, 1, {"flow.0.cc": f'{{ name = "dqn-cubic", weights = "{file}" }}'})
     file.write_bytes(b"nothing")
-    with pytest.raises(cl.ScenarioError, match="it is no safetensors file"):
+    with pytest.raises(cl.ScenarioError, match="it is not a safetensors file"):
         cl.run(LINK, 1, {"flow.0.cc": f'{{ name = "dqn-newreno", weights = "{file}" }}'})

@@ -119,7 +119,9 @@ impl std::fmt::Display for Allowed {
             Allowed::Count(low, high) => write!(f, "a whole number from {low} to {high}"),
             Allowed::Flag => write!(f, "true or false"),
             Allowed::Word(words) => write!(f, "one of {}", words.join(", ")),
-            Allowed::Span(low, high) => write!(f, "a time with its unit from {low} to {high}, as \"200 ms\""),
+            Allowed::Span(low, high) => {
+                write!(f, "a time with its unit from {low} to {high}, such as \"200 ms\"")
+            }
             Allowed::File(kind) => write!(f, "the name of a {} file, or \"{}\"", kind.format, kind.none),
         }
     }

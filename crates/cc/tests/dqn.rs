@@ -251,13 +251,13 @@ fn weights_that_do_not_suit_are_refused() {
         (told("dqn-cubic", &given, &[("nodes", Value::Count(20))]), "5-20-20-20-20-20-4"),
         (
             told("dqn-cubic", &given, &[("state", Value::Word("raw"))]),
-            "these settings give it `ssthresh_segments,cwnd",
+            "expected a network with the inputs `ssthresh_segments,cwnd",
         ),
         (
             told("dqn-cubic", &given, &[("state", Value::Word("running"))]),
             "cannot be used with saved weights",
         ),
-        (told("dqn-cubic", &given, &[("policy", Value::Word("outside"))]), "weights of its own"),
+        (told("dqn-cubic", &given, &[("policy", Value::Word("outside"))]), "its own weights"),
     ];
     for (told, expected) in cases {
         let told = told.unwrap_err();

@@ -192,9 +192,9 @@ fn weights_that_do_not_suit_are_refused() {
     assert_eq!(told(&sizes, &inputs(), "play"), Ok(()));
     assert_eq!(told(&sizes, &inputs(), "learn"), Ok(()));
     let cases = [
-        (told(&sizes, &inputs(), "outside"), "an agent outside has weights of its own (policy = outside)"),
-        (told(&[5, 30, 5], &inputs(), "play"), "5-30-5; these settings need one of 5-30-30-30-5"),
-        (told(&sizes, "a,b", "play"), "it takes in `a,b`; these settings give it `cwnd_segments/1000,"),
+        (told(&sizes, &inputs(), "outside"), "an external agent has its own weights (policy = outside)"),
+        (told(&[5, 30, 5], &inputs(), "play"), "expected a network of 5-30-30-30-5, found 5-30-5"),
+        (told(&sizes, "a,b", "play"), "expected a network with the inputs `cwnd_segments/1000,"),
     ];
     for (told, expected) in cases {
         let told = told.expect_err("it does not suit");

@@ -44,7 +44,7 @@ pub fn bench(
         return if overrides.is_empty() {
             Ok(report)
         } else {
-            Err(format!("`{case}` is no scenario: nothing can be set"))
+            Err(format!("the case `{case}` is not a scenario, so nothing can be set"))
         };
     }
     let scenario = scenario(case, registry, queues, overrides)?;

@@ -70,7 +70,7 @@ impl Writer {
 
 /// Header and values of a file.
 pub(crate) fn split(file: &[u8]) -> Result<(Map<String, Value>, &[u8]), String> {
-    let no_safetensors = || "it is no safetensors file".to_owned();
+    let no_safetensors = || "it is not a safetensors file".to_owned();
     let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(no_safetensors)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| no_safetensors())?;
     let (header, data) = rest.split_at_checked(length).ok_or_else(no_safetensors)?;
@@ -85,10 +85,10 @@ pub(crate) fn numbers<T: Number<B>, const B: usize>(
     about: &Value,
     data: &[u8],
 ) -> Result<(Vec<usize>, Vec<T>), String> {
-    let wrong = || "is not described as safetensors has it".to_owned();
+    let wrong = || "has no valid description".to_owned();
     let dtype = about.get("dtype").and_then(Value::as_str).ok_or_else(wrong)?;
     if dtype != T::DTYPE {
-        return Err(format!("is of type {dtype}; {} is needed", T::DTYPE));
+        return Err(format!("has the wrong type: expected {}, found {dtype}", T::DTYPE));
     }
     let list = |key: &str| -> Option<Vec<usize>> {
         let list = about.get(key)?.as_array()?;

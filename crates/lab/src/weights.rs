@@ -51,7 +51,7 @@ pub fn decode(file: &[u8]) -> Result<Weights, String> {
     let inputs = header.get(METADATA).and_then(|metadata| metadata.get(INPUTS));
     let inputs = inputs.and_then(Value::as_str).ok_or_else(|| {
         format!(
-            "its metadata do not say what the network takes in; write it with metadata = {{\"{INPUTS}\": \"...\"}}"
+            "its metadata do not name the network's inputs; write it with metadata = {{\"{INPUTS}\": \"...\"}}"
         )
     })?;
     let layers = layers(&header, data)?;
@@ -75,11 +75,12 @@ fn layers(header: &Map<String, Value>, data: &[u8]) -> Result<BTreeMap<u64, Laye
     let mut layers: BTreeMap<u64, Layer> = BTreeMap::new();
     let mut prefix: Option<&str> = None;
     for (name, about) in header.iter().filter(|(name, _)| *name != METADATA) {
-        let (before, number, kind) = parts(name)
-            .ok_or_else(|| format!("its tensor `{name}` is no <number>.weight or <number>.bias"))?;
+        let (before, number, kind) = parts(name).ok_or_else(|| {
+            format!("expected a tensor called <number>.weight or <number>.bias, found `{name}`")
+        })?;
         let first = *prefix.get_or_insert(before);
         if first != before {
-            return Err(format!("it holds two networks, `{first}` and `{before}`; one is needed"));
+            return Err(format!("expected one network, found two, `{first}` and `{before}`"));
         }
         let tensor = tensor(about, data).map_err(|why| format!("its tensor `{name}` {why}"))?;
         let layer = layers.entry(number).or_default();
@@ -99,7 +100,7 @@ fn parts(name: &str) -> Option<(&str, u64, &str)> {
 fn tensor(about: &Value, data: &[u8]) -> Result<Tensor, String> {
     let (shape, values) = numbers::<f32, 4>(about, data)?;
     match values.iter().find(|value| !value.is_finite()) {
-        Some(value) => Err(format!("holds {value}; finite numbers are needed")),
+        Some(value) => Err(format!("is wrong: expected finite numbers, found {value}")),
         None => Ok(Tensor { shape, values }),
     }
 }
@@ -112,7 +113,7 @@ fn network(layers: &BTreeMap<u64, Layer>) -> Result<Mlp, String> {
             return Err(format!("its layer {number} lacks a weight or a bias"));
         };
         let [outputs, inputs] = weight.shape[..] else {
-            return Err(format!("its layer {number} is no linear layer: {:?}", weight.shape));
+            return Err(format!("its layer {number} is not a linear layer: {:?}", weight.shape));
         };
         let before = sizes.last().copied().unwrap_or(inputs);
         if before != inputs || bias.shape != [outputs] || outputs == 0 || inputs == 0 {
@@ -126,7 +127,7 @@ fn network(layers: &BTreeMap<u64, Layer>) -> Result<Mlp, String> {
         tensors.push((weight, bias));
     }
     if tensors.is_empty() {
-        return Err("it holds no layer".to_owned());
+        return Err("it contains no layers".to_owned());
     }
     let mut network = Mlp::zero(&sizes);
     for (layer, (weight, bias)) in tensors.into_iter().enumerate() {

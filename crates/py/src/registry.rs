@@ -27,7 +27,7 @@ pub(crate) fn queues() -> Queues {
 /// There is a queue of this name already.
 pub fn add_queue(kind: QueueKind) -> PyResult<()> {
     if queues().get(kind.name).is_some() {
-        let message = format!("there is a queue `{}` already; choose another name", kind.name);
+        let message = format!("there is already a queue `{}`; choose another name", kind.name);
         return Err(PyValueError::new_err(message));
     }
     QUEUES.write().unwrap_or_else(PoisonError::into_inner).add(kind);
@@ -37,7 +37,7 @@ pub fn add_queue(kind: QueueKind) -> PyResult<()> {
 /// Adds an algorithm of a name that none has.
 pub(crate) fn add_new(algorithm: Algorithm) -> PyResult<()> {
     if current().get(algorithm.name).is_some() {
-        let message = format!("there is an algorithm `{}` already; choose another name", algorithm.name);
+        let message = format!("there is already an algorithm `{}`; choose another name", algorithm.name);
         return Err(PyValueError::new_err(message));
     }
     add(algorithm);

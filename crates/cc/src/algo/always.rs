@@ -13,7 +13,7 @@ crate::parameters! {
     /// What can be set beside the parameters of the actions.
     pub struct AlwaysParams {
         action: u64 = 3, "action", Allowed::Count(0, 6), "",
-            "the action, from 0 on, the last one if it is beyond: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
+            "the action, counted from 0; a larger number means the last one: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
              one segment less, nothing, on with C, on with 3 C",
             "Seo and Cho 2024 equation (4): a = 3, the steeper cubic";
     }

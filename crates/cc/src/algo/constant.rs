@@ -37,7 +37,7 @@ pub fn algorithm() -> Algorithm {
         name: "constant",
         summary: "a window that never changes",
         source: "a control of this laboratory",
-        departures: &["RFC 5681's loss window after a timeout is not taken: the window is constant"],
+        departures: &["a timeout does not reduce the window to RFC 5681's loss window: it is constant"],
         params: ConstantParams::specs().into(),
         declares: Declaration { bounded: true, ..Declaration::PLAIN }.into(),
         build: Arc::new(|setup, settings| {

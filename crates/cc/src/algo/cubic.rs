@@ -26,11 +26,11 @@ crate::parameters! {
     /// What can be set.
     pub struct CubicParams {
         form: Form = Form::Rfc9438, "form", Allowed::Word(Form::WORDS), "",
-            "whose arithmetic: the RFC's real numbers, or the counting form of Linux or ns-3", "RFC 9438";
+            "arithmetic: the RFC's real numbers, or the counting form of Linux or ns-3", "RFC 9438";
         c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
             "how fast the cubic grows", "RFC 9438 section 5.1 (0.4)";
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
-            "what a congestion event leaves of the window", "RFC 9438 section 4.6 (0.7; Linux 717/1024)";
+            "share of the window that a congestion event leaves", "RFC 9438 section 4.6 (0.7; Linux 717/1024)";
         fast_convergence: bool = true, "fast_convergence", Allowed::Flag, "",
             "release bandwidth when the last maximum was not reached again", "RFC 9438 section 4.7";
         reno_friendly: bool = true, "reno_friendly", Allowed::Flag, "",
@@ -306,7 +306,7 @@ pub fn algorithm() -> Algorithm {
         departures: &[
             "form = linux: time is exact and the update is made at every ACK, where the kernel counts jiffies \
              and updates at most once in 31 ms while the window stands still; beta is 0.7, not 717/1024",
-            "form = rfc9438: slow start is left by Linux's HyStart, where the RFC advises HyStart++ (RFC 9406)",
+            "form = rfc9438: Linux's HyStart ends slow start, where the RFC recommends HyStart++ (RFC 9406)",
         ],
         params: CubicParams::specs().into(),
         declares: Classic::<Cubic>::DECLARATION.into(),

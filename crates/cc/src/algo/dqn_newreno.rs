@@ -61,7 +61,7 @@ pub fn algorithm() -> Algorithm {
         departures: &[
             "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \
-             833 in 50 s, and 2000 are waited for",
+             833 in 50 s, but learning waits for 2000",
             NO_SPAN,
         ],
         params: params.concat().into(),

@@ -13,7 +13,7 @@ crate::parameters! {
     /// What can be set.
     pub struct LiaParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
-            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs whatever they cover",
+            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
             "RFC 6356 section 3 (bytes); Linux mptcp_coupled (acks)";
         hystart: bool = false, "hystart", Allowed::Flag, "",
             "leave slow start by ACK train or delay, as cubic does", "RFC 6356 leaves slow start as it is";
@@ -88,7 +88,7 @@ pub fn algorithm() -> Algorithm {
         summary: "LIA: coupled subflows that together grow as one TCP on the best path",
         source: "RFC 6356; with counting = acks: Linux MPTCP v0.9x net/mptcp/mptcp_coupled.c",
         departures: &[
-            "alpha is computed at every ACK in real numbers, where the RFC advises once a window and mptcp_coupled.c has \
+            "alpha is computed at every ACK in real numbers, where the RFC advises once per window and mptcp_coupled.c has \
              fixed point and computes it when a window has changed by a segment",
             "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
             "with counting = acks the window grows by fractions, where mptcp_coupled.c counts ACKs up to W / alpha and one \

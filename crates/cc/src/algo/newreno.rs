@@ -32,7 +32,7 @@ crate::parameters! {
         half_of: HalfOf = HalfOf::FlightSize, "half_of", Allowed::Word(HalfOf::WORDS), "",
             "what is halved on a loss", "RFC 5681 equation (4) (flight-size); ns-3 TcpNewReno (pipe)";
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
-            "what makes the window grow: bytes acknowledged, or ACKs whatever they cover",
+            "what makes the window grow: bytes acknowledged, or ACKs regardless of how much they cover",
             "RFC 3465 (bytes); ns-3 TcpNewReno (acks)";
     }
 }
@@ -81,7 +81,7 @@ impl WindowRule for NewReno {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "newreno",
-        summary: "NewReno: one segment a round trip, half of FlightSize on a loss",
+        summary: "NewReno: one segment per round trip, half of FlightSize on a loss",
         source: "RFC 5681, RFC 6582; with counting = acks: ns-3.37 TcpNewReno",
         departures: &["recovery is the profile's (SACK and PRR by default), not RFC 6582's window inflation"],
         params: NewRenoParams::specs().into(),

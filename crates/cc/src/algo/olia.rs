@@ -13,7 +13,7 @@ crate::parameters! {
     /// What can be set.
     pub struct OliaParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
-            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs whatever they cover",
+            "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
             "as lia: RFC 6356 section 3 (bytes); Linux mptcp_olia (acks)";
     }
 }

@@ -46,7 +46,7 @@ pub fn algorithm() -> Algorithm {
         source: "a control of this laboratory, on the decision points and actions of Seo and Cho 2024 and \
                  Seo et al. 2022",
         departures: &[
-            "random throughout, where the papers' agents are so until 2000 tuples are stored, and with probability \
+            "random throughout, where the papers' agents are random until 2000 tuples are stored, and with probability \
              0.015 after that",
             "actions = newreno: acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
             "actions = cubic: no Reno-friendly region, as in the papers' equations and in ns-3 before 3.41",

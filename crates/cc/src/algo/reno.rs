@@ -80,11 +80,11 @@ impl WindowRule for Reno {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "reno",
-        summary: "Reno with byte counting: one segment a round trip, half the window on a loss",
+        summary: "Reno with byte counting: one segment per round trip, half the window on a loss",
         source: "RFC 5681, RFC 3465; Linux 6.18 net/ipv4/tcp_cong.c",
         departures: &[
             "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
-            "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments an ACK",
+            "slow start counts every byte acknowledged (as in Linux), where RFC 3465 stops at two segments per ACK",
         ],
         params: RenoParams::specs().into(),
         declares: Classic::<Reno>::DECLARATION.into(),

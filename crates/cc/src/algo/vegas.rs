@@ -24,13 +24,13 @@ crate::parameters! {
     /// What can be set.
     pub struct VegasParams {
         alpha: u64 = 2, "alpha", Allowed::Count(0, 1_000_000), "segments",
-            "with fewer of its own in the queue the window grows by one a round trip",
+            "with fewer of its own segments in the queue the window grows by one per round trip",
             "Linux tcp_vegas; Brakmo and Peterson 1995: 1 or 2";
         beta: u64 = 4, "beta", Allowed::Count(0, 1_000_000), "segments",
-            "with more of its own in the queue the window shrinks by one a round trip",
+            "with more of its own segments in the queue the window shrinks by one per round trip",
             "Linux tcp_vegas; Brakmo and Peterson 1995: 3 or 4";
         gamma: u64 = 1, "gamma", Allowed::Count(0, 1_000_000), "segments",
-            "with more of its own in the queue slow start ends",
+            "with more of its own segments in the queue slow start ends",
             "Linux tcp_vegas; Brakmo and Peterson 1995: one buffer";
         slow_start: SlowStart = SlowStart::EveryRtt, "slow_start", Allowed::Word(SlowStart::WORDS), "",
             "how often slow start doubles the window",
@@ -231,7 +231,7 @@ pub fn algorithm() -> Algorithm {
             "as in Linux: slow start doubles each round trip, where the paper doubles every other one (slow_start = \
              every-other-rtt), and its end closes the window to what the path carries",
             "unlike Linux: RTTs are exact, where the kernel counts microseconds and adds one",
-            "unlike Linux: a window that was not the limit is left alone (RFC 7661), where the kernel moves it",
+            "unlike Linux: a window that was not the limit does not change (RFC 7661), where the kernel moves it",
             "unlike Linux: after a timeout the window grows as Reno's until all is repaired, where the kernel may \
              stand still at ssthresh",
         ],

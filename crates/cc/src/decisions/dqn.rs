@@ -69,25 +69,25 @@ crate::parameters! {
             "until so many are stored nothing is learned, and a fresh network acts at random",
             "Seo and Cho 2024 section 3.1.1 (2000)";
         discount: f64 = 0.9, "gamma", Allowed::Number(0.0, 1.0), "",
-            "how much the value of the next state counts",
+            "weight of the next state's value",
             "decided: Seo et al. give none; 0.8 in ns3-ai's TCP example, 0.99 in Mnih et al. 2015";
         learning_rate: f64 = 1e-4, "learning_rate", Allowed::Number(0.0, 1.0), "",
             "Adam's step size",
             "Seo et al. give none; ns3-ai's TCP example has Adam with this";
         batch: u64 = 32, "batch", Allowed::Count(1, 1024), "tuples",
-            "tuples in a step of learning, one step a decision",
+            "tuples per learning step; one step per decision",
             "Seo et al. give none; 32 in ns3-ai's TCP example and in Mnih et al. 2015";
         replay: u64 = 2000, "replay", Allowed::Count(1, 10_000_000), "tuples",
-            "tuples that are kept",
+            "number of tuples kept",
             "Seo et al. give none; 2000 in ns3-ai's TCP example, which waits for as many";
         target_sync: u64 = 100, "target_sync", Allowed::Count(1, 1_000_000_000), "steps",
-            "steps of learning from one copy to the target network to the next; 1: no target network",
+            "learning steps between copies to the target network; 1: no target network",
             "Seo et al. name none; 100 in ns3-ai's TCP example; Mnih et al. 2013 have no target network (1)";
         dropout: f64 = 0.1, "dropout", Allowed::Number(0.0, 0.9), "",
             "share of each hidden layer that a step of learning leaves out",
             "Seo and Cho 2024 section 3.1.1 has dropout without a share; decided: 0.1";
         loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
-            "what an error costs",
+            "cost of an error",
             "Mnih et al. 2015 algorithm 1: the squared error; clipped in its methods (huber)";
         double: bool = false, "double", Allowed::Flag, "",
             "the learning network chooses the next action that the target network values",
@@ -160,11 +160,13 @@ pub fn suit(
     }
     if given.network.sizes() != sizes {
         let (found, needed) = (shown(given.network.sizes()), shown(sizes));
-        return Err(format!("it holds a network of {found}; these settings need one of {needed}"));
+        return Err(format!("expected a network of {needed}, found {found}"));
     }
     match inputs {
         Some(inputs) if given.inputs == inputs => Ok(()),
-        Some(inputs) => Err(format!("it takes in `{}`; these settings give it `{inputs}`", given.inputs)),
+        Some(inputs) => {
+            Err(format!("expected a network with the inputs `{inputs}`, found `{}`", given.inputs))
+        }
         None => {
             Err("running normalisation cannot be used with saved weights; choose another `state`".to_owned())
         }

@@ -41,7 +41,7 @@ crate::parameters! {
             "what a congestion event leaves of the window",
             "Seo and Cho 2024 section 3.1.1 (threshold) and table 2: 0.7; the same section has NewReno halve (0.5)";
         min_cwnd: u64 = 2, "min_cwnd", Allowed::Count(1, 2), "segments",
-            "no action leaves less of the window",
+            "smallest window that an action may leave",
             "the papers name no least window; two segments as for ssthresh in RFC 5681 equation (4)";
         below_ssthresh: BelowSsthresh = BelowSsthresh::SlowStart, "below_ssthresh",
             Allowed::Word(BelowSsthresh::WORDS), "",

@@ -52,7 +52,7 @@ impl Checkpoint {
         let training = header.get(METADATA).and_then(|metadata| metadata.get(TRAINING)?.as_str());
         let counters = file.take::<u64, 8>(COUNTERS)?;
         let [steps, made, warmup, decided, drawn, episode, seeds] = counters[..] else {
-            return Err(format!("its tensor `{COUNTERS}` has {} numbers, 7 are needed", counters.len()));
+            return Err(format!("its tensor `{COUNTERS}`: expected 7 numbers, found {}", counters.len()));
         };
         let powers = file.take::<f64, 8>("powers")?;
         let dqn = DqnState {
@@ -60,7 +60,7 @@ impl Checkpoint {
             target: file.take("target")?,
             first_moments: file.take("first_moments")?,
             second_moments: file.take("second_moments")?,
-            powers: powers.try_into().map_err(|_| "its tensor `powers` has not two numbers")?,
+            powers: powers.try_into().map_err(|_| "its tensor `powers`: expected two numbers")?,
             states: file.take("states")?,
             actions: file.take("actions")?,
             rewards: file.take("rewards")?,
@@ -112,7 +112,7 @@ mod tests {
             Checkpoint { training, dqn, episode: 1 << 63, actions: vec![4, 0, u32::MAX], seeds: 2 };
         let file = checkpoint.encode();
         assert_eq!(Checkpoint::decode(&file), Ok(checkpoint));
-        assert_eq!(Checkpoint::decode(b"no"), Err("it is no safetensors file".to_owned()));
+        assert_eq!(Checkpoint::decode(b"no"), Err("it is not a safetensors file".to_owned()));
         let weights = Writer::new(&[]).finish();
         assert_eq!(Checkpoint::decode(&weights), Err("it has no tensor `counters`".to_owned()));
         for cut in 0..file.len() {

@@ -247,18 +247,16 @@ impl Course {
             |(n, flow): &(usize, &Flow)| (*n, flow.kind.algorithm.name == self.environment.algorithm);
         if wanted.is_empty() {
             let first = lasting.first().map(stands);
-            return first.map(|first| vec![first]).ok_or_else(|| format!("{}: no flow lasts", self.file));
+            return first
+                .map(|first| vec![first])
+                .ok_or_else(|| format!("{}: expected a flow without `arrivals`, found none", self.file));
         }
         let one = |name: &String| {
             let found = lasting.iter().find(|(_, flow)| flow.names.contains(name)).map(stands);
             found.ok_or_else(|| {
                 let known: Vec<&str> =
                     lasting.iter().flat_map(|(_, flow)| &flow.names).map(String::as_str).collect();
-                format!(
-                    "{}: no flow that lasts is called `{name}`; there are {}",
-                    self.file,
-                    known.join(", ")
-                )
+                format!("{}: expected one of {1}, found `{name}`", self.file, known.join(", "))
             })
         };
         let mut found = wanted.iter().map(one).collect::<Result<Vec<_>, _>>()?;

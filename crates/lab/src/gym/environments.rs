@@ -59,7 +59,7 @@ pub const ENVIRONMENTS: &[Environment] = &[
         summary: "the whole window of a flow, from its first RTT sample on",
         decides: "at each ACK, each round trip or a fixed interval: flow.0.cc.decide",
         actions: &["stay", "half", "-10 segments", "+10 segments", "double"],
-        reward: "delivered less lost rate over the RTT, as a share of the largest rate at the smallest RTT",
+        reward: "delivered minus lost rate over the RTT, as a share of the largest rate over the smallest RTT",
         inputs: |_| Some(steered::inputs()),
     },
 ];
@@ -106,7 +106,7 @@ pub const RANGES: [Range; 4] = [
         low: 1e-6,
         high: 1e-3,
         meaning: "probability that a packet is lost at random",
-        source: "decided: none to speak of, up to a poor wireless link",
+        source: "decided: almost none, up to a poor wireless link",
     },
 ];
 
@@ -127,7 +127,7 @@ pub fn draw(seed: u64) -> [f64; RANGES.len()] {
 pub fn find(name: &str) -> Result<&'static Environment, String> {
     ENVIRONMENTS.iter().find(|environment| environment.name == name).ok_or_else(|| {
         let known: Vec<_> = ENVIRONMENTS.iter().map(|environment| environment.name).collect();
-        format!("no environment is called `{name}`; there are {}", known.join(", "))
+        format!("unknown environment `{name}`; allowed: {}", known.join(", "))
     })
 }
 

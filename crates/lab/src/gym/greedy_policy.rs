@@ -30,7 +30,7 @@ impl GreedyPolicy {
         let network = &self.weights.network;
         let (wanted, found) = (network.inputs(), observation.len());
         if wanted != found {
-            return Err(format!("the network takes in {wanted} numbers, found {found}"));
+            return Err(format!("expected {wanted} numbers for the network, found {found}"));
         }
         Ok(argmax(self.evaluation.outputs(network, observation).iter().copied()) as u32)
     }

@@ -67,7 +67,7 @@ pub(super) fn in_force(scenario: &Scenario, flow: &Flow) -> Result<Vec<(&'static
 }
 
 /// Why some links do not serve.
-const ONE: &str = "a link that episodes draw has one rate and one delay, which `info` and scores are of; \
+const ONE: &str = "a drawn link has one rate and one delay, which `info` and scores report; \
                    give a scenario for any other network";
 
 /// The rate; `None` where the link has no limit.

@@ -179,8 +179,8 @@ impl Player {
         let bits = |numbers: &[f32]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
         if bits(&self.observation) != bits(&played.observation) {
             return Err(format!(
-                "the episode with seed {seed} does not repeat itself: the simulator is another version, or a \
-                 controller decides by more than its facts"
+                "the episode with seed {seed} does not repeat itself: the simulator has another version, or a \
+                 controller depends on more than its facts"
             ));
         }
         Ok(last)

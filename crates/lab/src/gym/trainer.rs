@@ -57,10 +57,13 @@ impl Trainer {
                 let shown =
                     |sizes: &[usize]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
                 let (found, needed) = (shown(given.network.sizes()), shown(&sizes));
-                return Err(format!("it holds a network of {found}; the environment needs one of {needed}"));
+                return Err(format!("expected a network of {needed}, found {found}"));
             }
             Some(given) if given.inputs != inputs => {
-                return Err(format!("it takes in `{}`; the environment gives `{inputs}`", given.inputs));
+                return Err(format!(
+                    "expected a network with the inputs `{inputs}`, found `{}`",
+                    given.inputs
+                ));
             }
             Some(given) => given.network,
         };
@@ -76,7 +79,7 @@ impl Trainer {
     pub fn resumed(player: Player, seed: u64, checkpoint: Checkpoint) -> Result<Self, String> {
         let mut trainer = Self::new(player, seed, None)?;
         let other =
-            "it is of another training: environment, scenario, flow, settings and seed are to be the same";
+            "it belongs to another training: environment, scenario, flow, settings and seed must be the same";
         if checkpoint.training != trainer.identity() {
             return Err(other.to_owned());
         }
@@ -164,8 +167,8 @@ fn refuse_other_tuples(settings: &[(String, Value)]) -> Result<(), String> {
         let set = settings.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         if let Some(found) = set.filter(|found| **found != done) {
             return Err(format!(
-                "`{name}`: {found} does nothing here, for a training learns from each decision and its reward; \
-                 allowed is {done}, which need not be set"
+                "`{name}`: expected {done}, found {found}; a training learns only from decisions and their rewards, \
+                 so another value has no effect"
             ));
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn arrivals(item: &Item) -> Checked<Arrivals> {
 fn process(section: &mut Section) -> Checked<ArrivalProcess> {
     let Some(item) = section.item("parallel") else {
         if let Some(pause) = section.item("pause") {
-            return Err(pause.error("only transfers whose number is given by `parallel` pause"));
+            return Err(pause.error("`pause` needs `parallel`"));
         }
         return section.require("per_second", per_second).map(ArrivalProcess::PerSecond);
     };
@@ -42,7 +42,7 @@ fn process(section: &mut Section) -> Checked<ArrivalProcess> {
     let pause = section.get("pause", quantity::time);
     if let Some(rate) = section.item("per_second") {
         return Err(rate.error(
-            "flows come at random, `per_second`, or a number of them is there, `parallel`: not both",
+            "expected `per_second` (random arrivals) or `parallel` (a fixed number of flows), found both",
         ));
     }
     Ok(ArrivalProcess::Parallel { transfers: transfers?, pause: pause?.unwrap_or(Span::ZERO) })

@@ -117,7 +117,7 @@ fn under_way(bottleneck: &Bottleneck, duration: Span, problems: &Problems) {
     let packets = per_second * bottleneck.rtt.as_secs_f64();
     if packets > ODDLY_MANY_UNDER_WAY {
         let message = format!(
-            "its bandwidth-delay product is {:.1} million packets: so many are in memory at once; are the rate and \
+            "its bandwidth-delay product is {:.1} million packets, all in memory at once; are the rate and \
              the delays right?",
             packets / 1e6
         );

@@ -176,7 +176,7 @@ fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
             suited?;
             Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings: all? })
         }
-        _ => Err(item.needs("an algorithm's name, or { name = ..., and its parameters }")),
+        _ => Err(item.needs("an algorithm's name, or { name = ... } with its parameters")),
     }
 }
 
@@ -201,7 +201,7 @@ fn over(dialect: Vec<(String, Value)>, own: Vec<(String, Value)>) -> Vec<(String
 fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
     let own = options(item, &cx.tcp)?;
     if own.overhead != cx.tcp.overhead {
-        item.warn("`overhead` here holds for the flow's access link only: other links have that of [tcp] or their own");
+        item.warn("`overhead` here applies only to the flow's access link; other links use that of [tcp] or their own");
     }
     Ok(own)
 }
@@ -226,7 +226,8 @@ fn start(item: &Item, cx: &Context) -> Checked<Span> {
     let start = quantity::time(item)?;
     match cx.duration {
         Some(duration) if start >= duration => {
-            Err(item.error(format!("it would start at {start}, when the run of {duration} is over")))
+            Err(item
+                .error(format!("expected a start before the end of the run at {duration}, found {start}")))
         }
         _ => Ok(start),
     }
@@ -236,7 +237,7 @@ fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
     let stop = quantity::time(item)?;
     let start = start?.unwrap_or(Span::ZERO);
     if stop <= start {
-        Err(item.error(format!("it would stop at {stop}, but starts at {start}")))
+        Err(item.error(format!("expected a time after the start at {start}, found {stop}")))
     } else {
         Ok(stop)
     }
@@ -244,13 +245,11 @@ fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
 
 fn refuse_with_arrivals(section: &mut Section) -> Checked<()> {
     if let Some(item) = section.item("paths") {
-        return Err(item.error("the flows of an arrival process have one path each: give `path`"));
+        return Err(item.error("a flow with `arrivals` has a single path: give `path`"));
     }
     for key in ["bytes", "count"] {
         if let Some(item) = section.item(key) {
-            return Err(
-                item.error("an arrival process has the sizes and the number of its flows from `arrivals`")
-            );
+            return Err(item.error("with `arrivals`, the sizes and the number of the flows come from there"));
         }
     }
     Ok(())

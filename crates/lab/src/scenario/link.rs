@@ -132,7 +132,7 @@ fn capacity(section: &mut Section, role: &Role, cx: &Context) -> Checked<LinkCap
     let rate = section.get("rate", |item| steps(item, link_rate));
     let trace = section.get("trace", |item| Ok((traced(item, cx)?, item.clone())));
     match (rate?, trace?) {
-        (Some(_), Some((_, item))) => Err(item.error("a link has a `rate` or a `trace`, not both")),
+        (Some(_), Some((_, item))) => Err(item.error("expected a `rate` or a `trace`, found both")),
         (Some(rate), None) => {
             Ok(LinkCapacity { nominal: Some(rate.first()), served: Capacity::Rate(rate), trace: None })
         }
@@ -145,10 +145,7 @@ fn capacity(section: &mut Section, role: &Role, cx: &Context) -> Checked<LinkCap
 fn link_rate(item: &Item) -> Checked<Rate> {
     let rate = quantity::rate(item)?;
     if rate > ODDLY_FAST {
-        item.warn(format!(
-            "{} is faster than any link of today; is the unit right?",
-            quantity::show_rate(rate)
-        ));
+        item.warn(format!("{} is faster than any link today; is the unit right?", quantity::show_rate(rate)));
     }
     if rate < ODDLY_SLOW {
         item.warn(format!("{} is slower than a modem; is the unit right?", quantity::show_rate(rate)));
@@ -201,7 +198,7 @@ fn tell_repetition(item: &Item, period: Span, duration: Span) {
     if period < duration {
         let times = duration.0 as f64 / period.0 as f64;
         item.warn(format!(
-            "the trace of {period} is repeated: the run of {duration} goes through it {times:.1} times"
+            "the trace of {period} repeats: the run of {duration} goes through it {times:.1} times"
         ));
     }
 }

@@ -110,7 +110,7 @@ pub fn read(
 fn a_trace(file: &str) -> Problem {
     let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let message = format!(
-        "this is a trace, not a scenario; a scenario names it in a [[link]]: trace = \"{}\"",
+        "this is a trace, not a scenario; a scenario names a trace in a [[link]]: trace = \"{}\"",
         tree::shortened(&name)
     );
     Problem { file: file.into(), severity: Severity::Error, place: Place::Whole, key: String::new(), message }

@@ -26,13 +26,11 @@ fn name(item: &Item) -> Checked<String> {
     let proper = |c: char| is_visible(c) && c != '.' && c != '"';
     if name.trim() != name || name.is_empty() || name.chars().count() > LONGEST || !name.chars().all(proper) {
         return Err(item.needs(&format!(
-            "a name of 1 to {LONGEST} visible characters without dots, quotes and outer spaces"
+            "a name of 1 to {LONGEST} visible characters without dots, quotes, or blanks at its ends"
         )));
     }
     if name.starts_with(FORMULA) {
-        return Err(
-            item.needs("a name that does not begin with =, +, - or @, as a spreadsheet's formula does")
-        );
+        return Err(item.needs("a name that does not begin like a spreadsheet formula, with =, +, - or @"));
     }
     Ok(name.to_owned())
 }
@@ -58,7 +56,7 @@ pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
         let repeated = all.into_iter().find(|name| !taken.insert(name.clone()));
         if let Some(name) = repeated {
             let key = format!("{}.name", flow.origin.key);
-            problems.error(&flow.origin.at, &key, format!("another flow is called `{name}` already"));
+            problems.error(&flow.origin.at, &key, format!("another flow is already called `{name}`"));
         }
     }
 }

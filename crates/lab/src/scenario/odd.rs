@@ -75,8 +75,7 @@ fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
 fn unused_decision_delay(flow: &Flow, problems: &Problems) {
     let FlowKind { algorithm, settings, decision_delay, .. } = &flow.kind;
     if *decision_delay > Span::ZERO && algorithm.declaration(settings).spaces.is_none() {
-        let message =
-            format!("its `decision_delay` does nothing: `{}` does not decide by actions", algorithm.name);
+        let message = format!("its `decision_delay` has no effect: `{}` takes no actions", algorithm.name);
         problems.warn(&flow.origin.at, &flow.origin.key, message);
     }
 }

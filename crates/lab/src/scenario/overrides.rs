@@ -56,8 +56,9 @@ impl Override<'_> {
                 let set: Vec<_> = items[chosen].iter_mut().map(set_in).collect();
                 set.into_iter().collect()
             }
-            Kind::Table(_) if segment == EVERY => Err(self
-                .error("`*` is every entry of a list, as in `flow.*.cc`; there is no list here".to_owned())),
+            Kind::Table(_) if segment == EVERY => Err(self.error(
+                "`*` stands for every entry of a list, as in `flow.*.cc`; there is no list here".to_owned(),
+            )),
             Kind::Table(table) if rest.is_empty() => {
                 table.set(segment, value.clone());
                 Ok(())
@@ -85,9 +86,9 @@ impl Override<'_> {
             }
         }
         if segments.iter().any(|segment| segment.trim().is_empty()) {
-            return Err(
-                self.error("a key is as `duration`, `tcp.mss`, `flow.0.cc` or `link.NAME.rate`".to_owned())
-            );
+            return Err(self.error(
+                "expected a key such as `duration`, `tcp.mss`, `flow.0.cc` or `link.NAME.rate`".to_owned(),
+            ));
         }
         Ok(segments.into_iter().map(|segment| segment.trim().to_owned()).collect())
     }

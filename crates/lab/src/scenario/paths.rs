@@ -29,14 +29,14 @@ pub(crate) fn links(section: &mut Section, numbers: &LinkNumbers) -> Checked<Pat
         return Ok(Paths { links: vec![links], multipath: false });
     };
     if section.has("path") {
-        return Err(item.error("a flow has one `path`, or the `paths` of its subflows, not both"));
+        return Err(item.error("expected one `path`, or the `paths` of the subflows, found both"));
     }
     let Kind::List(_) = item.node.kind else {
-        return Err(item.needs("a list of paths, as [[\"long\"], [\"short\"]]"));
+        return Err(item.needs("a list of paths such as [[\"long\"], [\"short\"]]"));
     };
     let items = item.list()?;
     if items.is_empty() || items.len() > MOST_PATHS {
-        return Err(item.error(format!("{} paths; allowed are 1 to {MOST_PATHS}", items.len())));
+        return Err(item.error(format!("expected 1 to {MOST_PATHS} paths, found {}", items.len())));
     }
     let read: Vec<_> = items.iter().map(|item| path(item, numbers)).collect();
     Ok(Paths { links: read.into_iter().collect::<Checked<_>>()?, multipath: true })
@@ -44,7 +44,7 @@ pub(crate) fn links(section: &mut Section, numbers: &LinkNumbers) -> Checked<Pat
 
 fn path(item: &Item, numbers: &LinkNumbers) -> Checked<Vec<usize>> {
     let Kind::List(_) = item.node.kind else {
-        return Err(item.needs("a list of links, as [\"bottleneck\"]"));
+        return Err(item.needs("a list of links such as [\"bottleneck\"]"));
     };
     let items = item.list()?;
     if items.is_empty() {
@@ -54,7 +54,7 @@ fn path(item: &Item, numbers: &LinkNumbers) -> Checked<Vec<usize>> {
     let path = found.into_iter().collect::<Checked<Vec<_>>>()?;
     let mut crossed = BTreeSet::new();
     match path.iter().position(|link| !crossed.insert(*link)) {
-        Some(n) => Err(items[n].error("a path crosses a link once; this one is in it before")),
+        Some(n) => Err(items[n].error("a path crosses each link at most once; this one is already in it")),
         None => Ok(path),
     }
 }
@@ -84,7 +84,9 @@ pub(crate) fn access(
     let items = item.list()?;
     let links: Vec<_> = items.iter().map(read).collect();
     if items.len() != count {
-        return Err(item.error(format!("{} access links for {count} paths; give one for each", items.len())));
+        return Err(
+            item.error(format!("expected {count} access links, one for each path, found {}", items.len()))
+        );
     }
     links.into_iter().map(|link| link.map(Some)).collect()
 }

@@ -162,7 +162,7 @@ pub(crate) fn queue_size(item: &Item) -> Checked<QueueSize> {
     match unit {
         "bdp" => Ok(QueueSize::Bdp(size)),
         "packets" if size.fract() == 0.0 => Ok(QueueSize::Packets(size as u64)),
-        "packets" => Err(item.error("packets come whole")),
+        "packets" => Err(item.error("expected a whole number of packets")),
         _ => Ok(QueueSize::Bytes(size.round() as u64)),
     }
 }
@@ -175,29 +175,30 @@ fn measure(item: &Item, dimension: &Dimension) -> Checked<(f64, &'static str)> {
         Kind::Text(text) => text.trim(),
         Kind::Whole(_) | Kind::Real(_) => {
             let (found, units) = (item.node.kind.shown(), names.join(", "));
-            return Err(
-                item.error(format!("{noun} needs its unit, as \"{example}\"; found {found}; units: {units}"))
-            );
+            return Err(item.error(format!(
+                "expected {noun} with its unit, such as \"{example}\", found {found}; units: {units}"
+            )));
         }
-        _ => return Err(item.needs(&format!("{noun} with its unit, as \"{example}\""))),
+        _ => return Err(item.needs(&format!("{noun} with its unit, such as \"{example}\""))),
     };
     let (number, unit) = split(text);
     let Some(number) = number.filter(|number| number.is_finite()) else {
         let found = shortened(text);
         return Err(
-            item.error(format!("found \"{found}\"; allowed is {noun} with its unit, as \"{example}\""))
+            item.error(format!("expected {noun} with its unit, such as \"{example}\", found \"{found}\""))
         );
     };
     if unit.is_empty() {
-        return Err(
-            item.error(format!("{noun} needs its unit: \"{text}\" has none; units: {}", names.join(", ")))
-        );
+        return Err(item.error(format!(
+            "expected {noun} with its unit, found \"{text}\" without one; units: {}",
+            names.join(", ")
+        )));
     }
     let Some(&(name, factor)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(item.error(unknown_unit(unit, &names)));
     };
     if number < 0.0 {
-        return Err(item.error(format!("{noun} cannot be negative; found \"{text}\"")));
+        return Err(item.error(format!("{noun} cannot be negative, found \"{text}\"")));
     }
     let value = number * factor;
     if value > most.0 {

@@ -44,14 +44,17 @@ pub(crate) fn queue(item: &Item, queues: &Queues, host_allowed: bool) -> Checked
             return Ok(Queue::droptail(quantity::queue_size(item)?, item.origin()));
         }
         _ => {
-            return Err(item.needs("a size as \"1 bdp\", the name of a queue, or { kind = ..., size = ... }"));
+            return Err(
+                item.needs("a size such as \"1 bdp\", the name of a queue, or { kind = ..., size = ... }")
+            );
         }
     };
     let word = text.trim();
     match queues.get(word) {
         _ if word == HOST && host_allowed => Ok(Queue::unlimited(true)),
         _ if word == HOST => {
-            Err(item.error("only an access link has the queue \"host\": it holds its own sender back"))
+            Err(item
+                .error("only an access link may have the queue \"host\", which holds its own sender back"))
         }
         Some(kind) => Ok(by_default(kind, item.origin())),
         None if word.starts_with(char::is_alphabetic) && word != UNLIMITED => {
@@ -104,7 +107,7 @@ fn limit_as_size(section: &mut Section, specs: &[ParamSpec]) -> Checked<Option<(
     let limited = section.has(LIMIT);
     match size? {
         Some(_) if limited => {
-            Err(section.error("`size` and `limit` are two names for one thing: give one of them"))
+            Err(section.error("expected `size` or `limit`, which mean the same, found both"))
         }
         size => Ok(size),
     }

@@ -25,7 +25,7 @@ impl<'a> Item<'a> {
     pub(crate) fn needs(&self, what: &str) -> Reported {
         match &self.node.kind {
             Kind::Broken => Reported,
-            kind => self.error(format!("found {}; allowed is {what}", kind.shown())),
+            kind => self.error(format!("expected {what}, found {}", kind.shown())),
         }
     }
 

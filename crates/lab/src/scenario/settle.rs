@@ -99,7 +99,8 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
     if let Limit::Bytes(bytes) = limit
         && bytes < packet
     {
-        let message = format!("{bytes} bytes hold no packet: a full one has {packet} bytes on this link");
+        let message =
+            format!("expected at least one full packet, {packet} bytes on this link, found {bytes} bytes");
         problems.error(&origin.at, &origin.key, message);
     }
     if let Some(rate) = link.nominal {
@@ -163,7 +164,7 @@ fn apply(queue: &mut QueueSpec, limit: Limit) -> Result<(), String> {
             let value = Value::Count(packets);
             let specs = (queue.kind.params)();
             if let Some(spec) = specs.iter().find(|spec| spec.name == LIMIT && !spec.allowed.admits(&value)) {
-                return Err(format!("the size is {packets} packets; allowed is {}", spec.allowed));
+                return Err(format!("expected {}, found {packets} packets", spec.allowed));
             }
             queue.settings.push((LIMIT.to_owned(), value));
         }

@@ -18,16 +18,16 @@ pub(crate) fn steps<T: Copy>(item: &Item, read: fn(&Item) -> Checked<T>) -> Chec
     match steps.first() {
         None => return Err(item.error("a list of steps needs at least one: { at = \"0 s\", value = ... }")),
         Some((first, _)) if *first != Span::ZERO => {
-            return Err(items[0].error(format!("the first step is at \"0 s\", not at {first}")));
+            return Err(items[0].error(format!("expected the first step at \"0 s\", found {first}")));
         }
         Some(_) => {}
     }
     if let Some(n) = (1..steps.len()).find(|&n| steps[n].0 <= steps[n - 1].0) {
         let (this, before) = (steps[n].0, steps[n - 1].0);
-        return Err(items[n].error(format!("steps go forward in time: {this} comes after {before}")));
+        return Err(items[n].error(format!("the times of steps must increase: {this} comes after {before}")));
     }
     let timed = steps.into_iter().map(|(at, value)| (Time(at.0), value)).collect();
-    Schedule::steps(timed).ok_or_else(|| item.error("steps go forward in time from \"0 s\""))
+    Schedule::steps(timed).ok_or_else(|| item.error("the times of steps must increase from \"0 s\""))
 }
 
 fn step<T>(item: &Item, read: fn(&Item) -> Checked<T>) -> Checked<(Span, T)> {

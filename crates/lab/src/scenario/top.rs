@@ -134,7 +134,7 @@ fn read_links(
 fn proper_name(name: &Option<String>, section: &mut Section, taken: &mut BTreeSet<String>) -> Checked<()> {
     match name {
         Some(name) if !taken.insert(name.clone()) => {
-            Err(section.error(format!("another link is called `{name}` already")))
+            Err(section.error(format!("another link is already called `{name}`")))
         }
         None if !section.has("name") => Err(section.missing("name")),
         _ => Ok(()),
@@ -153,7 +153,7 @@ fn warmup(item: &Item, duration: Checked<Span>) -> Checked<Span> {
     let warmup = quantity::time(item)?;
     match duration {
         Ok(duration) if warmup >= duration => {
-            Err(item.error(format!("a warm-up of {warmup} leaves nothing of a run of {duration}")))
+            Err(item.error(format!("expected a time shorter than the run of {duration}, found {warmup}")))
         }
         _ => Ok(warmup),
     }

@@ -24,7 +24,7 @@ pub(crate) fn given(item: &Item, kind: &FileKind, spec: &ParamSpec, cx: &Context
     read.map_err(|error| item.error(format!("cannot read {name}: {error}")))?;
     if content.len() as u64 > MAX_BYTES {
         return Err(
-            item.error(format!("{name}: more than {} MB, which no network here has", MAX_BYTES >> 20))
+            item.error(format!("{name}: more than {} MB, larger than any network here", MAX_BYTES >> 20))
         );
     }
     let weights = decode(&content).map_err(|why| item.error(format!("{name}: {why}")))?;

@@ -26,7 +26,7 @@ pub static BUILT_IN: [BuiltIn; 2] = [
     },
     BuiltIn {
         name: "synthetic:lte-up",
-        summary: "its uplink: 60 s, about 5 Mbit/s, with short outages",
+        summary: "the uplink of a moving LTE receiver: 60 s, about 5 Mbit/s, with short outages",
         text: LazyLock::new(|| synthetic(&Synthetic::LTE_UP)),
     },
 ];

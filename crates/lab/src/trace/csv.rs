@@ -13,7 +13,7 @@ const FASTEST: f64 = 1e9;
 const MOST_STEPS: u128 = 20_000_000;
 
 /// What is said of the CSV of a spreadsheet in a country that writes 0,5 for a half.
-pub(super) const SEMICOLONS: &str = "it has semicolons; allowed is a comma between the two: `seconds,Mbit/s`";
+pub(super) const SEMICOLONS: &str = "expected a comma between the two, `seconds,Mbit/s`, found semicolons";
 
 #[derive(Clone, Copy)]
 struct Row {
@@ -30,7 +30,7 @@ pub(super) fn read(
     let next = if titles { lines.next()? } else { Some(first.to_owned()) };
     let cycle = Cycle::read(next, lines, until)?;
     let steps = cycle.repeated(until)?;
-    let schedule = Schedule::steps(steps).ok_or("its times must go forward")?;
+    let schedule = Schedule::steps(steps).ok_or("its times must increase")?;
     let mean = cycle.mean();
     if mean == Rate(0) {
         return Err("every rate is 0, or nearly so".to_owned());
@@ -65,7 +65,7 @@ impl Cycle {
 
     fn begin(row: Row) -> Result<Self, String> {
         if row.at != Span::ZERO {
-            return Err(format!("the first time must be 0, not {}", row.at.as_secs_f64()));
+            return Err(format!("expected 0 as the first time, found {}", row.at.as_secs_f64()));
         }
         let kept = vec![row];
         Ok(Self { kept, rows: 1, last: row, held: Span::ZERO, bits: 0.0 })
@@ -73,7 +73,7 @@ impl Cycle {
 
     fn extended(mut self, row: Row, until: Span) -> Result<Self, String> {
         if row.at <= self.last.at {
-            return Err(format!("{} comes after {}: the times must go forward", row.at, self.last.at));
+            return Err(format!("{} comes after {}: the times must increase", row.at, self.last.at));
         }
         self.held = row.at.saturating_sub(self.last.at);
         self.bits += self.last.rate.0 as f64 * self.held.as_secs_f64();
@@ -82,7 +82,7 @@ impl Cycle {
         }
         // Before they fill the memory.
         if self.kept.len() as u128 > MOST_STEPS {
-            return Err(format!("the run would have more than {MOST_STEPS} steps; allowed are {MOST_STEPS}"));
+            return Err(format!("expected at most {MOST_STEPS} steps within the run, found more"));
         }
         Ok(Self { rows: self.rows + 1, last: row, ..self })
     }
@@ -107,7 +107,7 @@ impl Cycle {
         let steps = u128::from(cycles) * self.kept.len() as u128;
         if steps > MOST_STEPS {
             return Err(format!(
-                "its cycle is so short that the run would have {steps} steps; allowed are {MOST_STEPS}"
+                "expected at most {MOST_STEPS} steps within the run, found {steps}: its cycle is very short"
             ));
         }
         let period = self.period().unwrap_or(Span::ZERO);
@@ -122,15 +122,15 @@ fn row(line: &str) -> Result<Row, String> {
         return Err(SEMICOLONS.to_owned());
     }
     let shown: String = line.chars().take(40).collect();
-    let wrong = || format!("`{shown}` is not `seconds,Mbit/s`");
+    let wrong = || format!("expected `seconds,Mbit/s`, found `{shown}`");
     let (seconds, rate) = line.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(wrong);
     let (seconds, mbit) = (number(seconds)?, number(rate)?);
     if !(0.0..=LATEST).contains(&seconds) {
-        return Err(format!("{seconds} s is not between 0 and {LATEST} s"));
+        return Err(format!("expected a time from 0 to {LATEST} s, found {seconds} s"));
     }
     if mbit < 0.0 {
-        return Err(format!("a rate cannot be negative; found {mbit}"));
+        return Err(format!("a rate cannot be negative, found {mbit}"));
     }
     if mbit > FASTEST {
         return Err(format!("{} Mbit/s is too fast", rate.trim()));

@@ -33,7 +33,7 @@ fn read_up_to(
     while let Some(line) = next {
         let ms = milliseconds(&line).map_err(|message| lines.wrong(&message))?;
         if ms < last {
-            return Err(lines.wrong(&format!("{ms} ms comes after {last} ms: the times must not go back")));
+            return Err(lines.wrong(&format!("{ms} ms comes after {last} ms: the times must not decrease")));
         }
         // One is kept in any case: a link without any opportunity would be none.
         if at.is_empty() || Span::from_millis(ms) <= until {
@@ -41,7 +41,7 @@ fn read_up_to(
         }
         if at.len() > most {
             return Err(
-                lines.wrong(&format!("more opportunities within the run than the {most} that are allowed"))
+                lines.wrong(&format!("expected at most {most} opportunities within the run, found more"))
             );
         }
         (count, last) = (count + 1, ms);
@@ -65,7 +65,7 @@ fn kept_period(at: &[Time], count: u64, until: Span) -> Option<Span> {
 fn milliseconds(line: &str) -> Result<u64, String> {
     let shown: String = line.chars().take(40).collect();
     if line.is_empty() || !line.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("`{shown}` is not a whole number of milliseconds"));
+        return Err(format!("expected a whole number of milliseconds, found `{shown}`"));
     }
     let ms = line.parse().ok().filter(|ms| *ms <= LATEST);
     ms.ok_or_else(|| format!("{shown} ms is too late"))
@@ -83,7 +83,7 @@ mod tests {
             let first = lines.next().unwrap().unwrap();
             read_up_to(most, &first, &mut lines, Span::from_secs(1)).unwrap_err()
         };
-        assert_eq!(up_to(2), "line 3: more opportunities within the run than the 2 that are allowed");
-        assert!(up_to(3).starts_with("line 5: `no number"));
+        assert_eq!(up_to(2), "line 3: expected at most 2 opportunities within the run, found more");
+        assert!(up_to(3).starts_with("line 5: expected a whole number of milliseconds, found `no number"));
     }
 }

@@ -51,25 +51,25 @@ fn each_mistake_is_told() {
     let end = infinite.len();
     infinite[end - 4..].copy_from_slice(&f32::INFINITY.to_le_bytes());
     let cases = [
-        (vec![], "it is no safetensors file"),
-        (vec![255; 20], "it is no safetensors file"),
-        (file("[1]", 0), "it is no safetensors file"),
-        (file("{}", 0), "do not say what the network takes in"),
-        (file(&with(""), 0), "it holds no layer"),
-        (changed("0.bias", "bias"), "`bias` is no <number>.weight"),
-        (changed("0.bias", "0.scale"), "`0.scale` is no <number>.weight"),
-        (changed("0.bias", "a.0.bias"), "two networks"),
+        (vec![], "it is not a safetensors file"),
+        (vec![255; 20], "it is not a safetensors file"),
+        (file("[1]", 0), "it is not a safetensors file"),
+        (file("{}", 0), "do not name the network's inputs"),
+        (file(&with(""), 0), "it contains no layers"),
+        (changed("0.bias", "bias"), "<number>.weight or <number>.bias, found `bias`"),
+        (changed("0.bias", "0.scale"), "<number>.weight or <number>.bias, found `0.scale`"),
+        (changed("0.bias", "a.0.bias"), "expected one network, found two"),
         (changed("0.bias", "1.bias"), "layer 0 lacks a weight or a bias"),
-        (changed("F32", "F64"), "is of type F64; F32 is needed"),
+        (changed("F32", "F64"), "expected F32, found F64"),
         (changed("[4,8]", "[4,12]"), "lies beyond the end"),
         (changed("[4,8]", "[8,4]"), "lies beyond the end"),
-        (changed("[4,8]", "[4]"), "not described"),
+        (changed("[4,8]", "[4]"), "has no valid description"),
         (changed("[4,8]", "[2,8]"), "has 6 bytes for a shape of [1]"),
-        (changed("[1,1]", "[1]"), "no linear layer"),
+        (changed("[1,1]", "[1]"), "not a linear layer"),
         (changed("[1,1]", "[1,18446744073709551615]"), "bytes for a shape"),
         (changed(r#""shape":[1]"#, r#""shape":[1,1]"#), "does not fit"),
         (changed("[1,1],\"data_offsets\":[0,4]", "[0,1],\"data_offsets\":[0,0]"), "does not fit"),
-        (infinite, "holds inf; finite numbers are needed"),
+        (infinite, "expected finite numbers, found inf"),
     ];
     for (bytes, expected) in cases {
         let told = decode(&bytes).unwrap_err();

@@ -67,8 +67,12 @@ fn mistakes_about_a_new_kind_are_told() {
             "1",
             "unknown key `ods`; did you mean `odds`? Allowed: kind, odds, size, target",
         ),
-        ("link.wan.queue.odds", "2", "found 2; allowed is a number from 0 to 1"),
-        ("link.wan.queue.size", "10 B", "10 bytes hold no packet"),
+        ("link.wan.queue.odds", "2", "expected a number from 0 to 1, found 2"),
+        (
+            "link.wan.queue.size",
+            "10 B",
+            "expected at least one full packet, 1500 bytes on this link, found 10 bytes",
+        ),
     ] {
         let (scenario, problems) = told(&[(key, value)]);
         assert!(scenario.is_none() && problems.len() == 1, "{key} = {value}: {problems:#?}");

@@ -252,7 +252,7 @@ impl Random {
     fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> PyResult<T> {
         let mut rng = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outside =
-            || PyRuntimeError::new_err("the random stream of a flow is there during its callbacks only");
+            || PyRuntimeError::new_err("a flow's random stream can only be used during its callbacks");
         rng.as_mut().map(draw).ok_or_else(outside)
     }
 }

@@ -9,7 +9,7 @@ use pyo3::types::{PyFloat, PyInt, PyString};
 pub(super) fn whole(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, least: u64) -> PyResult<u64> {
     let value = of.getattr(name)?;
     as_whole(&value).filter(|n| *n >= least).ok_or_else(|| {
-        let needed = format!("a finite number from {least} on is needed");
+        let needed = format!("a finite number from {least} on");
         refused(&value, name, &needed)
     })
 }
@@ -31,7 +31,7 @@ pub(super) fn moment(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyRes
         return Ok(None);
     }
     let seconds = as_real(&value).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-    let needed = "the simulated time in seconds, or None, is needed";
+    let needed = "the simulated time in seconds, or None";
     let nanos = seconds.ok_or_else(|| refused(&value, name, needed))? * 1e9;
     Ok(Some(Time(nanos.round() as u64)))
 }
@@ -42,7 +42,7 @@ pub(super) fn probe(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResu
     if value.is_none() {
         return Ok(f64::NAN);
     }
-    as_real(&value).ok_or_else(|| refused(&value, name, "a probe is a number or None"))
+    as_real(&value).ok_or_else(|| refused(&value, name, "a number or None"))
 }
 
 fn as_whole(value: &Bound<'_, PyAny>) -> Option<u64> {
@@ -64,5 +64,5 @@ fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {
 
 fn refused(value: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, needed: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "not a number".to_owned(), |repr| repr.to_string());
-    PyValueError::new_err(format!("self.{name} is {shown}; {needed}"))
+    PyValueError::new_err(format!("self.{name}: expected {needed}, found {shown}"))
 }

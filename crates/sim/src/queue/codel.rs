@@ -12,11 +12,11 @@ cwndlab_cc::parameters! {
     /// What can be set of CoDel.
     pub struct CodelParams {
         limit: u64 = 1000, "limit", Allowed::Count(1, 100_000_000), "packets",
-            "the most that waits", "Linux sch_codel";
+            "most packets that may wait", "Linux sch_codel";
         target: Span = Span::from_millis(5), "target", Allowed::Span(Span::from_micros(1), Span::from_secs(10)), "time",
             "acceptable standing delay", "RFC 8289 section 4";
         interval: Span = Span::from_millis(100), "interval", Allowed::Span(Span::from_micros(10), Span::from_secs(100)), "time",
-            "how long the delay must stand before a drop", "RFC 8289 section 4";
+            "how long the delay must stay above the target before a drop", "RFC 8289 section 4";
         ecn: bool = false, "ecn", Allowed::Flag, "",
             "mark ECN-capable packets instead of dropping them", "RFC 8289; off as in Linux sch_codel";
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// How scenarios know it.
 pub const QUEUE: QueueKind = QueueKind {
     name: "droptail",
-    summary: "first in, first out; what does not fit is dropped",
+    summary: "first in, first out; packets that do not fit are dropped",
     source: "Linux sch_fifo (pfifo, bfifo); ns-3 DropTailQueue",
     departures: &[
         "a packet leaves the queue when its sending begins: below Linux's queue the driver's ring holds more",

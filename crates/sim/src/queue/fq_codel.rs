@@ -15,19 +15,19 @@ cwndlab_cc::parameters! {
     /// What can be set of FQ-CoDel.
     pub struct FqCodelParams {
         limit: u64 = 10_240, "limit", Allowed::Count(1, 100_000_000), "packets",
-            "the most that waits in all", "RFC 8290 section 5.2";
+            "most packets that may wait in all queues together", "RFC 8290 section 5.2";
         flows: u64 = 1024, "flows", Allowed::Count(1, 65_536), "queues",
             "queues that flows are hashed to", "RFC 8290 section 5.2";
         quantum: u64 = 1514, "quantum", Allowed::Count(64, 100_000), "bytes",
-            "what a queue may send a turn", "RFC 8290 section 5.2";
+            "bytes that a queue may send per turn", "RFC 8290 section 5.2";
         target: Span = Span::from_millis(5), "target", Allowed::Span(Span::from_micros(1), Span::from_secs(10)), "time",
             "acceptable standing delay of a queue", "RFC 8290 section 5.2";
         interval: Span = Span::from_millis(100), "interval", Allowed::Span(Span::from_micros(10), Span::from_secs(100)), "time",
-            "how long the delay must stand before a drop", "RFC 8290 section 5.2";
+            "how long the delay must stay above the target before a drop", "RFC 8290 section 5.2";
         ecn: bool = true, "ecn", Allowed::Flag, "",
             "mark ECN-capable packets instead of dropping them", "RFC 8290 section 5.2";
         perfect_hash: bool = false, "perfect_hash", Allowed::Flag, "",
-            "a queue of its own for each flow: no collisions", "an option of this laboratory";
+            "a separate queue for each flow, without collisions", "an option of this laboratory";
     }
 }
 
@@ -37,12 +37,12 @@ pub const QUEUE: QueueKind = QueueKind {
     summary: "FQ-CoDel (RFC 8290)",
     source: "RFC 8290 with the CoDel of RFC 8289",
     departures: &[
-        "flows are told apart by number and direction, hashed with a key for each link and seed, where the RFC \
+        "flows are distinguished by number and direction, hashed with a key for each link and seed, where the RFC \
          hashes addresses and ports: collisions are as likely, but not between the same flows",
         "a turn ends at zero credits, as in Linux, where the RFC has a negative number: a quantum of one packet is \
          one packet",
         "an overflow drops half the packets of the fattest queue, as the RFC has it, where Linux counts the half \
-         in bytes; Linux's second limit, on memory, is not there",
+         in bytes; Linux's second limit, on memory, is not modelled",
     ],
     params: FqCodelParams::specs,
     sizing: Sizing::Limit,

@@ -32,7 +32,7 @@ pub const QUEUE: QueueKind = QueueKind {
     departures: &[
         "the hash is this laboratory's, with a key for each link and seed, not Murmur3 of addresses and ports",
         "CoDel's time is exact, where ns-3's goes in ticks of 1.024 us that wrap after 4398 s",
-        "CoDel drops when the delay has stood for the interval, where in ns-3 it must have stood strictly longer",
+        "CoDel drops when the delay has been too long for the interval, where ns-3 waits strictly longer",
         "the inverse square root takes one Newton step, as in ns-3, but is not cut to 16 bits",
     ],
     params: Ns3DefaultParams::specs,

@@ -45,7 +45,7 @@ cwndlab_cc::parameters! {
         header: u64 = 52, "header", Allowed::Count(0, 200), "bytes",
             "IP and TCP headers of a data segment and of an ACK", "IPv4 20, TCP 20, timestamps 12";
         overhead: u64 = 0, "overhead", Allowed::Count(0, 200), "bytes",
-            "what links carry for each packet beside it (a link's own `overhead` goes before)", "linux: none; ns3: 2 of PPP";
+            "bytes that links carry in addition to each packet (a link's own `overhead` takes precedence)", "linux: none; ns3: 2 of PPP";
         initial_window: u64 = 10, "initial_window", Allowed::Count(1, 100_000), "segments",
             "window at the start", "RFC 6928";
         initial_ssthresh: u64 = u64::MAX, "initial_ssthresh", Allowed::Count(2, u64::MAX), "segments",
@@ -59,11 +59,11 @@ cwndlab_cc::parameters! {
         rto_max: Span = Span::from_secs(120), "rto_max", Allowed::Span(Span::from_secs(1), Span::from_secs(3600)), "time",
             "ceiling of the backed-off timeout", "Linux TCP_RTO_MAX";
         timer_restart: bool = true, "timer_restart", Allowed::Flag, "",
-            "the timer runs anew when the first segment is sent again", "Linux tcp_xmit_retransmit_queue, Linux 2.2 tcp_fast_retrans; not in ns-3";
+            "restart the timer when the first segment is retransmitted", "Linux tcp_xmit_retransmit_queue, Linux 2.2 tcp_fast_retrans; not in ns-3";
         delayed_ack: u64 = 2, "delayed_ack", Allowed::Count(1, 64), "segments",
             "segments that one ACK acknowledges; 1 turns delaying off", "RFC 5681 section 4.2";
         delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
-            "how long an ACK is held back at most", "Linux TCP_DELACK_MIN; ns-3 200 ms";
+            "longest delay of an ACK", "Linux TCP_DELACK_MIN; ns-3 200 ms";
         quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
             "acknowledge every segment while the receive window still grows", "Linux tcp_grow_window";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
@@ -77,7 +77,7 @@ cwndlab_cc::parameters! {
         loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",
             "by time or by count", "RFC 8985; RFC 6675";
         timestamps: bool = true, "timestamps", Allowed::Flag, "",
-            "tell which transmission an ACK answers; their 12 bytes are a part of `header`", "RFC 7323";
+            "show which transmission an ACK answers; their 12 bytes are part of `header`", "RFC 7323";
         tail_loss_probe: bool = true, "tail_loss_probe", Allowed::Flag, "",
             "probe after two SRTT of silence", "RFC 8985 section 7";
         limited_transmit: bool = true, "limited_transmit", Allowed::Flag, "",
@@ -85,17 +85,17 @@ cwndlab_cc::parameters! {
         recovery: Recovery = Recovery::Prr, "recovery", Allowed::Word(Recovery::WORDS), "",
             "how much recovery sends", "RFC 9937";
         undo: bool = true, "undo", Allowed::Flag, "",
-            "take a spurious reduction back, seen by timestamps or DSACK", "RFC 3522, RFC 3708";
+            "undo a spurious reduction, detected by timestamps or DSACK", "RFC 3522, RFC 3708";
         pacing: bool = false, "pacing", Allowed::Flag, "",
-            "spread a window over the round trip: 2 windows a round trip in slow start, 1.2 after", "Linux with sch_fq; off without";
+            "spread a window over the round trip: 2 windows per round trip in slow start, 1.2 after", "Linux with sch_fq; off without";
         ecn: bool = false, "ecn", Allowed::Flag, "",
-            "send ECN-capable data and reduce once a round trip when marks are echoed", "RFC 3168";
+            "send ECN-capable data and reduce once per round trip when marks are echoed", "RFC 3168";
         window_validation: bool = true, "window_validation", Allowed::Flag, "",
             "no growth of a window that was not used; restart after idle", "RFC 7661, RFC 2861";
         clock: Span = Span::ZERO, "clock", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
-            "grain of RTT samples, which each connection has a phase of; 0 s is exact", "exact; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
+            "granularity of RTT samples, with a different phase for each connection; 0 s is exact", "exact; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
         clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
-            "what a sample of no tick of a coarse clock counts as", "Linux, ns-3: 1 us; Linux 2.2: a tick";
+            "value of a sample of zero ticks of a coarse clock", "Linux, ns-3: 1 us; Linux 2.2: a tick";
     }
 }
 
@@ -161,7 +161,7 @@ pub const PROFILES: &[Profile] = &[
             "the receive buffer has no limit unless one is set, and there is no send buffer: as if tcp_rmem and \
              tcp_wmem were large",
             "clocks are exact, where the kernel's timers go by jiffies and its RTTs by microseconds",
-            "spurious timeouts are seen by timestamps and DSACK; F-RTO (RFC 5682) is not modelled as such",
+            "spurious timeouts are detected by timestamps and DSACK; F-RTO (RFC 5682) is not modelled as such",
             "the handshake is simulated, the end of a connection is not",
         ],
         options: &[],
@@ -222,7 +222,7 @@ pub const PROFILES: &[Profile] = &[
             "each connection has a clock of its own phase, where those of a host share one",
             "an ACK is delayed for two segments or 200 ms, where the kernel adapts the time and acknowledges every \
              segment at the start",
-            "a timeout is taken for genuine, and no window is left for idle time, as in that kernel; the window \
+            "a timeout counts as genuine, and idle time does not reduce the window, as in that kernel; the window \
              itself has fractions of a segment, where the kernel's is whole",
             "the receive buffer has no limit unless one is set, where the kernel's has 64 kB",
             "the handshake is simulated, the end of a connection is not",

@@ -343,7 +343,7 @@ pub fn algorithm() -> Algorithm {
              values, and two for 5 to 10 rounds",
             "unlike Linux: a timeout leaves a window of one segment (RFC 5681), where the kernel adds what is still in \
              flight, and an undo restores the window at once, where the kernel waits for the next ACK",
-            "unlike Linux: what the pacing clock holds back is not in flight here, so nothing is taken off for it",
+            "unlike Linux: data held back by the pacing clock are not in flight here, so nothing is subtracted for them",
         ],
         params: Bbr1Params::specs().into(),
         declares: Bbr1::DECLARATION.into(),

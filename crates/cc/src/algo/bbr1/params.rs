@@ -22,18 +22,18 @@ crate::parameters! {
             "the bandwidth is the largest sample that is not older than this",
             "Linux tcp_bbr bbr_bw_rtts: a gain cycle and two more";
         extra_acked_gain: f64 = 1.0, "extra_acked_gain", Allowed::Number(0.0, 10.0), "",
-            "how much of what is acknowledged beyond the model is added to the window",
+            "how much of the data acknowledged beyond the model is added to the window",
             "Linux tcp_bbr bbr_extra_acked_gain; not in Cardwell et al. 2016 (0)";
         min_rtt_window: Span = Span::from_secs(10), "min_rtt_window",
             Allowed::Span(Span::from_millis(100), Span::from_secs(1000)), "s",
-            "after so long without confirmation the smallest RTT is measured anew, in ProbeRTT",
+            "time without confirmation after which ProbeRTT measures the smallest RTT again",
             "Linux tcp_bbr bbr_min_rtt_win_sec";
         min_rtt_refresh: Refresh = Refresh::Below, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
             "which RTT sample confirms the smallest",
             "Linux since 5.11 (<); Linux before, draft-cardwell-iccrg-bbr-congestion-control-00, ns-3 (<=)";
         probe_rtt_duration: Span = Span::from_millis(200), "probe_rtt_duration",
             Allowed::Span(Span::from_millis(1), Span::from_secs(10)), "s",
-            "how long ProbeRTT keeps four segments in flight, and a round trip at least",
+            "how long ProbeRTT keeps four segments in flight, at least a round trip",
             "Linux tcp_bbr bbr_probe_rtt_mode_ms";
         policer_detection: bool = true, "policer_detection", Allowed::Flag, "",
             "two intervals of the same rate with a fifth lost are a policer, whose rate is kept for 48 rounds",

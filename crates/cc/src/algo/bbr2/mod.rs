@@ -376,16 +376,16 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
 
 /// What the code of the alpha has and this has not, or differently; F-BBRv2 shares it.
 pub const DEPARTURES: &[&str] = &[
-    "packets leave one by one: the terms for TSO bursts are nothing, and a window is at least 4 segments",
+    "packets leave one by one: the terms for TSO bursts are zero, and a window is at least 4 segments",
     "fractions are exact and inflight is counted in bytes, where the kernel has 256ths and whole packets (its loss \
      threshold is 5/256 and cut to whole packets, its beta 76/256, its headroom 38/256)",
-    "in flight is what is in flight; the kernel takes off what still waits in its pacing layer",
+    "data in flight are counted directly; the kernel subtracts data that wait in its pacing layer",
     "the memory of extra_acked is 10 rounds, and 2 in Startup, where the kernel's is 5 to 10, and 1 to 2",
     "no fast path: the kernel leaves out updates while the application limits the flow, to save time",
-    "when a loss ends a probe, the round after it is counted from the ACK before, by which less was delivered",
+    "when a loss ends a probe, the next round counts from the ACK before it, by which less was delivered",
     "fast ACKs, and the experiments that the source switches off (ecn_reprobe_gain, refill_add_inc, \
      usage_based_cwnd), are left out",
-    "the first packet leaves before the handshake's RTT is told, as one paced by a nominal 1 ms",
+    "the first packet leaves before the handshake's RTT is known, paced by a nominal 1 ms",
 ];
 
 /// How the registry knows it.

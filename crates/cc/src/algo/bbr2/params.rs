@@ -17,9 +17,9 @@ crate::parameters! {
         cwnd_gain: f64 = 2.0, "cwnd_gain", Allowed::Number(1.0, 10.0), "BDP",
             "window in ProbeBW", "tcp_bbr2.c bbr_cwnd_gain";
         loss_threshold: f64 = 0.02, "loss_threshold", Allowed::Number(0.0, 0.5), "",
-            "a probe went too high if more of what was in flight is lost", "tcp_bbr2.c bbr_loss_thresh";
+            "a probe went too high if more than this share of the data in flight is lost", "tcp_bbr2.c bbr_loss_thresh";
         startup_losses: u64 = 8, "startup_losses", Allowed::Count(1, 15), "ACKs",
-            "so many ACKs that report losses within a round of recovery can end Startup",
+            "number of ACKs with losses in a round of recovery that can end Startup",
             "tcp_bbr2.c bbr_full_loss_cnt";
         beta: f64 = 0.3, "beta", Allowed::Number(0.0, 0.9), "",
             "the share by which losses cut the bounds", "tcp_bbr2.c bbr_beta";
@@ -29,26 +29,26 @@ crate::parameters! {
             "shortest time from one probe for bandwidth to the next", "tcp_bbr2.c bbr_bw_probe_base_us";
         probe_wait_random: Span = Span::from_secs(1), "probe_wait_random",
             Allowed::Span(Span::ZERO, Span::from_secs(67)), "s",
-            "up to so much longer, by chance", "tcp_bbr2.c bbr_bw_probe_rand_us";
+            "random extra time, up to this", "tcp_bbr2.c bbr_bw_probe_rand_us";
         probe_rounds: u64 = 63, "probe_rounds", Allowed::Count(1, 255), "rounds",
-            "most rounds from one probe to the next; as many as there are packets in flight if those are fewer",
+            "most rounds from one probe to the next; fewer if fewer packets are in flight",
             "tcp_bbr2.c bbr_bw_probe_max_rounds, bbr_bw_probe_reno_gain";
         min_rtt_window: Span = Span::from_secs(10), "min_rtt_window",
             Allowed::Span(Span::from_millis(1), Span::from_secs(31)), "s",
             "memory of the minimum RTT", "tcp_bbr2.c bbr_min_rtt_win_sec";
         probe_rtt_interval: Span = Span::from_secs(5), "probe_rtt_interval",
             Allowed::Span(Span::from_millis(1), Span::from_secs(16)), "s",
-            "ProbeRTT comes when no sample has renewed the minimum for so long", "tcp_bbr2.c bbr_probe_rtt_win_ms";
+            "time without a sample that renews the minimum RTT, after which ProbeRTT starts", "tcp_bbr2.c bbr_probe_rtt_win_ms";
         probe_rtt_time: Span = Span::from_millis(200), "probe_rtt_time",
             Allowed::Span(Span::from_millis(1), Span::from_millis(511)), "ms",
-            "ProbeRTT lasts so long, and a round at least", "tcp_bbr2.c bbr_probe_rtt_mode_ms";
+            "duration of ProbeRTT, at least a round", "tcp_bbr2.c bbr_probe_rtt_mode_ms";
         probe_rtt_gain: f64 = 0.5, "probe_rtt_gain", Allowed::Number(0.0, 1.0), "BDP",
             "window in ProbeRTT", "tcp_bbr2.c bbr_probe_rtt_cwnd_gain";
         min_rtt_refresh: Refresh = Refresh::AtMost, "min_rtt_refresh", Allowed::Word(Refresh::WORDS), "",
             "an RTT sample renews the minimum if it is as low (<=), or only if it is lower (<)",
             "tcp_bbr2.c bbr_update_min_rtt (<=); Linux tcp_bbr.c since 5.11 and BBRv3 (<)";
         ecn: bool = false, "ecn", Allowed::Flag, "",
-            "sends ECT(0) and takes marks for those of DCTCP: only for queues that mark by a low threshold",
+            "send ECT(0) and treat marks as DCTCP does: only for queues that mark at a low threshold",
             "tcp_bbr2.c bbr_ecn_enable";
         ecn_max_rtt: Span = Span::from_millis(5), "ecn_max_rtt",
             Allowed::Span(Span::ZERO, Span::from_millis(524)), "ms",

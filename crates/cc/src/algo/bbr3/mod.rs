@@ -266,14 +266,14 @@ impl CongestionControl for Bbr3 {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "bbr3",
-        summary: "BBRv3 by its draft: paces by a model of the path, bounded by what losses show",
+        summary: "BBRv3 by its draft: paces by a model of the path, with bounds from losses",
         source: "draft-ietf-ccwg-bbr, working copy 4ce5e87 (2026-08-03, after -06); where it is silent, google/bbr v3",
         departures: &[
             "ECN is left out: the draft's core has none, and google/bbr v3 has it off above 5 ms",
             "loss events of a round in Startup are counted by ACKs that mark losses, as google/bbr v3 does: the draft's \
-             sequence ranges are not told to a controller",
-            "every connection counts as one with selective acknowledgements: a controller is not told",
-            "a timeout leaves one segment, as the contract has it for all; the draft adds what is still in flight",
+             sequence ranges are hidden from a controller",
+            "every connection counts as one with selective acknowledgements: a controller cannot see it",
+            "a timeout leaves one segment, as the contract requires of all; the draft adds the data in flight",
             "as in google/bbr v3, restart from idle forgets what the last aggregation epoch had acknowledged, where the \
              draft keeps the count and would take all of it for aggregation",
             "as in google/bbr v3, the part of a lost packet that fits below the loss threshold is not below zero",
@@ -281,10 +281,10 @@ pub fn algorithm() -> Algorithm {
              pseudo-code would save again each round, when the losses have changed it already",
             "as in google/bbr v3, ProbeBW compares with the flight before the ACK: after it the flight is always below \
              the bound, and a precautionary probe would never end there",
-            "a spurious recovery restores the window that its own losses had saved, also when ProbeRTT saved another since",
+            "a spurious recovery restores the window that its own losses had saved, even if ProbeRTT saved another since",
             "the initial window leaves before the handshake's RTT is known, so at the rate of an RTT of 1 ms; the \
              rate of a restart from idle counts from the second packet on",
-            "a lost packet's round ends with what was delivered up to the last ACK: losses are told before the ACK that \
+            "a lost packet's round ends with what was delivered up to the last ACK: losses are reported before the ACK that \
              shows them",
         ],
         params: Bbr3Params::specs().into(),

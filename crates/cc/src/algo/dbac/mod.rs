@@ -183,7 +183,7 @@ pub fn algorithm() -> Algorithm {
         departures: &[
             "sqrt(alpha1) is at most 1, where Han 2024 equation (6) has no bound",
             "the ratio of equation (5) is at most 1: where equation (4) falls below (3) CUBIC has Reno's window",
-            "a subflow that becomes high keeps its window, where the flow chart says nothing of a change",
+            "a subflow that becomes high keeps its window, where the flow chart does not mention a change",
         ],
         params: DbacParams::specs().into(),
         declares: Dbac::DECLARATION.into(),

@@ -72,7 +72,7 @@ crate::parameters! {
             "loss rate in the averages of Reno and CUBIC, with loss_rate = fixed",
             "Han 2024 sections 3 and 4.1: the loss of wired networks; the constant's value is not given";
         loss_rate: LossRate = LossRate::Fixed, "loss_rate", Allowed::Word(LossRate::WORDS), "",
-            "that loss rate is p, or measured: one loss in the larger of the last two distances between losses",
+            "whether the loss rate is p, or measured: one loss in the larger of the last two distances between losses",
             "Han 2024 section 3: a constant";
         vwindow: VirtualWindow = VirtualWindow::Lia, "vwindow", Allowed::Word(VirtualWindow::WORDS), "",
             "what the siblings of a high subflow see: what LIA or Reno would have, or its own window",
@@ -81,9 +81,9 @@ crate::parameters! {
             "how a path's BDP is measured: the window in congestion avoidance, or the highest delivery rate times the smallest RTT",
             "Han 2024 section 3: from window, RTT and MSS";
         threshold: u64 = 1000, "threshold", Allowed::Count(1, 10_000_000), "segments",
-            "from this BDP on a subflow is high", "Han 2024 has no value; 1000 lies between its paths, 167 and 4167";
+            "BDP from which on a subflow is high", "Han 2024 has no value; 1000 lies between its paths, 167 and 4167";
         hysteresis: f64 = 0.0, "hysteresis", Allowed::Number(0.0, 0.9), "",
-            "a high subflow is low again below the threshold less this share of it", "Han 2024 has one threshold";
+            "a high subflow becomes low again below the threshold minus this share of it", "Han 2024 has one threshold";
         judged: Judged = Judged::Continuously, "judged", Allowed::Word(Judged::WORDS), "",
             "when the BDP is judged: at the end of slow start, and again at intervals or not",
             "Han 2024 has \"dynamic\", and figure 1 judges once";
@@ -91,12 +91,12 @@ crate::parameters! {
             Allowed::Span(Span::from_millis(1), Span::from_secs(3600)), "time",
             "time between two judgements", "Han 2024 has none";
         high_subflows: u64 = 0, "high_subflows", Allowed::Count(0, 64), "",
-            "so many subflows, the first ones, are high from the start and the others low; 0: the BDP decides",
+            "number of subflows, the first ones, that are high from the start, while the others are low; 0: the BDP decides",
             "Han 2024 section 3: by the BDP";
         ratio_rtt: RatioRtt = RatioRtt::Smoothed, "ratio_rtt", Allowed::Word(RatioRtt::WORDS), "",
             "RTT of CUBIC's average, in whole milliseconds", "Han 2024 section 3 has a table over RTT; RFC 6356 takes SRTT";
         scaled: Scaled = Scaled::Copy, "scaled", Allowed::Word(Scaled::WORDS), "",
-            "sqrt(alpha1) scales a copy of CUBIC's window, or the window itself once a round trip",
+            "sqrt(alpha1) scales a copy of CUBIC's window, or the window itself once per round trip",
             "Han 2024 equation (6): W_DBAC beside the window of CUBIC";
         scale_in_slow_start: bool = false, "scale_in_slow_start", Allowed::Flag, "",
             "scale in slow start as well", "Han 2024 equations (3) and (4): averages of congestion avoidance";

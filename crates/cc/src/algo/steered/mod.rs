@@ -36,24 +36,24 @@ crate::parameters! {
             "an agent outside, a network that plays what it was given, or one that learns",
             "decided: it is what cwndlab/Window-v0 plays";
         decide: Decide = Decide::RoundTrip, "decide", Allowed::Word(Decide::WORDS), "",
-            "when the agent decides: at each ACK, once a round trip or at fixed times",
+            "when the agent decides: at each ACK, once per round trip or at fixed times",
             "decided: an action shows its effect after a round trip";
         interval: Span = Span::from_millis(100), "interval",
             Allowed::Span(Span::from_micros(100), Span::from_secs(10)), "",
             "time between two decisions, with decide = \"interval\"",
             "Sivakumar et al. 2019: observations gathered over 100 ms";
         loss_weight: f64 = 1.0, "loss_weight", Allowed::Number(0.0, 100.0), "",
-            "how many delivered bytes a lost byte takes off the reward",
+            "number of delivered bytes that a lost byte cancels in the reward",
             "decided: a lost byte costs what a delivered one is worth";
         max_cwnd: u64 = 10_000, "max_cwnd", Allowed::Count(2, 10_000_000), "segments",
-            "no action leaves more of the window",
+            "largest window that an action may leave",
             "decided: above BDP and buffer of any world that cwndlab/Window-v0 draws, so that a runaway agent ends there";
         layers: u64 = 3, "layers", Allowed::Count(0, 16), "",
             "hidden layers of the network", "decided: those of dqn-newreno";
         nodes: u64 = 30, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer", "decided: those of dqn-newreno";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
-            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "a file of weights to start from; fresh: drawn at random as PyTorch does",
             "decided: none has been trained before";
     }
 }

@@ -67,7 +67,7 @@ crate::parameters! {
         without_peak: f64 = 0.7, "ssthresh_without_peak", Allowed::Number(0.0, 1.0), "windows",
             "ssthresh after a loss without a peak", "Lim et al. 2004 section 4.1, which calls it untuned";
         evidence: Evidence = Evidence::Last, "evidence", Allowed::Word(Evidence::WORDS), "",
-            "which RTT tells whether a loss came with a peak", "the paper does not say; it is what the sender knows then";
+            "which RTT decides whether a loss came with a peak", "the paper does not say; it is what the sender knows then";
         exit: Exit = Exit::Half, "exit", Allowed::Word(Exit::WORDS), "",
             "the window with which fast recovery ends",
             "Lim et al. 2004 section 4.1: the window falls to half, ssthresh to its own value";
@@ -83,7 +83,7 @@ crate::parameters! {
             "how often a peak may cut", "the paper does not say; a peak has as many samples as its window has ACKs";
         lowers_ssthresh: LowersSsthresh = LowersSsthresh::SlowStart, "lowers_ssthresh",
             Allowed::Word(LowersSsthresh::WORDS), "",
-            "when a cut lowers ssthresh to the window that it leaves",
+            "when a cut lowers ssthresh to the new window",
             "the paper does not say; else slow start takes the cut back within a round trip";
     }
 }
@@ -237,9 +237,9 @@ impl WindowRule for SdPd {
 const SOURCE: &str = "Lim et al. 2004, on Reno of Linux 2.2";
 const DEPARTURES: &[&str] = &[
     "Reno itself is that of `reno`: ssthresh is a part of cwnd, losses are detected and repaired as the profile says",
-    "a peak ratio with an average at the base RTT (0/0) is no peak: nothing has risen",
-    "a window that is not the limit is not cut (RFC 7661), nor one in recovery, which the paper does not speak of",
-    "a congestion mark (ECN), which the paper does not know, is answered as a loss",
+    "if the average equals the base RTT (0/0), there is no peak: the RTT has not risen",
+    "a window that is not the limit is not cut (RFC 7661), nor one in recovery, which the paper does not mention",
+    "a congestion mark (ECN), which the paper does not mention, counts as a loss",
 ];
 
 /// How the registry knows one of the three.
