@@ -37,7 +37,7 @@ pub fn algorithm() -> Algorithm {
         summary: "the same action wherever a DQN would decide: a control",
         source: "a control of this laboratory, on the decision points and actions of Seo and Cho 2024 and \
                  Seo et al. 2022",
-        departures: &["no decision at all, where the papers' agents choose; else as `random`"],
+        departures: &["it makes no decision, where the papers' agents choose; otherwise as `random`"],
         params: params.concat().into(),
         declares: Declares::by(|settings| match RandomParams::with(settings).actions {
             Actions::NewReno => Decided::<NewRenoActions, Always>::DECLARATION,

@@ -18,7 +18,7 @@ crate::parameters! {
         nodes: u64 = 50, "nodes", Allowed::Count(1, 512), "",
             "nodes of each hidden layer", "Seo and Cho 2024 section 3.2.1: 50 in each";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
-            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "a file of weights to start from; fresh: drawn at random as PyTorch does",
             "Seo and Cho 2024 section III: learning in real time, no training before";
     }
 }

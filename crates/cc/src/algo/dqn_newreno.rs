@@ -20,7 +20,7 @@ crate::parameters! {
             "nodes of each hidden layer",
             "Seo and Cho 2024 section 3.1.1: 30 nodes, read as in each layer, as it says of DQN-based CUBIC";
         weights: GivenWeights = GivenWeights::default(), "weights", Allowed::File(&WEIGHTS), "",
-            "a file of weights to begin with; fresh: drawn at random as PyTorch does",
+            "a file of weights to start from; fresh: drawn at random as PyTorch does",
             "Seo and Cho 2024 section III: learning in real time, no training before";
     }
 }

@@ -82,25 +82,25 @@ crate::parameters! {
             "RTT without a queue: the first sample, the smallest of the first min_rtt_window, or of all",
             "Cho and Cho 2024: the first RTprop measured after the connection was made";
         reset: Reset = Reset::Never, "reference_reset", Allowed::Word(Reset::WORDS), "",
-            "whether the reference is taken anew after there was nothing to send",
+            "whether the reference is measured again after idle time",
             "Cho and Cho 2024 name no reset";
         current: Current = Current::MinRtt, "current", Allowed::Word(Current::WORDS), "",
-            "RTT that is held against the reference: min_rtt, the last sample, or the minimum that times ProbeRTT",
+            "RTT that is compared with the reference: min_rtt, the last sample, or the minimum that times ProbeRTT",
             "Cho and Cho 2024: the current RTprop";
         threshold: f64 = 1.2, "threshold", Allowed::Number(1.0, 10.0), "",
-            "at so many times the reference a CUBIC flow is taken to share the bottleneck", "Cho and Cho 2024";
+            "multiple of the reference from which on a CUBIC flow is assumed at the bottleneck", "Cho and Cho 2024";
         release: f64 = 1.2, "release", Allowed::Number(1.0, 10.0), "",
-            "below so many times the reference it no longer is; never above the threshold",
+            "multiple of the reference below which it no longer is; never above the threshold",
             "Cho and Cho 2024: the threshold, no hysteresis";
         multiplier: f64 = 1.15, "multiplier", Allowed::Number(1.0, 4.0), "",
-            "by which the pacing gain is multiplied beside a CUBIC flow", "Cho and Cho 2024";
+            "factor for the pacing gain beside a CUBIC flow", "Cho and Cho 2024";
         applies: Where = Where::Cruise, "multiplier_in", Allowed::Word(Where::WORDS), "",
             "in which phases of ProbeBW the multiplier applies", "Cho and Cho 2024: CRUISE";
         window: WindowResponse = WindowResponse::Unchanged, "cwnd_follows", Allowed::Word(WindowResponse::WORDS), "",
             "whether the window's gain is multiplied too, or its headroom dropped, beside a CUBIC flow",
             "Cho and Cho 2024 change the pacing gain only";
         margin: Margin = Margin::MultiplierBefore, "multiplier_margin", Allowed::Word(Margin::WORDS), "",
-            "the multiplier comes before the pacing margin of 1 %, or after it and in its place",
+            "whether the multiplier applies before the pacing margin of 1 %, or replaces it",
             "Cho and Cho 2024 multiply the gain, and tcp_bbr2.c takes the margin off what a gain gives";
     }
 }

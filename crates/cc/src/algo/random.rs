@@ -22,7 +22,7 @@ crate::parameters! {
     /// What can be set beside the parameters of the actions.
     pub struct RandomParams {
         actions: Actions = Actions::NewReno, "actions", Allowed::Word(Actions::WORDS), "",
-            "whose base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
+            "base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
             "Seo and Cho 2024 sections 3.1 (newreno) and 3.2 (cubic); the first of the two";
     }
 }

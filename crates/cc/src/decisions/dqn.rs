@@ -34,7 +34,7 @@ crate::parameters! {
     /// Who decides.
     pub struct PolicyParams {
         role: PolicyRole = PolicyRole::Learn, "policy", Allowed::Word(PolicyRole::WORDS), "",
-            "a network that learns, one that plays what it was given, or an agent outside",
+            "a network that learns, one that plays given weights, or an external agent",
             "Seo and Cho 2024 section III: it learns in real time";
     }
 }
@@ -63,10 +63,10 @@ crate::parameters! {
             "probability of a random action",
             "Seo and Cho 2024 equation (2), Seo et al. 2022 section II.A";
         epsilon_decay: u64 = 0, "epsilon_decay", Allowed::Count(0, 1_000_000_000), "decisions",
-            "after the warm-up that probability falls from 1 to epsilon in so many decisions",
+            "number of decisions after the warm-up in which that probability falls from 1 to epsilon",
             "Seo and Cho 2024 equation (2) has a constant";
         warmup: u64 = 2000, "warmup", Allowed::Count(0, 1_000_000_000), "tuples",
-            "until so many are stored nothing is learned, and a fresh network acts at random",
+            "number of tuples stored before learning starts; until then a fresh network acts at random",
             "Seo and Cho 2024 section 3.1.1 (2000)";
         discount: f64 = 0.9, "gamma", Allowed::Number(0.0, 1.0), "",
             "weight of the next state's value",
@@ -84,7 +84,7 @@ crate::parameters! {
             "learning steps between copies to the target network; 1: no target network",
             "Seo et al. name none; 100 in ns3-ai's TCP example; Mnih et al. 2013 have no target network (1)";
         dropout: f64 = 0.1, "dropout", Allowed::Number(0.0, 0.9), "",
-            "share of each hidden layer that a step of learning leaves out",
+            "share of each hidden layer that a learning step leaves out",
             "Seo and Cho 2024 section 3.1.1 has dropout without a share; decided: 0.1";
         loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
             "cost of an error",
@@ -154,7 +154,7 @@ pub fn suit(
     let given: &Weights = file.content().ok_or("it holds no network")?;
     if role == PolicyRole::Outside {
         return Err(format!(
-            "an agent outside has weights of its own (policy = {})",
+            "an external agent has its own weights (policy = {})",
             PolicyRole::Outside.to_value()
         ));
     }

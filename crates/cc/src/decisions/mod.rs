@@ -38,7 +38,7 @@ crate::parameters! {
     /// What can be set of every action set.
     pub struct DecisionParams {
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
-            "what a congestion event leaves of the window",
+            "share of the window that a congestion event leaves",
             "Seo and Cho 2024 section 3.1.1 (threshold) and table 2: 0.7; the same section has NewReno halve (0.5)";
         min_cwnd: u64 = 2, "min_cwnd", Allowed::Count(1, 2), "segments",
             "smallest window that an action may leave",

@@ -26,9 +26,9 @@ crate::parameters! {
             "Seo and Cho 2024 section 3.3: the largest at moments of congestion, and no decay; before the first the largest \
              rate";
         clip: bool = false, "clip_reward", Allowed::Flag, "",
-            "a reward is 1 at most", "nothing in Seo and Cho 2024 section 3.3 clips it";
+            "limit rewards to 1", "nothing in Seo and Cho 2024 section 3.3 clips it";
         rtt_weight: f64 = 0.0, "rtt_weight", Allowed::Number(0.0, 100.0), "",
-            "what is taken off the reward for each minimum RTT that the RTT is longer",
+            "amount subtracted from the reward for each minimum RTT by which the RTT is longer",
             "Seo and Cho 2024 equation (6) has the rate alone; counting the RTT is the future work of Seo et al. 2022";
     }
 }

@@ -118,7 +118,7 @@ impl PythonController {
     fn refuse_timer_of_the_past(&self, now: Time) {
         if self.timer.is_some_and(|timer| timer <= now) {
             Python::attach(|py| {
-                let message = "self.next_timer_s is not later than now_s; set it anew, or to None";
+                let message = "self.next_timer_s must be later than now_s; set it again, or to None";
                 self.class.break_off(py, "on_timer", &PyValueError::new_err(message));
             });
         }

@@ -16,7 +16,7 @@ cwndlab_cc::parameters! {
     /// What `mptcp` of a flow may set.
     pub struct MptcpOptions {
         scheduler: Scheduler = Scheduler::Saturate, "scheduler", Allowed::Word(Scheduler::WORDS), "",
-            "which subflow gets the next data: whichever may send, of these the one with the lowest SRTT, or each in turn",
+            "which subflow gets the next data: any that may send, the one of these with the lowest SRTT, or each in turn",
             "not fixed by RFC 8684 section 3.3.8; saturate couples no subflow to another's data";
     }
 }

@@ -53,7 +53,7 @@ cwndlab_cc::parameters! {
         rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
             "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
         rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",
-            "whether the floor holds for the variance term or for the whole timeout", "Linux; RFC 6298 rule (2.4)";
+            "whether the floor applies to the variance term or to the whole timeout", "Linux; RFC 6298 rule (2.4)";
         rto_initial: Span = Span::from_secs(1), "rto_initial", Allowed::Span(Span::from_millis(1), Span::from_secs(60)), "time",
             "timeout before the first RTT sample", "RFC 6298 rule (2.1)";
         rto_max: Span = Span::from_secs(120), "rto_max", Allowed::Span(Span::from_secs(1), Span::from_secs(3600)), "time",

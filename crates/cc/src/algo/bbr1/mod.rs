@@ -331,7 +331,7 @@ impl CongestionControl for Bbr1 {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "bbr1",
-        summary: "BBR version 1: paces at the measured bandwidth, and hardly minds losses",
+        summary: "BBR version 1: paces at the measured bandwidth, and hardly reacts to losses",
         source: "Cardwell et al. 2016, draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux \
                  net/ipv4/tcp_bbr.c",
         departures: &[

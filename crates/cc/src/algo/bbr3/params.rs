@@ -15,7 +15,7 @@ crate::parameters! {
         probe_up_pacing_gain: f64 = 1.25, "probe_up_pacing_gain", Allowed::Number(1.0, 10.0), "",
             "pacing gain of ProbeBW_UP", "draft-ietf-ccwg-bbr section 5.3.3.5";
         cwnd_gain: f64 = 2.0, "cwnd_gain", Allowed::Number(1.0, 10.0), "",
-            "the window in BDP, where nothing else is said", "draft-ietf-ccwg-bbr section 5.6.1";
+            "the window in BDP, unless another parameter applies", "draft-ietf-ccwg-bbr section 5.6.1";
         probe_up_cwnd_gain: f64 = 2.25, "probe_up_cwnd_gain", Allowed::Number(1.0, 10.0), "",
             "the window in BDP in ProbeBW_UP", "draft-ietf-ccwg-bbr section 5.3.3.5";
         probe_rtt_cwnd_gain: f64 = 0.5, "probe_rtt_cwnd_gain", Allowed::Number(0.01, 1.0), "",
@@ -25,7 +25,7 @@ crate::parameters! {
         full_loss_count: u64 = 6, "full_loss_count", Allowed::Count(1, 1_000_000), "",
             "loss events of a round that end Startup", "draft-ietf-ccwg-bbr section 5.3.1.3";
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 1.0), "",
-            "what a round with loss leaves at least", "draft-ietf-ccwg-bbr section 2.8";
+            "least share that a round with loss leaves", "draft-ietf-ccwg-bbr section 2.8";
         headroom: f64 = 0.15, "headroom", Allowed::Number(0.0, 0.9), "",
             "share of inflight_longterm that is left to others between probes", "draft-ietf-ccwg-bbr section 2.8";
         probe_wait: Span = Span::from_secs(2), "probe_wait", Allowed::Span(Span::ZERO, Span::from_secs(1000)), "s",
@@ -34,10 +34,10 @@ crate::parameters! {
             Allowed::Span(Span::ZERO, Span::from_secs(1000)), "s",
             "that time varies at random by up to this", "draft-ietf-ccwg-bbr section 5.3.3.8";
         probe_rounds: u64 = 63, "probe_rounds", Allowed::Count(1, 1_000_000), "rounds",
-            "most rounds between two probes, so that Reno has its time", "draft-ietf-ccwg-bbr section 5.3.3.8";
+            "most rounds between two probes, so that Reno has time to grow", "draft-ietf-ccwg-bbr section 5.3.3.8";
         min_rtt_window: Span = Span::from_secs(10), "min_rtt_window",
             Allowed::Span(Span::from_millis(1), Span::from_secs(1000)), "s",
-            "how long the shortest RTT holds", "draft-ietf-ccwg-bbr section 5.5.7";
+            "lifetime of the shortest RTT", "draft-ietf-ccwg-bbr section 5.5.7";
         probe_rtt_interval: Span = Span::from_secs(5), "probe_rtt_interval",
             Allowed::Span(Span::from_millis(1), Span::from_secs(1000)), "s",
             "time without a new minimum after which ProbeRTT begins", "draft-ietf-ccwg-bbr section 5.3.4.1";

@@ -33,7 +33,7 @@ crate::parameters! {
     /// What can be set.
     pub struct SteeredParams {
         role: PolicyRole = PolicyRole::Outside, "policy", Allowed::Word(PolicyRole::WORDS), "",
-            "an agent outside, a network that plays what it was given, or one that learns",
+            "an external agent, a network that plays given weights, or one that learns",
             "decided: it is what cwndlab/Window-v0 plays";
         decide: Decide = Decide::RoundTrip, "decide", Allowed::Word(Decide::WORDS), "",
             "when the agent decides: at each ACK, once per round trip or at fixed times",
@@ -219,7 +219,7 @@ impl Agent for Steered {
 pub fn algorithm() -> Algorithm {
     Algorithm {
         name: "steered",
-        summary: "a window that an agent steers, outside (cwndlab/Window-v0) or a deep Q-network",
+        summary: "a window that an agent controls: an external one (cwndlab/Window-v0) or a deep Q-network",
         source: "a control of this laboratory; actions of Sivakumar et al. 2019 (MVFST-RL), reward after \
                  Abbasloo et al. 2020 (Orca)",
         departures: &[

@@ -69,7 +69,7 @@ crate::parameters! {
         evidence: Evidence = Evidence::Last, "evidence", Allowed::Word(Evidence::WORDS), "",
             "which RTT decides whether a loss came with a peak", "the paper does not say; it is what the sender knows then";
         exit: Exit = Exit::Half, "exit", Allowed::Word(Exit::WORDS), "",
-            "the window with which fast recovery ends",
+            "the window at the end of fast recovery",
             "Lim et al. 2004 section 4.1: the window falls to half, ssthresh to its own value";
     }
 }
@@ -78,7 +78,7 @@ crate::parameters! {
     /// Proactive Decrease.
     pub struct ProactiveParams {
         cut_to: f64 = 0.8, "cut_to", Allowed::Number(0.01, 1.0), "windows",
-            "what a peak leaves of the window", "Lim et al. 2004 section 4.2: cut by 20 %";
+            "share of the window that a peak leaves", "Lim et al. 2004 section 4.2: cut by 20 %";
         often: Often = Often::RoundTrip, "cut_once_per", Allowed::Word(Often::WORDS), "",
             "how often a peak may cut", "the paper does not say; a peak has as many samples as its window has ACKs";
         lowers_ssthresh: LowersSsthresh = LowersSsthresh::SlowStart, "lowers_ssthresh",

@@ -19,7 +19,7 @@ crate::parameters! {
     /// What a peak is.
     pub struct PeakParams {
         peak: f64 = PEAK, "peak", Allowed::Number(0.01, 1000.0), "",
-            "from this peak ratio on an RTT is a peak", "Lim et al. 2004 section 3.2, which calls it untuned";
+            "peak ratio from which on an RTT is a peak", "Lim et al. 2004 section 3.2, which calls it untuned";
         average: Average = Average::Smoothed, "average", Allowed::Word(Average::WORDS), "",
             "the average RTT in the peak ratio", "the paper does not say; its kernel keeps no other average than SRTT";
     }
