@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from cwndlab import _native
+    from cwndlab._native import EnvironmentCourse
+    from cwndlab.engine import Engine
 
     Source = str | os.PathLike[str] | Mapping[str, Any]
     Overrides = Mapping[str, Any]
@@ -25,12 +26,13 @@ PETTINGZOO = "pettingzoo is missing: pip install 'cwndlab[multi]'"
 
 
 def course(
+    engine: Engine,
     environment: str,
     source: Source | None,
     steered: Sequence[str],
     overrides: Overrides | None,
     flows: int = 1,
-) -> _native.EnvironmentCourse:
+) -> EnvironmentCourse:
     """Make it: of a scenario in which these flows are steered, or of drawn links with so many flows."""
     changes = [(key, _shown(value)) for key, value in (overrides or {}).items()]
     if source is None:
@@ -42,7 +44,7 @@ def course(
     else:
         loaded = _loaded(source)
         given = (loaded.text, loaded.file, list(steered))
-    return copies.made((environment, given, flows, changes))
+    return copies.made(engine, (environment, given, flows, changes))
 
 
 def checked_seed(seed: int) -> int:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwndlab import _native
-from cwndlab.engine.extension import extension_hash
 from cwndlab.errors import CacheWarning
 from cwndlab.results.recording import Record
 from cwndlab.results.result import Result
@@ -17,6 +14,7 @@ from cwndlab.system.process import changed_since_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from cwndlab.scenarios.scenario import Scenario
 
@@ -76,11 +74,11 @@ def weight(scenario: Scenario) -> float:
 
 def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:
     # The simulator that is loaded may be another than the one that was built since.
-    rebuilt = changed_since_start(Path(str(_native.__file__)))
+    rebuilt = changed_since_start(scenario.engine.file)
     return Cache(
         folder,
         _meaning(scenario),
-        extension_hash(),
+        scenario.engine.sha256,
         fresh=fresh or rebuilt,
         holds=lambda: not rebuilt and scenario.has_code_as_before(),
     )

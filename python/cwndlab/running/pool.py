@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cwndlab import _native
 from cwndlab.errors import RunFailedError
 from cwndlab.results.detail import Detail
 from cwndlab.results.recording import Record, Recording
@@ -26,6 +25,7 @@ from cwndlab.running.cache import Cache, CachedRun
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cwndlab._native import RunToken
     from cwndlab.scenarios.scenario import Scenario
 
 # How often progress is told, and the longest that Ctrl-C waits to be seen.
@@ -64,7 +64,7 @@ class _Job:
     seed: int
     record: bool
     weight: float
-    token: _native.RunToken
+    token: RunToken
     # Has the number of the thread that runs it, while it does.
     thread: list[int] = field(default_factory=list)
 
@@ -96,7 +96,7 @@ class _Job:
 
     def _simulate(self) -> CachedRun:
         scenario = self.scenario
-        outcome, detail, recorded = _native.run_seed(
+        outcome, detail, recorded = scenario.engine.run_seed(
             scenario.text, scenario.file, list(scenario.overrides), self.seed, self.record, self.token
         )
         recording = None if recorded is None else Recording.from_native(recorded)
@@ -164,7 +164,7 @@ def available_cores() -> int:
 def _jobs(work: Work) -> Iterator[_Job]:
     for index, seed in enumerate(work.seeds):
         record = work.record.holds(index)
-        yield _Job(work.scenario, work.cache, seed, record, work.weight, _native.RunToken())
+        yield _Job(work.scenario, work.cache, seed, record, work.weight, work.scenario.engine.RunToken())
 
 
 def _finished(futures: _Futures) -> list[SeedRun]:
