@@ -78,7 +78,8 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
         engine = in_use()
         _check_name(engine, name, written.file)
         declared = _declared(cls, name, source, departures, written.file)
-        engine.register(name, Registration(written.file, written.sha256, declared))
+        registration = Registration(written.file, written.sha256, declared, written.registered_by)
+        engine.register(name, registration)
         return cls
 
     return register

@@ -22,9 +22,11 @@ class Origin:
 class Registration:
     """Of one algorithm: what it is loaded by, and how to hash its code as it is now.
 
-    `declaration` is what the extension module was given of a controller in Python.
+    `declaration` is what the extension module was given of a controller in Python, and `registered_by` the
+    file or the module that registers it in another process as well; None if there is none.
     """
 
     loaded_by: str | None
     sha256: Callable[[], str]
     declaration: object | None = None
+    registered_by: str | None = None
