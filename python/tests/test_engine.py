@@ -171,3 +171,30 @@ for name in ("absent._native", "json._native"):
         "absent: cannot be imported here (No module named 'absent')",
         "json: does not put json._native into use (cwndlab.engine.use)",
     ]
+
+
+def test_a_worker_in_another_process_takes_the_engine_of_the_scenario(script: Script) -> None:
+    told = script(
+        """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+if __name__ == "__main__":
+    text = TEXT.decode()
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        ours = cl.run(text, seeds=1, fresh=True, executor=executor)
+        import twin
+        theirs = cl.run(text, seeds=1, fresh=True, executor=executor)
+    print(theirs.scenario.engine.name, ours.runs[0].outcome == theirs.runs[0].outcome)
+    open(twin.__file__, "w").close()
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        try:
+            cl.run(text, seeds=1, fresh=True, executor=executor)
+        except cl.InputError as error:
+            print(error)
+"""
+    )
+    assert told.splitlines() == [
+        "twin._native True",
+        "twin: does not put twin._native into use (cwndlab.engine.use)",
+    ]
