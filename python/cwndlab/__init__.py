@@ -50,7 +50,6 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_native": ("Ack", "Event", "Facts", "Lost", "Random", "RateSample", "Sent", "Setup"),
     "api.functions": ("compare", "run", "sweep"),
     "api.results": ("Comparison", "Result", "Sweep", "load"),
     "controllers.declaration": ("controller",),
@@ -60,6 +59,8 @@ _HOMES = {
     "scenarios.scenario": ("ScenarioError",),
     "statistics.measure": ("Measure",),
 }
+# What controllers in Python are given: the types of the engine in use.
+_FACTS = ("Ack", "Event", "Facts", "Lost", "Random", "RateSample", "Sent", "Setup")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
@@ -67,6 +68,10 @@ def __getattr__(name: str) -> Any:
     """Import on first use, so that `cwndlab --help` need not wait for anything."""
     if name in _HOME_OF:
         return getattr(importlib.import_module(f"cwndlab.{_HOME_OF[name]}"), name)
+    if name in _FACTS:
+        from cwndlab.engine import in_use
+
+        return getattr(in_use().module, name)
     if name == "__version__":
         from importlib.metadata import version
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab import _native
-from cwndlab.engine import catalogue
+from cwndlab.engine import SHIPPED, catalogue
 from tests.conftest import Command
 
 
@@ -108,8 +108,8 @@ def test_show_profile_has_its_own_values(cwndlab: Command) -> None:
 
 
 def test_every_algorithm_can_be_shown() -> None:
-    for entry in catalogue.read()["algorithms"]:
-        assert catalogue.find(entry["name"])[0] == "algorithm"
+    for entry in SHIPPED.read_catalogue()["algorithms"]:
+        assert catalogue.find(SHIPPED, entry["name"])[0] == "algorithm"
 
 
 def test_bench(cwndlab: Command) -> None:

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import cwndlab as cl
 from cwndlab.controllers import closure, installed, sources
 from cwndlab.controllers.loading import load
-from cwndlab.engine import origins, replacement
+from cwndlab.engine import in_use, selection
 from cwndlab.running import execution
 from cwndlab.system import process
 from tests.conftest import SCENARIO, Command
@@ -101,13 +101,13 @@ def controller(name: str, imports: str = "", value: str = "1", inside: str = "pa
 def loaded(file: Path, name: str) -> tuple[str, int]:
     """The hash of its code, and what it decides by."""
     load([str(file)])
-    declared: Any = origins.known()[name].declaration
+    declared: Any = in_use().registered[name].declaration
     cls = declared.cls
     return code(name), cls.value()
 
 
 def code(name: str) -> str:
-    return origins.origin(name).code_sha256
+    return in_use().origin(name).code_sha256
 
 
 # Imports, expression, other files; X stands in the one that is empty.
@@ -230,8 +230,8 @@ def test_a_folder_may_be_moved(tmp_path: Path, name: str) -> None:
     (tmp_path / "one").rename(tmp_path / "other")
     sys.path.remove(str(tmp_path / "one"))
     # As in another process.
-    declared = replace(origins.known()[name], loaded_by=str(tmp_path / "other" / "mine.py"))
-    origins._known[name] = declared
+    declared = replace(in_use().registered[name], loaded_by=str(tmp_path / "other" / "mine.py"))
+    in_use().registered[name] = declared
     assert loaded(tmp_path / "other" / "mine.py", name) == before
 
 
@@ -406,9 +406,9 @@ SCRIPT = """
 import sys
 import leaf
 import cwndlab as cl
-from cwndlab.engine.origins import origin
+from cwndlab.engine import in_use
 {body}
-print(leaf.X, origin("{name}").code_sha256)
+print(leaf.X, in_use().origin("{name}").code_sha256)
 """
 
 
@@ -504,12 +504,12 @@ def test_an_extension_module_counts_by_its_content(tmp_path: Path) -> None:
     module: Any = ModuleType("fast._native")
     module.__file__ = str(tmp_path / "fast.so")
     module.catalogue = lambda: '{"algorithms": [{"name": "fast-reno"}]}'
+    module.register = lambda _: None
     hashes = []
     for content in (b"1", b"2", b"1"):
         Path(module.__file__).write_bytes(content)
-        replacement._note_origins(module, set())
-        hashes.append(code("fast-reno"))
-    origins._known.pop("fast-reno")
+        engine = selection._extending(module, in_use())
+        hashes.append(engine.origin("fast-reno").code_sha256)
     assert hashes[0] == hashes[2] != hashes[1]
 
 

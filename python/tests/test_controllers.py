@@ -11,7 +11,7 @@ import pytest
 
 import cwndlab as cl
 import cwndlab.benchmark.reno
-from cwndlab.engine import catalogue
+from cwndlab.engine import catalogue, in_use
 from cwndlab.errors import InputError, RunFailedError
 from tests.conftest import SCENARIO
 
@@ -235,7 +235,7 @@ def test_parameters_come_from_the_scenario() -> None:
     assert made == [(1.5, 3, False, "slow", 0.2), (2.0, 7, True, "fast", 0.05)]
     settings = result.scenario.resolved["flow"][0]["cc"]
     assert (settings["gain"], settings["wait_s"]) == (2, "50 ms")
-    kind, entry = catalogue.find(name)
+    kind, entry = catalogue.find(in_use(), name)
     assert (kind, entry["summary"]) == ("algorithm", "A window of ten segments")
     assert entry["params"][0] == {
         "name": "gain",
@@ -418,7 +418,7 @@ def test_a_controller_is_described_by_what_its_class_declares() -> None:
         ecn = "ect1"
         own_window_in_recovery = True
 
-    _, entry = catalogue.find(registered(Declaring))
+    _, entry = catalogue.find(in_use(), registered(Declaring))
     declared = {
         key: entry[key] for key in ("probes", "ecn", "own_window_in_recovery", "bounded", "actions_len")
     }

@@ -16,12 +16,12 @@ from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test
 
 import cwndlab as cl
-from cwndlab.engine import catalogue
+from cwndlab.engine import SHIPPED, catalogue
 from cwndlab.errors import InputError, RunFailedError
 from cwndlab.gym import FlowEnv, FlowsEnv, FlowVectorEnv, Policy
 from cwndlab.learning.training import train
 
-NAMES = [entry["name"] for entry in catalogue.read()["environments"]]
+NAMES = [entry["name"] for entry in SHIPPED.read_catalogue()["environments"]]
 NEWRENO = "cwndlab/DqnNewReno-v0"
 CUBIC = "cwndlab/DqnCubic-v0"
 WINDOW = "cwndlab/Window-v0"
@@ -96,7 +96,7 @@ def test_episodes_without_a_seed_differ() -> None:
 
 def test_links_are_drawn_from_their_ranges() -> None:
     env = FlowEnv(WINDOW)
-    ranges = {each["name"]: each for each in catalogue.find(WINDOW)[1]["ranges"]}
+    ranges = {each["name"]: each for each in catalogue.find(SHIPPED, WINDOW)[1]["ranges"]}
     drawn = [dict(env.course.link(seed)) for seed in range(500)]
     for name, each in ranges.items():
         values = np.log([link[name] for link in drawn])
@@ -127,7 +127,7 @@ def test_an_agent_outside_is_the_agent_inside_to_the_bit(
     (tmp_path / "policy.safetensors").write_bytes(learned)
     overrides = {f"flow.a.cc.{key}": value for key, value in settings.items()}
     overrides["flow.a.decision_delay"] = delay
-    algorithm = catalogue.find(name)[1]["algorithm"]
+    algorithm = catalogue.find(SHIPPED, name)[1]["algorithm"]
     policy = f'policy = "play", epsilon = 0, weights = "{tmp_path}/policy.safetensors"'
     inside = cl.run(
         LINK,
@@ -337,7 +337,7 @@ def test_a_fault_in_another_controller_is_told() -> None:
 
 
 def test_what_is_shown_of_an_environment_is_what_it_is() -> None:
-    for entry in catalogue.read()["environments"]:
+    for entry in SHIPPED.read_catalogue()["environments"]:
         env = FlowEnv(entry["name"])
         assert env.observation_space.shape == (entry["observation_len"],)
         assert len(entry["observation"].split(",")) == entry["observation_len"]

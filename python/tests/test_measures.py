@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from cwndlab import _native
-from cwndlab.engine import catalogue
+from cwndlab.engine import SHIPPED
 from cwndlab.output.tables.columns import titled
 from tests.conftest import SCENARIO
 from tests.documents import ROOT
 
-MEASURES: dict[str, list[dict[str, Any]]] = catalogue.read()["measures"]
-SERIES: dict[str, list[dict[str, Any]]] = catalogue.read()["series"]
+MEASURES: dict[str, list[dict[str, Any]]] = SHIPPED.read_catalogue()["measures"]
+SERIES: dict[str, list[dict[str, Any]]] = SHIPPED.read_catalogue()["series"]
 PAGE = (ROOT / "docs" / "results.md").read_text()
 
 
@@ -55,5 +55,5 @@ def test_a_run_reports_what_is_declared_and_nothing_else() -> None:
 
 def test_headings_come_from_the_declarations() -> None:
     for key in ("sent_packets", "start_s", "rtt_peaks", "marked_packets"):
-        declared = next(measures[key] for measures in catalogue.measures().values() if key in measures)
+        declared = next(measures[key] for measures in SHIPPED.measures.values() if key in measures)
         assert (titled(key).title, titled(key).unit) == (declared["heading"], declared["unit"])

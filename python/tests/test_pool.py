@@ -36,8 +36,13 @@ DETAIL: dict[str, Any] = {
 
 def run_seeds(seeds: Sequence[int], cache: Cache, record: Record = Record.FIRST, **options: Any) -> Batch:
     """Run one scenario."""
-    [batch] = run_works([Work(SCENARIO, seeds, cache, record)], **options)
+    [batch] = run_in_threads([Work(SCENARIO, seeds, cache, record)], **options)
     return batch
+
+
+def run_in_threads(works: Sequence[Work], threads: int = 2, **options: Any) -> list[Batch]:
+    with ThreadPoolExecutor(threads) as executor:
+        return run_works(works, executor, **options)
 
 
 class Token:
@@ -160,7 +165,7 @@ def test_several_scenarios_share_the_cores(tmp_path: Path, simulated: list[int])
     other = Scenario(b"name = 'y'", "y.toml", (("flow.0.cc", "reno"),))
     caches = [Cache(tmp_path, name, "extension") for name in "xy"]
     works = [Work(SCENARIO, [1, 2], caches[0]), Work(other, [3], caches[1])]
-    batches = run_works(works, threads=2)
+    batches = run_in_threads(works, threads=2)
     assert [[run.seed for run in batch.runs] for batch in batches] == [[1, 2], [3]]
     assert sorted(simulated) == [1, 2, 3]
 
@@ -168,7 +173,7 @@ def test_several_scenarios_share_the_cores(tmp_path: Path, simulated: list[int])
 def test_a_failure_names_the_variant(cache: Cache, simulated: list[int]) -> None:
     other = Scenario(b"name = 'y'", "y.toml", (("flow.0.cc", "reno"),))
     with pytest.raises(RunFailedError, match=r"seed 13 \(flow.0.cc=reno\): no packet"):
-        run_works([Work(other, [13], cache)])
+        run_in_threads([Work(other, [13], cache)])
     assert simulated == [13]
 
 
@@ -178,7 +183,7 @@ def test_progress_is_weighted(tmp_path: Path, simulated: list[int]) -> None:
         Work(SCENARIO, [2], Cache(tmp_path, "heavy", "e"), weight=3),
     ]
     shares: list[float] = []
-    run_works(works, threads=1, watch=shares.append)
+    run_in_threads(works, threads=1, watch=shares.append)
     assert shares[-1] == 1
     assert set(shares) <= {0, 0.25, 1}
     assert len(simulated) == 2

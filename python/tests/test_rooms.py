@@ -124,6 +124,22 @@ def test_no_module_imports_itself_through_others() -> None:
         pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 
 
+def is_for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if room(name) not in ("_native", "engine")])
+def test_only_the_engine_imports_the_extension_module(module: str) -> None:
+    """Everyone else is given an engine, and may name the types of the extension module."""
+    tree = ast.parse(MODULES[module].read_text())
+    for node in ast.walk(tree):
+        for name, inner in ast.iter_fields(node):
+            if isinstance(inner, list):
+                setattr(node, name, [each for each in inner if not is_for_types_only(each)])
+    found = [f"{MODULES[module].name}:{line}" for line, full in imported(tree) if _ours(full) == "_native"]
+    assert found == []
+
+
 def test_the_architecture_lists_the_rooms_in_this_order() -> None:
     section = ARCHITECTURE.read_text().partition(f"{TITLE}\n")[2].partition("\n## ")[0]
     rows = (line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))

@@ -13,7 +13,7 @@ import pytest
 
 import cwndlab as cl
 from cwndlab import engine
-from cwndlab.engine import replacement
+from cwndlab.engine import selection
 from tests.conftest import Command
 from tests.documents import ROOT
 
@@ -84,6 +84,6 @@ def test_a_module_of_another_version_is_refused() -> None:
 
 
 def test_one_module_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replacement, "_in_use", "first._native")
+    monkeypatch.setattr(selection, "_in_use", engine.Engine(ModuleType("first._native")))
     with pytest.raises(cl.InputError, match=r"first\._native is in use already; put the algorithms"):
         engine.use(ModuleType("second._native"))

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import cwndlab as cl
 from cwndlab.cli import app
+from cwndlab.engine import SHIPPED
 from cwndlab.gym import FlowEnv
 from cwndlab.learning import scores, training
 from cwndlab.learning.course import course
@@ -73,13 +74,13 @@ def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
     rows = {row.name: row for row in scores.score(NEWRENO, range(1, 21))}
     played = [
         json.loads(
-            course(NEWRENO, None, [], None).with_algorithm(
+            course(SHIPPED, NEWRENO, None, [], None).with_algorithm(
                 seed, '{ name = "dqn-newreno", policy = "play", epsilon = 1 }'
             )
         )["flows"][0]["goodput_mbps"]
         for seed in range(1, 21)
     ]
-    drawn = course(NEWRENO, None, [], None)
+    drawn = course(SHIPPED, NEWRENO, None, [], None)
     shares = [
         goodput / dict(drawn.link(seed))["link_rate_mbps"]
         for seed, goodput in zip(range(1, 21), played, strict=True)
@@ -164,9 +165,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     assert "none.safetensors: no such file" in told("train", NEWRENO, "--from", "none.safetensors")
     (tmp_path / "w").write_bytes(train(WINDOW, 1).weights)
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
-    assert "expected a network of 3-30-30-30-7, found 5-30-30-30-5" in told(
-        "train", NEWRENO, *given
-    )
+    assert "expected a network of 3-30-30-30-7, found 5-30-30-30-5" in told("train", NEWRENO, *given)
     raw = ("train", WINDOW, "--set", "flow.0.cc.colour=1", "--out", str(tmp_path))
     assert "unknown key `colour`" in told(*raw)
 

@@ -18,6 +18,7 @@ from cwndlab.scenarios.source import loaded, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from cwndlab.results import result
     from cwndlab.scenarios.scenario import Scenario
@@ -34,6 +35,7 @@ def run(
     *,
     record: str = "first",
     fresh: bool = False,
+    executor: Executor | None = None,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -41,7 +43,8 @@ def run(
     a scenario file. `seeds` is how many (1 to that) or which. `overrides` maps keys such as `flow.0.cc` to
     values: numbers, true or false, lists of them, or texts as `--set` takes them. `threads` are runs at a
     time (default: all cores). `record` tells of which seeds the series are kept: of the `first`, of `all`, or
-    of `none`. Finished runs are reused unless `fresh`.
+    of `none`. Finished runs are reused unless `fresh`. `executor` makes the runs in place of threads: any
+    executor of `concurrent.futures`, such as a `ProcessPoolExecutor` or the one of a cluster.
 
     Raises `ScenarioError` with all problems if the scenario has any, `InputError` if an argument is wrong,
     and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the runs that are
@@ -49,7 +52,7 @@ def run(
     """
     experiment = loaded(source, overrides)
     experiment.validate()
-    [result] = _execute([experiment], seeds, threads, record, fresh=fresh)
+    [result] = _execute([experiment], seeds, threads, record, fresh=fresh, executor=executor)
     return Result.of(result)
 
 
@@ -64,6 +67,7 @@ def compare(
     link: str | None = None,
     record: str = "first",
     fresh: bool = False,
+    executor: Executor | None = None,
 ) -> Comparison:
     """Run a scenario with each of these algorithms and return the comparison, paired by seed.
 
@@ -74,7 +78,7 @@ def compare(
     """
     plan = contest(loaded(source, overrides), list(algorithms), [str(flow) for flow in flows])
     checked_link(plan.scenario, link)
-    results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh)
+    results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh, executor=executor)
     return Comparison.of(comparison.collect(plan, results, link))
 
 
@@ -87,6 +91,7 @@ def sweep(
     *,
     link: str | None = None,
     fresh: bool = False,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Run a scenario over a grid and return all results.
 
@@ -98,19 +103,32 @@ def sweep(
     axes = [grid.Axis(key, tuple(written(value) for value in values)) for key, values in over.items()]
     points = grid.grid(base, axes)
     checked_link(base, link)
-    results = _execute([point.scenario for point in points], seeds, threads, Record.NONE, fresh=fresh)
+    scenarios = [point.scenario for point in points]
+    results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
     return Sweep.of(sweep_.collect(base, axes, points, results, link))
 
 
 def _execute(
-    scenarios: Sequence[Scenario], seeds: Seeds, threads: int | None, record: str, *, fresh: bool
+    scenarios: Sequence[Scenario],
+    seeds: Seeds,
+    threads: int | None,
+    record: str,
+    *,
+    fresh: bool,
+    executor: Executor | None,
 ) -> list[result.Result]:
     if threads is not None and threads < 1:
         raise InputError(f"{threads} threads: expected at least 1")
+    if threads is not None and executor is not None:
+        raise InputError("threads and executor: expected one of the two")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
     chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
-    results = execute(scenarios, chosen, record=Record(record), threads=threads, fresh=fresh)
+    results = execute(
+        scenarios, chosen, record=Record(record), threads=threads, executor=executor, fresh=fresh
+    )
     if any(result.interrupted for result in results):
         raise KeyboardInterrupt
     return results

@@ -9,12 +9,14 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import in_use
 from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import CwndlabError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from cwndlab._native import Ack
 
 # One CUBIC flow; with Reno in Rust and in Python it tells what the way into Python and back costs.
 _BASE = "one-flow-100mbit"
@@ -41,7 +43,7 @@ _STAY = 3
 
 def chosen(case: str | None) -> list[str]:
     """All cases, or the one named."""
-    known = [*_native.bench_cases(), _PYTHON_CONTROLLER]
+    known = [*in_use().bench_cases(), _PYTHON_CONTROLLER]
     if importlib.util.find_spec("gymnasium"):
         known.append(_GYM_STEP)
     if case is None:
@@ -66,7 +68,7 @@ def _measured(case: str, repeats: int) -> dict[str, Any]:
         return _python_controller(repeats)
     if case == _GYM_STEP:
         return _gym_step(repeats)
-    measured: dict[str, Any] = json.loads(_native.bench(case, repeats, []))
+    measured: dict[str, Any] = json.loads(in_use().bench(case, repeats, []))
     return measured
 
 
@@ -75,7 +77,7 @@ def _python_controller(repeats: int) -> dict[str, Any]:
     from cwndlab.benchmark.reno import Reno
 
     def run(algorithm: str, times: int) -> dict[str, Any]:
-        measured: dict[str, Any] = json.loads(_native.bench(_BASE, times, [("flow.0.cc", algorithm)]))
+        measured: dict[str, Any] = json.loads(in_use().bench(_BASE, times, [("flow.0.cc", algorithm)]))
         return measured
 
     rust, python = run("reno", repeats), run("python-reno", repeats)
@@ -83,7 +85,7 @@ def _python_controller(repeats: int) -> dict[str, Any]:
     acks = 0
     on_ack = Reno.on_ack
 
-    def counted(self: Reno, ack: _native.Ack) -> None:
+    def counted(self: Reno, ack: Ack) -> None:
         nonlocal acks
         acks += 1
         on_ack(self, ack)

@@ -36,11 +36,11 @@ def list_(
 ) -> None:
     """List what there is: algorithms, queues, profiles, ..."""
     from cwndlab.controllers.loading import load
-    from cwndlab.engine import catalogue
+    from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
 
     load(controllers)
-    known = {**catalogue.read(), Part.PAPERS: _papers()}
+    known = {**in_use().read_catalogue(), Part.PAPERS: _papers()}
     parts = list(Part) if part is None else [part]
     if as_json:
         typer.echo(files.dump({"schema": 1, **{name: _brief(known[name]) for name in parts}}))

@@ -29,21 +29,21 @@ def show(
     Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
     what its controllers declare; departures from the source. Of a trace, show the file that it stands for.
     """
-    from cwndlab import _native
     from cwndlab.controllers.loading import load
-    from cwndlab.engine import catalogue
+    from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
 
     load(controllers)
-    kind, entry = catalogue.find(name)
+    engine = in_use()
+    kind, entry = catalogue.find(engine, name)
     if as_json:
-        document = entry if kind == "profile" else catalogue.described(kind, entry)
+        document = entry if kind == "profile" else catalogue.described(engine, kind, entry)
         typer.echo(files.dump({"schema": 1, "kind": kind, **document}))
         return
     if kind == "trace":
-        typer.echo(_native.trace(name), nl=False)
+        typer.echo(engine.trace(name), nl=False)
         return
-    _print(kind, catalogue.described(kind, entry))
+    _print(kind, catalogue.described(engine, kind, entry))
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:

@@ -77,10 +77,10 @@ def train(
 
 def read_weights(file: Path) -> bytes:
     """Read a file of weights."""
-    from cwndlab import _native
+    from cwndlab.engine import SHIPPED
     from cwndlab.system.reading import read
 
-    return read(file, _native.WEIGHTS_BYTES, "a file of weights (safetensors)")
+    return read(file, SHIPPED.WEIGHTS_BYTES, "a file of weights (safetensors)")
 
 
 def _told(training: Training) -> str:

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.controllers import closure
+from cwndlab.controllers import closure, sources
 from cwndlab.controllers.places import UnknowableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
     from types import FrameType
+
+# The script that runs, in this process and in one that `multiprocessing` has begun.
+_SCRIPTS = ("__main__", "__mp_main__")
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,13 @@ class Code:
 
     `file` is where it stands, as the user would write it; None for what was typed at a prompt. `roots` are
     the modules that define the class and its bases, and those whose code has registered it, as they were
-    loaded; None if a part is no module.
+    loaded; None if a part is no module. `registered_by` is the file or the module whose loading has
+    registered the class; None if that is no module, or the script that runs.
     """
 
     file: str | None
     roots: dict[str, ModuleSpec | None] | None
+    registered_by: str | None = None
 
     def sha256(self) -> str:
         """Hash it, with all that it imports as things stand now.
@@ -51,10 +56,11 @@ def of(cls: type) -> Code:
     except (TypeError, OSError):
         return Code(None, None)
     try:
-        names = {base.__module__ for base in cls.__mro__} | set(_registering(sys._getframe(2)))
+        frame = sys._getframe(2)
+        names = {base.__module__ for base in cls.__mro__}.union(_registering(frame))
     except UnknowableError:
         return Code(shown(str(file)), None)
-    return Code(shown(str(file)), {name: _spec(name) for name in names})
+    return Code(shown(str(file)), {name: _spec(name) for name in names}, _registered_by(frame))
 
 
 def shown(file: str) -> str:
@@ -79,6 +85,18 @@ def _registering(frame: FrameType | None) -> Iterator[str]:
         if frame.f_code.co_name == "<module>":
             return
         frame = frame.f_back
+
+
+def _registered_by(frame: FrameType | None) -> str | None:
+    """The file or the name of the module that is being loaded."""
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    if frame is None:
+        return None
+    name = frame.f_globals["__name__"]
+    if sources.is_file(name):
+        return str(sys.modules[name].__file__)
+    return None if name in _SCRIPTS else name
 
 
 def _is_of(code: str, file: str) -> bool:

@@ -7,15 +7,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cwndlab import _native
 from cwndlab.controllers import code, faults, sources
 from cwndlab.controllers.parameters import Parameter, declared_by
-from cwndlab.engine import catalogue, origins
+from cwndlab.engine import in_use
+from cwndlab.engine.origins import Registration
 from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from cwndlab._native import Setup
+    from cwndlab.engine import Engine
 
 C = TypeVar("C", bound=type)
 
@@ -48,7 +51,7 @@ class Declaration:
     bounded: bool
     file: str | None
 
-    def make(self, setup: _native.Setup, settings: Mapping[str, Any]) -> object:
+    def make(self, setup: Setup, settings: Mapping[str, Any]) -> object:
         """Make the controller of a flow."""
         made: Any = object.__new__(self.cls)
         for name, value in settings.items():
@@ -72,16 +75,17 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
         if not isinstance(cls, type):
             raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
         written = code.of(cls)
+        engine = in_use()
+        _check_name(engine, name, written.file)
         declared = _declared(cls, name, source, departures, written.file)
-        _native.register(declared)
-        origins.note(name, written.file, written.sha256, declared)
+        registration = Registration(written.file, written.sha256, declared, written.registered_by)
+        engine.register(name, registration)
         return cls
 
     return register
 
 
 def _declared(cls: type, name: str, source: str, departures: Sequence[str], file: str | None) -> Declaration:
-    _check_name(name, file)
     for attribute in OPTIONAL:
         if not hasattr(cls, attribute):
             setattr(cls, attribute, None)
@@ -108,13 +112,13 @@ def _declared(cls: type, name: str, source: str, departures: Sequence[str], file
     )
 
 
-def _check_name(name: str, file: str | None) -> None:
+def _check_name(engine: Engine, name: str, file: str | None) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
             f"controller {name!r}: a name has letters, digits, dots, dashes and underscores, as 'my-aimd'"
         )
-    registered = origins.in_python()
-    shipped = {algorithm["name"] for algorithm in catalogue.read()["algorithms"]} - set(registered)
+    registered = engine.in_python()
+    shipped = {algorithm["name"] for algorithm in engine.read_catalogue()["algorithms"]} - set(registered)
     if name in shipped:
         raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
     # A cell of a notebook or a module that is loaded again defines its class again: the later one holds.

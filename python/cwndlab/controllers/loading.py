@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cwndlab.controllers import sources
 from cwndlab.controllers.code import shown
 from cwndlab.controllers.faults import told_of_module
-from cwndlab.engine.origins import known
+from cwndlab.engine import in_use
 from cwndlab.errors import InputError
 from cwndlab.system.reading import MIB, read
 
@@ -28,7 +28,7 @@ def load(names: Iterable[str]) -> None:
     sources.install()
     sources.forget_changed()
     for name in names:
-        before = dict(known())
+        before = dict(in_use().registered)
         if name.endswith(".py") or os.sep in name:
             _load_file(Path(name))
             loaded = shown(name)
@@ -36,7 +36,7 @@ def load(names: Iterable[str]) -> None:
             _load_package(name)
             loaded = name
         # What was loaded before is told by its origin: it changes nothing to load it again.
-        if dict(known()) == before and all(origin.loaded_by != loaded for origin in before.values()):
+        if in_use().registered == before and all(origin.loaded_by != loaded for origin in before.values()):
             hint = 'put @cwndlab.controller("NAME") over a class'
             raise InputError(f"--with {name}: registers no algorithm; {hint}")
 

@@ -1,5 +1,6 @@
-"""The extension module: what it offers, what came to it in this process, and another in its place."""
+"""The engine: an extension module as a value, what it offers, and what was registered in it."""
 
-from cwndlab.engine.replacement import use
+from cwndlab.engine.extension import Engine
+from cwndlab.engine.selection import SHIPPED, in_use, use
 
-__all__ = ["use"]
+__all__ = ["SHIPPED", "Engine", "in_use", "use"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
 from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
+
+if TYPE_CHECKING:
+    from cwndlab.engine.extension import Engine
 
 Entry = dict[str, Any]
 
@@ -29,22 +30,9 @@ TCP = "tcp"
 MPTCP = "mptcp"
 
 
-def read() -> dict[str, Any]:
-    """Everything, as the extension module tells it."""
-    catalogue: dict[str, Any] = json.loads(_native.catalogue())
-    return catalogue
-
-
-@cache
-def measures() -> dict[str, dict[str, Entry]]:
-    """What is declared of each measure, by the kind of its component and by its name."""
-    declared: dict[str, list[Entry]] = read()["measures"]
-    return {kind: {each["name"]: each for each in entries} for kind, entries in declared.items()}
-
-
-def find(name: str) -> tuple[str, Entry]:
+def find(engine: Engine, name: str) -> tuple[str, Entry]:
     """Find the entry of this name and say what kind of thing it is; else suggest the nearest name."""
-    catalogue = read()
+    catalogue = engine.read_catalogue()
     if name == TCP:
         return "options", {
             "name": TCP,
@@ -64,18 +52,18 @@ def find(name: str) -> tuple[str, Entry]:
     return entries[name]
 
 
-def queue(kind: str) -> Entry:
+def queue(engine: Engine, kind: str) -> Entry:
     """Give the entry of a kind of queue that there is."""
-    return next(entry for entry in read()["queues"] if entry["name"] == kind)
+    return next(entry for entry in engine.read_catalogue()["queues"] if entry["name"] == kind)
 
 
-def described(kind: str, entry: Entry) -> Entry:
+def described(engine: Engine, kind: str, entry: Entry) -> Entry:
     """Give the entry in the form of an algorithm's, with what each profile makes of its parameters.
 
     A profile's options become parameters with its values.
     """
     if kind in ("algorithm", "options"):
-        in_force = in_force_by_profile(kind, entry)
+        in_force = in_force_by_profile(engine, kind, entry)
         params = [
             {**param, "in_force": {profile: values[param["name"]] for profile, values in in_force.items()}}
             for param in entry["params"]
@@ -84,7 +72,7 @@ def described(kind: str, entry: Entry) -> Entry:
     if kind != "profile":
         return entry
     values = entry[TCP]
-    options = [{**option, "default": values[option["name"]]} for option in read()[TCP]]
+    options = [{**option, "default": values[option["name"]]} for option in engine.read_catalogue()[TCP]]
     dialects = [
         f"{algorithm}.{name} = {shown(value)}"
         for algorithm, settings in entry["dialects"].items()
@@ -94,7 +82,7 @@ def described(kind: str, entry: Entry) -> Entry:
     return {**told, "params": options, "dialects": dialects}
 
 
-def in_force_by_profile(kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
+def in_force_by_profile(engine: Engine, kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
     """Give the values that an algorithm's parameters, or the options of TCP, have under each profile."""
     defaults = {param["name"]: param["default"] for param in entry["params"]}
     return {
@@ -104,7 +92,7 @@ def in_force_by_profile(kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
             if kind == "options"
             else profile["dialects"].get(entry["name"], {})
         )
-        for profile in read()["profiles"]
+        for profile in engine.read_catalogue()["profiles"]
     }
 
 

@@ -1,4 +1,4 @@
-"""Algorithms of this process that do not ship: what `--with` loads them by, and the hash of their code."""
+"""Algorithms that do not ship: what `--with` loads them by, and the hash of their code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -22,35 +22,11 @@ class Origin:
 class Registration:
     """Of one algorithm: what it is loaded by, and how to hash its code as it is now.
 
-    `declaration` is what the extension module was given of a controller in Python.
+    `declaration` is what the extension module was given of a controller in Python, and `registered_by` the
+    file or the module that registers it in another process as well; None if there is none.
     """
 
     loaded_by: str | None
     sha256: Callable[[], str]
     declaration: object | None = None
-
-
-_known: dict[str, Registration] = {}
-
-
-def note(
-    name: str, loaded_by: str | None, sha256: Callable[[], str], declaration: object | None = None
-) -> None:
-    """Remember an algorithm; one of the same name is forgotten."""
-    _known[name] = Registration(loaded_by, sha256, declaration)
-
-
-def known() -> Mapping[str, Registration]:
-    """All by their names."""
-    return _known
-
-
-def in_python() -> dict[str, Registration]:
-    """The controllers in Python, in the order of their registration."""
-    return {name: each for name, each in _known.items() if each.declaration is not None}
-
-
-def origin(name: str) -> Origin:
-    """Where an algorithm that is known comes from."""
-    found = _known[name]
-    return Origin(name, found.sha256(), found.loaded_by)
+    registered_by: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab import _native
+from cwndlab.engine.selection import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +15,7 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str, quote: str = "
 
     Words that may have blanks stand in quotes.
     """
-    near = [f"{quote}{each}{quote}" for each in _native.nearest(word, list(known))]
+    near = [f"{quote}{each}{quote}" for each in SHIPPED.nearest(word, list(known))]
     if not near:
         return otherwise
     return f"did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}?"

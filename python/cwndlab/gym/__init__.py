@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab._native import Policy
-from cwndlab.engine import catalogue
+from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError
 from cwndlab.learning import course
 from cwndlab.learning.scores import score
@@ -25,13 +24,16 @@ from cwndlab.gym.single import FlowEnv
 from cwndlab.gym.vector import FlowVectorEnv
 
 if TYPE_CHECKING:
+    from cwndlab._native import Policy
     from cwndlab.gym.multi import FlowsEnv
 
 __all__ = ["FlowEnv", "FlowVectorEnv", "FlowsEnv", "Policy", "score", "train"]
 
 
 def __getattr__(name: str) -> Any:
-    """PettingZoo is asked for by those who need it only."""
+    """`Policy` is that of the engine in use; PettingZoo is imported only where it is needed."""
+    if name == "Policy":
+        return in_use().Policy
     if name == "FlowsEnv":
         from cwndlab.gym.multi import FlowsEnv
 
@@ -39,7 +41,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-for _entry in catalogue.read()["environments"]:
+for _entry in in_use().read_catalogue()["environments"]:
     gymnasium.register(
         _entry["name"],
         entry_point="cwndlab.gym.single:FlowEnv",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError
 from cwndlab.learning import course as courses
 
@@ -47,12 +47,13 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     ) -> None:
         super().__init__()
         named, count = ([], flows) if isinstance(flows, int) else (list(flows), 1)
-        self.course = courses.course(environment, scenario, named, overrides, count)
+        engine = in_use()
+        self.course = courses.course(engine, environment, scenario, named, overrides, count)
         self.possible_agents = self.course.agents
         self._observation_space = observation_space(self.course)
         self._action_space = action_space(self.course)
         self._actions = int(self._action_space.n)
-        self._episodes = _native.Episodes(self.course)
+        self._episodes = engine.Episodes(self.course)
         # Of the first episode, and by it of those that follow, where no seed is given.
         self._seed: int | None = secrets.randbits(63)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
 
@@ -42,14 +42,15 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         flow: str | None = None,
         overrides: Overrides | None = None,
     ) -> None:
-        self.course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+        engine = in_use()
+        self.course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
         if len(self.course.agents) != 1:
             named = ", ".join(self.course.agents)
             raise InputError(f"{environment}: one agent cannot steer {named}; name one flow, or use FlowsEnv")
         self.observation_space = observation_space(self.course)
         self.action_space = action_space(self.course)
         self._actions = int(self.action_space.n)
-        self._episodes = _native.Episodes(self.course)
+        self._episodes = engine.Episodes(self.course)
         self._seeded = False
 
     def reset(

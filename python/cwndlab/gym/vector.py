@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
 
@@ -52,14 +52,15 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
             raise InputError(f"num_envs={num_envs}: expected at least 1")
         if threads is not None and threads < 1:
             raise InputError(f"threads={threads}: expected at least 1")
-        course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+        engine = in_use()
+        course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(course)
         self.single_action_space = action_space(course)
         self._actions = int(action_space(course).n)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._fleet = _native.EpisodeFleet(course, num_envs, threads)
+        self._fleet = engine.EpisodeFleet(course, num_envs, threads)
         self._seeded = False
 
     def reset(

@@ -12,7 +12,8 @@ from cwndlab.scenarios.source import loaded, written_overrides
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cwndlab import _native
+    from cwndlab._native import EnvironmentCourse
+    from cwndlab.engine import Engine
     from cwndlab.scenarios.source import Overrides, Source
 
 GYM = "gymnasium is missing: pip install 'cwndlab[gym]'"
@@ -20,12 +21,13 @@ PETTINGZOO = "pettingzoo is missing: pip install 'cwndlab[multi]'"
 
 
 def course(
+    engine: Engine,
     environment: str,
     source: Source | None,
     steered: Sequence[str],
     overrides: Overrides | None,
     flows: int = 1,
-) -> _native.EnvironmentCourse:
+) -> EnvironmentCourse:
     """Make it: of a scenario in which these flows are steered, or of drawn links with so many flows."""
     changes = list(written_overrides(overrides))
     if source is None:
@@ -37,7 +39,7 @@ def course(
     else:
         found = loaded(source)
         given = (found.text, found.file, list(steered))
-    return copies.made((environment, given, flows, changes))
+    return copies.made(engine, (environment, given, flows, changes))
 
 
 def checked_seed(seed: int) -> int:

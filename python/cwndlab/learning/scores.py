@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.learning import course as courses
 from cwndlab.statistics.measure import Measure, measure
@@ -15,6 +15,7 @@ from cwndlab.statistics.measure import Measure, measure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from cwndlab._native import EnvironmentCourse
     from cwndlab.scenarios.source import Overrides
 
 # Controls and algorithms that take the place of the agent.
@@ -57,13 +58,18 @@ def score(
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
     """Play the drawn episodes of these seeds: algorithms, agents that know nothing, a trained one."""
-    course = courses.course(environment, None, [], overrides)
+    engine = in_use()
+    course = courses.course(engine, environment, None, [], overrides)
     _, actions = course.spaces
-    stubborn = {f"{ALWAYS} {action}": _agent(course, partial(_same, action)) for action in range(actions)}
-    players = {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(course)} | stubborn
+    stubborn = {
+        f"{ALWAYS} {action}": _agent(engine, course, partial(_same, action)) for action in range(actions)
+    }
+    players = (
+        {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(engine, course)} | stubborn
+    )
     if weights is not None:
         try:
-            players[TRAINED] = _agent(course, _native.Policy(weights))
+            players[TRAINED] = _agent(engine, course, engine.Policy(weights))
         except ValueError as error:
             raise InputError(f"the weights: {error}") from None
     scores = {}
@@ -75,7 +81,7 @@ def score(
     return [score for name, score in scores.items() if name not in stubborn or name == best]
 
 
-def _algorithm(course: _native.EnvironmentCourse, name: str) -> Callable[[int], _Played]:
+def _algorithm(course: EnvironmentCourse, name: str) -> Callable[[int], _Played]:
     return lambda seed: _Played(json.loads(course.with_algorithm(seed, name)))
 
 
@@ -83,20 +89,22 @@ def _same(action: int, _: Any) -> int:
     return action
 
 
-def _random(course: _native.EnvironmentCourse) -> Callable[[int], _Played]:
+def _random(engine: Engine, course: EnvironmentCourse) -> Callable[[int], _Played]:
     import numpy as np
 
     _, actions = course.spaces
 
     def play(seed: int) -> _Played:
         generator = np.random.default_rng(seed)
-        return _agent(course, lambda _: int(generator.integers(actions)))(seed)
+        return _agent(engine, course, lambda _: int(generator.integers(actions)))(seed)
 
     return play
 
 
-def _agent(course: _native.EnvironmentCourse, choose: Callable[[Any], int]) -> Callable[[int], _Played]:
-    episodes = _native.Episodes(course)
+def _agent(
+    engine: Engine, course: EnvironmentCourse, choose: Callable[[Any], int]
+) -> Callable[[int], _Played]:
+    episodes = engine.Episodes(course)
 
     def rewards(seed: int) -> Iterator[float]:
         seen, _, terminated, truncated, _ = episodes.reset(seed)
@@ -111,7 +119,7 @@ def _agent(course: _native.EnvironmentCourse, choose: Callable[[Any], int]) -> C
     return play
 
 
-def _row(course: _native.EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
+def _row(course: EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
     link = dict(course.link(seed))
     flow = played.outcome["flows"][0]
     rtt_ms = flow["rtt_ms"]

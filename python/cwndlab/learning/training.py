@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
+from cwndlab.engine import Engine, in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
 
@@ -33,6 +33,7 @@ class Training:
 
     environment: str
     seed: int
+    engine: Engine
     decisions: int = 0
     interrupted: bool = False
     episodes: list[Episode] = field(default_factory=list)
@@ -56,7 +57,7 @@ class Training:
             "decisions_before": self.decisions_before,
             "interrupted": self.interrupted,
             "episodes": [asdict(episode) for episode in self.episodes],
-            "manifest": builder([self.seed]),
+            "manifest": builder([self.seed], self.engine),
         }
 
 
@@ -81,16 +82,17 @@ def train(
         raise InputError("weights and checkpoint: a training begins from one of the two")
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
-    course = courses.course(environment, scenario, [flow] if flow else [], overrides)
+    engine = in_use()
+    course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
     courses.checked_seed(seed)
     try:
         if checkpoint is None:
-            trainer = _native.Trainer(course, seed, weights)
+            trainer = engine.Trainer(course, seed, weights)
         else:
-            trainer = _native.Trainer.resumed(course, seed, checkpoint)
+            trainer = engine.Trainer.resumed(course, seed, checkpoint)
     except ValueError as error:
         raise InputError(f"{environment}: {error}") from None
-    training = Training(environment, seed, decisions_before=trainer.decisions)
+    training = Training(environment, seed, engine, decisions_before=trainer.decisions)
     try:
         while training.decisions < decisions:
             count = min(SLICE, decisions - training.decisions)

@@ -10,12 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.engine.extension import extension_hash
 from cwndlab.system import checkout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cwndlab.engine import Engine
     from cwndlab.scenarios.scenario import Scenario
 
 
@@ -27,7 +27,7 @@ def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
     """Describe the program, the machine and the input; nothing in it changes when the same is run again."""
     controllers = {each.name: each.code_sha256 for each in scenario.controllers}
     return {
-        **builder(seeds),
+        **builder(seeds, scenario.engine),
         "scenario_file": scenario.file,
         "scenario_sha256": hashlib.sha256(scenario.canonical.encode()).hexdigest(),
         **({"controllers_sha256": controllers} if controllers else {}),
@@ -48,12 +48,12 @@ def document_head(
     }
 
 
-def builder(seeds: Sequence[int]) -> dict[str, Any]:
-    """Describe the program and the machine."""
+def builder(seeds: Sequence[int], engine: Engine) -> dict[str, Any]:
+    """Describe the program, with the engine that ran, and the machine."""
     return {
         "version": version("cwndlab"),
         "commit": commit(),
-        "extension_sha256": extension_hash(),
+        "extension_sha256": engine.sha256,
         "seeds": list(seeds),
         "cpu": cpu(),
         "platform": platform.platform(),

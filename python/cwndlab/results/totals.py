@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.engine import catalogue
+from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError
 from cwndlab.results.summary import Component
 from cwndlab.statistics.measure import measure
@@ -85,6 +85,6 @@ def _values(components: Iterable[Outcome], key: str) -> list[float]:
 def _together(kind: str, components: Iterable[Outcome], key: str) -> float | None:
     """One value of all components that have one."""
     values = _values(components, key)
-    if catalogue.measures()[kind][key]["together"] == "sum":
+    if SHIPPED.measures[kind][key]["together"] == "sum":
         return sum(values)
     return sum(values) / len(values) if values else None

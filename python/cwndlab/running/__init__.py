@@ -1,1 +1,1 @@
-"""From scenarios to results: threads, finished runs, memory."""
+"""From scenarios to results: threads and other executors, finished runs, memory."""

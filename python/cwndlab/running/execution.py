@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from cwndlab import _native
-from cwndlab.engine.extension import extension_hash
 from cwndlab.errors import CacheWarning
 from cwndlab.results.recording import Record
 from cwndlab.results.result import Result
 from cwndlab.running.cache import Cache, default_folder, prune
-from cwndlab.running.pool import Work, run_works
+from cwndlab.running.pool import Work, available_cores, run_works
 from cwndlab.system.process import changed_since_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from cwndlab.scenarios.scenario import Scenario
 
@@ -27,15 +29,17 @@ def execute(
     *,
     record: Record = Record.FIRST,
     threads: int | None = None,
+    executor: Executor | None = None,
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
     """Run each scenario with each seed, reusing what is finished; a result for each scenario, in order.
 
-    The scenarios have been checked. After Ctrl-C the results hold what was finished, and say so.
+    The scenarios have been checked. `executor` makes the runs; without one, threads of this process do. After
+    Ctrl-C the results hold what was finished, and say so.
     """
     jobs = [(scenario, seeds) for scenario in scenarios]
-    results = execute_each(jobs, record=record, threads=threads, fresh=fresh, watch=watch)
+    results = execute_each(jobs, record=record, threads=threads, executor=executor, fresh=fresh, watch=watch)
     prune(default_folder())
     return results
 
@@ -45,6 +49,7 @@ def execute_each(
     *,
     record: Record = Record.FIRST,
     threads: int | None = None,
+    executor: Executor | None = None,
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
@@ -54,12 +59,20 @@ def execute_each(
         Work(scenario, seeds, _cache(folder, scenario, fresh=fresh), record, weight(scenario))
         for scenario, seeds in jobs
     ]
-    batches = run_works(works, threads=threads, watch=watch)
+    with _opened(executor, threads) as chosen:
+        batches = run_works(works, chosen, watch=watch)
     _warn_of(folder, [work.cache for work in works])
     return [
         Result(scenario, batch.runs, batch.interrupted)
         for (scenario, _), batch in zip(jobs, batches, strict=True)
     ]
+
+
+def _opened(executor: Executor | None, threads: int | None) -> AbstractContextManager[Executor]:
+    """The caller's executor, which stays open, or threads that end with the runs."""
+    if executor is not None:
+        return nullcontext(executor)
+    return ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="run")
 
 
 def _warn_of(folder: Path, caches: Sequence[Cache]) -> None:
@@ -76,11 +89,11 @@ def weight(scenario: Scenario) -> float:
 
 def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:
     # The simulator that is loaded may be another than the one that was built since.
-    rebuilt = changed_since_start(Path(str(_native.__file__)))
+    rebuilt = changed_since_start(scenario.engine.file)
     return Cache(
         folder,
         _meaning(scenario),
-        extension_hash(),
+        scenario.engine.sha256,
         fresh=fresh or rebuilt,
         holds=lambda: not rebuilt and scenario.has_code_as_before(),
     )

@@ -1,38 +1,29 @@
-"""Run scenarios over their seeds, several runs at a time.
-
-The simulator releases Python's lock while it runs, so threads are enough; a controller in Python takes it for
-each callback. Ctrl-C reaches the main thread, which cancels the runs by their tokens.
-"""
+"""Run scenarios over their seeds, several runs at a time."""
 
 from __future__ import annotations
 
-import ctypes
-import json
 import os
-import threading
-import time
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
-from cwndlab import _native
-from cwndlab.errors import RunFailedError
-from cwndlab.results.detail import Detail
-from cwndlab.results.recording import Record, Recording
-from cwndlab.results.seed_run import SeedRun
-from cwndlab.running.cache import Cache, CachedRun
+from cwndlab.results.recording import Record
+from cwndlab.running.elsewhere import Elsewhere
+from cwndlab.running.job import Job
+from cwndlab.running.task import Task
+from cwndlab.running.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor, Future
 
+    from cwndlab.results.seed_run import SeedRun
+    from cwndlab.running.cache import Cache
     from cwndlab.scenarios.scenario import Scenario
 
 # How often progress is told, and the longest that Ctrl-C waits to be seen.
 POLL_S = 0.1
-
-# How long a cancelled run may take to stop before its controller is torn out of what it does.
-GRACE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,101 +48,34 @@ class Batch:
     interrupted: bool
 
 
-@dataclass(frozen=True)
-class _Job:
-    scenario: Scenario
-    cache: Cache
-    seed: int
-    record: bool
-    weight: float
-    token: _native.RunToken
-    # Has the number of the thread that runs it, while it does.
-    thread: list[int] = field(default_factory=list)
-
-    def run(self) -> SeedRun | None:
-        """Reuse or simulate; None when cancelled."""
-        self.thread.append(threading.get_ident())
-        try:
-            return self._run()
-        except InterruptedError:
-            return None
-        finally:
-            self.thread.clear()
-
-    def _run(self) -> SeedRun:
-        cached = self.cache.load(self.seed, record=self.record)
-        if cached is not None:
-            return self._finished(cached, reused=True)
-        try:
-            cached = self._simulate()
-        except (RuntimeError, ValueError) as error:
-            raise RunFailedError(self.seed, str(error), self.scenario.setting) from None
-        self.cache.save(self.seed, cached)
-        return self._finished(cached, reused=False)
-
-    def _finished(self, cached: CachedRun, *, reused: bool) -> SeedRun:
-        # A recording that an earlier call asked for must not turn up in this one's files.
-        recording = cached.recording if self.record else None
-        return SeedRun(self.seed, cached.outcome, cached.detail, recording, reused)
-
-    def _simulate(self) -> CachedRun:
-        scenario = self.scenario
-        outcome, detail, recorded = _native.run_seed(
-            scenario.text, scenario.file, list(scenario.overrides), self.seed, self.record, self.token
-        )
-        recording = None if recorded is None else Recording.from_native(recorded)
-        return CachedRun(json.loads(outcome), Detail.from_native(detail), recording)
-
-
-_Futures = dict[Future[SeedRun | None], _Job]
+class _Crew(Protocol):
+    def submit(self, task: Task) -> Future[Any]: ...
+    def collect(self, task: Task, future: Future[Any]) -> SeedRun | None: ...
+    def progress(self, task: Task) -> float: ...
+    def stop(self) -> None: ...
 
 
 def run_works(
-    works: Sequence[Work], *, threads: int | None = None, watch: Callable[[float], None] = lambda _: None
+    works: Sequence[Work], executor: Executor, *, watch: Callable[[float], None] = lambda _: None
 ) -> list[Batch]:
     """Run all seeds of all scenarios, one batch for each; tell `watch` the share done, 0 to 1.
 
     The first failure ends the others and is raised as `RunFailedError`. Ctrl-C ends all batches with what is
-    finished.
+    finished. The executor is left open.
     """
-    jobs = [list(_jobs(work)) for work in works]
+    batches = [list(_tasks(work)) for work in works]
+    running = _Running(_crew(executor, works))
     interrupted = False
-    batches: list[_Futures] = [{} for _ in jobs]
-    with ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="run") as pool:
-        try:
-            for batch, futures in zip(jobs, batches, strict=True):
-                for job in batch:
-                    futures[pool.submit(job.run)] = job
-            _follow({future: job for futures in batches for future, job in futures.items()}, watch)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            # Of a job that Ctrl-C met while it was submitted there is no future, but it may run.
-            for job in chain(*jobs):
-                job.token.cancel()
-            pool.shutdown(wait=False, cancel_futures=True)
-            _await_end(list(chain(*jobs)))
-    return [Batch(_finished(futures), interrupted) for futures in batches]
-
-
-def _await_end(jobs: Sequence[_Job]) -> None:
-    """Wait for cancelled runs; one that hangs in an endless loop of its controller is torn out of it."""
-    while not _have_ended(jobs):
-        for job in jobs:
-            # Without a controller in Python a run sees its token, be it late.
-            for number in job.thread if job.scenario.controllers else ():
-                thread = ctypes.c_ulong(number)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
-
-
-def _have_ended(jobs: Sequence[_Job]) -> bool:
-    """Whether they have within the time that is granted."""
-    deadline = time.monotonic() + GRACE_S
-    while any(job.thread for job in jobs):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(GRACE_S / 100)
-    return True
+    try:
+        running.begin(chain(*batches))
+        running.follow(watch)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        running.crew.stop()
+    if interrupted:
+        running.collect_finished()
+    return [Batch(running.runs_of(batch), interrupted) for batch in batches]
 
 
 def available_cores() -> int:
@@ -161,25 +85,58 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _jobs(work: Work) -> Iterator[_Job]:
+def _crew(executor: Executor, works: Sequence[Work]) -> _Crew:
+    # A type derived from it may run elsewhere, as Python's pool of interpreters does.
+    if type(executor) is ThreadPoolExecutor:
+        return Threads(executor)
+    return Elsewhere(executor, [work.scenario for work in works])
+
+
+def _tasks(work: Work) -> Iterator[Task]:
     for index, seed in enumerate(work.seeds):
-        record = work.record.holds(index)
-        yield _Job(work.scenario, work.cache, seed, record, work.weight, _native.RunToken())
+        job = Job.of(work.scenario, seed, record=work.record.holds(index))
+        yield Task(job, work.scenario, work.cache, work.weight)
 
 
-def _finished(futures: _Futures) -> list[SeedRun]:
-    runs = (future.result() for future in futures if not future.cancelled())
-    return [run for run in runs if run is not None]
+class _Running:
+    """The tasks that a crew was given, and the runs that are there."""
 
+    def __init__(self, crew: _Crew) -> None:
+        self.crew = crew
+        self._tasks: dict[Future[Any], Task] = {}
+        self._runs: dict[Task, SeedRun | None] = {}
 
-def _follow(futures: _Futures, watch: Callable[[float], None]) -> None:
-    whole = sum(job.weight for job in futures.values())
-    done_weight = 0.0
-    pending = set(futures)
-    while pending:
-        done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_EXCEPTION)
-        for future in done:
-            future.result()
-            done_weight += futures[future].weight
-        running = (futures[future] for future in pending if futures[future].token.progress > 0)
-        watch(min(1, (done_weight + sum(job.weight * job.token.progress for job in running)) / whole))
+    def begin(self, tasks: Iterable[Task]) -> None:
+        """Hand in all tasks."""
+        for task in tasks:
+            self._tasks[self.crew.submit(task)] = task
+
+    def follow(self, watch: Callable[[float], None]) -> None:
+        """Collect runs until all are there."""
+        whole = sum(task.weight for task in self._tasks.values())
+        pending = set(self._tasks)
+        done_weight = 0.0
+        while pending:
+            done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_EXCEPTION)
+            for future in done:
+                self._collect(future)
+                done_weight += self._tasks[future].weight
+            tasks = (self._tasks[future] for future in pending)
+            under_way = sum(task.weight * self.crew.progress(task) for task in tasks)
+            watch(min(1, (done_weight + under_way) / whole))
+
+    def collect_finished(self) -> None:
+        """Collect the runs that had finished when others were cancelled."""
+        for future, task in self._tasks.items():
+            is_there = future.done() and not future.cancelled() and future.exception() is None
+            if is_there and task not in self._runs:
+                self._collect(future)
+
+    def runs_of(self, tasks: Iterable[Task]) -> list[SeedRun]:
+        """The runs of these tasks that are there."""
+        runs = (self._runs.get(task) for task in tasks)
+        return [run for run in runs if run is not None]
+
+    def _collect(self, future: Future[Any]) -> None:
+        task = self._tasks[future]
+        self._runs[task] = self.crew.collect(task, future)

@@ -10,6 +10,8 @@ from cwndlab.statistics.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cwndlab.engine import Engine
+
 Resolved = dict[str, Any]
 
 
@@ -22,9 +24,9 @@ def outline(resolved: Resolved) -> list[str]:
     return [head, *(line for link in resolved["link"] for line in _link(link))]
 
 
-def varying(resolved: Resolved) -> str:
+def varying(resolved: Resolved, engine: Engine) -> str:
     """What differs between two seeds of this scenario."""
-    return ", ".join(_random_parts(resolved)) or "random choices of the algorithms"
+    return ", ".join(_random_parts(resolved, engine)) or "random choices of the algorithms"
 
 
 def _flows(resolved: Resolved) -> int:
@@ -77,7 +79,7 @@ def _queue(queue: Any) -> str:
     return f"{queue['kind']} {'1 packet' if size == '1 packets' else size}"
 
 
-def _random_parts(resolved: Resolved) -> Iterator[str]:
+def _random_parts(resolved: Resolved, engine: Engine) -> Iterator[str]:
     if any(flow["jitter"] != "0 s" for flow in resolved["flow"]):
         yield "start jitter"
     if resolved["send_jitter"] != "0 s":
@@ -87,15 +89,15 @@ def _random_parts(resolved: Resolved) -> Iterator[str]:
         yield "random loss"
     if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
         yield "delay jitter"
-    yield from dict.fromkeys(chance for link in links for chance in _chances(link["queue"]))
+    yield from dict.fromkeys(chance for link in links for chance in _chances(link["queue"], engine))
     if _groups(resolved):
         yield "arrivals"
 
 
-def _chances(queue: Any) -> Iterator[str]:
+def _chances(queue: Any, engine: Engine) -> Iterator[str]:
     """What a queue draws by chance, as its kind declares it."""
     if isinstance(queue, dict):
-        chance = catalogue.queue(queue["kind"])["chance"]
+        chance = catalogue.queue(engine, queue["kind"])["chance"]
         if chance and not queue.get(chance["unless"]):
             yield chance["what"]
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.system import reading
 
@@ -65,6 +66,8 @@ class Scenario:
     overrides: tuple[Override, ...] = ()
     # The options that overrides come from, by their keys, where it is not --set.
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
+    # What checks it and runs it.
+    engine: Engine = field(default_factory=in_use, repr=False)
 
     def problems(self) -> list[Problem]:
         """Everything the checker has to say, in the order of the file."""
@@ -100,9 +103,7 @@ class Scenario:
 
     @cached_property
     def _checked(self) -> dict[str, Any]:
-        from cwndlab import _native
-
-        report: dict[str, Any] = json.loads(_native.check(self.text, self.file, list(self.overrides)))
+        report: dict[str, Any] = json.loads(self.engine.check(self.text, self.file, list(self.overrides)))
         return report
 
     def validate(self) -> list[Problem]:
@@ -115,9 +116,7 @@ class Scenario:
     @cached_property
     def canonical(self) -> str:
         """All that is in force, as canonical JSON: equal for scenarios that mean the same."""
-        from cwndlab import _native
-
-        return _native.resolve(self.text, self.file, list(self.overrides))
+        return self.engine.resolve(self.text, self.file, list(self.overrides))
 
     @property
     def resolved(self) -> dict[str, Any]:
@@ -128,19 +127,16 @@ class Scenario:
     @cached_property
     def controllers(self) -> list[Origin]:
         """The algorithms that it names and that do not ship with this build."""
-        from cwndlab.engine.origins import known, origin
-
-        if not known():
+        registered = self.engine.registered
+        if not registered:
             return []
         # `uncoupled:my-aimd` runs `my-aimd`.
         names = dict.fromkeys(flow["cc"]["name"].rpartition(":")[2] for flow in self.resolved["flow"])
-        return [origin(name) for name in names if name in known()]
+        return [self.engine.origin(name) for name in names if name in registered]
 
     def has_code_as_before(self) -> bool:
         """Whether the code of its controllers is still what it was when they were looked at first."""
-        from cwndlab.engine.origins import origin
-
-        return all(origin(each.name) == each for each in self.controllers)
+        return all(self.engine.origin(each.name) == each for each in self.controllers)
 
     def overridden(self, *overrides: Override, option: str | None = None) -> Scenario:
         """The same scenario with more overrides, after its own; messages say that `option` gave them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Command, Row, Section, Table, Text
 from cwndlab.results.manifest import builder, manifest
 from cwndlab.scenarios.outline import outline
@@ -79,7 +80,7 @@ def facts(scenario: Scenario, seeds: Sequence[int]) -> list[tuple[str, str]]:
 
 def machine_facts(seeds: Sequence[int]) -> list[tuple[str, str]]:
     """What a report of many scenarios was made by."""
-    return [(name.replace("_", " "), _fact(value)) for name, value in builder(seeds).items()]
+    return [(name.replace("_", " "), _fact(value)) for name, value in builder(seeds, in_use()).items()]
 
 
 def _linked(row: Row, href: str) -> Row:

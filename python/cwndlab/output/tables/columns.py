@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cwndlab.engine import catalogue
+from cwndlab.engine import SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def _columns(kind: str, *keys: str | Column) -> tuple[Column, ...]:
 
 
 def _column(kind: str, key: str, unit: str | None = None, scale: float = 1) -> Column:
-    declared = catalogue.measures()[kind][key]
+    declared = SHIPPED.measures[kind][key]
     return Column(key, declared["heading"], declared["unit"] if unit is None else unit, scale)
 
 
@@ -113,7 +113,7 @@ def titled(key: str) -> Column:
     """
     if key in _ALL:
         return _ALL[key]
-    kind = next((kind for kind, measures in catalogue.measures().items() if key in measures), None)
+    kind = next((kind for kind, measures in SHIPPED.measures.items() if key in measures), None)
     if kind is not None:
         return _column(kind, key)
     words, _, unit = key.rpartition("_")

@@ -100,7 +100,7 @@ def notes(result: Result) -> Iterator[str]:
     if summary.degraded:
         yield "! degraded: the transport could not serve all that this algorithm needs"
     if len(result.runs) > 1 and not summary.deterministic:
-        yield f"Seeds differ in {varying(result.scenario.resolved)}."
+        yield f"Seeds differ in {varying(result.scenario.resolved, result.scenario.engine)}."
     telling = _telling_links(summary)
     quiet = len(summary.links) - len(telling)
     if quiet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cwndlab.engine import catalogue
+from cwndlab.engine import Engine, catalogue, in_use
 from cwndlab.errors import InputError
 from cwndlab.papers.language.place import Mistake, PaperError, Place
 from cwndlab.scenarios.scenario import Scenario, ScenarioError, load
@@ -144,7 +144,7 @@ def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str],
 def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
     for _, name in _users(overrides):
         # `uncoupled:cubic` runs `cubic`.
-        if name.removeprefix(catalogue.UNCOUPLED) not in _algorithms():
+        if name.removeprefix(catalogue.UNCOUPLED) not in _algorithms(in_use()):
             yield f"needs the algorithm {name.removeprefix(catalogue.UNCOUPLED)}, which is not there yet"
 
 
@@ -167,5 +167,5 @@ def _algorithm(value: str) -> str | None:
 
 
 @cache
-def _algorithms() -> frozenset[str]:
-    return frozenset(entry["name"] for entry in catalogue.read()["algorithms"])
+def _algorithms(engine: Engine) -> frozenset[str]:
+    return frozenset(entry["name"] for entry in engine.read_catalogue()["algorithms"])

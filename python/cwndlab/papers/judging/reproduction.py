@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.engine import in_use
 from cwndlab.papers.contents.worlds import World, worlds
 from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim, Row
 from cwndlab.papers.reading import library
@@ -107,7 +108,7 @@ class Reproduction:
             "interrupted": self.interrupted,
             "quick": self.quick,
             "full": self.full,
-            "manifest": builder(self.seeds),
+            "manifest": builder(self.seeds, in_use()),
             "papers": [_paper_json(paper) for paper in self.papers],
         }
 

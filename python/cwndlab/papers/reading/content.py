@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cwndlab import _native
+from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError
 from cwndlab.papers.language.place import Mistake, Place, expected_one_of
 from cwndlab.system import reading
@@ -104,7 +104,7 @@ def toml(path: Path, mistakes: list[Mistake]) -> Entry | None:
         message, line = _syntax_error(str(error), content)
         mistakes.append(Mistake(Place(str(path), line), f"not TOML: {message}"))
         return None
-    lines = {tuple(steps): line for steps, line in json.loads(_native.toml_lines(content))}
+    lines = {tuple(steps): line for steps, line in json.loads(SHIPPED.toml_lines(content))}
     return Entry(value, top.place, mistakes, lines)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cwndlab import _native
 from cwndlab.errors import InputError
 from cwndlab.papers.language.place import expected_one_of
 from cwndlab.papers.language.quantity import Kind
@@ -32,7 +31,7 @@ class Names:
     @cached_property
     def _components(self) -> dict[str, Any]:
         scenario = self.scenario
-        told = _native.components(scenario.text, scenario.file, list(scenario.overrides))
+        told = scenario.engine.components(scenario.text, scenario.file, list(scenario.overrides))
         components: dict[str, Any] = json.loads(told)
         return components
 

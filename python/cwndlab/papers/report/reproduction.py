@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cwndlab.engine import catalogue
+from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
 from cwndlab.papers.contents.paper import Expect
@@ -151,7 +151,7 @@ def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
         for run in result.runs[:1]
         for flow in run.outcome["flows"]
     }
-    for entry in catalogue.read()["algorithms"]:
+    for entry in in_use().read_catalogue()["algorithms"]:
         if entry["name"] in used and entry["departures"]:
             yield entry["name"], entry["departures"]
 

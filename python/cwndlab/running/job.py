@@ -1,0 +1,41 @@
+"""One run as a value, and the function that makes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cwndlab.results.detail import Detail
+from cwndlab.results.recording import Recording
+from cwndlab.running.cache import CachedRun
+
+if TYPE_CHECKING:
+    from cwndlab._native import RunToken
+    from cwndlab.engine import Engine
+    from cwndlab.scenarios.scenario import Override, Scenario
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario, a seed, and whether the run is recorded."""
+
+    text: bytes
+    file: str
+    overrides: tuple[Override, ...]
+    seed: int
+    record: bool
+
+    @classmethod
+    def of(cls, scenario: Scenario, seed: int, *, record: bool) -> Job:
+        """The run of a scenario with a seed."""
+        return cls(scenario.text, scenario.file, scenario.overrides, seed, record)
+
+
+def simulate(job: Job, engine: Engine, token: RunToken) -> CachedRun:
+    """Make the run; whoever has the token can cancel it and see how far it is."""
+    outcome, detail, recorded = engine.run_seed(
+        job.text, job.file, list(job.overrides), job.seed, job.record, token
+    )
+    recording = None if recorded is None else Recording.from_native(recorded)
+    return CachedRun(json.loads(outcome), Detail.from_native(detail), recording)

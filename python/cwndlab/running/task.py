@@ -1,0 +1,46 @@
+"""A run that is asked for: found among the finished ones, or to be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cwndlab.errors import RunFailedError
+from cwndlab.results.seed_run import SeedRun
+
+if TYPE_CHECKING:
+    from cwndlab.running.cache import Cache, CachedRun
+    from cwndlab.running.job import Job
+    from cwndlab.scenarios.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A job, the scenario that it is of, and where its run is kept.
+
+    `weight` is how long the run takes beside those of other tasks.
+    """
+
+    job: Job
+    scenario: Scenario
+    cache: Cache
+    weight: float
+
+    def kept(self) -> SeedRun | None:
+        """The run if it was made before."""
+        cached = self.cache.load(self.job.seed, record=self.job.record)
+        return None if cached is None else self._finished(cached, reused=True)
+
+    def keep(self, made: CachedRun) -> SeedRun:
+        """Keep the run that was made now, and return it."""
+        self.cache.save(self.job.seed, made)
+        return self._finished(made, reused=False)
+
+    def failure(self, reason: str) -> RunFailedError:
+        """The error of a run that broke off."""
+        return RunFailedError(self.job.seed, reason, self.scenario.setting)
+
+    def _finished(self, cached: CachedRun, *, reused: bool) -> SeedRun:
+        # A recording that an earlier call asked for must not turn up in this one's files.
+        recording = cached.recording if self.job.record else None
+        return SeedRun(self.job.seed, cached.outcome, cached.detail, recording, reused)

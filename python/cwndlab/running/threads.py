@@ -1,0 +1,106 @@
+"""Runs in threads of this process.
+
+The simulator releases Python's lock while it runs, so threads are enough; a controller in Python takes it for
+each callback. Ctrl-C reaches the main thread, which cancels the runs by their tokens.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cwndlab.running.job import simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from cwndlab._native import RunToken
+    from cwndlab.results.seed_run import SeedRun
+    from cwndlab.running.task import Task
+
+# How long a cancelled run may take to stop before its controller is torn out of what it does.
+GRACE_S = 1.0
+
+
+class Threads:
+    """Lets an executor's threads make runs, which share their tokens with this one."""
+
+    def __init__(self, executor: ThreadPoolExecutor) -> None:
+        self._executor = executor
+        self._running: dict[Task, _Running] = {}
+        self._futures: list[Future[SeedRun | None]] = []
+
+    def submit(self, task: Task) -> Future[SeedRun | None]:
+        """Hand a task to the threads."""
+        # Of a run that Ctrl-C meets while it is submitted there is no future, but it may begin.
+        running = self._running[task] = _Running(task, task.scenario.engine.RunToken())
+        future = self._executor.submit(running.run)
+        self._futures.append(future)
+        return future
+
+    def collect(self, task: Task, future: Future[SeedRun | None]) -> SeedRun | None:
+        """The finished run; None if it was cancelled."""
+        del task
+        return future.result()
+
+    def progress(self, task: Task) -> float:
+        """The share of a run that is done, 0 to 1."""
+        return self._running[task].token.progress
+
+    def stop(self) -> None:
+        """Cancel the runs that have not finished, and wait for those that have begun."""
+        for running in self._running.values():
+            running.token.cancel()
+        begun = [future for future in self._futures if not future.cancel()]
+        _await_end(self._running.values())
+        wait(begun)
+
+
+@dataclass(frozen=True, eq=False)
+class _Running:
+    task: Task
+    token: RunToken
+    # Has the number of the thread that runs it, while it does.
+    thread: list[int] = field(default_factory=list)
+
+    def run(self) -> SeedRun | None:
+        """Reuse or simulate; None when cancelled."""
+        self.thread.append(threading.get_ident())
+        try:
+            return self.task.kept() or self._make()
+        except InterruptedError:
+            return None
+        finally:
+            self.thread.clear()
+
+    def _make(self) -> SeedRun:
+        try:
+            made = simulate(self.task.job, self.task.scenario.engine, self.token)
+        except (RuntimeError, ValueError) as error:
+            raise self.task.failure(str(error)) from None
+        return self.task.keep(made)
+
+
+def _await_end(runs: Iterable[_Running]) -> None:
+    """Wait for cancelled runs; one that hangs in an endless loop of its controller is torn out of it."""
+    while not _have_ended(runs):
+        for running in runs:
+            # Without a controller in Python a run sees its token, be it late.
+            for number in running.thread if running.task.scenario.controllers else ():
+                thread = ctypes.c_ulong(number)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
+
+
+def _have_ended(runs: Iterable[_Running]) -> bool:
+    """Whether they have within the time that is granted."""
+    deadline = time.monotonic() + GRACE_S
+    while any(running.thread for running in runs):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(GRACE_S / 100)
+    return True

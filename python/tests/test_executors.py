@@ -1,0 +1,334 @@
+"""Runs by executors of the caller's: processes above all."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cwndlab as cl
+from cwndlab.controllers.loading import load
+from cwndlab.errors import CwndlabError
+from cwndlab.results.recording import Record
+from cwndlab.running import execution
+from cwndlab.running.cache import Cache
+from cwndlab.running.worker import Needs
+from cwndlab.scenarios import scenario as scenarios
+from tests.conftest import SCENARIO
+from tests.same import assert_detail_is, assert_recording_is
+
+CONTROLLER = """
+import os
+import cwndlab as cl
+
+@cl.controller("{name}")
+class Mine:
+    def __init__(self, setup):
+        self.cwnd_bytes = 10 * setup.mss_bytes
+        self.random = setup.random
+
+    def on_ack(self, ack):
+        {on_ack}
+
+    def on_event(self, event):
+        self.cwnd_bytes = 4 * event.mss_bytes
+"""
+GROW = "self.cwnd_bytes += self.random.below(2) * ack.acked_bytes"
+
+
+class Inline(Executor):
+    """Runs what it is given in a thread, after a journey through pickle."""
+
+    def __init__(self, on_the_way: Callable[[], object] = lambda: None) -> None:
+        self.submitted = 0
+        self._on_the_way = on_the_way
+        self._threads = ThreadPoolExecutor(1)
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        assert not options
+        self.submitted += 1
+        packed = pickle.dumps((function, arguments))
+        return self._threads.submit(self._run, packed)
+
+    def _run(self, packed: bytes) -> Any:
+        self._on_the_way()
+        function, arguments = pickle.loads(packed)
+        return pickle.loads(pickle.dumps(function(*arguments)))
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        yield executor
+
+
+def in_file(folder: Path, name: str, on_ack: str = GROW) -> str:
+    """Write a controller into a file, load that, and give its name."""
+    file = folder / f"{name}.py"
+    file.write_text(CONTROLLER.format(name=name, on_ack=on_ack))
+    load([str(file)])
+    return name
+
+
+def assert_same(found: cl.Result, expected: cl.Result) -> None:
+    assert [run.seed for run in found.runs] == [run.seed for run in expected.runs]
+    for one, other in zip(found.runs, expected.runs, strict=True):
+        assert one.outcome == other.outcome
+        assert_detail_is(one.detail, other.detail)
+        assert one.detail.weights == other.detail.weights
+        assert (one.recording is None) == (other.recording is None)
+        if one.recording is not None and other.recording is not None:
+            assert_recording_is(one.recording, other.recording)
+
+
+def assert_no_difference(processes: Executor, source: Any = SCENARIO, **options: Any) -> None:
+    """Processes and threads measure the same to the bit."""
+    elsewhere = cl.run(source, seeds=3, fresh=True, executor=processes, **options)
+    assert not any(run.reused for run in elsewhere.runs)
+    assert_same(elsewhere, cl.run(source, seeds=3, fresh=True, **options))
+
+
+@pytest.mark.parametrize("record", list(Record))
+def test_two_flows(processes: Executor, record: Record) -> None:
+    assert_no_difference(processes, record=record)
+
+
+def test_what_flows_have_learned_comes_back(processes: Executor) -> None:
+    assert_no_difference(processes, overrides={"flow.a.cc": "dqn-cubic"})
+
+
+def test_a_controller_in_a_file(processes: Executor, tmp_path: Path) -> None:
+    name = in_file(tmp_path, "file-travels")
+    assert_no_difference(processes, overrides={"flow.a.cc": name, "flow.b.cc": name})
+
+
+def test_a_controller_in_an_imported_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "module_travels.py").write_text(CONTROLLER.format(name="module-travels", on_ack=GROW))
+    importlib.import_module("module_travels")
+    # These begin now, with this process's path.
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+        assert_no_difference(processes, overrides={"flow.a.cc": "module-travels"})
+
+
+def test_a_controller_that_was_changed_and_loaded_again(processes: Executor, tmp_path: Path) -> None:
+    for growth in (GROW, "self.cwnd_bytes += 100", GROW):
+        name = in_file(tmp_path, "changes", growth)
+        assert_no_difference(processes, overrides={"flow.a.cc": name})
+
+
+def test_a_trace(processes: Executor, tmp_path: Path) -> None:
+    (tmp_path / "my.trace").write_text("\n".join(str(3 * at) for at in range(1, 500)))
+    (tmp_path / "traced.toml").write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'trace = "my.trace"'))
+    assert_no_difference(processes, tmp_path / "traced.toml")
+
+
+def test_comparisons_and_sweeps(processes: Executor) -> None:
+    compared = cl.compare(SCENARIO, ["cubic", "reno"], flows=["b"], seeds=2, executor=processes)
+    again = cl.compare(SCENARIO, ["cubic", "reno"], flows=["b"], seeds=2, fresh=True)
+    assert compared.to_json() == again.to_json()
+    over = {"link.0.queue": ["1 bdp", "codel"]}
+    swept = cl.sweep(SCENARIO, over, seeds=2, executor=processes)
+    assert swept.to_json() == cl.sweep(SCENARIO, over, seeds=2, fresh=True).to_json()
+
+
+def test_only_the_caller_reads_and_writes_kept_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    users = set()
+    for method in ("load", "save"):
+        original = getattr(Cache, method)
+
+        def noted(*arguments: Any, original: Any = original, **options: Any) -> Any:
+            users.add(threading.current_thread())
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(Cache, method, noted)
+    executor = Inline()
+    first = cl.run(SCENARIO, seeds=3, executor=executor)
+    assert executor.submitted == 3
+    again = cl.run(SCENARIO, seeds=4, executor=executor)
+    assert executor.submitted == 4
+    assert [run.reused for run in again.runs] == [True, True, True, False]
+    assert_same(cl.run(SCENARIO, seeds=3), first)
+    assert threading.main_thread() in users
+    assert [run.reused for run in cl.run(SCENARIO, seeds=4).runs] == [True] * 4
+
+
+def test_only_the_caller_writes_kept_runs_of_processes(tmp_path: Path, processes: Executor) -> None:
+    cl.run(SCENARIO, seeds=3, executor=processes)
+    assert len(list((tmp_path / "cache").glob("??/*.npz"))) == 3
+    assert all(run.reused for run in cl.run(SCENARIO, seeds=3).runs)
+
+
+def needing(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """Let jobs ask for something else."""
+    of = Needs.of
+    monkeypatch.setattr(Needs, "of", lambda scenario: replace(of(scenario), **changes))
+
+
+def test_another_build_of_the_engine_is_refused(processes: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(monkeypatch, engine_sha256="0")
+    with pytest.raises(
+        cl.InputError, match=r"^cwndlab\._native: the worker has another build than the caller"
+    ):
+        cl.run(SCENARIO, seeds=3, executor=processes)
+
+
+def test_an_engine_that_the_worker_has_not_is_refused(
+    processes: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needing(monkeypatch, engine="gentle._native")
+    with pytest.raises(cl.InputError, match=r"^gentle: cannot be imported here"):
+        cl.run(SCENARIO, seeds=3, executor=processes)
+
+
+def test_other_code_of_a_controller_is_refused(
+    processes: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = in_file(tmp_path, "differs")
+    experiment = scenarios.Scenario(SCENARIO.encode(), "<text>", (("flow.a.cc", name),))
+    [needed] = Needs.of(experiment).controllers
+    needing(monkeypatch, controllers=(replace(needed, sha256="0"),))
+    with pytest.raises(cl.InputError, match=r"^differs: the worker loads other code from .*differs\.py than"):
+        cl.run(SCENARIO, seeds=1, overrides={"flow.a.cc": name}, executor=processes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda trace: trace.write_text("1\n2\n"), "^my.trace: the worker has another file of this name"),
+        (lambda trace: trace.unlink(), "^the worker cannot read the scenario: .*my.trace"),
+    ],
+)
+def test_another_file_of_the_same_name_is_refused(
+    tmp_path: Path, change: Callable[[Path], object], message: str
+) -> None:
+    trace = tmp_path / "my.trace"
+    trace.write_text("\n".join(str(3 * at) for at in range(1, 500)))
+    (tmp_path / "traced.toml").write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'trace = "my.trace"'))
+    with pytest.raises(cl.InputError, match=message):
+        cl.run(tmp_path / "traced.toml", seeds=1, executor=Inline(lambda: change(trace)))
+
+
+class Typed:
+    """Registered by a test, which no worker loads."""
+
+    def __init__(self, setup: cl.Setup) -> None:
+        self.cwnd_bytes = 10 * setup.mss_bytes
+
+    def on_ack(self, ack: cl.Ack) -> None: ...
+    def on_event(self, event: cl.Event) -> None: ...
+
+
+def test_a_controller_that_cannot_travel_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    executor = Inline()
+
+    def refused(name: str, reason: str) -> None:
+        with pytest.raises(cl.InputError, match=f"^{name}: a worker cannot load this controller: {reason}"):
+            cl.compare(SCENARIO, ["cubic", name], seeds=1, executor=executor)
+
+    cl.controller("typed")(Typed)
+    refused("typed", "a script or a prompt defines it; put it into a file of its own")
+    exec(CONTROLLER.format(name="at-a-prompt", on_ack="pass"), {})
+    refused("at-a-prompt", "a script or a prompt defines it")
+    refused(in_file(tmp_path, "evaluates", "eval('1')"), "its code cannot be hashed")
+    assert executor.submitted == 0
+
+
+def test_a_thread_pool_of_the_caller_shares_all_of_this_process() -> None:
+    exec(CONTROLLER.format(name="in-a-thread", on_ack="pass"), {})
+    with ThreadPoolExecutor(2) as executor:
+        for _ in range(2):
+            result = cl.run(SCENARIO, seeds=3, overrides={"flow.a.cc": "in-a-thread"}, executor=executor)
+            assert len(result.runs) == 3
+
+
+@pytest.mark.parametrize(
+    ("on_ack", "reason"),
+    [
+        ("raise KeyError('no such state')", r".*KeyError: 'no such state'"),
+        ("os._exit(1)", "A process in the process pool was terminated abruptly"),
+    ],
+)
+def test_a_failure_is_told_with_its_seed(tmp_path: Path, on_ack: str, reason: str) -> None:
+    name = in_file(tmp_path, f"fails-{len(on_ack)}", on_ack)
+    with (
+        ProcessPoolExecutor(1, get_context("spawn")) as executor,
+        pytest.raises(cl.RunFailedError, match=rf"^seed 7 \(flow\.a\.cc={name}\): {reason}") as caught,
+    ):
+        cl.run(SCENARIO, seeds=[7], overrides={"flow.a.cc": name}, executor=executor)
+    assert caught.value.seed == 7
+
+
+def test_an_error_of_the_worker_itself_is_a_failure() -> None:
+    def break_down() -> None:
+        raise LookupError("no room")
+
+    with pytest.raises(cl.RunFailedError, match=r"^seed 1: LookupError: no room"):
+        cl.run(SCENARIO, seeds=1, executor=Inline(break_down))
+
+
+def test_an_executor_that_is_closed() -> None:
+    executor = ProcessPoolExecutor(1)
+    executor.shutdown()
+    with pytest.raises(CwndlabError, match=r"^the executor takes no run: cannot schedule"):
+        cl.run(SCENARIO, seeds=1, executor=executor)
+
+
+def test_what_is_no_executor() -> None:
+    executor: Any = 2
+    with pytest.raises(cl.InputError, match=r"^executor=2: expected an executor of concurrent.futures"):
+        cl.run(SCENARIO, executor=executor)
+    with pytest.raises(cl.InputError, match=r"^threads and executor: expected one of the two"):
+        cl.run(SCENARIO, threads=2, executor=Inline())
+
+
+class Reluctant(Inline):
+    """Begins the first runs only."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.left: list[Future[Any]] = []
+        self._count = count
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        if self.submitted < self._count:
+            return super().submit(function, *arguments, **options)
+        self.left.append(Future())
+        return self.left[-1]
+
+
+def test_ctrl_c_cancels_what_has_not_begun_and_keeps_what_is_finished() -> None:
+    executor = Reluctant(2)
+    shares: list[float] = []
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 30
+        while 0.5 not in shares and time.monotonic() < deadline:
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    experiment = scenarios.Scenario(SCENARIO.encode(), "<text>")
+    [result] = execution.execute([experiment], [1, 2, 3, 4], executor=executor, watch=shares.append)
+    assert result.interrupted
+    assert [run.seed for run in result.runs] == [1, 2]
+    assert [future.cancelled() for future in executor.left] == [True, True]
+    # Only what is finished counts.
+    assert set(shares) <= {0, 0.25, 0.5}
+    assert shares[-1] == 0.5
+    assert [run.reused for run in cl.run(SCENARIO, seeds=4).runs] == [True, True, False, False]
