@@ -141,7 +141,8 @@ def test_any_damage_is_told_with_the_file(whole: Path, copy: Path, data: st.Data
         damaged += bytes([content[place] ^ byte]) + content[place + 1 :]
     (copy / file).write_bytes(damaged)
     told = failure(copy)
-    # A byte of the document may mean the same (a space for a line break, or no line break at its end), or be in the name of its hash.
+    # A byte of the document may mean the same (a space for a line break, or no line break at the end), or
+    # be in the name of its hash.
     may_mean_the_same = byte is not None or damaged == content.rstrip()
     assert file in told or (file == "runs.json" and may_mean_the_same and not told)
     (copy / file).write_bytes(content)
