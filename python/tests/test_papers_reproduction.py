@@ -293,9 +293,9 @@ def test_command(papers: Path, cwndlab: Command) -> None:
     assert "3 claims: 1 supported, 1 refuted, 1 unavailable" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     # Four cells with four seeds; of two of them the claims need the alternative too.
-    assert "20 runs made, 0 reused" in answer.stderr
+    assert "20 new runs, 0 reused" in answer.stderr
     again = cwndlab("reproduce", "tiny2026", "--seeds", "4", "--json")
-    assert "0 runs made, 20 reused" in again.stderr
+    assert "0 new runs, 20 reused" in again.stderr
     document = json.loads(again.stdout)
     [told] = document["papers"]
     assert told["id"] == papers.name

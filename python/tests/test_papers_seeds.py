@@ -128,4 +128,4 @@ def test_the_command_counts_them(papers: Path, cwndlab: Command) -> None:
     assert papers.exists()
     answer = cwndlab("reproduce", "tiny2026", "--seeds", "6")
     # Two cells with six seeds, one with five; the claims need the two under the alternative, with five.
-    assert "27 runs made, 0 reused" in answer.stderr
+    assert "27 new runs, 0 reused" in answer.stderr
