@@ -34,7 +34,8 @@ def reproduce(
         bool, typer.Option("--quick", help="Use few seeds, skip the alternatives and cut runs to 60 s.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="Run every reading of what a paper leaves open with all seeds.")
+        bool,
+        typer.Option("--full", help="Try every alternative to what the papers leave open, with all seeds."),
     ] = False,
     threads: Threads = None,
     out: Out = None,
