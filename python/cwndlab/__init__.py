@@ -65,7 +65,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use, so that `cwndlab --help` need not wait for anything."""
+    """Import a name on first use, so that `cwndlab --help` starts at once."""
     if name in _HOME_OF:
         return getattr(importlib.import_module(f"cwndlab.{_HOME_OF[name]}"), name)
     if name in _FACTS:

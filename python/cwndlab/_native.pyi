@@ -1,4 +1,4 @@
-"""The simulator: what `crates/py` offers. All strings returned are JSON."""
+"""The simulator, from `crates/py`. All returned strings are JSON."""
 
 from typing import Any, Literal, TypedDict
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 Column = NDArray[float64]
 Counts = NDArray[uint32]
 
-# One value an interval, NaN where the flow did not run: `goodput_mbps`, `cwnd_segments`, `loss_events`,
+# One value per interval, NaN where the flow did not run: `goodput_mbps`, `cwnd_segments`, `loss_events`,
 # then the probes of its algorithm at the end of the interval.
 FlowIntervals = dict[str, Column]
 
 class GroupIntervals(TypedDict):
-    """One value an interval; NaN before the group's start."""
+    """One value per interval, NaN before the group's start."""
 
     goodput_mbps: Column
 
-# Kind, name, measure, the middle of each bucket that is not empty in ms, and how many times lie in it.
+# Kind, name, measure, the middles of the buckets that are not empty in ms, and their counts.
 Distribution = tuple[
     Literal["flow", "subflow", "link", "group"],
     str,
@@ -27,10 +27,10 @@ Distribution = tuple[
 ]
 
 class Detail(TypedDict):
-    """What every run keeps beside its measures.
+    """The details of a run.
 
-    `end_s` has the ends of the intervals, and `jain` Jain's index of each second after the warm-up: (end_s,
-    jain), NaN where it is not defined.
+    `end_s` holds the ends of the intervals. `jain` holds Jain's index of each second after the warm-up, as
+    (end_s, jain), with NaN where it is not defined.
     """
 
     end_s: Column
@@ -39,7 +39,7 @@ class Detail(TypedDict):
     groups: list[tuple[str, GroupIntervals]]
     jain: tuple[Column, Column]
     distributions: list[Distribution]
-    # What learning flows had learned at the end: name, and a safetensors file.
+    # The final weights of learning flows: name, and a safetensors file.
     weights: list[tuple[str, bytes]]
 
 class RunToken:
@@ -51,7 +51,7 @@ class RunToken:
     def progress(self) -> float: ...
 
 class Setup:
-    """What a controller is told when it is made, once for each flow."""
+    """The arguments of a new controller, one for each flow."""
 
     @property
     def mss_bytes(self) -> int:
@@ -60,16 +60,16 @@ class Setup:
     def initial_window_bytes(self) -> int: ...
     @property
     def initial_ssthresh_bytes(self) -> int | None:
-        """Where the first slow start ends; None for nowhere."""
+        """The window at which the first slow start ends; None for no limit."""
     @property
     def paced(self) -> bool:
-        """Whether the transport is to pace its sending."""
+        """Whether the transport paces its sending."""
     @property
     def random(self) -> Random:
-        """The flow's own random stream, to be drawn from in callbacks."""
+        """The flow's own random stream, for use in callbacks."""
 
 class Random:
-    """A flow's own random stream: equal for equal seeds, whatever else runs."""
+    """A flow's own random stream. It depends only on the seed and the flow, not on other flows."""
 
     def uniform(self) -> float:
         """Draw from [0, 1)."""
@@ -79,7 +79,7 @@ class Random:
         """Draw from the exponential distribution with mean 1."""
 
 class Facts:
-    """What holds at a callback."""
+    """The state of the connection at a callback."""
 
     @property
     def now_s(self) -> float:
@@ -89,7 +89,7 @@ class Facts:
         """Payload of a full segment."""
     @property
     def srtt_s(self) -> float:
-        """SRTT (RFC 6298); this and the other RTTs are 0 until the first sample."""
+        """SRTT (RFC 6298). This and the other RTTs are 0 until the first sample."""
     @property
     def rttvar_s(self) -> float:
         """RTTVAR (RFC 6298)."""
@@ -104,26 +104,26 @@ class Facts:
         """The retransmission timeout, without back-off."""
     @property
     def in_flight_bytes(self) -> int:
-        """Bytes in flight ("pipe", RFC 6675) after what is being reported."""
+        """Bytes in flight ("pipe", RFC 6675) after the reported event."""
     @property
     def flight_size_bytes(self) -> int:
-        """FlightSize (RFC 5681) before what is being reported."""
+        """FlightSize (RFC 5681) before the reported event."""
     @property
     def phase(self) -> Literal["open", "disorder", "recovery", "loss"]:
-        """State of loss recovery; in `on_event` the one before the event."""
+        """State of loss recovery; in `on_event`, the state before the event."""
     @property
     def limited_by(self) -> Literal["window", "application", "receiver"]:
-        """What held the last send back."""
+        """The limit that stopped the last sending."""
     @property
     def window_limited(self) -> bool:
-        """Whether the window was the limit in the last round (else it must not grow, RFC 7661)."""
+        """Whether the window was the limit in the last round. If not, it must not grow (RFC 7661)."""
 
 class Ack(Facts):
     """One acknowledgement."""
 
     @property
     def acked_bytes(self) -> int:
-        """Bytes newly delivered, by acknowledgement or SACK; each counts once."""
+        """Bytes newly delivered, by acknowledgement or SACK. Each byte counts once."""
     @property
     def advanced_bytes(self) -> int:
         """Bytes by which the cumulative acknowledgement advanced."""
@@ -132,56 +132,56 @@ class Ack(Facts):
         """Bytes newly marked lost."""
     @property
     def ce_bytes(self) -> int:
-        """Of `acked_bytes`, those that arrived with a congestion mark."""
+        """The part of `acked_bytes` that arrived with a congestion mark."""
     @property
     def prior_in_flight_bytes(self) -> int:
         """Bytes in flight before this ACK."""
     @property
     def delivered_bytes(self) -> int:
-        """Bytes delivered in all."""
+        """Total bytes delivered."""
     @property
     def rtt_s(self) -> float | None:
-        """RTT of the newest packet acknowledged; None if only retransmitted data were."""
+        """RTT of the newest acknowledged packet; None if only retransmitted data were acknowledged."""
     @property
     def delayed(self) -> bool:
-        """Whether the receiver held this ACK back."""
+        """Whether the receiver delayed this ACK."""
     @property
     def tail_probe(self) -> bool:
         """Whether it acknowledges a tail-loss probe."""
     @property
     def sample(self) -> RateSample | None:
-        """Delivery-rate sample; None when there is no valid one."""
+        """Delivery-rate sample; None if there is no valid one."""
 
 class RateSample:
     """A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1)."""
 
     @property
     def rate_bps(self) -> int:
-        """The rate in bit/s; 0 when the interval is empty."""
+        """The rate in bit/s; 0 if the interval is empty."""
     @property
     def delivered_bytes(self) -> int:
         """Bytes delivered between the packet's sending and its acknowledgement."""
     @property
     def interval_s(self) -> float:
-        """The time that took."""
+        """Length of the interval of the sample."""
     @property
     def prior_delivered_bytes(self) -> int:
-        """Bytes delivered in all when the packet was sent."""
+        """Total bytes delivered when the packet was sent."""
     @property
     def lost_bytes(self) -> int:
-        """Bytes marked lost in the same time."""
+        """Bytes marked lost in the same interval."""
     @property
     def ce_bytes(self) -> int:
-        """Bytes marked CE in the same time."""
+        """Bytes marked CE in the same interval."""
     @property
     def in_flight_at_send_bytes(self) -> int:
-        """Bytes in flight when the packet was sent, itself included."""
+        """Bytes in flight when the packet was sent, including the packet."""
     @property
     def app_limited(self) -> bool:
         """Whether the application, not the network, limited the rate."""
 
 class Event(Facts):
-    """Something that happens at most once a round trip."""
+    """An event that happens at most once per round trip."""
 
     @property
     def kind(
@@ -189,33 +189,33 @@ class Event(Facts):
     ) -> Literal["loss-recovery", "ecn-reduction", "recovered", "timeout", "undo", "idle-restart"]: ...
     @property
     def idle_s(self) -> float | None:
-        """How long the silence was before an idle-restart; None of other events."""
+        """The idle time before an idle-restart; None for other events."""
 
 class Sent(Facts):
     """Data that have just been sent."""
 
     @property
     def sent_bytes(self) -> int:
-        """Their payload, new or again."""
+        """The payload, new or retransmitted."""
 
 class Lost(Facts):
-    """A packet that has just been marked lost, with what was noted when it was sent."""
+    """A packet that has just been marked lost, with the state when it was sent."""
 
     @property
     def lost_bytes(self) -> int:
-        """Its payload."""
+        """The payload of the packet."""
     @property
     def in_flight_at_send_bytes(self) -> int:
-        """Bytes in flight when it was sent, itself included."""
+        """Bytes in flight when it was sent, including the packet."""
     @property
     def prior_delivered_bytes(self) -> int:
-        """Bytes delivered in all when it was sent."""
+        """Total bytes delivered when it was sent."""
     @property
     def prior_lost_bytes(self) -> int:
-        """Bytes lost in all when it was sent."""
+        """Total bytes lost when it was sent."""
     @property
     def lost_total_bytes(self) -> int:
-        """Bytes lost in all now, this packet included."""
+        """Total bytes lost now, including this packet."""
     @property
     def app_limited(self) -> bool:
         """Whether the application, not the network, limited the rate when it was sent."""
@@ -236,45 +236,45 @@ def run_seed(
 def catalogue() -> str: ...
 def trace(name: str) -> str: ...
 def nearest(word: str, known: list[str]) -> list[str]:
-    """The known words that were most likely meant by one that is not: all that are equally near."""
+    """Return the known words closest to an unknown one, including all that are equally close."""
 
-# The longest file of weights that is read.
+# The size limit of a file of weights.
 WEIGHTS_BYTES: int
 
 def bench_cases() -> list[str]: ...
 def bench(case: str, repeats: int, overrides: list[tuple[str, str]]) -> str: ...
 
-# What an agent sees and is told: observation, reward, terminated, truncated, info.
+# The result of a step for an agent: observation, reward, terminated, truncated, info.
 Turn = tuple[NDArray[float32], float, bool, bool, dict[str, Any]]
 
-# An environment, a scenario (text, file, flows that are steered) or a number of flows, and overrides.
+# An environment, a scenario (text, file, steered flows) or a number of flows, and overrides.
 CourseArguments = tuple[str, tuple[bytes, str, list[str]] | None, int, list[tuple[str, str]]]
 
 class EnvironmentCourse:
-    """What episodes are made from. It never changes."""
+    """The immutable definition of episodes."""
 
     def __init__(self, arguments: CourseArguments, controllers: list[tuple[str, str]]) -> None: ...
     @property
     def arguments(self) -> CourseArguments:
-        """What it was made with."""
+        """The arguments of the constructor."""
     @property
     def hashes(self) -> list[tuple[str, str]]:
-        """The files that its scenario names and its controllers, with hashes of what they were."""
+        """The controllers and the files that the scenario names, with hashes of their original content."""
     @property
     def agents(self) -> list[str]:
-        """Names of the flows that agents steer."""
+        """The names of the flows that agents steer."""
     @property
     def spaces(self) -> tuple[int, int]:
-        """Length of the observation and number of actions."""
+        """The length of the observation and the number of actions."""
     @property
     def inputs(self) -> str | None:
-        """What an agent sees, as a file of weights has it; None where it changes all the time."""
+        """The observation as a file of weights names it; None if it depends on earlier observations."""
     def link(self, seed: int) -> list[tuple[str, float]]:
-        """The link of the episode with this seed, by name: what was drawn, or is set over it."""
+        """Return the link of the episode with this seed, by name: random values, or overrides."""
     def with_algorithm(self, seed: int, algorithm: str) -> str:
-        """Measures of the episode with another algorithm in the place of the agents."""
+        """Return the measures of the episode with an algorithm instead of the agents."""
 
-# The seed of the episodes and how many it has drawn; the last one's seed, actions and observation.
+# The seed of the episodes and the number drawn so far; the seed, actions and observation of the last episode.
 Standing = tuple[int, int, int, tuple[bytes, list[float]] | None]
 
 class Episodes:
@@ -286,14 +286,14 @@ class Episodes:
     @property
     def standing(self) -> Standing: ...
     def go_to(self, there: Standing) -> None:
-        """Go where another one of the same course stood, by playing its episode again."""
+        """Restore the state of another one of the same course, by repeating its episode."""
     def reset(self, seed: int | None) -> Turn: ...
     def step(self, action: int) -> Turn: ...
     def last(self, agent: int) -> Turn:
-        """What one of several agents sees at the end of the episode."""
+        """Return the last turn of one of several agents, at the end of the episode."""
     @property
     def turn(self) -> int:
-        """Whose turn it is, by the place among the agents."""
+        """The index of the agent whose turn it is."""
     @property
     def seed(self) -> int:
         """The seed of the episode."""
@@ -301,7 +301,7 @@ class Episodes:
     def link(self) -> list[tuple[str, float]]:
         """The link of the episode, by name."""
     def finish(self) -> str:
-        """End the episode and give its measures."""
+        """End the episode and return its measures."""
 
 class EpisodeFleet:
     """Many environments that step together."""
@@ -314,7 +314,7 @@ class EpisodeFleet:
     @property
     def standing(self) -> list[Standing]: ...
     def go_to(self, there: list[Standing]) -> None:
-        """Let each go where one of another fleet of the same course stood."""
+        """Restore the states of another fleet of the same course."""
     def reset(self, seeds: list[int | None]) -> Turns: ...
     def step(self, actions: NDArray[uint32]) -> Turns: ...
 
@@ -326,22 +326,22 @@ class Trainer:
     def __init__(self, course: EnvironmentCourse, seed: int, given: bytes | None) -> None: ...
     @staticmethod
     def resumed(course: EnvironmentCourse, seed: int, checkpoint: bytes) -> Trainer:
-        """A trainer that goes on from a checkpoint."""
+        """Return a trainer that continues from a checkpoint."""
     @property
     def decisions(self) -> int:
-        """Decisions that were learned from, before the checkpoint and since."""
+        """The number of decisions learned from, including those before the checkpoint."""
     def train(self, decisions: int) -> list[tuple[int, int, float]]:
-        """Make so many decisions; seed, decisions and mean reward of each episode that ended."""
+        """Learn from this many decisions. Return seed, decisions and mean reward of each finished episode."""
     def weights(self) -> bytes:
-        """What was learned so far, as a safetensors file."""
+        """Return the current weights as a safetensors file."""
     def checkpoint(self) -> bytes:
-        """What another trainer can go on from, as a safetensors file."""
+        """Return a checkpoint from which another trainer can continue, as a safetensors file."""
 
 class Policy:
-    """A network that plays: the action that it values most."""
+    """A network that plays the action with the highest value."""
 
     def __init__(self, file: bytes) -> None: ...
     @property
     def inputs(self) -> str:
-        """What the network takes in."""
+        """The observation that the network expects."""
     def __call__(self, observation: NDArray[float32]) -> int: ...

@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 done, 1 a run failed, 2 the input is wrong, 130 interrupted."""
+"""The command line. Exit status: 0 success, 1 a run failed, 2 wrong input, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
-    """Turns what a command raises into a message and an exit status."""
+    """Turns an exception of a command into a message and an exit status."""
 
     def main(self, *args: Any, **options: Any) -> Any:
         try:
@@ -40,7 +40,7 @@ class _Commands(TyperGroup):
             finally:
                 sys.stdout.flush()
         except CwndlabError as error:
-            _tell(error)
+            _print_error(error)
             sys.exit(error.exit_status)
         except ReaderGoneError:
             sys.exit(0)
@@ -48,9 +48,9 @@ class _Commands(TyperGroup):
             raise
         except BaseException as error:
             if out_of_memory.ran_out(error):
-                print_message("error", out_of_memory.told(error))
+                print_message("error", out_of_memory.message(error))
             elif isinstance(error, OSError):
-                print_message("error", _told(error))
+                print_message("error", _system_error(error))
             else:
                 raise
             sys.exit(1)
@@ -106,7 +106,7 @@ def main() -> None:
     try:
         guard_streams()
     except OutputError as error:
-        _tell(error)
+        _print_error(error)
         sys.exit(error.exit_status)
     warnings.showwarning = _show_warning
     app()
@@ -120,7 +120,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show a warning of ours as a message: whoever calls the command has no use for the place in the code."""
+    """Print our own warnings as messages. A user of the command line does not need the place in the code."""
     from cwndlab.commands.problems import print_message
 
     if issubclass(category, CacheWarning):
@@ -130,7 +130,7 @@ def _show_warning(
         typer.echo(shown, file=file, err=True, nl=False)
 
 
-def _tell(error: CwndlabError) -> None:
+def _print_error(error: CwndlabError) -> None:
     from cwndlab.papers.language.place import PaperError
     from cwndlab.scenarios.scenario import ScenarioError
 
@@ -138,12 +138,12 @@ def _tell(error: CwndlabError) -> None:
         print_problems(error.scenario, error.problems)
     elif isinstance(error, PaperError):
         for mistake in error.mistakes:
-            print_message("error", mistake.told, f"{mistake.place.file}:{mistake.place.line}: ")
+            print_message("error", mistake.text, f"{mistake.place.file}:{mistake.place.line}: ")
     else:
         print_message("error", str(error))
 
 
-def _told(error: OSError) -> str:
-    """What the system refused, and of which file if it says so."""
+def _system_error(error: OSError) -> str:
+    """Return the reason, and the file if the system names one."""
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else reason

@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit status it has on the command line."""
+"""The errors, and their exit status on the command line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 class CwndlabError(Exception):
-    """An error that is told in one line, without a traceback."""
+    """An error that is reported in one line, without a traceback."""
 
     exit_status = 1
 
 
 class InputError(CwndlabError):
-    """The caller gave something that cannot be used."""
+    """The input cannot be used."""
 
     exit_status = 2
 
@@ -26,16 +26,16 @@ class OutputError(CwndlabError):
 
     @classmethod
     def of(cls, what: str | os.PathLike[str], error: OSError) -> Self:
-        """What the system said when this was written."""
+        """Return the error for a failed write to `what`."""
         return cls(f"{what}: cannot be written ({error.strerror or error})")
 
 
 class CacheWarning(UserWarning):
-    """Finished runs cannot be kept: nothing is lost but the time to make them again."""
+    """Finished runs cannot be cached. Nothing is lost except the time to repeat them."""
 
 
 class RunFailedError(CwndlabError):
-    """A simulation broke off; `setting` tells it from other runs of the same file and seed."""
+    """A simulation failed. `setting` identifies it among the runs of the same file and seed."""
 
     def __init__(self, seed: int, reason: str, setting: str = "") -> None:
         super().__init__(f"seed {seed}{f' ({setting})' if setting else ''}: {reason}")

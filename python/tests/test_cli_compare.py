@@ -22,7 +22,7 @@ def test_compare(cwndlab: Command, scenario: Path) -> None:
     assert "two flows: cubic, reno over 3 seeds" in answer.stdout
     assert "reno − cubic" in answer.stdout
     assert "harm to a" in answer.stdout
-    assert "9 runs made, 0 reused" in answer.stderr
+    assert "9 new runs, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     names = {path.name for path in (cwndlab.folder / "out" / "two-compare").iterdir()}
     assert {"report.html", "result.json", "runs.parquet", "pareto.svg", "fairness.pdf", "box.png"} <= names
@@ -53,12 +53,12 @@ def test_sweep(cwndlab: Command, scenario: Path) -> None:
     answer = cwndlab("sweep", str(scenario), *OVER, "--seeds", "2")
     assert answer.returncode == 0, answer.stderr
     assert "two flows: 4 points, 2 seeds" in answer.stdout
-    assert "8 runs made, 0 reused" in answer.stderr
+    assert "8 new runs, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     names = {path.name for path in (cwndlab.folder / "out" / "two-sweep").iterdir()}
     assert {"report.html", "pareto.pdf", "heatmap-goodput.svg", "runs.csv"} <= names
     again = cwndlab("sweep", str(scenario), *OVER, "--over", "link.0.loss=0.001", "--seeds", "3")
-    assert "4 runs made, 8 reused" in again.stderr
+    assert "4 new runs, 8 reused" in again.stderr
 
 
 def test_sweep_json(cwndlab: Command, scenario: Path) -> None:
@@ -103,7 +103,10 @@ def test_an_interrupted_sweep_goes_on(cwndlab: Command, scenario: Path) -> None:
         (("compare", "two.toml", "--cc", "cubic"), "two or more"),
         (("compare", "two.toml", "--cc", "cubic,cubik"), "did you mean `cubic`?"),
         (("compare", "two.toml", "--cc", "cubic,reno", "--flow", "x"), "no such flow; there are: a, b"),
-        (("compare", "two.toml", "--cc", "cubic,reno", "--link", "x"), "no such link; there are: bottleneck"),
+        (
+            ("compare", "two.toml", "--cc", "cubic,reno", "--link", "x"),
+            "no such link; expected one of: bottleneck",
+        ),
         (("sweep", "two.toml", "--over", "flow.0.cc"), "expected key=value"),
         (("sweep", "two.toml", "--over", "flow.0.xx=1,2"), "xx"),
         (("sweep", "two.toml"), "--over"),

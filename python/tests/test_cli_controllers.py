@@ -48,7 +48,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def made(answer: subprocess.CompletedProcess[str]) -> str:
-    """What it says of runs made and reused."""
+    """What it says of new runs and reused."""
     assert answer.returncode == 0, answer.stderr
     return answer.stderr.split(", in ")[0].splitlines()[-1]
 
@@ -73,13 +73,13 @@ def test_it_is_listed_shown_and_checked(cwndlab: Command, scenario: Path) -> Non
 @pytest.mark.usefixtures("mine")
 def test_a_report_tells_the_command_that_makes_it_again(cwndlab: Command, scenario: Path) -> None:
     compared = ("compare", scenario.name, "--cc", "reno,mine", *WITH, *QUICK)
-    assert made(cwndlab(*compared, "--out", "out")) == "4 runs made, 0 reused"
+    assert made(cwndlab(*compared, "--out", "out")) == "4 new runs, 0 reused"
     assert (
         "cwndlab compare two.toml --cc reno,mine --with mine.py"
         in (cwndlab.folder / "out/report.html").read_text()
     )
     swept = cwndlab("sweep", scenario.name, "--over", "flow.*.cc=reno,mine", *WITH, *QUICK, "--json")
-    assert made(swept) == "0 runs made, 4 reused"
+    assert made(swept) == "0 new runs, 4 reused"
     document = json.loads(
         cwndlab("run", scenario.name, *WITH, "--set", "flow.a.cc=mine", *QUICK, "--json").stdout
     )
@@ -88,15 +88,15 @@ def test_a_report_tells_the_command_that_makes_it_again(cwndlab: Command, scenar
 
 def test_changed_code_is_run_anew(cwndlab: Command, scenario: Path, mine: Path) -> None:
     run = ("run", scenario.name, *WITH, "--set", "flow.a.cc=mine", *QUICK)
-    assert made(cwndlab(*run)) == "2 runs made, 0 reused"
-    assert made(cwndlab(*run)) == "0 runs made, 2 reused"
+    assert made(cwndlab(*run)) == "2 new runs, 0 reused"
+    assert made(cwndlab(*run)) == "0 new runs, 2 reused"
     mine.write_text(MINE.replace("2 * event", "4 * event"))
-    assert made(cwndlab(*run)) == "2 runs made, 0 reused"
+    assert made(cwndlab(*run)) == "2 new runs, 0 reused"
     # As long as before, and maybe in the same second: Python would take the old bytecode.
     (mine.parent / "pk" / "deeper.py").write_text("KEPT = 0.6\n")
-    assert made(cwndlab(*run, PYTHONDONTWRITEBYTECODE="")) == "2 runs made, 0 reused"
+    assert made(cwndlab(*run, PYTHONDONTWRITEBYTECODE="")) == "2 new runs, 0 reused"
     (mine.parent / "unrelated.py").write_text("")
-    assert made(cwndlab(*run)) == "0 runs made, 2 reused"
+    assert made(cwndlab(*run)) == "0 new runs, 2 reused"
 
 
 def test_an_exception_is_told_with_its_line_and_no_traceback(

@@ -25,7 +25,7 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
     (tmp_path / "empty.toml").write_text("")
     (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
     assert_refused(cwndlab(command, "missing.toml"), "missing.toml: no such file")
-    assert_refused(cwndlab(command, "."), "is a directory")
+    assert_refused(cwndlab(command, "."), "found a directory")
     assert_refused(cwndlab(command, "empty.toml"), "is empty")
     assert_refused(cwndlab(command, "binary.toml"), "is a binary file")
 
@@ -40,7 +40,7 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
         (["--threads", "x"], "--threads"),
         (["--nonsense"], "--nonsense"),
         (["--out", "two.toml"], "cannot be written"),
-        (["--out", ""], "the name of a folder is missing"),
+        (["--out", ""], "expected the name of a folder, found an empty text"),
     ],
 )
 def test_bad_options(cwndlab: Command, scenario: Path, arguments: list[str], message: str) -> None:

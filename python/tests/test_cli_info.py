@@ -30,7 +30,7 @@ def test_list(cwndlab: Command) -> None:
     for word in (
         "algorithms:",
         "cubic",
-        "uncoupled:NAME runs one on each subflow of a connection",
+        "uncoupled:NAME runs the algorithm NAME on each subflow",
         "droptail",
         "linux",
         "papers:\n  seo2024",
@@ -91,10 +91,10 @@ def test_show_tells_source_and_departures(cwndlab: Command, name: str) -> None:
     ("name", "lines"),
     [
         ("cubic", ["recorded values: ssthresh_bytes, w_max_segments, k_s"]),
-        ("dqn-newreno", ["decides among 7 actions; an agent sees 3 numbers"]),
-        ("constant", ["its parameters bound its window, whatever the path"]),
+        ("dqn-newreno", ["chooses among 7 actions; an agent observes 3 numbers"]),
+        ("constant", ["its parameters limit its window on any path"]),
         ("lia", ["coupled: its window depends on its sibling subflows"]),
-        ("bbr3", ["its own window holds in recovery, in place of PRR"]),
+        ("bbr3", ["keeps its own window in recovery, without PRR"]),
     ],
 )
 def test_show_tells_what_an_algorithm_declares(cwndlab: Command, name: str, lines: list[str]) -> None:

@@ -59,7 +59,7 @@ def test_table_and_files(cwndlab: Command, scenario: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "two flows: 3 seeds" in answer.stdout
     assert "results in out/two" in answer.stdout
-    assert "3 runs made, 0 reused" in answer.stderr
+    assert "3 new runs, 0 reused" in answer.stderr
     assert "\x1b" not in answer.stdout + answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     assert {path.name for path in (cwndlab.folder / "out" / "two").iterdir()} == FILES
@@ -114,9 +114,9 @@ def test_finished_runs_are_reused(cwndlab: Command, scenario: Path) -> None:
     second = cwndlab("run", str(scenario), "--seeds", "3", "--no-figure")
     third = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure")
     fresh = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure", "--fresh")
-    assert "1 run made, 2 reused" in second.stderr
-    assert "0 runs made, 2 reused" in third.stderr
-    assert "2 runs made, 0 reused" in fresh.stderr
+    assert "1 new run, 2 reused" in second.stderr
+    assert "0 new runs, 2 reused" in third.stderr
+    assert "2 new runs, 0 reused" in fresh.stderr
     assert document(first) == document(third) == document(fresh)
 
 
@@ -133,7 +133,7 @@ def test_damaged_cache_is_mended(cwndlab: Command, scenario: Path) -> None:
     for entry in (cwndlab.folder / "cache").rglob("*.npz"):
         entry.write_bytes(b"damaged")
     after = cwndlab("run", str(scenario), "--seeds", "2", "--json", "--no-figure")
-    assert "2 runs made, 0 reused" in after.stderr
+    assert "2 new runs, 0 reused" in after.stderr
     assert document(before) == document(after)
     assert "2 reused" in cwndlab("run", str(scenario), "--seeds", "2", "--no-figure").stderr
 
@@ -183,7 +183,7 @@ def test_interrupt_keeps_finished_seeds(cwndlab: Command, scenario: Path) -> Non
     assert "two flows:" in stdout
     assert (cwndlab.folder / "out" / "two" / "runs.csv").exists()
     again = cwndlab("run", str(scenario), "--seeds", "3", "--no-figure")
-    assert "0 runs made, 3 reused" in again.stderr
+    assert "0 new runs, 3 reused" in again.stderr
 
 
 def test_progress_only_where_someone_watches(cwndlab: Command, scenario: Path) -> None:

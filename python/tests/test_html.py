@@ -383,7 +383,7 @@ def test_heat_map_of_equal_or_no_values() -> None:
 @pytest.mark.parametrize(
     ("sections", "complaint"),
     [
-        ([Section("a", [], anchor="x"), Section("b", [], anchor="x")], "stands 2 times"),
+        ([Section("a", [], anchor="x"), Section("b", [], anchor="x")], "found it 2 times"),
         ([Section("a", [], anchor="a b")], "expected a letter"),
         ([Section("a", [Table([Column("c")], [Row([Cell("c", href="#gone")])])])], "nothing has this anchor"),
     ],

@@ -195,5 +195,5 @@ def test_the_layout_does_not_matter(copy: Path) -> None:
 
 def test_a_later_version(tmp_path: Path) -> None:
     (tmp_path / "runs.json").write_text(json.dumps({"schema": 2}))
-    with pytest.raises(cl.InputError, match="schema 2; this version reads 1"):
+    with pytest.raises(cl.InputError, match="expected schema 1, found 2"):
         cl.load(tmp_path)

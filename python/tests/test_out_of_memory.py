@@ -53,7 +53,7 @@ def test_a_limit_that_leaves_no_room_for_the_libraries(
     assert answer.returncode == 1
     assert answer.stderr == (
         "error: not enough memory: `ulimit -v` allows 512 MB of address space; "
-        "a run takes 1200 to 1900 MB of it for its libraries\n"
+        "the libraries of a run need 1200 to 1900 MB\n"
     )
 
 

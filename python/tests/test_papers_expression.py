@@ -141,7 +141,7 @@ def test_any_text_is_a_value_or_an_error(text: str) -> None:
             'function: expected one of "goodput", "none", "delay", "min", "max", "abs", found "goodputs"; '
             'did you mean "goodput"?',
         ),
-        ("gain - 1", "gain: texts stand in quotes, and no effect has this name"),
+        ("gain - 1", "gain: expected a text in quotes; no effect has this name"),
         (
             'goodput("cubic", strat=1)',
             'goodput: argument strat: expected one of "flow", "start", found "strat"; did you mean "start"?',
@@ -160,10 +160,10 @@ def test_any_text_is_a_value_or_an_error(text: str) -> None:
             "goodput(3)",
             "goodput: expected goodput(cell, [flow], [start=0]); the first argument is a cell in quotes",
         ),
-        ("min(1)", "min: expected 2 or more parts, found 1"),
+        ("min(1)", "min: expected 2 or more arguments, found 1"),
         (
             'goodput("cubic") + delay("cubic", "x")',
-            "rate + time: these are different kinds of units",
+            "rate + time: expected units of the same kind",
         ),
         ("goodput('cubic') ** 9", "\"goodput('cubic') ** 9\" is not allowed here"),
     ],

@@ -86,9 +86,9 @@ def test_values_over_time_are_those_of_the_runs(papers: Path) -> None:
 def test_what_cannot_be_drawn_has_its_reason(papers: Path) -> None:
     made = run(papers)
     magic, *ratios = over_time(made).missing
-    assert magic == "magic: needs the algorithm magic, which is not there yet"
-    assert ratios[0].startswith("a, long: flow 'a' reports no 'rtt_peak_ratio'; it reports: goodput_mbps, ")
-    assert by_queue(made).missing == ["together, magic: needs the algorithm magic, which is not there yet"]
+    assert magic == "magic: needs the algorithm magic, which is not implemented"
+    assert ratios[0].startswith("a, long: flow 'a': expected one of goodput_mbps, ")
+    assert by_queue(made).missing == ["together, magic: needs the algorithm magic, which is not implemented"]
 
 
 def test_effects_over_settings_and_the_papers_numbers(papers: Path) -> None:

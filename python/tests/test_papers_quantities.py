@@ -116,12 +116,12 @@ def test_windows_of_time() -> None:
     ("name", "arguments", "named", "reason"),
     [
         ("rtt", ["b"], {}, "b has no rtt_ms"),
-        ("goodput", ["c"], {}, "there is no 'c'; there are: a, b"),
+        ("goodput", ["c"], {}, "expected one of a, b, found 'c'"),
         ("goodput", ["a"], {"end": 60}, "the run ends at 20 s, before 60 s"),
-        ("goodput", ["a"], {"start": 7, "end": 7}, "nothing lies between"),
+        ("goodput", ["a"], {"start": 7, "end": 7}, "no interval between"),
         ("recovery", ["a"], {"at": 30}, "the run ends before 30 s"),
-        ("utilisation", ["x"], {}, "there is no 'x'"),
-        ("jain", [], {"end": 0.05}, "nothing lies between"),
+        ("utilisation", ["x"], {}, "found 'x'"),
+        ("jain", [], {"end": 0.05}, "no interval between"),
     ],
 )
 def test_what_has_no_value_says_why(
@@ -135,7 +135,7 @@ def test_probes() -> None:
     assert quantity("probe", "a", "min_rtt_ms", start=0, end=1) == pytest.approx(40.55)
     assert quantity("probe_max", "a", "min_rtt_ms") == pytest.approx(60)
     assert quantity("probe_min", "a", "min_rtt_ms", start=10) == pytest.approx(50.1)
-    with pytest.raises(NoValueError, match="reports no 'joy'; it reports: goodput_mbps, cwnd_segments"):
+    with pytest.raises(NoValueError, match="expected one of goodput_mbps, cwnd_segments"):
         quantity("probe", "a", "joy")
 
 

@@ -125,7 +125,7 @@ def test_verdicts(papers: Path) -> None:
     verdicts = {claim.claim.id: claim.verdict for claim in paper.claims}
     assert verdicts == {"Q1": Verdict.SUPPORTED, "Q2": Verdict.REFUTED, "Q3": Verdict.UNAVAILABLE}
     [magic] = paper.claims[2].parts
-    assert magic.reason == "needs the algorithm magic, which is not there yet"
+    assert magic.reason == "needs the algorithm magic, which is not implemented"
 
 
 def test_numbers(papers: Path) -> None:
@@ -138,7 +138,7 @@ def test_numbers(papers: Path) -> None:
     assert long.n == 4
     result = paper.defaults.results["E1/long"]
     assert long.value == pytest.approx(result.flows["goodput_mbps"].sum() / 4)
-    assert ours["t-2"].missing == "needs the algorithm magic, which is not there yet"
+    assert ours["t-2"].missing == "needs the algorithm magic, which is not implemented"
     assert ours["t-3"].missing == "not measured: no such thing"
 
 
@@ -293,9 +293,9 @@ def test_command(papers: Path, cwndlab: Command) -> None:
     assert "3 claims: 1 supported, 1 refuted, 1 unavailable" in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
     # Four cells with four seeds; of two of them the claims need the alternative too.
-    assert "20 runs made, 0 reused" in answer.stderr
+    assert "20 new runs, 0 reused" in answer.stderr
     again = cwndlab("reproduce", "tiny2026", "--seeds", "4", "--json")
-    assert "0 runs made, 20 reused" in again.stderr
+    assert "0 new runs, 20 reused" in again.stderr
     document = json.loads(again.stdout)
     [told] = document["papers"]
     assert told["id"] == papers.name
@@ -334,4 +334,4 @@ def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> No
     assert papers.exists()
     answer = cwndlab("reproduce", "--quick", "--full")
     assert answer.returncode == 2
-    assert "exclude" in answer.stderr
+    assert "cannot be combined" in answer.stderr

@@ -81,7 +81,7 @@ def test_the_report_tells_how_many_seeds_such_a_cell_has(papers: Path) -> None:
     blocks = experiment_section(paper, paper.paper.experiments[0]).blocks
     [told] = [block for block in blocks if isinstance(block, Text)]
     assert told.paragraphs[-1] == (
-        "Over 5 seeds only, as no statement, number or figure reads them: C = 1.2."
+        "Only 5 seeds, because no claim, finding, number or figure uses them: C = 1.2."
     )
     table = [block for block in blocks if isinstance(block, Table)][-1]
     goodputs = {row.cells[0].text: row.cells[3].text for row in table.rows}
@@ -98,7 +98,7 @@ def test_the_report_of_a_look_tells_what_was_left_out(papers: Path) -> None:
         if isinstance(each, Text)
     ]
     assert told[0].paragraphs[-1] == (
-        "Left out by --quick, as no statement, number or figure reads them: C = 1.2."
+        "Left out by --quick, because no claim, finding, number or figure uses them: C = 1.2."
     )
 
 
@@ -108,7 +108,7 @@ def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_contr
     [paper] = reproduce(plan([], seeds, quick=False, full=False), seeds).papers
     blocks = experiment_section(paper, paper.paper.experiments[0]).blocks
     own, controls = [block for block in blocks if isinstance(block, Picture)]
-    assert "variants of the paper, one point a seed" in own.caption
+    assert "variants of the paper, one point per seed" in own.caption
     assert "n = 6" in own.svg
     assert "control" not in own.svg
     assert "C = 1.2" in controls.svg
@@ -128,4 +128,4 @@ def test_the_command_counts_them(papers: Path, cwndlab: Command) -> None:
     assert papers.exists()
     answer = cwndlab("reproduce", "tiny2026", "--seeds", "6")
     # Two cells with six seeds, one with five; the claims need the two under the alternative, with five.
-    assert "27 runs made, 0 reused" in answer.stderr
+    assert "27 new runs, 0 reused" in answer.stderr

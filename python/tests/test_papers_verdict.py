@@ -145,7 +145,7 @@ def test_one_seed_decides_nothing() -> None:
     [judged] = judge([Examined(part(), estimate([5.0]))])
     assert judged.verdict is Verdict.UNDECIDED
     assert judged.p == 1
-    assert judged.reason == "one seed says nothing about chance"
+    assert judged.reason == "one seed gives no interval"
 
 
 def test_what_was_not_run_is_unavailable_with_its_reason() -> None:
@@ -171,7 +171,7 @@ def test_many_claims_are_corrected_together() -> None:
     others = [Examined(part(), estimate(list(0.1 + RNG.normal(size=20)))) for _ in range(20)]
     [among, *_] = judge([Examined(part(), weak), *others])
     assert among.verdict is Verdict.UNDECIDED
-    assert among.reason == "significant alone, but not after Holm's correction"
+    assert among.reason == "significant on its own, but not after Holm's correction"
 
 
 def test_correction_hides_no_refutation() -> None:

@@ -57,12 +57,12 @@ def test_it_is_used_like_any_algorithm(cwndlab: Command, scenario: Path, package
         "gentle",
     )
     answer = cwndlab(*compared, *QUICK, "--json", "--out", "out", **path)
-    assert "6 runs made, 0 reused" in answer.stderr
+    assert "6 new runs, 0 reused" in answer.stderr
     reno, gentle, half = json.loads(answer.stdout)["variants"]
     # With half of the window it is Reno.
     assert half["total"] == reno["total"] != gentle["total"]
     assert "--with gentle" in (cwndlab.folder / "out" / "report.html").read_text()
-    assert "0 runs made, 6 reused" in cwndlab(*compared, *QUICK, **path).stderr
+    assert "0 new runs, 6 reused" in cwndlab(*compared, *QUICK, **path).stderr
 
 
 def test_controllers_in_python_stand_beside_it(cwndlab: Command, scenario: Path, package: Path) -> None:

@@ -26,7 +26,7 @@ def test_unusable_files(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\x7fELF\0\0")
     for name, message in {
         "missing": "no such file",
-        ".": "is a directory",
+        ".": "found a directory",
         "empty": "is empty",
         "binary": "is a binary file",
     }.items():

@@ -59,7 +59,7 @@ def test_a_full_standard_output_costs_no_file(cwndlab: Command, scenario: Path) 
         assert answer.returncode == 1
         *said, last = answer.stderr.splitlines(keepends=True)
         assert last == FULL
-        assert all("made" in line for line in said)
+        assert all("new run" in line for line in said)
         assert (cwndlab.folder / "out" / "report.html").stat().st_size > 10_000
 
 

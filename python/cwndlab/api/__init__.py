@@ -1,1 +1,1 @@
-"""What programs use: the functions, and results that can draw and save themselves."""
+"""The interface for programs: the functions, and results that can draw and save themselves."""

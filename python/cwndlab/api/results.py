@@ -1,4 +1,4 @@
-"""Results as programs get them: plain values that draw and save themselves."""
+"""The results for programs: plain values with methods that draw and save them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 
 class _Output(result.Study):
-    """What a study can do beyond its values."""
+    """The methods of a study beyond its values."""
 
     def plot(
         self, kind: str | None = None, measure: str | None = None, *, style: bool = True
     ) -> matplotlib.figure.Figure:
-        """Draw a figure; `style=False` leaves colours, sizes and fonts to your own matplotlib settings.
+        """Draw a figure. With `style=False`, your own matplotlib settings choose colours, sizes and fonts.
 
         A `Result` has
 
         - `series` (default): window, RTT, goodput and queue over time, of the first recorded seed;
         - `cdf`: the distribution of `rtt_ms` (or `queue_delay_ms`, `completion_ms`) over all seeds;
         - `box`: `goodput_mbps` (or another measure) of each flow, over the seeds;
-        - `fairness`: Jain's index over time, mean over the seeds with its 95 % interval.
+        - `fairness`: Jain's index over time, as a mean over the seeds with its 95 % interval.
 
-        A `Comparison` has `box` (default), `cdf` and `fairness`, with each algorithm, and
+        A `Comparison` has `box` (default), `cdf` and `fairness` for each algorithm, and
 
         - `pareto`: goodput of all flows against the queueing delay of `link`.
 
-        A `Sweep` has `pareto` (default), one point each, and
+        A `Sweep` has `pareto` (default) with one point for each combination, and
 
         - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes.
         """
@@ -52,9 +52,9 @@ class _Output(result.Study):
         style: bool = True,
         every_flow: bool = False,
     ) -> None:
-        """Write document, tables, figures and report into a folder; `cwndlab.load` reads it.
+        """Write the document, tables, figures and report into a folder. `cwndlab.load` reads it.
 
-        The document leaves out more than 10 000 flows of a variant unless `every_flow`.
+        If a variant has more than 10 000 flows, the document lists them only with `every_flow`.
         """
         from cwndlab.output import files
 
@@ -67,20 +67,20 @@ class Result(result.Result, _Output):
 
     @classmethod
     def of(cls, plain: result.Result) -> Self:
-        """The same values."""
+        """Return the same values with these methods."""
         return cls(plain.scenario, plain.runs, plain.interrupted)
 
 
 @dataclass(frozen=True)
 class Comparison(comparison.Comparison, _Output):
-    """The results of several algorithms, compared seed by seed; the first is the baseline."""
+    """The results of several algorithms, compared seed by seed. The first is the baseline."""
 
     results: Sequence[Result]
     alone: Result | None
 
     @classmethod
     def of(cls, plain: comparison.Comparison) -> Self:
-        """The same values."""
+        """Return the same values with these methods."""
         results = [Result.of(each) for each in plain.results]
         alone = None if plain.alone is None else Result.of(plain.alone)
         return cls(plain.scenario, plain.labels, plain.chosen, results, alone, plain.link)
@@ -88,18 +88,18 @@ class Comparison(comparison.Comparison, _Output):
 
 @dataclass(frozen=True)
 class Sweep(sweep.Sweep, _Output):
-    """The results of a grid of settings, in its order; points of which no seed finished are left out."""
+    """The results of a grid of settings, in its order. Points without any finished seed are left out."""
 
     points: Sequence[tuple[Settings, Result]]
 
     @classmethod
     def of(cls, plain: sweep.Sweep) -> Self:
-        """The same values."""
+        """Return the same values with these methods."""
         points = [(settings, Result.of(each)) for settings, each in plain.points]
         return cls(plain.scenario, plain.axes, points, plain.link)
 
     def at(self, **settings: str) -> Result:
-        """The result of the point with these settings; keys with dots go in as `**{"flow.0.cc": "cubic"}`."""
+        """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""
         return cast("Result", super().at(**settings))
 
 
@@ -111,9 +111,9 @@ _PUBLIC: dict[str, Callable[[Any], Result | Comparison | Sweep]] = {
 
 
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | Sweep:
-    """Read what `save`, or a command, has written into a folder.
+    """Read the result that `save` or a command wrote into a folder.
 
-    Raises `InputError` if there is no result in it, one that is damaged, or one of a later version.
+    Raises `InputError` if the folder has no result, a damaged one, or one of a later version.
     """
     from cwndlab.output import loading
 

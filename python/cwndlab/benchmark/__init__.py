@@ -1,1 +1,1 @@
-"""What `cwndlab bench` measures."""
+"""The measurements of `cwndlab bench`."""

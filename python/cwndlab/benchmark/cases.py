@@ -1,4 +1,4 @@
-"""Speed measurements, each in a process of its own, so that the peak of memory is the case's."""
+"""Speed measurements. Each case runs in a process of its own, so that its peak of memory is not shared."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from cwndlab._native import Ack
 
-# One CUBIC flow; with Reno in Rust and in Python it tells what the way into Python and back costs.
+# One CUBIC flow. Run with Reno in Rust and with Reno in Python, it shows the cost of a call into Python.
 _BASE = "one-flow-100mbit"
 _PYTHON_CONTROLLER = "python-controller"
-# A step of an environment, beside the same decision made inside the simulation.
+# A step of an environment, compared with the same decision inside the simulation.
 _GYM_STEP = "gym-step"
-# Few packets between two decisions, so that the difference is not lost in the simulation's own time.
+# Few packets between two decisions, so that the simulation itself does not hide the difference.
 _GYM_LINK = """
 duration = "200 s"
 
@@ -42,19 +42,20 @@ _STAY = 3
 
 
 def chosen(case: str | None) -> list[str]:
-    """All cases, or the one named."""
+    """Return all cases, or the named one."""
     known = [*in_use().bench_cases(), _PYTHON_CONTROLLER]
     if importlib.util.find_spec("gymnasium"):
         known.append(_GYM_STEP)
     if case is None:
         return known
     if case not in known:
-        raise InputError(f"no case is called {case!r}; {did_you_mean(case, known, ', '.join(known))}")
+        hint = did_you_mean(case, known, f"expected one of {', '.join(known)}")
+        raise InputError(f"--case {case}: no such case; {hint}")
     return [case]
 
 
 def measure(case: str, repeats: int) -> dict[str, Any]:
-    """Run one case; the best of `repeats` by CPU time."""
+    """Run one case and return the best of `repeats` by CPU time."""
     command = [sys.executable, "-m", "cwndlab.benchmark.cases", case, str(repeats)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
@@ -73,7 +74,7 @@ def _measured(case: str, repeats: int) -> dict[str, Any]:
 
 
 def _python_controller(repeats: int) -> dict[str, Any]:
-    """Reno in Python; a step is an ACK, and costs what it takes beyond one of Reno in Rust."""
+    """Measure Reno in Python. A step is an ACK; its cost is the extra time over Reno in Rust."""
     from cwndlab.benchmark.reno import Reno
 
     def run(algorithm: str, times: int) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def _python_controller(repeats: int) -> dict[str, Any]:
         return measured
 
     rust, python = run("reno", repeats), run("python-reno", repeats)
-    # Counted in a run of its own, not to be paid for in those that are timed.
+    # Counted in a separate run, because counting would slow the timed runs.
     acks = 0
     on_ack = Reno.on_ack
 
@@ -97,7 +98,7 @@ def _python_controller(repeats: int) -> dict[str, Any]:
 
 
 def _gym_step(repeats: int) -> dict[str, Any]:
-    """Act from outside, and let the same agent act inside; a step costs what it takes beyond."""
+    """Measure steps from outside. The cost of a step is the extra time over the same agent inside."""
     from cwndlab.gym.single import FlowEnv
 
     env = FlowEnv("cwndlab/DqnNewReno-v0", scenario=_GYM_LINK)

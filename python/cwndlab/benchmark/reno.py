@@ -1,4 +1,4 @@
-"""Reno as a controller in Python: its runs are those of `reno` to the bit, and `bench` measures its price."""
+"""Reno as a controller in Python. Its runs equal those of `reno` to the bit; `bench` measures its cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import cwndlab
 
 @cwndlab.controller("python-reno", source="RFC 5681, RFC 3465; as the built-in reno counts")
 class Reno:
-    """Reno with byte counting, in Python: one segment a round trip, half the window on a loss."""
+    """Reno with byte counting: one segment more in each round trip, half the window after a loss."""
 
     probes = ("ssthresh_bytes",)
 
@@ -18,7 +18,7 @@ class Reno:
         self.before_reduction: tuple[int, int | None] | None = None
 
     def on_ack(self, ack: cwndlab.Ack) -> None:
-        """Grow, if the window was the limit (RFC 7661)."""
+        """Grow if the window was the limit (RFC 7661)."""
         if ack.phase == "recovery" or not ack.advanced_bytes or not ack.window_limited:
             return
         acked = ack.acked_bytes
@@ -31,7 +31,7 @@ class Reno:
             self._grow_one_segment_a_round(acked, ack.mss_bytes)
 
     def on_event(self, event: cwndlab.Event) -> None:
-        """Reduce, take back, or begin anew after a silence."""
+        """Reduce the window, undo a reduction, or restart after an idle time."""
         if event.kind in ("loss-recovery", "ecn-reduction"):
             self._reduce(event)
             self.cwnd_bytes = self.ssthresh_bytes or 0
@@ -57,14 +57,14 @@ class Reno:
         self.cwnd_bytes += segments * mss
 
     def _reduce(self, event: cwndlab.Event) -> None:
-        # An undo takes back all reductions since the path was last found in order.
+        # An undo reverts all reductions since the flow was last in order.
         if event.phase in ("open", "disorder"):
             self.before_reduction = self.cwnd_bytes, self.ssthresh_bytes
         self.ssthresh_bytes = max(self.cwnd_bytes // 2, 2 * event.mss_bytes)
         self.credit_bytes = 0
 
     def _decay(self, idle_s: float, rto_s: float) -> None:
-        """RFC 2861 section 3: the window halves for each RTO of silence, down to the initial window."""
+        """RFC 2861 section 3: the window halves for each idle RTO, down to the initial window."""
         restart = min(self.initial_window_bytes, self.cwnd_bytes)
         if self.ssthresh_bytes is not None:
             self.ssthresh_bytes = max(self.ssthresh_bytes, self.cwnd_bytes // 4 * 3)

@@ -1,1 +1,1 @@
-"""The commands of `cwndlab`, one module each; each imports what it works with when it is called."""
+"""The commands of `cwndlab`, one module each. A command imports what it needs when it is called."""

@@ -23,13 +23,13 @@ TITLES = {
 
 
 def bench(
-    case: Annotated[str | None, typer.Option(metavar="NAME", help="Only this case.")] = None,
+    case: Annotated[str | None, typer.Option(metavar="NAME", help="Measure only this case.")] = None,
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Report the best of N repeats.")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Measure the speed of the simulator.
 
-    CPU time per data packet, the best of several runs of each case.
+    Prints the CPU time per data packet for each case, the best of several repeats.
     """
     from cwndlab.benchmark.cases import chosen, measure
     from cwndlab.output import files

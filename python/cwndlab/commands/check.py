@@ -11,7 +11,7 @@ from cwndlab.commands.options import Controllers, Overrides, ScenarioOrPaper
 if TYPE_CHECKING:
     from pathlib import Path
 
-# As many as `cwndlab run` takes by default.
+# The default of `cwndlab run`.
 SEEDS = 5
 
 
@@ -20,10 +20,10 @@ def check(
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     controllers: Controllers = [],  # noqa: B006
 ) -> None:
-    """Report every mistake in a scenario, or in the folder of a paper.
+    """Check a scenario, or the folder of a paper, and report every mistake.
 
-    Each is reported with its line and what is allowed there. Nothing is run. Warns of runs that
-    need more than half of the memory.
+    Each mistake is shown with its line and the allowed values. Nothing is run. A warning is printed if the
+    runs would need more than half of the memory.
     """
     from cwndlab.commands.deliver import read_scenario
     from cwndlab.commands.problems import print_memory
@@ -31,7 +31,7 @@ def check(
     from cwndlab.scenarios.outline import outline
 
     if (file / "paper.toml").is_file():
-        _check_paper(file, given=[*overrides, *controllers])
+        _check_paper(file, options=[*overrides, *controllers])
         return
     experiment = read_scenario(file, overrides, controllers)
     print_memory([experiment], SEEDS, Record.FIRST, None)
@@ -41,13 +41,13 @@ def check(
         typer.echo(f"  {link}")
 
 
-def _check_paper(folder: Path, given: list[str]) -> None:
+def _check_paper(folder: Path, options: list[str]) -> None:
     from cwndlab.errors import InputError
     from cwndlab.papers.reading.library import read_folder
     from cwndlab.statistics.numbers import counted
 
-    if given:
-        raise InputError(f"{folder}: --set and --with are for scenarios; a paper says itself what it sets")
+    if options:
+        raise InputError(f"{folder}: --set and --with work with scenarios only, not with a paper")
     paper = read_folder(folder)
     counts = {
         "cell": sum(len(experiment.variants) for experiment in paper.experiments),

@@ -29,7 +29,7 @@ def compare(
         typer.Option(
             "--cc",
             metavar="NAME,NAME",
-            help="The algorithms; the first is the baseline. Parameters as in {name='cubic', C=1.2}.",
+            help="The algorithms; the first is the baseline. Set parameters as in {name='cubic', C=1.2}.",
         ),
     ],
     flows: Annotated[
@@ -37,7 +37,8 @@ def compare(
         typer.Option(
             "--flow",
             metavar="NAME",
-            help="A flow that takes them (default: all); the harm to the others is told. May be repeated.",
+            help="A flow that runs them; the harm to the other flows is reported. May be repeated. "
+            "Default: all flows.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
     seeds: Seeds = "5",
@@ -54,8 +55,8 @@ def compare(
 ) -> None:
     """Compare algorithms in one scenario, paired by seed.
 
-    Every algorithm meets the same chance, so differences are taken within each seed; their 95 % intervals
-    tell what is an effect. Writes tables, figures and a report into a folder.
+    Every algorithm runs with the same random numbers, so `compare` takes the difference within each seed. A
+    95 % interval that excludes zero shows an effect. Writes tables, figures and a report into a folder.
     """
     from cwndlab.commands.deliver import (
         INTERRUPTED,

@@ -1,4 +1,4 @@
-"""What the commands that run scenarios do alike: run with progress, print, and leave files."""
+"""Steps shared by the commands that run scenarios: run with progress, print tables, write files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Delivery:
 
 
 def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
-    """Read and check a scenario that may name these controllers; its warnings are printed."""
+    """Read a scenario that may name these controllers, check it and print its warnings."""
     from cwndlab.commands.problems import print_problems
     from cwndlab.controllers.loading import load
     from cwndlab.scenarios import scenario
@@ -44,24 +44,24 @@ def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[st
 
 
 def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
-    """Print the warnings of variants that the scenario itself has not, each once."""
+    """Print each warning of the variants once, without those of the scenario itself."""
     from cwndlab.commands.problems import print_problems
 
-    told = {problem.text for problem in base.problems()}
+    known = {problem.text for problem in base.problems()}
     for variant in variants:
-        new: list[Problem] = [problem for problem in variant.problems() if problem.text not in told]
-        told |= {problem.text for problem in new}
+        new: list[Problem] = [problem for problem in variant.problems() if problem.text not in known]
+        known |= {problem.text for problem in new}
         print_problems(variant, new)
 
 
 def prepared(out: str | None, default: str) -> Path:
-    """The folder for the results, made before any work is done."""
+    """Create and return the folder for the results, before any work is done."""
     from cwndlab.errors import InputError
     from cwndlab.output import files
 
     if out == "":
-        # An unset variable of a script must not put the results where the caller stands.
-        raise InputError("--out: the name of a folder is missing")
+        # A script with an unset variable must not write into the current folder.
+        raise InputError("--out: expected the name of a folder, found an empty text")
     folder = Path("out") / default if out is None else Path(out)
     files.prepare(folder)
     return folder
@@ -70,7 +70,7 @@ def prepared(out: str | None, default: str) -> Path:
 def run_all(
     scenarios: Sequence[Scenario], seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
 ) -> list[Result]:
-    """Run every scenario with every seed; progress and what was reused are told on standard error."""
+    """Run every scenario with every seed. Progress and the number of reused runs go to standard error."""
     from cwndlab.commands.problems import print_memory
     from cwndlab.running.execution import execute
     from cwndlab.statistics.numbers import counted
@@ -86,14 +86,14 @@ def run_all(
     took = time.perf_counter() - began
     runs = [run for result in results for run in result.runs]
     reused = sum(run.reused for run in runs)
-    typer.echo(f"{counted(len(runs) - reused, 'run')} made, {reused} reused, in {took:.1f} s", err=True)
+    typer.echo(f"{counted(len(runs) - reused, 'new run')}, {reused} reused, in {took:.1f} s", err=True)
     if any(result.interrupted for result in results):
         typer.echo(f"interrupted: {len(runs)} of {count} runs finished", err=True)
     return results
 
 
 def deliver(study: Study, delivery: Delivery) -> None:
-    """Write the files and print the tables; exit with 130 if it was interrupted."""
+    """Write the files and print the tables. Exit with 130 after an interruption."""
     from cwndlab.output import files
     from cwndlab.statistics.numbers import counted
 
@@ -102,14 +102,15 @@ def deliver(study: Study, delivery: Delivery) -> None:
     try:
         _print(study, delivery)
     finally:
-        # A reader that goes away (`| head`) costs no figure. Whoever pressed Ctrl-C is waiting: no pictures.
+        # If the reader of the output goes away (`| head`), the figures are still drawn. After Ctrl-C the user
+        # is waiting, so none are.
         if delivery.figures and not study.interrupted:
             files.write_figures(study, folder, style=delivery.style)
         files.write_report(study, folder)
     if study.flows_left_out and not delivery.every_flow:
         flows = counted(study.flows_left_out, "flow")
-        told = f"{flows} left out of the JSON document (they are in runs.parquet); --every-flow keeps them"
-        typer.echo(told, err=True)
+        note = f"{flows} left out of the JSON document, all are in runs.parquet; --every-flow includes them"
+        typer.echo(note, err=True)
     typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=delivery.as_json)
     if study.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -25,16 +25,16 @@ class Part(StrEnum):
     ENVIRONMENTS = "environments"
 
 
-# Summaries go on in the next line.
+# Longer summaries continue on the next line.
 WIDTH = 80
 
 
 def list_(
-    part: Annotated[Part | None, typer.Argument(help="Which; default: all.")] = None,
+    part: Annotated[Part | None, typer.Argument(help="What to list. Default: everything.")] = None,
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """List what there is: algorithms, queues, profiles, ..."""
+    """List the algorithms, queues, profiles, traces, papers and environments."""
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
@@ -52,12 +52,12 @@ def list_(
         _print(known[name])
         if name == Part.ALGORITHMS:
             typer.echo()
-            how = "runs one on each subflow of a connection as if it were alone"
+            how = "runs the algorithm NAME on each subflow independently"
             typer.echo(f"{catalogue.UNCOUPLED}NAME {how}.")
 
 
 def _papers() -> list[dict[str, Any]]:
-    """The papers of a source checkout; none where there is no such checkout."""
+    """Return the papers of the source checkout; without a checkout there are none."""
     from cwndlab.errors import InputError
     from cwndlab.papers.reading import library
 

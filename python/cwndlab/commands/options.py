@@ -14,7 +14,7 @@ ScenarioOrPaper = Annotated[
 Overrides = Annotated[
     list[str],
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override one key, as in flow.0.cc=cubic; may be repeated."
+        "--set", metavar="KEY=VALUE", help="Override one key, as in flow.0.cc=cubic. May be repeated."
     ),
 ]
 Controllers = Annotated[
@@ -22,28 +22,37 @@ Controllers = Annotated[
     typer.Option(
         "--with",
         metavar="FILE.py",
-        help="A file with controllers of your own, or a package with some in Rust; may be repeated.",
+        help="A Python file with your own controllers, or a package with controllers in Rust. "
+        "May be repeated.",
     ),
 ]
 Seeds = Annotated[
     str,
-    typer.Option(metavar="SEEDS", help="How many (5: seeds 1 to 5), a range (1-20) or a list (3,5,8-10)."),
+    typer.Option(
+        metavar="SEEDS", help="The number of seeds (5 means 1 to 5), a range (1-20) or a list (3,5,8-10)."
+    ),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Runs at a time; default: all cores.")]
-Out = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the results; default: in out/.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run anew what was run before.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Number of runs in parallel. Default: all cores.")
+]
+Out = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Repeat runs that are in the cache.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 EveryFlow = Annotated[
     bool,
-    typer.Option("--every-flow", help="Have each flow in the JSON document, also beyond 10 000 of them."),
+    typer.Option(
+        "--every-flow", help="Include each flow in the JSON document, even if there are over 10000."
+    ),
 ]
 NoFigure = Annotated[bool, typer.Option("--no-figure", help="Draw no figures.")]
 NoStyle = Annotated[
-    bool, typer.Option("--no-style", help="Draw with your own matplotlib settings (matplotlibrc).")
+    bool, typer.Option("--no-style", help="Draw figures with your own matplotlib settings (matplotlibrc).")
 ]
 Link = Annotated[
     str | None,
     typer.Option(
-        "--link", metavar="NAME", help="Whose queue is weighed; default: the link that delays most."
+        "--link", metavar="NAME", help="Report the queue of this link. Default: the link with the most delay."
     ),
 ]

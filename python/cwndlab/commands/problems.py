@@ -1,4 +1,4 @@
-"""Remarks of the checker, printed as compilers do."""
+"""Errors and warnings, printed in the style of a compiler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
 
 
 def print_problems(scenario: Scenario, problems: Sequence[Problem]) -> None:
-    """Print each problem on standard error, with the line it is about."""
+    """Print each problem on standard error, with its line of the scenario."""
     lines = scenario.text.decode(errors="replace").splitlines()
     for problem in problems:
         before, _, after = problem.text.partition(f"{problem.severity}: ")
@@ -34,7 +34,7 @@ def print_message(severity: str, message: str, before: str = "") -> None:
 
 
 def print_memory(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> None:
-    """Warn on standard error if these runs need more memory than is well."""
+    """Warn on standard error if these runs need too much memory."""
     from cwndlab.running.memory import warning
 
     message = warning(scenarios, seeds, record, threads)

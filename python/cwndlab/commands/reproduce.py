@@ -22,27 +22,31 @@ QUICK_SEEDS = "3"
 def reproduce(
     papers: Annotated[
         list[str],
-        typer.Argument(metavar="[PAPER]...", help="Which papers; default: all.", show_default=False),
+        typer.Argument(metavar="[PAPER]...", help="The papers. Default: all.", show_default=False),
     ] = [],  # noqa: B006 (typer copies it)
     seeds: Annotated[
         str | None,
-        typer.Option(metavar="SEEDS", help="How many, a range or a list; default: 20, with --quick 3."),
+        typer.Option(
+            metavar="SEEDS", help="The number of seeds, a range or a list. Default: 20, or 3 with --quick."
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few seeds, no alternatives, runs cut to 60 s (and marked so).")
+        bool, typer.Option("--quick", help="Use few seeds, skip the alternatives and cut runs to 60 s.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="Every alternative to what the papers leave open, with all seeds.")
+        bool,
+        typer.Option("--full", help="Try every alternative to what the papers leave open, with all seeds."),
     ] = False,
     threads: Threads = None,
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the papers' experiments again and judge their claims.
+    """Repeat the papers' experiments and judge their claims.
 
-    Writes a report with each number beside ours and a verdict for each claim. Finished runs are reused: after
-    an interruption it goes on where it was. A refuted claim is a result, not an error.
+    Writes a report that compares each number of the papers with ours, and gives a verdict for each claim.
+    Finished runs are reused, so after an interruption the same command continues. A refuted claim is a
+    result, not an error.
     """
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.errors import InputError
@@ -51,7 +55,7 @@ def reproduce(
     from cwndlab.scenarios.seeds import parse_seeds
 
     if quick and full:
-        raise InputError("--quick and --full exclude each other")
+        raise InputError("--quick and --full cannot be combined")
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
     planned = plan(papers, chosen, quick=quick, full=full)
     folder = prepared(out, "reproduce")
@@ -60,7 +64,7 @@ def reproduce(
     try:
         _print(reproduction, as_json=as_json)
     finally:
-        # A reader that goes away (`| head`) costs no figure.
+        # If the reader of the output goes away (`| head`), the figures and the report are still written.
         typer.echo("writing the report ..." if quick else "writing figures and the report ...", err=True)
         files.write_figures(reproduction, folder, threads)
         files.write_report(reproduction, folder)
@@ -93,9 +97,10 @@ def _run(
     made = [run for result in reproduction.results for run in result.runs]
     reused = sum(run.reused for run in made)
     took = time.perf_counter() - began
-    typer.echo(f"{counted(len(made) - reused, 'run')} made, {reused} reused, in {took:.1f} s", err=True)
+    typer.echo(f"{counted(len(made) - reused, 'new run')}, {reused} reused, in {took:.1f} s", err=True)
     if reproduction.interrupted:
-        typer.echo(f"interrupted: {len(made)} of {count} runs finished; run it again to go on", err=True)
+        note = "repeat the command to continue"
+        typer.echo(f"interrupted: {len(made)} of {count} runs finished; {note}", err=True)
     return reproduction
 
 

@@ -29,9 +29,7 @@ def run(
     controllers: Controllers = [],  # noqa: B006
     threads: Threads = None,
     out: Out = None,
-    record: Annotated[
-        Record, typer.Option(help="Of which seeds the series over time are kept.")
-    ] = Record.FIRST,
+    record: Annotated[Record, typer.Option(help="The seeds whose time series are recorded.")] = Record.FIRST,
     fresh: Fresh = False,
     as_json: AsJson = False,
     every_flow: EveryFlow = False,
@@ -40,8 +38,8 @@ def run(
 ) -> None:
     """Run a scenario over several seeds.
 
-    Prints means with their 95 % intervals, and writes tables, figures and a report into a folder. Runs that
-    were made before are reused. Ctrl-C keeps the runs that are finished.
+    Prints means with their 95 % intervals, and writes tables, figures and a report into a folder. Earlier
+    runs are reused. Ctrl-C keeps the finished runs.
     """
     from cwndlab.commands.deliver import INTERRUPTED, Delivery, deliver, prepared, read_scenario, run_all
     from cwndlab.scenarios.seeds import parse_seeds

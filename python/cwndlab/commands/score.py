@@ -15,24 +15,28 @@ if TYPE_CHECKING:
 # Heading, attribute and factor of each column.
 COLUMNS = (
     ("goodput\n% of link", "goodput_share", 100),
-    ("RTT\nover least", "rtt_ratio", 1),
-    ("sent again\n%", "retransmitted_share", 100),
+    ("RTT over\nminimum", "rtt_ratio", 1),
+    ("retrans.\n%", "retransmitted_share", 100),
     ("reward", "mean_reward", 1),
 )
 
 
 def score(
-    environment: Annotated[str, typer.Argument(metavar="ENV", help="An environment: see `cwndlab list`.")],
+    environment: Annotated[
+        str, typer.Argument(metavar="ENV", help="An environment; see `cwndlab list environments`.")
+    ],
     seeds: Seeds = "20",
     weights: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A trained agent to play beside them (safetensors).")
+        Path | None, typer.Option(metavar="FILE", help="The weights of a trained agent (safetensors).")
     ] = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """Play the same episodes with algorithms, a random agent, one that knows one action, and a trained one.
+    """Compare agents and algorithms in an environment.
 
-    Prints means over the seeds with their 95 % intervals.
+    All play the same episodes: constant, cubic and bbr3, an agent with random actions, the best agent that
+    always repeats one action, and with --weights a trained agent. Prints means over the seeds with their 95 %
+    intervals.
     """
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
@@ -42,10 +46,10 @@ def score(
     from cwndlab.system.progress import progress
 
     changes = dict(parse_override(text) for text in overrides)
-    given = None if weights is None else read_weights(weights)
+    trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
     with progress("score") as watch:
-        scores = play(environment, chosen, given, changes, watch)
+        scores = play(environment, chosen, trained, changes, watch)
     if as_json:
         rows = [row.to_json() for row in scores]
         typer.echo(files.dump({"schema": 1, "environment": environment, "seeds": chosen, "scores": rows}))

@@ -18,16 +18,17 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="An algorithm, a queue, a profile, a trace, an environment, tcp or mptcp."
+            metavar="NAME", help="An algorithm, queue, profile, trace or environment; or tcp or mptcp."
         ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """Show what an algorithm, a queue or a profile is.
+    """Describe an algorithm, a queue, a profile or another built-in part.
 
-    Its parameters with their defaults, what each profile makes of them, what is allowed and where it is from;
-    what its controllers declare; departures from the source. Of a trace, show the file that it stands for.
+    Prints its parameters with their defaults, allowed values and sources; the values that each profile sets;
+    the properties of its controllers; and how it departs from its source. For a trace, prints the file
+    itself.
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
@@ -69,21 +70,21 @@ def _print(kind: str, entry: dict[str, Any]) -> None:
 
 
 def _declared(algorithm: dict[str, Any]) -> list[str]:
-    """What holds of the algorithm's controllers, with default parameters."""
+    """Return the properties of the algorithm's controllers with default parameters."""
     declared = []
     if algorithm["probes"]:
         declared.append(f"recorded values: {', '.join(algorithm['probes'])}")
     if algorithm["actions_len"] is not None:
         declared.append(
-            f"decides among {algorithm['actions_len']} actions; "
-            f"an agent sees {algorithm['observation_len']} numbers"
+            f"chooses among {algorithm['actions_len']} actions; "
+            f"an agent observes {algorithm['observation_len']} numbers"
         )
     if algorithm["bounded"]:
-        declared.append("its parameters bound its window, whatever the path")
+        declared.append("its parameters limit its window on any path")
     if algorithm["coupled"]:
         declared.append("coupled: its window depends on its sibling subflows")
     if algorithm["own_window_in_recovery"]:
-        declared.append("its own window holds in recovery, in place of PRR")
+        declared.append("keeps its own window in recovery, without PRR")
     if algorithm["ecn"] != "as-configured":
         declared.append(f"sends its data as {algorithm['ecn'].upper()}")
     return declared
@@ -103,14 +104,14 @@ def _environment(entry: dict[str, Any]) -> Table:
         "actions": f"{entry['actions_len']}: " + "; ".join(actions),
         "decides": entry["decides"],
         "reward": entry["reward"],
-        "episode": f"{entry['duration']}, then truncated; terminated when the flow has sent all it had",
+        "episode": f"{entry['duration']}, then truncated; terminated when the flow has sent all its data",
     } | {
-        each["name"]: f"{plain(each['low'])} to {plain(each['high'])}, uniform in the logarithm: "
+        each["name"]: f"{plain(each['low'])} to {plain(each['high'])}, log-uniform: "
         f"{each['meaning']} ({each['source']})"
         for each in entry["ranges"]
     }
-    for name, told in rows.items():
-        grid.add_row(escape(name), escape(told))
+    for name, text in rows.items():
+        grid.add_row(escape(name), escape(text))
     return grid
 
 
@@ -139,8 +140,8 @@ def _table(params: Sequence[dict[str, Any]]) -> Table:
         details = [param["meaning"], f"allowed: {param['allowed']}", f"source: {param['source']}", ""]
         in_force = param.get("in_force", {})
         if any(value != param["default"] for value in in_force.values()):
-            told = ", ".join(f"{shown(value)} in profile {name}" for name, value in in_force.items())
-            details.insert(1, f"in force: {told}")
+            by_profile = ", ".join(f"{shown(value)} in profile {name}" for name, value in in_force.items())
+            details.insert(1, f"in force: {by_profile}")
         cells = (param["name"], shown(param["default"]), param["unit"], "\n".join(details))
         table.add_row(*(escape(cell) for cell in cells))
     return table

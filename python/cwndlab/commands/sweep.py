@@ -28,7 +28,7 @@ def sweep(
         list[str],
         typer.Option(
             metavar="KEY=VALUE,VALUE",
-            help="A key and its values, as in flow.*.cc=cubic,vegas; repeat it for a grid.",
+            help="A key and its values, as in flow.*.cc=cubic,vegas. Repeat the option for a grid.",
         ),
     ],
     seeds: Seeds = "5",
@@ -43,11 +43,11 @@ def sweep(
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
-    """Run a scenario over a grid of any of its keys.
+    """Run a scenario for every combination of the values of some keys.
 
-    Prints one row for each combination, and marks those that no other beats in goodput and queueing delay.
-    Writes tables, a Pareto figure, heat maps and a report into a folder. It goes on where it was interrupted:
-    finished runs are reused.
+    Prints one row for each combination, and marks those that no other beats in both goodput and queueing
+    delay. Writes tables, a Pareto figure, heat maps and a report into a folder. Finished runs are reused, so
+    after an interruption the same command continues.
     """
     from cwndlab.commands.deliver import (
         INTERRUPTED,

@@ -15,40 +15,45 @@ if TYPE_CHECKING:
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 DOCUMENT = "training.json"
-# Its replay memory is most of it: ten million tuples at most.
+# The replay memory, at most ten million tuples, takes most of it.
 CHECKPOINT_BYTES = 8 * 2**30
-# Episodes whose mean tells what was reached.
-LAST = 10
+# The first and the last episodes whose mean rewards are printed.
+EPISODES_SHOWN = 10
 
 
 def train(
-    environment: Annotated[str, typer.Argument(metavar="ENV", help="An environment: see `cwndlab list`.")],
-    decisions: Annotated[int, typer.Option(min=1, metavar="N", help="How many are learned from.")] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, metavar="SEED", help="Of weights, actions and episodes.")] = 1,
+    environment: Annotated[
+        str, typer.Argument(metavar="ENV", help="An environment; see `cwndlab list environments`.")
+    ],
+    decisions: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The number of decisions to learn from.")
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="SEED", help="The seed of weights, actions and episodes.")
+    ] = 1,
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Every episode is this scenario; default: drawn links."),
+        typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
     ] = None,
     flow: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The flow of the scenario that learns; default: the first."),
+        typer.Option(metavar="NAME", help="The flow of the scenario that learns. Default: the first."),
     ] = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
-    given: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Weights (safetensors) to begin with.")
+    start: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Start from these weights (safetensors).")
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Go on with the training in this folder; the same settings are needed."
-        ),
+        typer.Option(metavar="DIR", help="Continue the training in this folder, with the same settings."),
     ] = None,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a DQN in an environment, and keep its weights.
+    """Train a DQN in an environment and save its weights.
 
-    Ctrl-C keeps what was learned so far; --resume goes on from there as if nothing had been.
+    Ctrl-C saves what was learned so far. A training continued with --resume gives the same weights as one
+    without interruption.
     """
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.learning.training import train as learn
@@ -59,7 +64,7 @@ def train(
     from cwndlab.system.reading import read
 
     changes = dict(parse_override(text) for text in overrides)
-    weights = None if given is None else read_weights(given)
+    weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     place = str(resume) if out is None and resume is not None else out
     folder = prepared(place, "train-" + environment.rpartition("/")[2])
@@ -69,7 +74,7 @@ def train(
     writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
     writing.write_text(folder / DOCUMENT, document + "\n")
-    typer.echo(document if as_json else _told(training))
+    typer.echo(document if as_json else _summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -83,17 +88,17 @@ def read_weights(file: Path) -> bytes:
     return read(file, SHIPPED.WEIGHTS_BYTES, "a file of weights (safetensors)")
 
 
-def _told(training: Training) -> str:
+def _summary(training: Training) -> str:
     rewards = [episode.mean_reward for episode in training.episodes]
     before = f" after {training.decisions_before}" if training.decisions_before else ""
-    told = f"{training.decisions} decisions{before}, {len(rewards)} episodes"
+    counts = f"{training.decisions} decisions{before}, {len(rewards)} episodes"
     if not rewards:
-        return told
+        return counts
 
     def mean(values: list[float]) -> str:
         return f"{sum(values) / len(values):.3f}"
 
-    first, last = rewards[:LAST], rewards[-LAST:]
+    first, last = rewards[:EPISODES_SHOWN], rewards[-EPISODES_SHOWN:]
     return (
-        f"{told}; mean reward {mean(first)} in the first {len(first)}, {mean(last)} in the last {len(last)}"
+        f"{counts}; mean reward {mean(first)} in the first {len(first)}, {mean(last)} in the last {len(last)}"
     )

@@ -1,1 +1,1 @@
-"""What results leave: tables, figures, reports, files."""
+"""The output of results: tables, figures, reports, files."""

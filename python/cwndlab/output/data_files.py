@@ -1,7 +1,7 @@
-"""The data of a result in its folder: tables, and `runs.json`.
+"""The data of a result in its folder: the tables, and `runs.json`.
 
-`runs.json` has all that cannot be told by a table: the scenarios, their settings and the outcomes. It has the
-hashes of the tables and of itself, so that a file that was damaged is not decoded.
+`runs.json` holds what does not fit into a table: the scenarios, their settings and the outcomes. It holds
+hashes of the tables and of itself, so that a damaged file is not decoded.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ DETAILS = {
     "intervals": intervals_frame,
     "distributions": distributions_frame,
 }
-# The keys of the hashes: of the tables in Parquet, and of the document without this key.
+# The keys of the hashes of the Parquet tables, and of the document without this key.
 HASHES = "tables_sha256"
 SEAL = "sha256"
 
 
 def write(study: Study, folder: Path) -> None:
-    """Write `runs.json`, and the tables as Parquet (the runs also as CSV); an empty table is left out."""
+    """Write `runs.json`, and the tables as Parquet (the runs also as CSV). Empty tables are left out."""
     kind = kind_of(study)
     variants = study.all_variants
     runs = joined((settings, runs_frame(result.runs)) for settings, result in variants)
@@ -58,7 +58,7 @@ def write(study: Study, folder: Path) -> None:
     document = {
         "schema": SCHEMA,
         "kind": study.kind,
-        **kind.asked(study),
+        **kind.request(study),
         "results": [_described(*variant) for variant in variants],
         HASHES: hashes,
     }
@@ -66,7 +66,7 @@ def write(study: Study, folder: Path) -> None:
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with a hash of what it says, however it is laid out."""
+    """Return the document with a hash of its content, which does not depend on its layout."""
     text = json.dumps(document, sort_keys=True)
     return {**document, SEAL: hashlib.sha256(text.encode()).hexdigest()}
 

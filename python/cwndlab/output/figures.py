@@ -1,4 +1,4 @@
-"""Figures of results: which data go into which figure."""
+"""Figures of results: selects the data of each figure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from cwndlab.results.sweep import Sweep
     from cwndlab.statistics.pareto import Point
 
-    # Results and what tells them apart; a lone result has an empty label.
+    # Results with their labels. A single result has an empty label.
     Labelled = Sequence[tuple[str, Result]]
 
 
 def series(result: Result, *, styled: bool = True) -> Figure:
-    """Window, RTT, goodput and queue over time, of the first recorded seed."""
+    """Draw window, RTT, goodput and queue over time for the first recorded seed."""
     for run in result.runs:
         if run.recording is not None:
             senders = [*run.outcome["flows"], *components(run.outcome, "subflow")]
@@ -47,18 +47,18 @@ def series(result: Result, *, styled: bool = True) -> Figure:
 
 
 def cdf(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
-    """The distribution of a measure of each component, over all seeds; of many, that of all together."""
+    """Draw the distribution of a measure for each component, over all seeds; many components are joined."""
     curves = [Curve(*each) for label, result in results for each in distributed(label, result, measure)]
     if not curves:
         known = dict.fromkeys(each.measure for _, result in results for each in _distributions(result))
-        raise InputError(f"no distribution of {measure!r}; there are: {', '.join(known) or 'none'}")
+        raise InputError(f"expected a distribution ({', '.join(known) or 'none here'}), found {measure!r}")
     return draw_cdf(curves, titled(measure).heading, _title(results), styled=styled)
 
 
 def box(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
-    """A measure of each flow over the seeds (of each group or link if it is one of theirs).
+    """Draw a measure of each flow over the seeds, or of each group or link for a measure of theirs.
 
-    Many flows have one box an algorithm, over the flows: of each the mean over the seeds.
+    With many flows there is one box per algorithm. It shows each flow's mean over the seeds.
     """
     column = titled(measure)
     samples = [
@@ -72,7 +72,7 @@ def box(results: Labelled, measure: str, *, styled: bool = True) -> Figure:
 
 
 def fairness(results: Labelled, *, styled: bool = True) -> Figure:
-    """Jain's index over time; mean over the seeds with its 95 % interval."""
+    """Draw Jain's index over time: the mean over the seeds with its 95 % interval."""
     lines = [
         SeedLine(
             label or result.name,
@@ -88,7 +88,7 @@ def fairness(results: Labelled, *, styled: bool = True) -> Figure:
 
 
 def with_content(study: Study) -> list[str]:
-    """Which of `box`, `cdf` and `fairness` have something to show."""
+    """Return those of `box`, `cdf` and `fairness` that are not empty."""
     runs = [run for _, result in study.variants for run in result.runs]
     shown = {
         "box": len(study.seeds) > 1,
@@ -99,13 +99,13 @@ def with_content(study: Study) -> list[str]:
 
 
 def pareto(points: Sequence[Point], name: str, link: str | None, *, styled: bool = True) -> Figure:
-    """Goodput of all flows against the queueing delay of the link."""
+    """Draw the goodput of all flows against the queueing delay of the link."""
     xlabel = f"queueing delay of link {link} (ms)"
     return draw_pareto(points, xlabel, "goodput of all flows (Mbit/s)", name, styled=styled)
 
 
 def heatmap(sweep: Sweep, measure: str, *, styled: bool = True) -> Figure:
-    """A total over the last axis (columns) and the others (rows)."""
+    """Draw a total over the last axis (columns) and the others (rows)."""
     column = titled(measure)
     rows, columns, cells = heat_cells(sweep, measure)
     *others, last = (axis.key for axis in sweep.axes)
@@ -115,7 +115,7 @@ def heatmap(sweep: Sweep, measure: str, *, styled: bool = True) -> Figure:
 
 
 def heat_cells(sweep: Sweep, measure: str) -> tuple[list[str], list[str], list[list[Measure]]]:
-    """Names of rows and columns, and the totals; a point that was not run has no value."""
+    """Return the names of rows and columns, and the totals. A point that was not run has no value."""
     column = titled(measure)
     known = {
         tuple(settings.values()): total.measures.get(measure, Measure(None, None, 0)).scaled(column.scale)
@@ -143,9 +143,9 @@ def distributed(
     most: int = MANY,
     counts: Callable[[Distribution], bool] = lambda _: True,
 ) -> Iterator[tuple[str, Column, Column]]:
-    """Label, middles of buckets and counts of each component; of more than `most`, of each algorithm.
+    """Yield the label, the middles of the buckets and the counts of each component.
 
-    Whatever `counts` does not hold for is left out.
+    More than `most` components are joined by algorithm. Components for which `counts` is false are left out.
     """
     parts: dict[str, list[Distribution]] = {}
     for each in _distributions(result):
@@ -164,7 +164,7 @@ def distributed(
 
 
 def _together(result: Result, kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """The components of each algorithm and kind, under what they are called together: `5000 cubic flows`."""
+    """Return the components of each algorithm and kind, under a common label such as `5000 cubic flows`."""
     first = result.runs[0].outcome
     senders = [*first["flows"], *components(first, "subflow"), *(first.get("groups") or [])]
     algorithms = {sender["name"]: sender["cc"] for sender in senders}
@@ -181,7 +181,7 @@ def _distributions(result: Result) -> Iterator[Distribution]:
 
 
 def _boxed(result: Result, measure: str) -> dict[str, list[float]]:
-    """The values of each flow, group or link that has the measure: those of the first kind that does."""
+    """Return the values of each flow, or of each group or link if no flow has the measure."""
     for kind in ("flow", "group", "link"):
         values: dict[str, list[float]] = {}
         for component in (each for run in result.runs for each in components(run.outcome, kind)):

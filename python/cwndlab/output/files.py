@@ -1,4 +1,4 @@
-"""The files that a result leaves in its folder."""
+"""The files of a result in its folder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from cwndlab.results.result import Study
 
 DOCUMENT = "result.json"
-# What learning flows and subflows of a run had learned, a file each and seed.
+# The folder of the weights that flows and subflows learned: one file for each of them and each seed.
 WEIGHTS = "weights"
 REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")
-# Figures by the names of their files; each is drawn where there is something to draw.
+# The file names of the figures. A figure without content is not drawn.
 FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
 NAMES = (
     DOCUMENT,
@@ -34,14 +34,14 @@ NAMES = (
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder, before any work is done for it."""
+    """Make the folder and check that it is writable, before any work is done."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
         probe.unlink()
     except OSError as error:
-        # Another folder on a full disk would be no better.
+        # If the disk is full, choosing another folder would not help.
         kind = OutputError if error.errno in (errno.ENOSPC, errno.EDQUOT) else InputError
         raise kind(f"--out {folder}: cannot be written ({error.strerror})") from None
 
@@ -54,7 +54,7 @@ def save(
     style: bool = True,
     every_flow: bool = False,
 ) -> None:
-    """Write all files of a result: document, tables, figures and report."""
+    """Write all files of a result: the document, the tables, the figures and the report."""
     path = Path(folder)
     prepare(path)
     write_tables(study, path, every_flow=every_flow)
@@ -66,7 +66,7 @@ def save(
 def write_tables(study: Study, folder: Path, *, every_flow: bool = False) -> None:
     """Write the document and the tables.
 
-    Earlier files go first, the figures too: a stale figure beside new numbers would lie.
+    Earlier files are deleted first, figures too, because an old figure would contradict the new numbers.
     """
     from cwndlab.output import data_files
 
@@ -86,12 +86,12 @@ def _write_weights(study: Study, folder: Path) -> None:
         writing.remove(stale)
     for (flow, seed), file in kind_of(study).weights(study).items():
         writing.make_folder(folder)
-        # A flow may be called what no file may.
+        # The name of a flow need not be a valid file name.
         writing.write_bytes(folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors", file)
 
 
 def write_figures(study: Study, folder: Path, *, style: bool = True) -> None:
-    """Draw what there is to draw, each figure as PNG, SVG and PDF."""
+    """Draw all figures that have content, as PNG, SVG and PDF."""
     from cwndlab.output.drawing.style import save as save_figure
     from cwndlab.output.kinds import kind_of
 
@@ -109,8 +109,8 @@ def write_report(study: Study, folder: Path) -> None:
 
 
 def dump(document: dict[str, Any]) -> str:
-    """Format a JSON document; a NaN in it would be a mistake of ours and is refused."""
-    # `json.dumps` keeps every number and comma as a text of its own until the end: ten times the memory.
+    """Format a JSON document. A NaN in it would be a bug, so it raises an error."""
+    # `json.dumps` keeps every number and comma as a separate string until the end: ten times the memory.
     text = io.StringIO()
     json.dump(document, text, indent=2, ensure_ascii=False, allow_nan=False)
     return text.getvalue()

@@ -1,7 +1,7 @@
-"""The folder of a result, read back.
+"""Reads the folder of a result.
 
-The series, intervals and distributions come from the Parquet files, all else from `runs.json`. A file whose
-hash shows that it was damaged is not decoded.
+The series, intervals and distributions come from the Parquet files, everything else from `runs.json`. A file
+whose hash does not match is damaged, and is not decoded.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def load(folder: str | os.PathLike[str]) -> Study:
-    """Read what `save`, or a command, has written into a folder.
+    """Read the result that `save` or a command wrote into a folder.
 
-    Raises `InputError` if there is no result in it, one that is damaged, or one of a later version.
+    Raises `InputError` if the folder has no result, a damaged one, or one of a later version.
     """
     path = Path(folder) / FILE
     try:
@@ -49,21 +49,21 @@ def load(folder: str | os.PathLike[str]) -> Study:
     except InputError:
         raise
     except Exception as error:
-        # Without a hash there may be anything in it.
+        # Without a hash, the file may contain anything.
         raise InputError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
 
 
 def _read(document: dict[str, Any], path: Path) -> Study:
     if document["schema"] != SCHEMA:
-        raise InputError(f"{path}: schema {document['schema']}; this version reads {SCHEMA}")
+        raise InputError(f"{path}: expected schema {SCHEMA}, found {document['schema']}")
     seal = document.pop(SEAL, None)
     if seal is not None and seal != sealed(document)[SEAL]:
-        raise InputError(f"{path}: is damaged: its content is not what was saved")
+        raise InputError(f"{path}: is damaged: its content does not match its hash")
     tables = _Tables(path.parent, document.get(HASHES))
     results = [(entry["settings"], _result(entry, tables)) for entry in document["results"]]
     study: Study = KINDS[document["kind"]].restored(document, results)
     if seal is None:
-        # Written before there were hashes: whether it is whole shows when it is used.
+        # The file is older than the hashes. Only using it shows whether it is complete.
         study.to_json()
     return study
 
@@ -84,11 +84,11 @@ def _result(entry: Mapping[str, Any], tables: _Tables) -> Result:
 
 
 class _Tables:
-    """The tables of a folder, cut up by variant and seed."""
+    """The tables of a folder, divided by variant and seed."""
 
     def __init__(self, folder: Path, hashes: Mapping[str, str] | None) -> None:
         self._folder = folder
-        # Of the tables that there are; None if nobody has noted them.
+        # The hashes of the existing tables; None if `runs.json` has no hashes.
         self._hashes = hashes
         self._parts: dict[str, dict[tuple[Any, ...], pl.DataFrame]] = {}
 
@@ -135,7 +135,7 @@ class _Tables:
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
         if self._hashes is not None and hashlib.sha256(content).hexdigest() != self._hashes[name]:
-            raise InputError(f"{path}: is damaged: its content is not what was saved")
+            raise InputError(f"{path}: is damaged: its content does not match its hash")
         try:
             return pl.read_parquet(io.BytesIO(content))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -143,7 +143,7 @@ class _Tables:
 
 
 def _series_tables(frame: pl.DataFrame, grid: str, kinds: set[str]) -> tuple[Column, list[SeriesTable]]:
-    """The grid of times and the tables of these kinds; the frame has one component after the other."""
+    """Return the grid of times and the tables of these kinds. The frame lists one component after another."""
     import numpy as np
     import polars as pl
 

@@ -1,1 +1,1 @@
-"""Papers as folders: their experiments, numbers and claims, run again and judged."""
+"""Papers as folders: repeats their experiments and judges their numbers and claims."""

@@ -1,4 +1,4 @@
-"""Figures of papers: which values go into which figure, and the files they are written to."""
+"""Figures of papers: draws their values and writes their files."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ if TYPE_CHECKING:
 FOLDER = "figures"
 KINDS = tuple(METADATA)
 
-# A process takes as long to start as it does to draw two or three figures.
+# Starting a process takes as long as drawing two or three figures.
 LEAST_PER_PROCESS = 4
 
 
 def stem(paper: str, drawn: Drawn) -> str:
-    """The name of its files, without the kind."""
+    """Return the name of the figure's files, without the extension."""
     return f"{paper}-{drawn.figure.id}"
 
 
 def file_names(paper: str, drawn: Drawn) -> list[str]:
-    """Its files, from the folder of the report on."""
+    """Return the figure's files, relative to the folder of the report."""
     return [f"{FOLDER}/{stem(paper, drawn)}.{kind}" for kind in KINDS]
 
 
 def plot(drawn: Drawn) -> Figure:
-    """Draw it."""
+    """Draw a figure."""
     if isinstance(drawn, DrawnTime):
         return draw_panels([_panel(panel, drawn.mean_s) for panel in drawn.panels], drawn.title)
     return _settings(drawn)
 
 
 def save_all(drawn: Mapping[str, Drawn], folder: Path, processes: int | None = None) -> None:
-    """Draw figures into files by their stems; many are drawn by processes, as many as there are cores."""
+    """Draw figures into files, by their stems. Many figures are drawn in parallel, one process per core."""
     count = min(processes or available_cores(), len(drawn) // LEAST_PER_PROCESS)
     if count < 2:
         for each in drawn.items():
             _save(folder, each)
         return
-    # A copy of this process would have its threads' locks, but not its threads.
+    # A forked process would have the locks of this one's threads, but not the threads.
     pool = ProcessPoolExecutor(count, get_context("spawn"), _leave_interrupts)
     try:
         list(pool.map(partial(_save, folder), drawn.items()))
@@ -63,7 +63,7 @@ def save_all(drawn: Mapping[str, Drawn], folder: Path, processes: int | None = N
 
 
 def axis(quantity: str, unit: str) -> str:
-    """What stands beside an axis."""
+    """Return the label of an axis."""
     return f"{quantity} ({unit})" if unit else quantity
 
 
@@ -73,7 +73,7 @@ def _save(folder: Path, named: tuple[str, Drawn]) -> None:
 
 
 def _leave_interrupts() -> None:
-    """Ctrl-C is for the process that waits for this one."""
+    """Ignore Ctrl-C. The parent process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -1,4 +1,4 @@
-"""The files that `cwndlab reproduce` leaves in its folder."""
+"""The files that `cwndlab reproduce` writes into its folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["DOCUMENT", "REPORT", "write_figures", "write_report", "write_tables"
 
 
 def write_tables(reproduction: Reproduction, folder: Path) -> None:
-    """Write the document, the papers' numbers beside ours, the verdicts, and every run of every cell."""
+    """Write the document, the numbers of the papers and ours, the verdicts, and every run of every cell."""
     writing.remove(folder / REPORT)
     writing.write_text(folder / DOCUMENT, dump(reproduction.to_json()) + "\n")
     for name, table in {"numbers": _numbers(reproduction), "verdicts": _verdicts(reproduction)}.items():
@@ -42,7 +42,7 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
 
 
 def write_figures(reproduction: Reproduction, folder: Path, threads: int | None = None) -> None:
-    """Draw the papers' figures, each as PNG, SVG and PDF; earlier ones go. A quick look has none."""
+    """Draw the papers' figures as PNG, SVG and PDF, and delete earlier ones. `--quick` draws none."""
     from cwndlab.papers import figures
 
     place = folder / figures.FOLDER
@@ -68,7 +68,7 @@ def write_report(reproduction: Reproduction, folder: Path) -> None:
 
 
 def _numbers(reproduction: Reproduction) -> pl.DataFrame:
-    """One row for each number of a paper that was measured, or should be."""
+    """Return one row for each number that a paper measured."""
     import polars as pl
 
     rows = [
@@ -95,7 +95,7 @@ def _numbers(reproduction: Reproduction) -> pl.DataFrame:
 
 
 def _verdicts(reproduction: Reproduction) -> pl.DataFrame:
-    """One row for each claim under the defaults and under each alternative."""
+    """Return one row for each claim under the defaults and under each alternative."""
     import polars as pl
 
     rows = [

@@ -1,6 +1,6 @@
-"""Every verdict under every alternative, as a page: `python -m cwndlab.papers.sensitivity FILE...`.
+"""Prints a page with every verdict under every alternative: `python -m cwndlab.papers.sensitivity FILE...`.
 
-Each FILE is a `reproduction.json` of `cwndlab reproduce --full`, of all papers or of some.
+Each FILE is a `reproduction.json` of `cwndlab reproduce --full`, with some or all papers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cwndlab.system.reading import MIB, read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-# Far above what all papers make.
+# Far more than all papers need.
 MAX_BYTES = 1024 * MIB
 
 
 def page(documents: Iterable[Mapping[str, Any]]) -> str:
-    """The page: a table a paper, a row an alternative, a column a claim."""
+    """Return the page: a table for each paper, a row for each alternative, a column for each claim."""
     head = [
         "# What the verdicts depend on",
         "",

@@ -1,4 +1,4 @@
-"""What `cwndlab reproduce` prints: each paper, its claims and their verdicts."""
+"""The output of `cwndlab reproduce`: each paper, its claims and their verdicts."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ STYLES = {
 
 
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
-    """Print one line a claim; what is unavailable is counted."""
+    """Print one line per claim. Unavailable claims are only counted."""
     for paper in reproduction.papers:
         _print_paper(console, paper)
-    console.print(f"{counted(len(reproduction.seeds), 'seed')}; intervals are of 95 %, paired by seed.")
+    console.print(f"{counted(len(reproduction.seeds), 'seed')}; 95 % intervals, paired by seed.")
     if reproduction.quick:
         console.print(
-            "--quick: fewer seeds, runs cut to 60 s where they are longer, and no cells that nothing reads: "
-            "not the papers' runs."
+            "--quick: few seeds, longer runs cut to 60 s, and unused cells left out. These are not the "
+            "papers' experiments."
         )
 
 
 def tally(claims: list[JudgedClaim]) -> str:
-    """How many claims got which verdict."""
+    """Return the number of claims with each verdict."""
     counts = Counter(claim.verdict for claim in claims)
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in STYLES if counts[verdict])
 
 
 def claim_evidence(claim: JudgedClaim) -> list[str]:
-    """The evidence of each part; where there are several, after the part in words. The same is told once."""
+    """Return the evidence of each part, without repetition. With several parts, each is named."""
     alone = len(claim.parts) == 1
-    told = (
+    lines = (
         evidence(part) if alone or part.estimate is None else f"{part.part.text}: {evidence(part)}"
         for part in claim.parts
     )
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys(lines))
 
 
 def evidence(judged: Judged) -> str:
-    """The effect of a part with its interval, and the paper's."""
+    """Return the effect of a part with its interval, and the paper's effect."""
     if judged.estimate is None:
         return judged.reason or "not run"
     paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
@@ -66,7 +66,7 @@ def evidence(judged: Judged) -> str:
 
 
 def effect(estimate: Estimate, unit: str = "") -> str:
-    """A value with the ends of its interval, and the unit."""
+    """Return a value with the ends of its interval, and the unit."""
     unit = f" {unit}" if unit else ""
     if estimate.low is None or estimate.high is None:
         return f"{plain(estimate.value)}{unit} (one seed)"
@@ -84,10 +84,10 @@ def _print_paper(console: Console, paper: PaperReproduction) -> None:
         for _ in range(3):
             table.add_column()
         for claim in shown:
-            told = "\n".join(claim_evidence(claim))
+            details = "\n".join(claim_evidence(claim))
             verdict = f"[{STYLES[claim.verdict]}]{claim.verdict.value}[/]"
             table.add_row(
-                escape(claim.claim.id), verdict, f"{escape(claim.claim.text)}\n[dim]{escape(told)}[/dim]"
+                escape(claim.claim.id), verdict, f"{escape(claim.claim.text)}\n[dim]{escape(details)}[/dim]"
             )
         console.print(table)
     console.print()

@@ -1,1 +1,1 @@
-"""Results as plain values, and what is computed from them."""
+"""Results as plain values, and the quantities computed from them."""

@@ -1,7 +1,7 @@
 """Several algorithms in the same scenario, compared seed by seed.
 
-Chance derives from the seed and from names, so each algorithm meets the same losses, starts and arrivals:
-the difference of two of them is taken within each seed, and its interval is that of the differences.
+Random numbers derive from the seed and from names, so each algorithm meets the same losses, starts and
+arrivals. Two algorithms are therefore compared by their difference within each seed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     Outcome = Mapping[str, Any]
     Values = Mapping[str, float | None]
 
-# The setting that tells the variants apart, and what it is without the chosen flows.
+# The setting that distinguishes the variants, and its value for the run without the chosen flows.
 VARIANT = "variant"
 ALONE = "alone"
 
-# What harm is counted in: whether more of it is better.
+# The measures of harm, and whether more is better.
 HARMED = {"goodput_mbps": True, "rtt_ms": False, "rtt_p95_ms": False}
 
 
@@ -41,7 +41,7 @@ HARMED = {"goodput_mbps": True, "rtt_ms": False, "rtt_p95_ms": False}
 class Compared:
     """One subject (all flows, a flow, a group, a link) with each algorithm.
 
-    `rows` are its values by algorithm, then by seed.
+    `rows` holds its values by algorithm, then by seed.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Compared:
 
     @cached_property
     def differences(self) -> list[dict[str, Measure]]:
-        """What each algorithm but the first has over the first, paired by seed."""
+        """The difference of each other algorithm from the first, paired by seed."""
         base, *others = self.rows
         return [
             {
@@ -72,10 +72,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison(Study):
-    """The results of each algorithm, in the order in which they were named; the first is the baseline.
+    """The results of each algorithm, in the order of the command line. The first is the baseline.
 
-    `chosen` are the flows that take the algorithms, as they were named; none if all do. `alone` is the result
-    without them. `link` is the one whose queue the totals report.
+    `chosen` names the flows that run the algorithms; it is empty if all flows do. `alone` is the result
+    without these flows. The totals report the queue of `link`.
     """
 
     kind = "compare"
@@ -98,36 +98,36 @@ class Comparison(Study):
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds that finished with every algorithm: only these are compared."""
+        """The seeds that finished with every algorithm. Only these are compared."""
         finished = [set(result.seeds) for result in self.results]
         return [seed for seed in self.results[0].seeds if all(seed in each for each in finished)]
 
-    def _asked(self, loading: Sequence[str]) -> list[str]:
+    def _variant_words(self, loading: Sequence[str]) -> list[str]:
         flows = [word for flow in self.chosen for word in ("--flow", flow)]
         return ["--cc", ",".join(self.labels), *loading, *flows]
 
     @cached_property
     def tables(self) -> list[Compared]:
-        """What is compared: all flows together, then each flow, subflow, group and link by its name."""
+        """The compared subjects: all flows together, then each flow, subflow, group and link by name."""
         kinds = ("flow", "subflow", "group", "link")
         return [self._total(), *(table for kind in kinds for table in self._tables_of(kind))]
 
     @cached_property
     def common_tables(self) -> list[Compared]:
-        """What is compared, without single flows and their access links."""
+        """The compared subjects without single flows and their access links."""
         several = (table for kind in ("group", "link") for table in self._tables_of(kind))
         return [self._total(), *(table for table in several if not is_of_a_flow(table.name))]
 
     def tables_of_few(self, most_flows: int) -> list[Compared]:
-        """What is compared; of more flows and subflows than these only what they have in common."""
+        """Return the compared subjects. Single flows are left out if there are more than `most_flows`."""
         return self.tables if self.results[0].summary.senders <= most_flows else self.common_tables
 
     @cached_property
     def harm(self) -> list[Compared]:
-        """What the flows that took the algorithms did to each of the others, as shares of 0 to 1.
+        """The harm that the chosen flows did to each of the others, as shares of 0 to 1.
 
-        Harm is that of Ware et al. 2019: the part of its goodput that
-        a flow loses against running without the rivals, or the part of its RTT that they add.
+        Harm is defined by Ware et al. 2019, compared with a run without the rivals: the share of its goodput
+        that a flow loses to them, or the share of its RTT that they add.
         """
         if self.alone is None:
             return []
@@ -147,7 +147,7 @@ class Comparison(Study):
 
     @cached_property
     def mean_harm(self) -> list[Compared]:
-        """The mean harm to all flows that stayed as they were, as one subject."""
+        """The mean harm to all other flows, as one subject."""
         if not self.harm:
             return []
         seeds = [
@@ -164,7 +164,7 @@ class Comparison(Study):
 
     @property
     def differences(self) -> pl.DataFrame:
-        """One row per subject, measure and algorithm but the baseline: the paired difference to the baseline.
+        """One row per subject, measure and algorithm: the paired difference from the baseline.
 
         Columns: kind, name, measure, algorithm, baseline, difference, ci95_low, ci95_high, n.
         """
@@ -197,11 +197,11 @@ class Comparison(Study):
                 for label, total, result in zip(self.labels, tables[0].means, self.results, strict=True)
             ],
             "differences": [
-                {"cc": label, "subjects": [_told(table, table.differences[index]) for table in tables]}
+                {"cc": label, "subjects": [_subject(table, table.differences[index]) for table in tables]}
                 for index, label in enumerate(self.labels[1:])
             ],
             "harm": [
-                {"cc": label, "flows": [_told(table, table.means[index]) for table in harm]}
+                {"cc": label, "flows": [_subject(table, table.means[index]) for table in harm]}
                 for index, label in enumerate(self.labels)
             ]
             if harm
@@ -227,7 +227,7 @@ class Comparison(Study):
 
 
 def collect(contest: Contest, results: Sequence[Result], link: str | None = None) -> Comparison:
-    """The comparison, when the scenarios of the contest have been run."""
+    """Return the comparison of the results of a contest."""
     count = len(contest.variants)
     alone = results[count] if contest.alone is not None else None
     watched = link or busiest_link(results[:count])
@@ -239,7 +239,7 @@ def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:
 
 
 def _harm(among: Values, alone: Values) -> Values:
-    """Ware et al. 2019 section 3: (solo - load) / solo where more is better, else (load - solo) / load."""
+    """Ware et al. 2019 section 3: (solo - load) / solo if more is better, otherwise (load - solo) / load."""
     return {
         key: _share(alone[key], among[key]) if more_is_better else _share(among[key], alone[key])
         for key, more_is_better in HARMED.items()
@@ -258,7 +258,7 @@ def _measures(component: Outcome) -> Values:
     return {key: value for key, value in component.items() if is_measure(component, key)}
 
 
-def _told(table: Compared, measures: Mapping[str, Measure]) -> dict[str, Any]:
+def _subject(table: Compared, measures: Mapping[str, Measure]) -> dict[str, Any]:
     return {"kind": table.kind, "name": table.name, **_to_json(measures)}
 
 

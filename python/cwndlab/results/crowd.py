@@ -1,4 +1,4 @@
-"""Many flows in a few rows: the average of each algorithm, quantiles over its flows, and who got least."""
+"""Many flows in a few rows: the average of each algorithm, quantiles over its flows, the slowest flows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Outcome = Mapping[str, Any]
     Flow = Mapping[str, Any]
 
-# More flows than this are not shown one by one, in tables and in figures.
+# Tables and figures do not show more flows than this one by one.
 MANY = 40
 
 QUANTILES = {"p05": 5, "median": 50, "p95": 95}
@@ -28,8 +28,8 @@ LEAST = 3
 class Crowd:
     """All flows of one algorithm.
 
-    Averages and quantiles are taken over the flows in each seed, then summarised over the seeds. A quantile
-    is of one measure by itself: that of the goodput and that of the RTT are hardly of the same flow.
+    Averages and quantiles are taken over the flows in each seed, then summarised over the seeds. Each measure
+    has its own quantiles: those of goodput and RTT usually belong to different flows.
     """
 
     cc: str
@@ -39,20 +39,20 @@ class Crowd:
     quantiles: dict[str, dict[str, Measure]]
 
     def to_json(self) -> dict[str, Any]:
-        """The form that the documents use."""
+        """Return the crowd as in the JSON documents."""
         parts = {"average": self.average, **self.quantiles}
-        told = {name: {key: each.to_json() for key, each in part.items()} for name, part in parts.items()}
-        return {"cc": self.cc, "flows": self.size, **({"degraded": True} if self.degraded else {}), **told}
+        rows = {name: {key: each.to_json() for key, each in part.items()} for name, part in parts.items()}
+        return {"cc": self.cc, "flows": self.size, **({"degraded": True} if self.degraded else {}), **rows}
 
 
 def crowds(outcomes: Sequence[Outcome]) -> list[Crowd]:
-    """The flows of each algorithm, in the order in which the scenario names them first."""
+    """Return the flows of each algorithm, in the order of their first flows in the scenario."""
     by_seed = [_by_algorithm(outcome["flows"]) for outcome in outcomes]
     return [_crowd(cc, [seed[cc] for seed in by_seed]) for cc in (by_seed[0] if by_seed else {})]
 
 
 def least(outcomes: Sequence[Outcome], key: str = "goodput_mbps", count: int = LEAST) -> list[Component]:
-    """The flows with the least of a measure, on average over the seeds; the least first."""
+    """Return the flows with the lowest mean of a measure over the seeds, lowest first."""
     import numpy as np
 
     sums = np.sum([_values(outcome["flows"], key) for outcome in outcomes], axis=0)
@@ -72,7 +72,7 @@ def _crowd(cc: str, seeds: Sequence[Sequence[Flow]]) -> Crowd:
     keys = dict.fromkeys(key for flow in first for key in flow if is_measure(flow, key))
     rows = {key: [_spread(_values(flows, key)) for flows in seeds] for key in keys}
     average, *quantiles = (
-        {key: measure(row[place] for row in told) for key, told in rows.items()}
+        {key: measure(seed[place] for seed in seeds) for key, seeds in rows.items()}
         for place in range(1 + len(QUANTILES))
     )
     return Crowd(
@@ -91,7 +91,7 @@ def _values(flows: Sequence[Flow], key: str) -> NDArray[float64]:
 
 
 def _spread(values: NDArray[float64]) -> list[float | None]:
-    """The mean, and the quantiles, of the flows that have a value."""
+    """Return the mean and the quantiles over the flows that have a value."""
     import numpy as np
 
     known = values[~np.isnan(values)]

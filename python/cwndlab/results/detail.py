@@ -1,4 +1,4 @@
-"""What every run keeps beside its measures, recorded or not: intervals, fairness over time, distributions."""
+"""The details of every run, recorded or not: intervals, fairness over time, distributions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often which value was measured: the middles of buckets, and counts.
+    """A histogram: the middles of its buckets, and their counts.
 
     Buckets are 1.6 % wide for times in ms, 0.1 for ratios.
     `kind` is `flow`, `subflow`, `group` or `link`, `measure` is `rtt_ms`, `completion_ms`, `queue_delay_ms`
@@ -33,11 +33,11 @@ class Distribution:
 class Detail:
     """Means over consecutive intervals, Jain's index over windows, and distributions.
 
-    `end_s` are the ends of the intervals in seconds; the tables are of flows and subflows (`goodput_mbps`,
-    `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval) and of groups
-    (`goodput_mbps`), NaN where the component did not run.
-    `jain_end_s` are the ends of the windows of `jain`. `weights` has, for each flow or subflow that learns,
-    what it had learned at the end, as a safetensors file.
+    `end_s` holds the ends of the intervals in seconds. Flows and subflows have tables of `goodput_mbps`,
+    `cwnd_segments`, `loss_events`, and the probes of the algorithm at the end of the interval; groups have
+    `goodput_mbps`. A value is NaN where the component did not run.
+    `jain_end_s` holds the ends of the windows of `jain`. `weights` holds a safetensors file for each flow or
+    subflow that learns, with its weights at the end.
     """
 
     end_s: Column
@@ -49,7 +49,7 @@ class Detail:
 
     @classmethod
     def from_native(cls, detail: Mapping[str, Any]) -> Detail:
-        """Take what `_native.run_seed` returns."""
+        """Return the details from the result of `_native.run_seed`."""
         tables = [
             SeriesTable(kind, name, dict(columns))
             for kind in ("flow", "subflow", "group")
@@ -64,7 +64,7 @@ class Detail:
 
     @classmethod
     def forgotten(cls) -> Detail:
-        """Of a run of which no more than its measures is needed."""
+        """Return empty details, for a run of which only the measures are kept."""
         import numpy as np
 
         none = np.zeros(0)
@@ -72,10 +72,10 @@ class Detail:
 
     @property
     def has_fairness(self) -> bool:
-        """Whether there was a window in which two flows ran all along."""
+        """Whether two flows ran during one whole window."""
         # NaN is not equal to itself.
         return bool((self.jain == self.jain).any())
 
     def of(self, kind: str) -> list[SeriesTable]:
-        """The tables of one kind."""
+        """Return the tables of one kind."""
         return [table for table in self.tables if table.kind == kind]

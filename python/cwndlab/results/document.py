@@ -1,4 +1,4 @@
-"""What the documents of runs, comparisons and sweeps have of the components of a scenario."""
+"""The components of a scenario in the JSON documents of runs, comparisons and sweeps."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from cwndlab.results.summary import is_of_a_flow
 if TYPE_CHECKING:
     from cwndlab.results.summary import Summary
 
-# More flows than these, subflows included, are left out of a document unless it is asked for them: the tables
-# have the same in a hundredth of the time and a tenth of the room.
+# A document lists at most this many flows and subflows, unless the user asks for every flow: the tables hold
+# the same in a hundredth of the time and a tenth of the space.
 MOST_LISTED = 10_000
 
 
 def is_listed(summary: Summary, *, every_flow: bool) -> bool:
-    """Whether a document has the flows of a scenario one by one."""
+    """Whether a document lists the flows of a scenario one by one."""
     return every_flow or summary.senders <= MOST_LISTED
 
 
 def measured(summary: Summary, *, every_flow: bool = False) -> dict[str, Any]:
-    """Every component with its measures; of too many flows only what `crowd` tells, and no access links."""
+    """Return every component with its measures. If there are too many flows, crowds replace them."""
     listed = is_listed(summary, every_flow=every_flow)
     return {
         **({"flows": [flow.to_json() for flow in summary.flows]} if listed else _left_out(summary)),

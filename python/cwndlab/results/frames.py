@@ -1,7 +1,7 @@
 """Results as data frames, for other tools to read.
 
-Every frame begins with the columns that tell whose a row is: the settings of the scenario's variant (none
-for a single scenario; a column for each overridden key in a comparison or a sweep), then the seed.
+Every frame begins with columns that identify the row: the settings of the scenario's variant (none for a
+single scenario; one column per overridden key in a comparison or a sweep), then the seed.
 
 Frames are filled column by column: a run may have 100 000 flows, and a call of polars for each takes minutes.
 """
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
     from cwndlab.results.seed_run import SeedRun
 
     Settings = Mapping[str, str]
-    # Whose a row is, and what was measured: seed, kind, and the component of an outcome.
+    # The identity of a row and its measures: seed, kind, and the component of an outcome.
     Row = tuple[int, str, Mapping[str, Any]]
 
-# The kinds of rows; those of kind `subflow` follow their flow.
+# The kinds of rows. Rows of kind `subflow` follow their flow.
 KINDS = ("flow", "group", "link", "change")
 _IDENTITY = ("name", "cc", "degraded")
 
 
 def joined(frames: Iterable[tuple[Settings, pl.DataFrame]]) -> pl.DataFrame:
-    """One frame of several variants, their settings in columns of their own."""
+    """Return one frame of several variants, with a column for each setting."""
     import polars as pl
 
-    told = [
+    labelled = [
         frame.select(*(pl.lit(value).alias(key) for key, value in settings.items()), pl.all())
         for settings, frame in frames
     ]
-    return pl.concat(told, how="diagonal") if told else pl.DataFrame()
+    return pl.concat(labelled, how="diagonal") if labelled else pl.DataFrame()
 
 
 def runs_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per seed and component: seed, kind, name, cc, degraded, then every measure.
+    """Return one row per seed and component: seed, kind, name, cc, degraded, then every measure.
 
     A measure that a component lacks is null. `kind` is `flow`, `subflow`, `group`, `link`, `change`, or `run`
-    for what concerns the run as a whole.
+    for measures of the whole run.
     """
     import polars as pl
 
     rows = [row for run in runs for row in _rows(run)]
-    measures = dict.fromkeys(key for *_, told in rows for key in told if is_measure(told, key))
+    measures = dict.fromkeys(key for *_, part in rows for key in part if is_measure(part, key))
     types = dict(zip(_IDENTITY, (pl.String, pl.String, pl.Boolean), strict=True))
     return pl.DataFrame(
         [
             pl.Series("seed", [seed for seed, *_ in rows], pl.UInt64),
             pl.Series("kind", [kind for _, kind, _ in rows], pl.String),
-            *(pl.Series(key, [told.get(key) for *_, told in rows], dtype) for key, dtype in types.items()),
+            *(pl.Series(key, [part.get(key) for *_, part in rows], dtype) for key, dtype in types.items()),
             *(
-                pl.Series(key, [told.get(key) for *_, told in rows], pl.Float64, strict=False)
+                pl.Series(key, [part.get(key) for *_, part in rows], pl.Float64, strict=False)
                 for key in measures
             ),
         ]
@@ -70,16 +70,16 @@ def runs_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
 
 def component_frame(runs: Sequence[SeedRun], kind: str) -> pl.DataFrame:
-    """One row per seed and component of this kind: seed, name, cc, then the measures that it has."""
+    """Return one row per seed and component of this kind: seed, name, cc, then its measures."""
     import polars as pl
 
     rows = runs_frame(runs).filter(pl.col("kind") == kind).drop("kind")
-    told = [column.name for column in rows if column.null_count() < rows.height]
-    return rows.select(list(dict.fromkeys(["seed", "name", *told])))
+    filled = [column.name for column in rows if column.null_count() < rows.height]
+    return rows.select(list(dict.fromkeys(["seed", "name", *filled])))
 
 
 def series_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per recorded seed, component and time: seed, kind, name, time_s, then every column."""
+    """Return one row per recorded seed, component and time: seed, kind, name, time_s, then every column."""
     recorded = [(run.seed, run.recording) for run in runs if run.recording is not None]
     return _stacked(
         _over_time(seed, recording.tables, "time_s", recording.time_s) for seed, recording in recorded
@@ -87,7 +87,7 @@ def series_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
 
 def events_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per event of a flow in a recorded seed: seed, time_s, flow, kind."""
+    """Return one row per event of a flow in a recorded seed: seed, time_s, flow, kind."""
     import polars as pl
 
     recorded = [(run.seed, run.recording) for run in runs if run.recording is not None]
@@ -101,15 +101,15 @@ def events_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
 
 def intervals_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per seed, component and interval: seed, kind, name, end_s, then every column (or null).
+    """Return one row per seed, component and interval: seed, kind, name, end_s, then every column (or null).
 
-    Rows of kind `run` have Jain's index over the window that ends then, as `jain`.
+    Rows of kind `run` hold Jain's index over the window that ends at `end_s`, as `jain`.
     """
     return _stacked(part for run in runs for part in _intervals(run.seed, run.detail))
 
 
 def distributions_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """One row per seed, component, measure and bucket: seed, kind, name, measure, middle, count."""
+    """Return one row per seed, component, measure and bucket: seed, kind, name, measure, middle, count."""
     return _stacked(_buckets(run.seed, run.detail.distributions) for run in runs)
 
 
@@ -132,7 +132,7 @@ def _intervals(seed: int, detail: Detail) -> Iterator[pl.DataFrame]:
 
 
 def _over_time(seed: int, tables: Sequence[SeriesTable], grid: str, times: Column) -> pl.DataFrame:
-    """The tables of a run, one below the other, on their common grid; what a table lacks is null."""
+    """Return the tables of a run, one below the other, on their common grid. Missing columns are null."""
     import numpy as np
     import polars as pl
 
@@ -145,7 +145,7 @@ def _over_time(seed: int, tables: Sequence[SeriesTable], grid: str, times: Colum
     }
     return pl.DataFrame(
         [
-            *_whose(seed, tables, np.full(len(tables), len(times))),
+            *_identity(seed, tables, np.full(len(tables), len(times))),
             pl.Series(grid, np.tile(times, len(tables))),
             *(pl.Series(name, values).fill_nan(None) for name, values in joined_up.items()),
         ]
@@ -161,7 +161,7 @@ def _buckets(seed: int, distributions: Sequence[Distribution]) -> pl.DataFrame:
     lengths = np.array([len(each.middle) for each in distributions])
     return pl.DataFrame(
         [
-            *_whose(seed, distributions, lengths),
+            *_identity(seed, distributions, lengths),
             _repeated("measure", [each.measure for each in distributions], lengths),
             pl.Series("middle", np.concatenate([each.middle for each in distributions])),
             pl.Series("count", np.concatenate([each.count for each in distributions])),
@@ -169,10 +169,10 @@ def _buckets(seed: int, distributions: Sequence[Distribution]) -> pl.DataFrame:
     )
 
 
-def _whose(
+def _identity(
     seed: int, components: Sequence[SeriesTable] | Sequence[Distribution], lengths: NDArray[int_]
 ) -> list[pl.Series]:
-    """Seed, kind and name of each component, in as many rows as it has."""
+    """Return seed, kind and name of each component, repeated `lengths` times."""
     import polars as pl
 
     return [

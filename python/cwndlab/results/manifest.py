@@ -1,4 +1,4 @@
-"""What a result was made by: enough to make it again, and to tell why another machine's might differ."""
+"""The manifest of a result: enough to repeat it, and to explain a difference on another machine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from cwndlab.scenarios.scenario import Scenario
 
 
-# Of the documents that `run`, `compare` and `sweep` print.
+# The version of the documents that `run`, `compare` and `sweep` print.
 SCHEMA = 1
 
 
 def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
-    """Describe the program, the machine and the input; nothing in it changes when the same is run again."""
+    """Describe the program, the machine and the input. Repeating the same run gives the same manifest."""
     controllers = {each.name: each.code_sha256 for each in scenario.controllers}
     return {
         **builder(seeds, scenario.engine),
@@ -38,7 +38,7 @@ def manifest(scenario: Scenario, seeds: Sequence[int]) -> dict[str, Any]:
 def document_head(
     name: str, scenario: Scenario, seeds: Sequence[int], *, interrupted: bool
 ) -> dict[str, Any]:
-    """What the documents of runs, comparisons and sweeps begin with."""
+    """Return the beginning of the documents of runs, comparisons and sweeps."""
     return {
         "schema": SCHEMA,
         "scenario": name,
@@ -63,7 +63,7 @@ def builder(seeds: Sequence[int], engine: Engine) -> dict[str, Any]:
 
 @cache
 def commit() -> str | None:
-    """Give the commit of a source checkout, with `+changes` if files differ from it; else None."""
+    """Return the commit of the source checkout, with `+changes` if files differ; without a checkout, None."""
     root = checkout.root()
     if not (root / ".git").exists():
         return None
@@ -85,7 +85,7 @@ def commit() -> str | None:
 
 
 def cpu() -> str:
-    """Name the processor, as far as the system tells."""
+    """Return the name of the processor, as far as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What one run recorded over time."""
+"""The series and events that one run recorded."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 class Record(StrEnum):
-    """Of which seeds the series are recorded."""
+    """The seeds whose series are recorded."""
 
     FIRST = "first"
     ALL = "all"
     NONE = "none"
 
     def holds(self, index: int) -> bool:
-        """Whether the seed at this place is recorded."""
+        """Whether the seed at this index is recorded."""
         return self is Record.ALL or (self is Record.FIRST and index == 0)
 
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """The columns of one component, each as long as the grid; NaN where there is no value.
+    """The columns of one component, each as long as the grid, with NaN for missing values.
 
-    `kind` is `flow`, `subflow` or `link`; the names of the columns carry their units.
+    `kind` is `flow`, `subflow` or `link`. The names of the columns end with their units.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class SeriesTable:
 
 @dataclass(frozen=True)
 class FlowEvent:
-    """Something that happened to a flow, at its exact time in seconds.
+    """An event of a flow, with its exact time in seconds.
 
     `kind` is `fast_recovery`, `timeout`, `undo`, `ecn_reduction` or `tail_loss_probe`.
     """
@@ -55,7 +55,7 @@ class FlowEvent:
 class Recording:
     """Series on a common grid of times in seconds, and events.
 
-    `events_missed` counts the events beyond what is kept.
+    `events_missed` counts the events that were not kept.
     """
 
     time_s: Column
@@ -65,16 +65,16 @@ class Recording:
 
     @classmethod
     def from_native(cls, recorded: Mapping[str, Any]) -> Recording:
-        """Take what `_native.run_seed` returns."""
+        """Return the recording from the result of `_native.run_seed`."""
         tables = [SeriesTable(kind, name, dict(columns)) for kind, name, columns in recorded["tables"]]
         events = [FlowEvent(*event) for event in recorded.get("events", [])]
         return cls(recorded["time_s"], tables, events, recorded.get("events_missed", 0))
 
     def of(self, kind: str) -> list[SeriesTable]:
-        """Give the tables of one kind; subflows are flows too, behind the connection that they are of."""
+        """Return the tables of one kind. Subflows count as flows and follow their connection."""
         kinds = ("flow", "subflow") if kind == "flow" else (kind,)
         return [table for table in self.tables if table.kind in kinds]
 
     def having(self, kind: str, column: str) -> list[SeriesTable]:
-        """Give the tables of one kind that have this column."""
+        """Return the tables of one kind that have this column."""
         return [table for table in self.of(kind) if column in table.columns]

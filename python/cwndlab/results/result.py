@@ -1,4 +1,4 @@
-"""The result of running a scenario, and what every collection of results has in common with it."""
+"""The result of running a scenario, and the base class of all collections of results."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study(ABC):
-    """Results of variants of a scenario, each with the settings that tell it from the others.
+    """Results of variants of a scenario, each identified by its settings.
 
-    What a run (a `Result`: one variant without settings), a comparison and a sweep have in common.
+    The base class of a run (a `Result`: one variant without settings), a comparison and a sweep.
     """
 
-    # The command that makes it.
+    # The name of the command that makes it.
     kind: ClassVar[str]
 
-    # As it was given.
+    # The scenario without the settings of the variants.
     scenario: Scenario
 
     @property
     @abstractmethod
     def variants(self) -> Sequence[tuple[Settings, Result]]:
-        """What it is about: the settings of each variant, and its result."""
+        """The settings of each variant, and its result."""
 
     @property
     def all_variants(self) -> Sequence[tuple[Settings, Result]]:
-        """The variants, and what else was run to judge them."""
+        """The variants, and the results of other runs that they are judged by."""
         return self.variants
 
     @property
@@ -74,17 +74,17 @@ class Study(ABC):
     @property
     def command(self) -> str:
         """The command line that repeats it."""
-        words = self._asked(with_options(result.scenario for _, result in self.variants))
+        words = self._variant_words(with_options(result.scenario for _, result in self.variants))
         parts = ["cwndlab", self.kind, self.scenario.file, *words, *self.scenario.set_options]
         return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
 
     @abstractmethod
-    def _asked(self, loading: Sequence[str]) -> list[str]:
-        """The words of the command line that ask for the variants; `loading` load their controllers."""
+    def _variant_words(self, loading: Sequence[str]) -> list[str]:
+        """Return the words of the command line for the variants. `loading` loads their controllers."""
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per variant, seed and flow; units are in the names of the columns."""
+        """One row per variant, seed and flow. The names of the columns end with their units."""
         return self._rows("flow")
 
     @property
@@ -104,7 +104,7 @@ class Study(ABC):
 
     @property
     def changes(self) -> pl.DataFrame:
-        """One row per variant, seed and later step of a link: when, and how long until goodput was back."""
+        """One row per variant, seed and later step of a link, with the time until goodput recovered."""
         return self._rows("change")
 
     def _rows(self, kind: str) -> pl.DataFrame:
@@ -114,22 +114,22 @@ class Study(ABC):
 
     @property
     def flows_left_out(self) -> int:
-        """How many flows of a variant the document leaves out by default, at most."""
+        """The largest number of flows of a variant that the document leaves out by default."""
         return max((result.flows_left_out for _, result in self.variants), default=0)
 
     def to_json(self, *, every_flow: bool = False) -> dict[str, Any]:
-        """The document that the command prints with `--json`; more than 10 000 flows only if `every_flow`."""
+        """Return the document of `--json`. It lists more than 10 000 flows only with `every_flow`."""
         head = document_head(self.name, self.scenario, self.seeds, interrupted=self.interrupted)
         return {**head, **self._measured(every_flow=every_flow)}
 
     @abstractmethod
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
-        """What the document has beside its head."""
+        """Return the rest of the document, after its head."""
 
 
 @dataclass(frozen=True)
 class Result(Study):
-    """The finished runs of a scenario; fewer than were asked for when `interrupted`."""
+    """The finished runs of a scenario. If `interrupted`, some of the requested runs are missing."""
 
     kind = "run"
 
@@ -138,7 +138,7 @@ class Result(Study):
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
-        """Itself."""
+        """The result itself, without settings."""
         return [({}, self)]
 
     @cached_property
@@ -151,7 +151,7 @@ class Result(Study):
         """The seeds that finished."""
         return [run.seed for run in self.runs]
 
-    def _asked(self, loading: Sequence[str]) -> list[str]:
+    def _variant_words(self, loading: Sequence[str]) -> list[str]:
         return list(loading)
 
     @cached_property
@@ -160,14 +160,14 @@ class Result(Study):
         return summarise([run.outcome for run in self.runs])
 
     def each(self) -> Iterator[Self]:
-        """Every seed as a result of its own."""
+        """Return each seed as a result of its own."""
         return (replace(self, runs=[run]) for run in self.runs)
 
     def measure(self, metric: Callable[[Self], float | None]) -> Measure:
         """Summarise a metric of your own over the seeds.
 
-        `metric` is given the result of one seed at a time and returns a number, or None where there is none;
-        the mean has its 95 % interval. A metric that reads `series` needs `record="all"` in `cwndlab.run`.
+        `metric` takes the result of one seed and returns a number, or None for no value. The mean comes with
+        its 95 % interval. A metric that reads `series` needs `record="all"` in `cwndlab.run`.
         """
         return measure(metric(one) for one in self.each())
 
@@ -178,14 +178,14 @@ class Result(Study):
 
     @property
     def weights(self) -> dict[tuple[str, int], bytes]:
-        """What learning flows had learned at the end, by flow or subflow, and seed: safetensors files."""
+        """The final weights of learning flows as safetensors files, by flow or subflow, and seed."""
         return {(flow, run.seed): file for run in self.runs for flow, file in run.detail.weights.items()}
 
     def series(self, column: str) -> pl.DataFrame:
-        """One recorded column over time: seed, kind, name, time_s and the column.
+        """Return one recorded column over time: seed, kind, name, time_s and the column.
 
-        The unit at the end of a column's name may be left out: `cwnd` is `cwnd_segments`. Raises `InputError`
-        if nothing was recorded or no column is called so.
+        The unit at the end of a column's name may be left out: `cwnd` means `cwnd_segments`. Raises
+        `InputError` if nothing was recorded or there is no such column.
         """
         import polars as pl
 
@@ -197,16 +197,16 @@ class Result(Study):
 
     @property
     def events(self) -> pl.DataFrame:
-        """What happened to flows in the recorded seeds: seed, time_s, flow, kind."""
+        """The events of flows in the recorded seeds: seed, time_s, flow, kind."""
         from cwndlab.results.frames import events_frame
 
         return events_frame(self.runs)
 
     @property
     def intervals(self) -> pl.DataFrame:
-        """Means over consecutive intervals, of every seed, recorded or not.
+        """Means over consecutive intervals for every seed, recorded or not.
 
-        Columns: seed, kind, name, end_s, goodput_mbps, cwnd_segments, loss_events; rows of kind `run` have
+        Columns: seed, kind, name, end_s, goodput_mbps, cwnd_segments, loss_events. Rows of kind `run` hold
         Jain's index of the flows' goodputs in the window of 1 s that ends at `end_s`, as `jain`.
         """
         from cwndlab.results.frames import intervals_frame
@@ -215,7 +215,7 @@ class Result(Study):
 
     @property
     def distributions(self) -> pl.DataFrame:
-        """How often which value was measured: seed, kind, name, measure, middle, count.
+        """Histograms: seed, kind, name, measure, middle, count.
 
         `measure` is `rtt_ms` of flows, `queue_delay_ms` of links, `completion_ms` of arrival processes,
         `rtt_peak_ratio` of flows and arrival processes.
@@ -226,7 +226,7 @@ class Result(Study):
 
     @property
     def flows_left_out(self) -> int:
-        """How many flows the document leaves out by default."""
+        """The number of flows that the document leaves out by default."""
         return 0 if is_listed(self.summary, every_flow=False) else self.summary.flow_count
 
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
@@ -239,10 +239,10 @@ class Result(Study):
 
 
 def _column(name: str, columns: list[str]) -> str:
-    """The column of this name, with or without its unit."""
+    """Return the column with this name, with or without its unit."""
     if name in columns:
         return name
     found = [column for column in columns if column.rpartition("_")[0] == name]
     if len(found) != 1:
-        raise InputError(f"no column {name!r}; there are: {', '.join(columns)}")
+        raise InputError(f"expected a column ({', '.join(columns)}), found {name!r}")
     return found[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SeedRun:
-    """The finished run of one seed; `reused` if it was not simulated now."""
+    """The finished run of one seed. If `reused`, it comes from the cache."""
 
     seed: int
     outcome: dict[str, Any]
@@ -22,5 +22,5 @@ class SeedRun:
     reused: bool
 
     def measures_only(self) -> SeedRun:
-        """The same without what takes most of its memory: intervals, distributions and series."""
+        """Return the run without intervals, distributions and series, which take most of its memory."""
         return replace(self, detail=Detail.forgotten(), recording=None)

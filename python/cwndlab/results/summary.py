@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A flow, a group or a link: what it is, and what was measured of it."""
+    """A flow, a group or a link, with its measures."""
 
     name: str
     cc: str | None
@@ -23,7 +23,7 @@ class Component:
     subflows: list[Component] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Identity first, then each measure by its name with unit."""
+        """Return the identity first, then each measure by its name with unit."""
         result: dict[str, Any] = {"name": self.name}
         if self.cc is not None:
             result["cc"] = self.cc
@@ -37,7 +37,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Summary:
-    """All components of a scenario, over its seeds; what nobody asks for is not computed.
+    """All components of a scenario, summarised over its seeds on first use.
 
     `changes` are the later steps of links. The indices have no value with fewer than two flows.
     """
@@ -76,34 +76,34 @@ class Summary:
 
     @property
     def flow_count(self) -> int:
-        """How many flows there are; none of them need be summarised for it."""
+        """The number of flows, counted without summarising any."""
         return len(self._first("flows"))
 
     @property
     def senders(self) -> int:
-        """How many flows and subflows there are."""
+        """The number of flows and subflows."""
         return sum(1 + len(flow.get("subflows") or []) for flow in self._first("flows"))
 
     @property
     def connections(self) -> int:
-        """How many flows have subflows."""
+        """The number of flows with subflows."""
         return sum(bool(flow.get("subflows")) for flow in self._first("flows"))
 
     @property
     def degraded(self) -> bool:
-        """Whether the transport could not serve the algorithm of some flow."""
+        """Whether the transport does not support everything that the algorithm of some flow needs."""
         return any(flow.get("degraded") for outcome in self.outcomes for flow in outcome["flows"])
 
     @cached_property
     def deterministic(self) -> bool:
-        """Whether several seeds gave the same values throughout."""
+        """Whether all seeds gave the same values."""
         return len(self.outcomes) < 2 or all(each.half_width is None for each in self._measures())
 
     def _first(self, kind: str) -> list[dict[str, Any]]:
         return (self.outcomes[0].get(kind) or []) if self.outcomes else []
 
     def _measures(self) -> Iterator[Measure]:
-        """The few first: as a rule they tell that something varies, and no flow need be looked at."""
+        """Yield the few measures first: they usually vary, so the many flows need not be summarised."""
         yield from (self.jain, self.jain_over_time)
         for few in ([*self.links, *self.groups, *self.changes], _each(self.outcomes, "flows")):
             for each in few:
@@ -126,7 +126,7 @@ def _each(outcomes: Sequence[Mapping[str, Any]], kind: str) -> Iterator[Componen
 
 
 def component(seeds: Sequence[Mapping[str, Any]]) -> Component:
-    """Summarise one flow, group or link: what it was with each seed."""
+    """Summarise one flow, group or link from its outcomes, one per seed."""
     first = seeds[0]
     return Component(
         name=first["name"],
@@ -138,17 +138,17 @@ def component(seeds: Sequence[Mapping[str, Any]]) -> Component:
 
 
 def components(outcome: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
-    """The components of one kind in the outcome of a seed; subflows are those of all flows."""
+    """Return the components of one kind in the outcome of a seed. Subflows are those of all flows."""
     if kind == "subflow":
         return [subflow for flow in outcome["flows"] for subflow in flow.get("subflows") or []]
     return outcome.get(f"{kind}s") or []
 
 
 def is_measure(component: Mapping[str, Any], key: str) -> bool:
-    """Whether a key of an outcome is a measured quantity, not part of the component's identity."""
+    """Whether a key of an outcome is a measure, and not part of the component's identity."""
     return not isinstance(component[key], bool | str | list | dict)
 
 
 def is_of_a_flow(link: str) -> bool:
-    """Whether a link is the access link of a flow, or its way back: there may be one for each flow."""
+    """Whether a link is the access link of a flow, or its return link. Every flow may have one."""
     return link.endswith((".access", ".access.back"))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Sweep(Study):
     """The results of each combination of the axes' values, in the order of the grid.
 
-    A combination of which no seed finished is left out. `link` is the one whose queue the totals report.
+    A combination without any finished seed is left out. The totals report the queue of `link`.
     """
 
     kind = "sweep"
@@ -48,13 +48,13 @@ class Sweep(Study):
         """The seeds that finished at any point."""
         return sorted({seed for _, result in self.points for seed in result.seeds})
 
-    def _asked(self, loading: Sequence[str]) -> list[str]:
+    def _variant_words(self, loading: Sequence[str]) -> list[str]:
         over = [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
         return [*loading, *over]
 
     @cached_property
     def totals(self) -> list[Component]:
-        """Goodput, queueing delay and the like of each point, over its seeds."""
+        """The totals of each point, such as goodput and queueing delay, over its seeds."""
         return [total_of(result, self.link) for _, result in self.points]
 
     @cached_property
@@ -84,10 +84,10 @@ class Sweep(Study):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def at(self, **settings: str) -> Result:
-        """The result of the point with these settings; keys with dots go in as `**{"flow.0.cc": "cubic"}`."""
+        """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""
         found = [result for known, result in self.points if settings.items() <= known.items()]
         if len(found) != 1:
-            raise InputError(f"{len(found)} points have {settings}; expected one")
+            raise InputError(f"{settings}: expected one point, found {len(found)}")
         return found[0]
 
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def collect(
     results: Sequence[Result],
     link: str | None = None,
 ) -> Sweep:
-    """The sweep, when the points have been run."""
+    """Return the sweep of the results of its points."""
     finished = [
         (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
     ]

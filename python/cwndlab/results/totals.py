@@ -1,4 +1,4 @@
-"""One row of measures for a whole run: what all flows got together, and what the queue of one link cost."""
+"""One row of measures for a whole run: the totals of all flows, and the queue of one link."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LINK_MEASURES = ("utilisation", "queue_delay_ms", "queue_delay_p95_ms")
 
 
 def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
-    """The totals of one seed; the queue is that of `link`.
+    """Return the totals of one seed, with the queue of `link`.
 
-    Flows and groups make up the whole as the declaration of each measure says: as a sum, or as a mean.
+    The declaration of each measure determines whether its total is a sum or a mean over flows and groups.
     """
     senders = [*outcome["flows"], *(outcome.get("groups") or [])]
     watched: Outcome = next((each for each in outcome["links"] if each["name"] == link), {})
@@ -40,26 +40,26 @@ def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
 
 
 def total_of(result: Result, link: str | None) -> Component:
-    """The totals of a result, over its seeds."""
+    """Return the totals of a result, over its seeds."""
     rows = [total(run.outcome, link) for run in result.runs]
     keys = rows[0] if rows else {}
     return Component("all", None, False, {key: measure(row[key] for row in rows) for key in keys})
 
 
 def checked_link(scenario: Scenario, link: str | None) -> str | None:
-    """The link of this name; raises `InputError` if the scenario has none."""
+    """Return the link with this name. Raises `InputError` if there is none."""
     known = [
         name
         for each in scenario.resolved["link"]
         for name in (each["name"], *([f"{each['name']}.back"] if each["back"] else []))
     ]
     if link is not None and link not in known:
-        raise InputError(f"--link {link}: no such link; there are: {', '.join(known)}")
+        raise InputError(f"--link {link}: no such link; expected one of: {', '.join(known)}")
     return link
 
 
 def busiest_link(results: Sequence[Result]) -> str | None:
-    """The link whose queue delayed packets most, on average over all runs of all results."""
+    """Return the link with the largest mean queueing delay over all runs of all results."""
     delays: dict[str, list[float]] = {}
     for link in (link for result in results for run in result.runs for link in run.outcome["links"]):
         if link["queue_delay_ms"] is not None:
@@ -68,9 +68,9 @@ def busiest_link(results: Sequence[Result]) -> str | None:
 
 
 def tradeoff(settings: Mapping[str, str], total: Component) -> Point:
-    """What is weighed against each other: queueing delay and goodput.
+    """Return a point of the trade-off between queueing delay and goodput.
 
-    A figure has a colour for each value of the first setting and a marker for those of the others.
+    In a figure, the first setting chooses the colour, and the other settings choose the marker.
     """
     first, *others = settings.values()
     label = ", ".join(settings.values())
@@ -83,7 +83,7 @@ def _values(components: Iterable[Outcome], key: str) -> list[float]:
 
 
 def _together(kind: str, components: Iterable[Outcome], key: str) -> float | None:
-    """One value of all components that have one."""
+    """Return the total over the components that have a value."""
     values = _values(components, key)
     if SHIPPED.measures[kind][key]["together"] == "sum":
         return sum(values)

@@ -1,1 +1,1 @@
-"""Means with their intervals, effects, Pareto fronts, and how numbers are written."""
+"""Means with their intervals, effects, Pareto fronts, and the format of numbers."""

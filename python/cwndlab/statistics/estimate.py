@@ -1,7 +1,7 @@
-"""An effect over the seeds: its mean or median, its 95 % interval, and how likely chance alone gives it.
+"""An effect over the seeds: its mean or median, its 95 % interval, and its p values.
 
-Means have Student's t intervals, and t tests. Ratios, indices and medians have bootstrap intervals (BCa:
-Efron 1987), and their tests count the resamples on the wrong side. All is scipy's.
+Means get Student's t intervals and t tests. Ratios, indices and medians get bootstrap intervals (BCa: Efron
+1987), and their tests count the resamples on the wrong side. All of them come from scipy.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Statistic = Literal["mean", "median"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """The effect in each seed and what they tell together.
+    """The effect in each seed, and its estimate over all seeds.
 
-    `low` and `high` are the ends of the 95 % interval: both are the value itself if it is the same in every
-    seed, and None with a single seed, of which nothing can be said.
+    `low` and `high` are the ends of the 95 % interval. Both equal the value if it is the same in every seed.
+    With a single seed both are None.
     """
 
     values: tuple[float, ...]
@@ -44,20 +44,20 @@ class Estimate:
 
     @property
     def n(self) -> int:
-        """How many seeds."""
+        """The number of seeds."""
         return len(self.values)
 
     @property
     def is_constant(self) -> bool:
-        """Whether every seed gives the same: then it is known, not estimated."""
+        """Whether every seed has the same value. It is then known, not estimated."""
         return self.n > 1 and _is_constant(self.values)
 
     def p_above(self, bound: float) -> float:
-        """How likely a value as large as this is, if the truth is at most `bound` (one-sided)."""
+        """Return the probability of a value this large if the truth is at most `bound` (one-sided)."""
         return self._one_sided(bound, "greater")
 
     def p_below(self, bound: float) -> float:
-        """How likely a value as small as this is, if the truth is at least `bound` (one-sided)."""
+        """Return the probability of a value this small if the truth is at least `bound` (one-sided)."""
         return self._one_sided(bound, "less")
 
     def _one_sided(self, bound: float, side: Literal["greater", "less"]) -> float:
@@ -69,8 +69,8 @@ class Estimate:
         if self._resamples is not None:
             against = self._resamples <= bound if side == "greater" else self._resamples >= bound
             share = float((np.count_nonzero(against) + 1) / (len(self._resamples) + 1))
-            # Few values have few resamples, of which none need be on the wrong side. By chance alone all n
-            # are on one side once in 2^n: no test that assumes no distribution can be surer.
+            # Few values have few distinct resamples, and possibly none on the wrong side. By chance alone all
+            # n values are on one side once in 2^n, so no distribution-free test can have a smaller p value.
             return max(share, 0.5**self.n)
 
         return _t_test(self.values, bound, side)
@@ -95,7 +95,7 @@ def _is_constant(values: Sequence[float]) -> bool:
 
 
 def _t_test(values: Sequence[float], bound: float, side: Literal["greater", "less"]) -> float:
-    """The p value of Student's one-sided test, as `scipy.stats` has it, which takes seconds to load."""
+    """Return the p value of Student's one-sided test. `scipy.stats` has it too, but takes seconds to load."""
     from scipy.special import stdtr
 
     error = np.std(values, ddof=1) / math.sqrt(len(values))
@@ -111,7 +111,7 @@ def _bootstrapped(sample: NDArray[float64], value: float, statistic: Statistic) 
         np.median if statistic == "median" else np.mean,
         n_resamples=RESAMPLES,
         confidence_level=CONFIDENCE,
-        # BCa needs the jackknife, which is degenerate for a median: its percentiles are taken as they are.
+        # BCa needs the jackknife, which is degenerate for a median, so a median gets plain percentiles.
         method="percentile" if statistic == "median" else "BCa",
         rng=np.random.default_rng(BOOTSTRAP_SEED),
     )
@@ -120,7 +120,7 @@ def _bootstrapped(sample: NDArray[float64], value: float, statistic: Statistic) 
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: adjusted p values, in the given order (Holm 1979)."""
+    """Return the p values after Holm's step-down correction, in the same order (Holm 1979)."""
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted = [0.0] * len(p_values)
     largest = 0.0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 
-# Values that differ by less, relative to their size, are equal: that much comes of rounding in sums.
+# Values with a smaller relative difference count as equal: sums have rounding errors of this size.
 ROUNDING = 1e-12
 
 
@@ -28,7 +28,7 @@ class Measure:
     n: int
 
     def scaled(self, factor: float) -> Measure:
-        """The same in another unit."""
+        """Return the measure in another unit."""
         if factor == 1 or self.mean is None:
             return self
         half_width = None if self.half_width is None else abs(factor) * self.half_width
@@ -42,13 +42,13 @@ class Measure:
         return self.mean - self.half_width, self.mean + self.half_width
 
     def to_json(self) -> dict[str, Any]:
-        """The form that every JSON document of cwndlab uses."""
+        """Return the measure as in every JSON document of cwndlab."""
         ends = self.interval
         return {"mean": self.mean, "ci95": None if ends is None else list(ends), "n": self.n}
 
 
 def measure(values: Iterable[float | None]) -> Measure:
-    """Summarise the values of one quantity, one per seed; a missing or non-finite one is left out."""
+    """Summarise the values of one quantity, one per seed. Missing and non-finite values are left out."""
     present = [float(value) for value in values if value is not None and math.isfinite(value)]
     n = len(present)
     if n == 0:
@@ -61,7 +61,7 @@ def measure(values: Iterable[float | None]) -> Measure:
 
 
 def paired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
-    """Summarise what these values have over those, seed by seed; a pair that lacks one is left out."""
+    """Summarise the differences `these - those`, seed by seed. Incomplete pairs are left out."""
     pairs = zip(these, those, strict=True)
     return measure(None if this is None or that is None else _difference(this, that) for this, that in pairs)
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them: no more digits than the interval vouches for."""
+"""Formats numbers for people, with no more digits than the interval justifies."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ MISSING = "-"
 
 
 def with_interval(measure: Measure, sign: str = " ± ", *, signed: bool = False) -> str:
-    """Format as `mean ± half-width`, a lone mean if nothing varies; `signed` shows a plus too.
+    """Format as `mean ± half-width`, or as the mean alone if nothing varies. `signed` shows plus signs too.
 
-    The half-width gets two significant digits, and the mean as many places after the point.
+    The half-width gets two significant digits, and the mean the same number of decimals.
     """
     if measure.mean is None:
         return MISSING
     plus = "+" if signed and measure.mean > 0 else ""
     if measure.half_width is None:
         return plus + plain(measure.mean)
-    # Five significant digits of the mean are enough for anyone, however narrow the interval.
+    # The mean gets at most five significant digits, even if the interval is very narrow.
     decimals = min(_decimals(measure.half_width, 2), _decimals(measure.mean, 5))
     half_width = f"{measure.half_width:.{decimals}f}"
     if float(half_width) == 0:
@@ -30,12 +30,12 @@ def with_interval(measure: Measure, sign: str = " ± ", *, signed: bool = False)
 
 
 def counted(count: int, thing: str) -> str:
-    """`1 link`, `2 links`."""
+    """Return `1 link`, `2 links`."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def plain(value: float) -> str:
-    """Format with four significant digits, whole numbers in full."""
+    """Format with four significant digits, and whole numbers in full."""
     if value == round(value) and abs(value) < 1e15:
         return str(round(value))
     if abs(value) < 1e-3:
@@ -44,7 +44,7 @@ def plain(value: float) -> str:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """Places after the point at which `value` has so many significant digits."""
+    """Return the number of decimals that shows `value` with `digits` significant digits."""
     if value == 0:
         return digits
     return max(0, digits - 1 - math.floor(math.log10(abs(value))))

@@ -1,4 +1,4 @@
-"""Which of several points nothing else beats: the Pareto front."""
+"""The Pareto front: the points that no other point beats."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A setting by its cost `x` and its gain `y`.
+    """A setting with its cost `x` and its gain `y`.
 
-    In a figure `series`, such as the algorithm, gives its colour, and `marker_key`, such as the buffer, its
-    marker.
+    In a figure, `series` (such as the algorithm) sets the colour, and `marker_key` (such as the buffer) sets
+    the marker.
     """
 
     label: str
@@ -27,9 +27,10 @@ class Point:
 
 
 def front(points: Sequence[Point]) -> list[bool]:
-    """Whether each point is efficient: none has no more `x` and no less `y`, and one of them better.
+    """Return for each point whether it is efficient.
 
-    Only the means count. A point without values is not efficient; of equal ones all are.
+    A point is efficient if no other point has at most its `x` and at least its `y`, with one of them better.
+    Only the means count. Equal points are all efficient; a point without values is not.
     """
     means = {
         index: (point.x.mean, point.y.mean)
@@ -39,7 +40,7 @@ def front(points: Sequence[Point]) -> list[bool]:
     efficient = [False] * len(points)
     best: tuple[float, float] | None = None
     for index in sorted(means, key=lambda index: (means[index][0], -means[index][1])):
-        # All that came before cost no more, so only a greater gain is new.
+        # All earlier points cost no more, so this one is efficient only if its gain is greater.
         mean = means[index]
         if best is None or mean[1] > best[1] or mean == best:
             efficient[index] = True

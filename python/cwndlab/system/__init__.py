@@ -1,1 +1,1 @@
-"""What talks to the operating system: files, standard streams, memory limits."""
+"""The interface to the operating system: files, standard streams, memory limits."""

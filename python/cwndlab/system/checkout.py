@@ -1,4 +1,4 @@
-"""The source checkout that this package is in, if it is in one."""
+"""The source checkout that contains this package, if there is one."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from pathlib import Path
 
 
 def root() -> Path:
-    """The folder above `python/`."""
+    """Return the folder above `python/`."""
     return Path(__file__).resolve().parents[3]

@@ -1,4 +1,4 @@
-"""Whether memory ran out, and what is said of it."""
+"""Detects that memory ran out, and words the message."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from cwndlab.errors import CwndlabError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What the loader and others say in the place of a MemoryError.
+# The loader and others report a lack of memory in these words, without a MemoryError.
 _SIGNS = ("cannot allocate memory", "failed to map segment", "can't start new thread")
-# A library that could not be loaded for want of memory may fail much later, with any error: who has used so
-# much of the limit then has run into it.
+# A library that could not be loaded for lack of memory may fail much later, with any error. If the process
+# has used this share of its limit by then, the limit is taken as the cause.
 _NEAR = 0.7
-# Measured: the libraries that write a result map 1.1 GB with one thread, 1.4 with two and 1.9 with 32. With
-# less, one of them ends the process by a signal, or waits for ever.
+# Measured: the libraries that write a result map 1.1 GB with one thread, 1.4 GB with two and 1.9 GB with 32.
+# With less, one of them kills the process by a signal, or hangs.
 _LEAST = 1_200_000_000
 _USUAL_MB = 1900
 
 
 def require_least() -> None:
-    """Refuse to run where the limit of the address space leaves no room for the libraries that we load."""
+    """Raise an error if the limit of the address space leaves no room for the libraries that we load."""
     limit = _limit()
     if limit is not None and limit < _LEAST:
         raise CwndlabError(
             f"not enough memory: `ulimit -v` allows {limit // 1_000_000} MB of address space; "
-            f"a run takes {_LEAST // 1_000_000} to {_USUAL_MB} MB of it for its libraries"
+            f"the libraries of a run need {_LEAST // 1_000_000} to {_USUAL_MB} MB"
         )
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether this error is, or most likely is, a want of memory."""
+    """Whether a lack of memory is the cause of this error, for certain or most likely."""
     return any(_is_sign(each) for each in _chain(error)) or _limit_is_near()
 
 
-def told(error: BaseException) -> str:
-    """What is said of it in one line: what was asked for if that is known, and the limit if there is one."""
-    said = " ".join(str(error).split())
+def message(error: BaseException) -> str:
+    """Return one line with the details of the error, and the limit if there is one."""
+    details = " ".join(str(error).split())
     kind = "" if isinstance(error, MemoryError) else f"{type(error).__name__}: "
     limit = _limit()
     allowed = "" if limit is None else f"; `ulimit -v` allows {limit // 1_000_000} MB of address space"
-    return f"not enough memory{f' ({kind}{said})' if kind or said else ''}{allowed}"
+    return f"not enough memory{f' ({kind}{details})' if kind or details else ''}{allowed}"
 
 
 def _is_sign(error: BaseException) -> bool:
@@ -61,7 +61,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _limit() -> int | None:
-    """The limit of the address space in bytes."""
+    """Return the limit of the address space in bytes."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
 
@@ -72,7 +72,7 @@ def _limit_is_near() -> bool:
 
 
 def _peak() -> int | None:
-    """The most address space that this process has had, in bytes."""
+    """Return the largest address space of this process so far, in bytes."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""When this process began, and which files have changed since."""
+"""The start of this process, and the files that have changed since."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 
 def changed_since_start(path: Path) -> bool:
-    """Whether a file may be another than the one that this process has loaded.
+    """Whether a file may have changed since this process loaded it.
 
-    The time of a file's last change (not that of its content) cannot be set back by whoever writes it.
+    This reads the time of the last status change (ctime). Unlike the modification time, a program that writes
+    the file cannot set it back.
     """
     try:
         return path.stat().st_ctime >= _start_s()
@@ -21,7 +22,7 @@ def changed_since_start(path: Path) -> bool:
 
 @cache
 def _start_s() -> float:
-    """The start in seconds since 1970; the beginning of time where no one can tell."""
+    """Return the start in seconds since 1970, or 0 if it is not known."""
     try:
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         after_boot_s = int(fields[19]) / os.sysconf("SC_CLK_TCK")

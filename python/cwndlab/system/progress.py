@@ -1,4 +1,4 @@
-"""How far a long piece of work is, told on standard error."""
+"""Progress of long work, shown on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def progress(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that takes the share done, 0 to 1.
 
-    It shows a bar and the time left if a person is watching.
+    On a terminal, the function shows a bar and the remaining time.
     """
     if not sys.stderr.isatty():
         yield lambda _: None

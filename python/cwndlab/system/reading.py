@@ -1,4 +1,4 @@
-"""Reading whole files: never a pipe that nobody fills, and of a file that a user names never too much."""
+"""Reads whole files. It never waits for a pipe without a writer, and never reads more than a limit."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 _CHUNK = MIB
-# What this process was started with: who connected a pipe to it is filling it (`| cwndlab check /dev/stdin`).
+# The descriptors that this process inherited. A pipe among them has a writer (`| cwndlab check /dev/stdin`).
 _STDIN = Path("/dev/stdin")
 _DESCRIPTORS = (Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 def read(path: Path, limit: int, expected: str, instead: Path | None = None) -> bytes:
-    """Read a file of at most `limit` bytes; `expected` is what it should be, as `a scenario file (.toml)`.
+    """Read a file of at most `limit` bytes.
 
-    Raises `InputError` if that cannot be. Where there is nothing, `instead` is suggested.
+    Raises `InputError` if it cannot. The message says what was `expected`, such as `a scenario file (.toml)`;
+    if there is no such file, it suggests `instead`.
     """
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or _is_open(path)):
-            raise InputError(f"{path}: is a {_kind(mode)}; expected {expected}")
+            raise InputError(f"{path}: expected {expected}, found a {_kind(mode)}")
         with path.open("rb") as file:
             content = _read_up_to(limit + 1, file)
     except FileNotFoundError:
@@ -37,18 +38,18 @@ def read(path: Path, limit: int, expected: str, instead: Path | None = None) -> 
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:
-        # A zero byte, or what no file name can be encoded from.
-        raise InputError(f"{str(path)!r}: is no file name ({error})") from None
+        # A zero byte, or characters that a file name cannot encode.
+        raise InputError(f"{str(path)!r}: not a valid file name ({error})") from None
     if len(content) > limit:
-        raise InputError(f"{path}: has more than {limit // MIB} MiB; expected {expected}")
+        raise InputError(f"{path}: expected {expected}, found more than {limit // MIB} MiB")
     return content
 
 
 def read_regular(path: Path) -> bytes:
-    """The content of a file of ours; anything but a regular file at this place is an `OSError`.
+    """Return the content of one of our own files. Raises `OSError` if it is not a regular file.
 
-    Something else may have damaged or replaced it: a pipe without a writer would block, and a device may have
-    no end.
+    Another program may have damaged or replaced it. A pipe without a writer would block, and a device may
+    have no end.
     """
     with open(path, "rb", opener=_open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -61,7 +62,7 @@ def _is_open(path: Path) -> bool:
 
 
 def _read_up_to(count: int, file: BinaryIO) -> bytes:
-    """Piece by piece: a call for all of a large limit would ask for its memory first."""
+    """Read in chunks. A single call would allocate memory for the whole limit first."""
     content = bytearray()
     while piece := file.read(min(_CHUNK, count - len(content))):
         content += piece

@@ -1,4 +1,4 @@
-"""Tables as files: Parquet has every value as it is, CSV can be opened in a spreadsheet without harm."""
+"""Tables as files. Parquet keeps every value unchanged; CSV is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-# What a spreadsheet takes for a formula (OWASP, "CSV Injection") ...
+# A spreadsheet takes this for a formula (OWASP, "CSV Injection") ...
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
-# ... but for a number, with or without a unit: `-1`, `+5 ms`, `-3.5e-2 Mbit/s`.
+# ... unless it is a number, with or without a unit: `-1`, `+5 ms`, `-3.5e-2 Mbit/s`.
 _QUANTITY = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? ?([A-Za-z%]+(/[A-Za-z]+)?)?$"
 
 
@@ -24,7 +24,7 @@ def write_parquet(table: pl.DataFrame, path: Path) -> None:
 
 
 def write_csv(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV; a text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Write a table as CSV. A text that a spreadsheet would take for a formula gets an apostrophe."""
     with whole(path) as file:
         _without_formulas(table).write_csv(file)
 

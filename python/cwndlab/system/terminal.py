@@ -1,4 +1,4 @@
-"""Writing to the terminal: colours only where a person reads, and one clear end where nobody can read."""
+"""Writes to the terminal, with colours only on a terminal, and ends cleanly when the output is closed."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _OUTPUT = "standard output"
 
 
 class ReaderGoneError(Exception):
-    """Whoever read standard output has seen enough (`| head`): nothing went wrong."""
+    """The reader of standard output closed it (`| head`). This is not a failure."""
 
 
 def output() -> Console:
-    """Standard output; 80 columns wide when it is not a terminal and $COLUMNS does not say otherwise."""
+    """Return standard output. It is 80 columns wide if it is not a terminal and $COLUMNS is not set."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False)
 
 
 def errors() -> Console:
-    """Standard error."""
+    """Return standard error."""
     from rich.console import Console
 
     return Console(file=sys.stderr, highlight=False)
 
 
 def guard_streams() -> None:
-    """Let a failure of standard output end the command with one line; one of standard error ends nothing.
+    """Make a failure of standard output end the command with a message of one line.
 
-    Raises `OutputError` if standard output is closed.
+    Failures of standard error are ignored. Raises `OutputError` if standard output is closed.
     """
-    # Python has no such stream where the caller has closed it.
-    given: Any = (sys.stdout, sys.stderr)
-    out, err = given
+    # Python sets a stream to None if the caller has closed it.
+    streams: Any = (sys.stdout, sys.stderr)
+    out, err = streams
     sys.stderr = Path(os.devnull).open("w") if err is None else _Remarks(err)  # noqa: SIM115 (open to the end)
     if out is None:
         raise OutputError(f"{_OUTPUT}: is closed")
@@ -54,19 +54,19 @@ class _Stream(io.TextIOWrapper):
     """A standard stream that does not fail again at the end of the process."""
 
     def __init__(self, stream: TextIO) -> None:
-        given: Any = stream
+        inner: Any = stream
         super().__init__(
-            given.buffer,
-            encoding=given.encoding,
+            inner.buffer,
+            encoding=inner.encoding,
             # A terminal that cannot show ± gets a question mark, not a traceback.
             errors="replace",
-            line_buffering=given.line_buffering,
-            write_through=given.write_through,
+            line_buffering=inner.line_buffering,
+            write_through=inner.write_through,
         )
 
     def write(self, text: str) -> int:
         if text == "":
-            # Typer asks so what kind of stream this is, and heeds no failure.
+            # Typer probes the stream with an empty text and ignores failures.
             return 0
         try:
             return super().write(text)
@@ -81,13 +81,13 @@ class _Stream(io.TextIOWrapper):
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        """What is still to be written would fail as well: it goes nowhere."""
+        """Discard further output, which would fail as well."""
         del error
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
 
 
 class _Remarks(_Stream):
-    """Standard error: what cannot be told there is lost, and the work goes on."""
+    """Standard error. If it fails, its messages are lost and the work continues."""
 
 
 class _Output(_Stream):

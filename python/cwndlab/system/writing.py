@@ -1,7 +1,7 @@
-"""Files that we write: whole under their names, or not there at all.
+"""Writes files that are either complete or absent.
 
-A file is written beside its place and renamed into it. If the disk is full, or anything else goes wrong, what
-was written is deleted, and `OutputError` tells the file and the reason.
+A file is written under a temporary name in the same folder, then renamed. If the disk is full, or anything
+else goes wrong, the temporary file is deleted, and `OutputError` names the file and the reason.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def whole(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """Open a file to write to; it takes its name when it is complete.
+    """Open a file for writing. It gets its name when it is complete.
 
-    A durable one is on the disk by then: after a power cut it is whole or not there.
+    A durable file is on the disk by then, so a power cut leaves it complete or absent.
     """
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     with failures_of(path):
@@ -57,12 +57,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of text in UTF-8."""
+    """Write a text file in UTF-8."""
     write_bytes(path, text.encode())
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it."""
+    """Make a folder and its parents."""
     with failures_of(path):
         path.mkdir(parents=True, exist_ok=True)
 
@@ -75,7 +75,7 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def failures_of(path: Path) -> Iterator[None]:
-    """Raise what the system refuses as an `OutputError` about this file."""
+    """Raise system errors as `OutputError` for this file."""
     try:
         yield
     except OSError as error:
@@ -83,7 +83,7 @@ def failures_of(path: Path) -> Iterator[None]:
 
 
 class _Raw(io.FileIO):
-    """The file under its buffer. It keeps its failure, for libraries make errors of their own of it."""
+    """The file under its buffer. It keeps its failure because libraries raise errors of their own instead."""
 
     failure: OSError | None = None
 
@@ -96,7 +96,7 @@ class _Raw(io.FileIO):
 
 
 class _Part(io.BufferedWriter):
-    """A file in the making. Its class is not `BufferedWriter`: to one of these polars writes past Python."""
+    """An unfinished file. It is a subclass because polars bypasses Python when given a `BufferedWriter`."""
 
     def __init__(self, path: Path) -> None:
         self._file = _Raw(path, "x")
@@ -104,5 +104,5 @@ class _Part(io.BufferedWriter):
 
     @property
     def failure(self) -> OSError | None:
-        """Why it could not be written."""
+        """The error of the last write, if it failed."""
         return self._file.failure

@@ -1,4 +1,4 @@
-"""Figures fit for a paper: one module a kind; `style` says how all of them look.
+"""Figures for papers, one module for each kind. `style` sets the look of all of them.
 
-Names given in them may be anything: what matplotlib would take for a formula is shown as it stands.
+Names in a figure may contain any characters: matplotlib's formula syntax is escaped.
 """

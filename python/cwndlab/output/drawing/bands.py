@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MARKERS_PER_LINE = 6
 
-# Of a band; where more lines than these are drawn, their bands share it.
+# The opacity of a band. With more lines than this, the bands are fainter.
 OPACITY = 0.2
 LINES_AT_FULL_OPACITY = 4
 
@@ -44,10 +44,9 @@ class SeedLine:
 def draw_bands(
     ax: Axes, lines: Sequence[SeedLine], limits: Limits, line_looks: Sequence[Look] | None = None
 ) -> list[Artist]:
-    """Draw each line's mean over the seeds, with its 95 % t interval as a band; the handles are for a legend.
+    """Draw each line's mean over the seeds, with its 95 % t interval as a band. Return handles for a legend.
 
-    A band is cut off at the limits, which the quantity never passes, and missing where fewer than two seeds
-    have a value.
+    A band is cut at the limits of the quantity. It is missing where fewer than two seeds have a value.
     """
     opacity = OPACITY * min(1, LINES_AT_FULL_OPACITY / max(1, len(lines)))
     handles = [
@@ -60,7 +59,7 @@ def draw_bands(
 
 
 def _draw(ax: Axes, line: SeedLine, look: Look, limits: Limits, offset: float, opacity: float) -> Artist:
-    """`offset` sets the markers of the lines apart, in parts of their distance."""
+    """Draw one line. `offset` shifts its markers, as a share of their distance."""
     mean, half_width = _intervals(line)
     if np.isfinite(half_width).any():
         ends = np.array([mean - half_width, mean + half_width])
@@ -80,7 +79,7 @@ def _draw(ax: Axes, line: SeedLine, look: Look, limits: Limits, offset: float, o
 
 
 def _intervals(line: SeedLine) -> tuple[Column, Column]:
-    """The means, and the half-widths of their intervals: 0 where nothing varies, NaN below two seeds."""
+    """Return the means and the half-widths of their intervals: 0 if nothing varies, NaN below two seeds."""
     values = np.asarray(line.values, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(line.time_s):
         raise ValueError(f"line {line.label!r}: expected one row per seed, as long as the times")

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 HEIGHT_IN = 3.6
 BOX_WIDTH = 0.6
 
-# More values than this are shown by their box alone.
+# With more values than this, only the box is drawn.
 MOST_POINTS = 400
 
-# Fewer boxes than this would be wider than they are high.
+# With fewer boxes than this, each would be wider than high.
 LEAST_PLACES = 4
 
 # The longest name below a box.
 LONGEST = 24
 
-# The golden ratio's multiples, modulo 1, never come close to each other.
+# Multiples of the golden ratio, modulo 1, never come close to each other.
 GOLDEN = 0.618033988749895
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The values of one quantity, one per seed; a value that is not finite is left out."""
+    """The values of one quantity, one per seed. Values that are not finite are left out."""
 
     label: str
     values: Column
@@ -52,11 +52,11 @@ def draw_box(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Draw one box each, and in it every seed's value as a point.
+    """Draw one box for each sample, with the value of every seed as a point.
 
     A box reaches from the lower to the upper quartile, its line is the median, and the whiskers reach the
-    least and the greatest value. A single value is a point without a box, and very many are a box without
-    points.
+    least and the greatest value. A single value gets a point without a box, and very many values get a box
+    without points.
     """
     finite = [_finite(sample) for sample in samples]
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -111,7 +111,7 @@ def _draw(ax: Axes, place: int, values: Column, look: Look) -> None:
 
 
 def _spread(count: int) -> Column:
-    """Sideways offsets that keep equal values apart, the same every time."""
+    """Return fixed sideways offsets that keep equal values apart."""
     if count == 1:
         return np.zeros(1)
     return (np.arange(count, dtype=np.float64) * GOLDEN % 1 - 0.5) * BOX_WIDTH * 0.7

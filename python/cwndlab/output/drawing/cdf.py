@@ -1,4 +1,4 @@
-"""Distributions: which share of the samples is at most so large."""
+"""Distributions: the share of samples at or below each value."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 HEIGHT_IN = 3.0
 
-# Markers stand at these shares.
+# The shares with a marker.
 MARKED = (0.5, 0.95)
 
-# Values that span more than this are drawn on a logarithmic axis.
+# Values that span a larger factor are drawn on a logarithmic axis.
 LINEAR_SPAN = 100.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """Samples; or the middles of a histogram's buckets, with their counts as weights.
+    """Samples, or the middles of a histogram's buckets with their counts as weights.
 
-    A value that is not finite is left out.
+    Values that are not finite are left out.
     """
 
     label: str
@@ -49,10 +49,10 @@ def draw_cdf(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Draw one stepped curve each; markers stand at the median and the 95th percentile.
+    """Draw one stepped curve for each distribution, with markers at the median and the 95th percentile.
 
-    The axis of values is logarithmic if they span more than two decades. A zero has no place on it: the curve
-    then enters at the left edge, at the share of zeros.
+    The axis of values is logarithmic if they span more than two decades. It has no zero, so the curve then
+    enters at the left edge, at the share of zeros.
     """
     steps = [_steps(curve) for curve in curves]
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -70,7 +70,7 @@ def draw_cdf(
 
 
 def _steps(curve: Curve) -> tuple[Column, Column]:
-    """The values in ascending order, each once, and the share of samples up to each."""
+    """Return the distinct values in ascending order, and the share of samples up to each."""
     values = np.asarray(curve.values, dtype=np.float64)
     weights = np.ones_like(values) if curve.weights is None else np.asarray(curve.weights, dtype=np.float64)
     if values.ndim != 1 or values.shape != weights.shape:
@@ -84,7 +84,7 @@ def _steps(curve: Curve) -> tuple[Column, Column]:
 
 
 def _remark(values: Column) -> str:
-    """Why nothing may be seen of a curve."""
+    """Return the reason why a curve may be invisible."""
     if not len(values):
         return " (no samples)"
     return "" if np.any(values) else " (all 0)"
@@ -98,7 +98,7 @@ def _scale(ax: Axes, steps: Sequence[tuple[Column, Column]]) -> None:
 
 
 def _draw(ax: Axes, values: Column, shares: Column, label: str, look: Look) -> Line2D:
-    # Begins with a rise from 0 at the least value.
+    # The curve begins with a rise from 0 at the least value.
     [line] = ax.plot(
         np.concatenate([values[:1], values]),
         np.concatenate([np.zeros(len(values[:1])), shares]),

@@ -1,4 +1,4 @@
-"""Jain's index over time, over seeds."""
+"""Jain's index over time, as a mean over seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number for every pair of two settings."""
+"""A heat map: a number for each pair of two settings."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ REST_IN = 1.4
 LONGEST = 24
 FONT_SIZE = "small"
 
-# How much of a cell its number may cover, each way.
+# The share of a cell's width and height that its number may cover.
 FILLED = 0.9
 
-# A colour's luminance, by its red, green and blue; above the middle black has the greater contrast, below it
-# white (WCAG 2.2, "relative luminance" and "contrast ratio").
+# The luminance of a colour from its red, green and blue. Above the middle, black has the greater contrast;
+# below it, white has (WCAG 2.2, "relative luminance" and "contrast ratio").
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 MIDDLE_LUMINANCE = 0.179
 
@@ -51,10 +51,10 @@ def draw_heatmap(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Colour each cell by its mean and write its number into it; `label`, with the unit, stands at the bar.
+    """Colour each cell by its mean and write its number into it. `label`, with the unit, names the colours.
 
-    The numbers have their 95 % intervals where all find room, else they are means, and left out where even
-    those find none. A hatched cell has no value.
+    If there is room in all cells, the numbers have their 95 % intervals. Otherwise the means are shown, or
+    nothing if even they do not fit. A hatched cell has no value.
     """
     means = _means(rows, columns, cells)
     height_in = REST_IN + ROW_IN * len(rows)
@@ -84,7 +84,7 @@ def _means(
 
 
 def _edges(names: Sequence[str]) -> NDArray[float64]:
-    """The borders of cells whose middles are 0, 1, 2 and so on."""
+    """Return the borders of cells with middles at 0, 1, 2 and so on."""
     return np.arange(len(names) + 1, dtype=np.float64) - 0.5
 
 
@@ -104,7 +104,7 @@ def _hatched(row: int, column: int) -> Rectangle:
 
 def _annotate(figure: Figure, ax: Axes, mesh: QuadMesh, cells: Sequence[Sequence[Measure]]) -> None:
     """Write the numbers in the first form that fits all cells."""
-    # Sizes of cells, and the colours of the map, are known once all else is in its place.
+    # The sizes of the cells and the colours of the map are known after everything else is laid out.
     figure.draw_without_rendering()
     origin, opposite = ax.transData.transform([(0, 0), (1, 1)])
     room = FILLED * np.abs(opposite - origin)
@@ -130,12 +130,12 @@ def _in_two_lines(cell: Measure) -> str:
 
 
 def _without_interval(cell: Measure) -> str:
-    # As many digits as with it.
+    # The number of digits is the same as with the interval.
     return with_interval(cell, "\n").split("\n")[0]
 
 
 def _contrast(colour: ArrayLike) -> str:
-    """Black or white, whichever is easier to read on a colour (sRGB)."""
+    """Return black or white, whichever is easier to read on a colour (sRGB)."""
     channels = np.asarray(colour, dtype=np.float64)[:3]
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     return "black" if linear @ LUMINANCE > MIDDLE_LUMINANCE else "white"

@@ -1,4 +1,4 @@
-"""Names beside points, where they hide nothing."""
+"""Names next to points, placed so that they hide nothing."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 FONT_SIZE = "small"
 
-# Where a name may stand, best first: sideways and upwards, and how far, in points.
+# The places for a name, best first: sideways and upwards, and the distance in points.
 DIRECTIONS = ((-1, 1), (0, 1), (-1, 0), (1, -1), (0, -1), (1, 0), (1, 1), (-1, -1))
 DISTANCES_POINTS = (4, 12, 20, 30)
 
 LEADER = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 
-# Half the side of what a point's marker covers, in points.
+# Half the side of a point's marker, in points.
 MARKER = 4.0
 
 ALIGNMENTS_X = {-1: "right", 0: "center", 1: "left"}
@@ -35,9 +35,9 @@ ALIGNMENTS_Y = {-1: "top", 0: "center", 1: "bottom"}
 def label_points(
     figure: Figure, ax: Axes, names: Sequence[tuple[str, Place]], points: Sequence[Place]
 ) -> None:
-    """Write names beside their places, so that they hide neither each other nor a point.
+    """Write names next to their places, so that they hide neither each other nor a point.
 
-    The figure must be complete but for them. A name that finds no room is left out.
+    Everything else in the figure must be drawn before. A name without room is left out.
     """
     figure.draw_without_rendering()
     pixels = figure.dpi / POINTS_PER_INCH
@@ -53,7 +53,7 @@ def label_points(
 
 
 def _find_room(text: Annotation, inside: Bbox, taken: list[Bbox]) -> float | None:
-    """Move a name to the first place that is free, and tell its distance."""
+    """Move a name to the first free place and return its distance."""
     for distance, (sideways, upwards) in product(DISTANCES_POINTS, DIRECTIONS):
         text.set(
             position=(sideways * distance, upwards * distance),
@@ -68,7 +68,7 @@ def _find_room(text: Annotation, inside: Bbox, taken: list[Bbox]) -> float | Non
 
 
 def _lead(ax: Axes, text: Annotation) -> None:
-    """A line from a name that stands farther off to its point."""
+    """Draw a line from a distant name to its point."""
     leader = ax.annotate(
         "", text.xy, xytext=text.get_position(), textcoords="offset points", arrowprops=dict(LEADER)
     )

@@ -1,4 +1,4 @@
-"""Names as a figure can show them: short, and as they stand."""
+"""Names in a figure: shortened, and without formula syntax."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ LONGEST = 40
 
 
 def shown(name: str, length: int = LONGEST) -> str:
-    """The name, cut to a length, safe for matplotlib."""
+    """Return the name, cut to a length and safe for matplotlib."""
     return plain(shortened(name, length))
 
 
 def shortened(text: str, length: int) -> str:
-    """Beginning and end: names of one kind mostly differ at their ends."""
+    """Return the beginning and the end of a long text. Similar names mostly differ at their ends."""
     if len(text) <= length:
         return text
     half = (length - 1) // 2
@@ -20,6 +20,6 @@ def shortened(text: str, length: int) -> str:
 
 
 def plain(text: str) -> str:
-    """What matplotlib shows as it is: `$` would begin a formula, and a label with `_` is left out."""
+    """Escape a text for matplotlib: `$` would begin a formula, and a label that begins with `_` is hidden."""
     escaped = text.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped

@@ -1,4 +1,4 @@
-"""Quantities over time, one panel above the other, each line a mean over seeds."""
+"""Quantities over time in a column of panels. Each line is a mean over seeds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from cwndlab.output.drawing.bands import SeedLine
     from cwndlab.output.drawing.style import Width
 
-# Of a lone panel, and of each where there are several.
+# The height of a single panel, and of each of several.
 LONE_HEIGHT_IN = 3.0
 HEIGHT_IN = 2.2
 
 
 @dataclass(frozen=True, slots=True)
 class LinePanel:
-    """One panel: the label of its axis, and its lines; equal labels look the same in all panels."""
+    """One panel: the label of its axis, and its lines. Equal labels look the same in all panels."""
 
     ylabel: str
     lines: Sequence[SeedLine]
@@ -37,7 +37,7 @@ class LinePanel:
 def draw_panels(
     panels: Sequence[LinePanel], title: str | None = None, *, width: Width = "double", styled: bool = True
 ) -> Figure:
-    """Draw the panels on one axis of time; no quantity is negative, so bands end at 0."""
+    """Draw the panels on one time axis. No quantity is negative, so bands end at 0."""
     labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     height_in = LONE_HEIGHT_IN if len(panels) == 1 else HEIGHT_IN * len(panels)
     with sheet(title, width=width, height_in=height_in, styled=styled) as figure:
@@ -52,7 +52,7 @@ def draw_panels(
             ax.margins(x=0)
         axes[-1].set_xlabel("time (s)")
         figure.align_ylabels(axes)
-        # The lines first, in their order; what tells of the band last.
+        # The lines first, in their order; the entry of the band last.
         handles = sorted(entries.values(), key=lambda handle: isinstance(handle, Patch))
         legend_below(figure, handles, styled=styled)
         return figure

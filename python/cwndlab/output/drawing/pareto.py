@@ -1,4 +1,4 @@
-"""Cost against gain: which setting gives the most for the least."""
+"""Gain against cost of several settings, with their Pareto front."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEIGHT_IN = 3.8
 LONGEST = 24
 GREY = "0.4"
 
-# Costs that span more than a decade and a half are drawn on a logarithmic axis.
+# Costs that span a larger factor are drawn on a logarithmic axis.
 LINEAR_SPAN = 10**1.5
 
 
@@ -43,10 +43,10 @@ def draw_pareto(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Draw gain over cost with 95 % intervals; a stepped line joins the points that nothing beats.
+    """Draw gain over cost with 95 % intervals. A stepped line joins the points of the Pareto front.
 
-    Colour and filling tell the series, the marker its key; an empty key needs no legend. Points of the front
-    are named, as far as there is room for their names; the legend counts points without values.
+    Colour and filling show the series, the marker shows the key; an empty key needs no legend. Points of the
+    front are named where there is room. The legend counts points without values.
     """
     valued = [(point, place) for point in points if (place := _place(point)) is not None]
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -80,7 +80,7 @@ def _place(point: Point) -> Place | None:
 
 
 def _looks(names: Iterable[str]) -> dict[str, Look]:
-    """One look for each different name, in the order in which they are met."""
+    """Return one look for each distinct name, in order of appearance."""
     different = list(dict.fromkeys(names))
     return dict(zip(different, looks(len(different)), strict=True))
 
@@ -90,7 +90,7 @@ def _is_wide(values: Sequence[float]) -> bool:
 
 
 def _scale_by_factors(axis: XAxis) -> None:
-    """A logarithmic axis with its numbers written out: 20 is read at a glance, 10 to the power 1.3 is not."""
+    """Make the axis logarithmic with plain numbers: 20 is easier to read than 10 to the power 1.3."""
     axis.axes.set_xscale("log")
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter("{x:g}")
@@ -115,7 +115,7 @@ def _draw_front(ax: Axes, places: Sequence[Place]) -> list[Artist]:
 
 
 def _missing(count: int) -> list[Artist]:
-    """A remark in the legend about points that cannot be drawn."""
+    """Return a legend entry that counts the points that cannot be drawn."""
     text = f"{counted(count, 'point')} without a value"
     return [Line2D([], [], linestyle="none", label=text)] if count else []
 

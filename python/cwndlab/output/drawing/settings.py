@@ -1,4 +1,4 @@
-"""Effects over settings: points with their intervals, side by side, and the numbers of a paper."""
+"""Effects over settings: points with their intervals, and the numbers of a paper."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from cwndlab.output.drawing.style import Look, Width
 
 HEIGHT_IN = 3.2
-# What the points of one setting take of the distance to the next.
+# The share of the distance to the next setting that the points of one setting take.
 SHARE = 0.6
 # The longest name below a setting.
 LONGEST = 24
-# A paper's number.
+# The mark of a paper's number.
 PAPER_MARK: dict[str, Any] = {"linestyle": "none", "marker": "x", "markersize": 7}
 
 
 @dataclass(frozen=True, slots=True)
 class SettingPoint:
-    """A value with the ends of its interval, and what a paper has in its place."""
+    """A value with the ends of its interval, and the paper's numbers for it."""
 
     value: float | None
     low: float | None
@@ -58,9 +58,9 @@ def draw_settings(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Draw each line's points beside those of the others; a cross is the paper's number.
+    """Draw the points of all lines side by side. A cross is the paper's number.
 
-    The points are joined where the settings are numbers.
+    The points of a line are joined if the settings are numbers.
     """
     joined = all(map(_is_number, settings))
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
@@ -110,7 +110,7 @@ def _draw(ax: Axes, line: SettingLine, look: Look, offset: float, *, joined: boo
 
 
 def _known(point: SettingPoint) -> tuple[float, float, float]:
-    """The value and the ends of its interval, which are the value itself where it has none."""
+    """Return the value and the ends of its interval; without an interval, the ends equal the value."""
     if point.value is None:
         return np.nan, np.nan, np.nan
     ends = (point.low, point.high)

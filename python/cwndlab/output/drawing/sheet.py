@@ -1,4 +1,4 @@
-"""The sheet that a figure is drawn on: its size, its title and its legend."""
+"""The sheet of a figure: its size, its title and its legend."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72
 
-# The mean width of a letter in parts of the font's size, a little more than DejaVu Sans has.
+# The mean width of a letter as a share of the font's size, a little more than that of DejaVu Sans.
 LETTER = 0.6
 
-# What a legend's entry takes beside its name, in letters.
+# The width of a legend entry without its name, in letters.
 HANDLE = 9
 
-# What an axis and its labels on the left take of the width.
+# The width of the left axis and its labels.
 SIDE_IN = 0.6
 
 MAX_COLUMNS = 4
@@ -35,7 +35,7 @@ MAX_COLUMNS = 4
 
 @contextmanager
 def sheet(title: str | None, *, width: Width, height_in: float, styled: bool) -> Iterator[Figure]:
-    """An empty figure, in the style; without it the size is the user's, too."""
+    """Yield an empty figure in cwndlab's style; if not `styled`, in the user's style and size."""
     if width not in WIDTHS_IN:
         raise ValueError(f"width {width!r}: expected {' or '.join(map(repr, WIDTHS_IN))}")
     with style(styled=styled):
@@ -48,13 +48,13 @@ def sheet(title: str | None, *, width: Width, height_in: float, styled: bool) ->
 
 
 def letters(width_in: float, font_size: float | str) -> int:
-    """How many letters of a font's size (points, or a word such as `large`) find room in a width."""
+    """Return the number of letters of a font size (points, or a word such as `large`) that fit a width."""
     points = FontProperties(size=font_size).get_size_in_points()
     return int(width_in * POINTS_PER_INCH / (LETTER * points))
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], *, styled: bool) -> None:
-    """A legend below the axes; the figure grows by it, unless its size is the user's."""
+    """Add a legend below the axes. The figure grows by it, unless its size is the user's."""
     if not handles:
         return
     columns = _columns(figure.get_figwidth(), handles)
@@ -65,7 +65,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist], *, styled: bool) -> 
 
 
 def legend_above(figure: Figure, ax: Axes, handles: Sequence[Artist]) -> None:
-    """A legend above a panel, where it hides no data."""
+    """Add a legend above a panel, where it hides no data."""
     if handles:
         columns = _columns(figure.get_figwidth() - SIDE_IN, handles)
         ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns)

@@ -1,6 +1,6 @@
-"""How every figure looks, and how it is written to files.
+"""The style of all figures, and writing them to files.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; dashes, markers and their filling
+The colours are Okabe and Ito's, which colour-blind readers can distinguish. Dashes, markers and their filling
 differ too, for print in grey.
 """
 
@@ -29,7 +29,7 @@ Filling = Literal["full", "none", "left", "bottom", "right", "top"]
 # One and two columns of an IEEE journal (IEEE Author Center, "Size Requirements for Graphics").
 WIDTHS_IN: dict[Width, float] = {"single": 3.5, "double": 7.16}
 
-# Without their yellow, which is too pale for a line on white.
+# Without the palette's yellow, which is too pale for a line on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -44,16 +44,16 @@ DASHES: tuple[Any, ...] = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 FILLINGS: tuple[Filling, ...] = ("full", "none", "left", "bottom", "right", "top")
 
-# More lines than this can hardly be told apart.
+# More lines than this are hard to distinguish.
 MAX_LINES = len(COLOURS)
 
-# Without the time of drawing, so that the same data give the same file.
+# The date is left out, so that the same data give the same file.
 METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What tells one series from the others."""
+    """The look of one series, which distinguishes it from the others."""
 
     colour: Any
     dash: Any
@@ -63,9 +63,9 @@ class Look:
 
 @contextmanager
 def style(*, styled: bool = True) -> Iterator[None]:
-    """Draw in cwndlab's style, whatever the user's matplotlibrc says; with `styled=False`, as that says.
+    """Draw in cwndlab's style; with `styled=False`, in the style of the user's matplotlibrc.
 
-    To change a part of it, set that in `matplotlib.rcParams` within, and draw with `styled=False`.
+    To change part of the style, set `matplotlib.rcParams` inside this context and draw with `styled=False`.
     """
     with mpl.rc_context():
         if styled:
@@ -75,7 +75,7 @@ def style(*, styled: bool = True) -> Iterator[None]:
 
 
 def looks(count: int) -> list[Look]:
-    """Looks of `count` series: colours and dashes from the cycle in force, the rest from here."""
+    """Return the looks of `count` series. Colours and dashes come from matplotlib's current cycle."""
     cycle = islice(mpl.rcParams["axes.prop_cycle"](), count)
     return [
         Look(
@@ -89,7 +89,7 @@ def looks(count: int) -> list[Look]:
 
 
 def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> list[Path]:
-    """Write PNG, SVG and PDF, and tell where: the same figure gives the same bytes."""
+    """Write PNG, SVG and PDF, and return their paths. The same figure gives the same bytes."""
     paths = [folder / f"{stem}.{kind}" for kind in METADATA]
     with style(styled=styled):
         mpl.rcParams["svg.hashsalt"] = SETTINGS["svg.hashsalt"]
@@ -100,7 +100,7 @@ def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> lis
 
 
 def svg(figure: Figure) -> str:
-    """The figure as an SVG element, to stand in a page: the same figure gives the same text."""
+    """Return the figure as an SVG element for a page. The same figure gives the same text."""
     picture = io.StringIO()
     with style():
         figure.savefig(picture, format="svg", metadata=METADATA["svg"])
@@ -109,14 +109,14 @@ def svg(figure: Figure) -> str:
 
 
 def _cycle() -> Any:
-    """Every colour with every dash: each round through the colours begins one dash later."""
+    """Return every colour with every dash. Each round through the colours begins one dash later."""
     rounds = range(len(DASHES))
     dashes = [DASHES[(index + turn) % len(DASHES)] for turn in rounds for index in range(len(COLOURS))]
     return cycler(color=COLOURS * len(rounds), linestyle=dashes)
 
 
-# Text stays text in SVG and PDF, and the same figure gives the same SVG. 300 dpi is the least that IEEE takes
-# for figures in colour ("Resolution and Size", as above).
+# Text stays text in SVG and PDF, and the same figure gives the same SVG. IEEE requires at least 300 dpi for
+# figures in colour ("Resolution and Size", as above).
 SETTINGS: Mapping[Any, Any] = {
     "font.size": 9,
     "legend.fontsize": 8,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def name_ticks(figure: Figure, ax: Axes, names: Sequence[str]) -> None:
-    """Write names below the places 0, 1, 2 and so on; without room beside each other slanted, in one line."""
+    """Write names below the places 0, 1, 2 and so on. Names that do not fit side by side are slanted."""
     room_in = (figure.get_figwidth() - SIDE_IN) / max(1, len(names))
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
     if longest < letters(room_in, mpl.rcParams["xtick.labelsize"]):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HEIGHT_IN = 7.5
 
-# Points of a goodput line, and the shortest mean: the recorded intervals are so short that single packets
-# would show. One of many flows has so few packets that its mean is over longer.
+# The points of a goodput line, and the shortest time of a mean: the recorded intervals are so short that
+# single packets would show. With many flows, each flow has few packets, so its means are over longer times.
 GOODPUT_POINTS = 200
 GOODPUT_POINTS_OF_MANY = 40
 GOODPUT_MEAN_S = 0.1
@@ -32,7 +32,7 @@ GOODPUT_LEAST_POINTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel: which column of which kind of component, and how its axis is labelled."""
+    """One panel: a kind of component, a column, and the label of its axis."""
 
     kind: str
     column: str
@@ -55,7 +55,7 @@ def draw_timeseries(
     width: Width = "double",
     styled: bool = True,
 ) -> Figure:
-    """Draw the four panels on one axis of time; `algorithms` are those of the flows, by their names."""
+    """Draw the four panels on one time axis. `algorithms` maps the names of the flows to algorithms."""
     with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
         axes = figure.subplots(len(PANELS), 1, sharex=True)
         for ax, panel in zip(axes, PANELS, strict=True):
@@ -82,7 +82,7 @@ def _draw_panel(ax: Axes, recording: Recording, panel: Panel, algorithms: Mappin
     if many:
         _draw_band(ax, time, columns, f"{len(tables)} {panel.kind}s")
     else:
-        # A component looks the same in all panels, also where another one has no such column.
+        # A component looks the same in all panels, even if another component has no such column.
         look_of = dict(zip((each.name for each in all_tables), looks(len(all_tables)), strict=True))
         for column, table in zip(columns, tables, strict=True):
             look = look_of[table.name]
@@ -94,7 +94,7 @@ def _draw_panel(ax: Axes, recording: Recording, panel: Panel, algorithms: Mappin
 
 
 def _is_shown(table: SeriesTable) -> bool:
-    """Access and return links only if they dropped or lost anything."""
+    """Whether to show a table. Access and return links are shown only if they dropped or lost packets."""
     if not table.name.endswith((".access", ".back")):
         return True
     counts = (table.columns[key] for key in ("dropped_packets", "lost_packets") if key in table.columns)
@@ -102,7 +102,7 @@ def _is_shown(table: SeriesTable) -> bool:
 
 
 def _goodput_width(time: Column, *, many: bool) -> int:
-    """How many recorded intervals one mean covers."""
+    """Return the number of recorded intervals that one mean covers."""
     points = len(time)
     if points < 2 * GOODPUT_LEAST_POINTS:
         return 1
@@ -112,7 +112,7 @@ def _goodput_width(time: Column, *, many: bool) -> int:
 
 
 def _label(name: str, algorithms: Mapping[str, str]) -> str:
-    """The name, and the algorithm where the name does not tell it."""
+    """Return the name, with the algorithm if the name does not contain it."""
     algorithm = algorithms.get(name, name)
     short = shortened(name, LONGEST)
     return plain(short if algorithm in name else f"{short} ({algorithm})")
@@ -135,7 +135,7 @@ def _interval(time: Column) -> float:
 
 
 def _blocks(values: Column, width: int) -> Column:
-    """Means of consecutive blocks of `width` values; a shorter rest is left out."""
+    """Return the means of consecutive blocks of `width` values. A shorter rest is left out."""
     whole = len(values) // width * width
     means: Column = values[:whole].reshape(-1, width).mean(axis=1)
     return means

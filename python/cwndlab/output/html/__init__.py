@@ -1,6 +1,6 @@
-"""The report: one HTML file that holds all it needs and works offline.
+"""The report: one HTML file that contains everything it needs and works offline.
 
-`document` says what a report is made of, `render` makes the page of it. Neither knows what a run is.
+`document` defines the parts of a report, `render` makes the page. Neither knows about runs.
 """
 
 from __future__ import annotations

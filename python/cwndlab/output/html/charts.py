@@ -1,4 +1,4 @@
-"""What a chart hands to the script that draws it, and to those who cannot see it."""
+"""The data of a chart for the script that draws it, and its summary for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html.document import ScatterChart, ScatterPoint, Series, TimeChart, Values
 
-# More than a screen can show, and half the size of the file.
+# More digits than a screen can show. It halves the size of the file.
 SIGNIFICANT_DIGITS = 6
 
 Looks = dict[str, int]
 
 
 def looks(labels: Iterable[str]) -> Looks:
-    """Number the labels: each number has a colour, a dash and a sign of its own."""
+    """Number the labels. Each number has its own colour, dash and marker."""
     return {label: index for index, label in enumerate(dict.fromkeys(labels))}
 
 
 def time_looks(charts: Sequence[TimeChart]) -> Looks:
-    """The looks of all series of charts that stand together."""
+    """Return the looks of all series in a group of charts."""
     return looks(series.label for chart in charts for series in chart.series)
 
 
 def time_data(chart: TimeChart, look: Mapping[str, int]) -> dict[str, Any]:
-    """The data of lines over time."""
+    """Return the data of lines over time."""
     return {
         **_axes(chart),
         "x": _rounded(chart.x),
@@ -44,7 +44,7 @@ def time_data(chart: TimeChart, look: Mapping[str, int]) -> dict[str, Any]:
 
 
 def scatter_data(chart: ScatterChart) -> dict[str, Any]:
-    """The data of points; those that lack a coordinate cannot be drawn."""
+    """Return the data of the points that can be drawn."""
     look = looks(point.series for point in chart.points)
     return {
         **_axes(chart),
@@ -54,12 +54,12 @@ def scatter_data(chart: ScatterChart) -> dict[str, Any]:
 
 
 def drawn(chart: ScatterChart) -> list[ScatterPoint]:
-    """The points that have both coordinates."""
+    """Return the points that have both coordinates."""
     return [point for point in chart.points if number(point.x) is not None and number(point.y) is not None]
 
 
 def time_summary(chart: TimeChart) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     parts = [f"{chart.y_label} over {chart.x_label}"]
     if chart.x:
         parts[0] += f" from {_spoken(chart.x[0])} to {_with_unit(chart.x[-1], chart.x_unit)}"
@@ -68,7 +68,7 @@ def time_summary(chart: TimeChart) -> str:
 
 
 def scatter_summary(chart: ScatterChart) -> str:
-    """The chart in words."""
+    """Return the chart in words."""
     points = drawn(chart)
     horizontal = _extent([point.x for point in points], chart.x_unit)
     vertical = _extent([point.y for point in points], chart.y_unit)
@@ -79,13 +79,13 @@ def scatter_summary(chart: ScatterChart) -> str:
 
 
 def embedded(data: Any) -> Markup:
-    """Format as JSON that can stand in an HTML script element: without `<` nothing in it ends the element."""
+    """Format as JSON for an HTML script element. Without `<`, nothing in it can end the element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", r"\u003c"))
 
 
 def number(value: float | None) -> float | None:
-    """Round to what is worth its bytes; nothing for what is no number."""
+    """Round to save space. Return None for a value that is not finite."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")

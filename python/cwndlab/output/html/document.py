@@ -1,6 +1,6 @@
-"""What a report is made of: sections of texts, tables, charts and pictures, as plain values.
+"""The parts of a report: sections of texts, tables, charts and pictures, as plain values.
 
-All text is plain text; markup in it is shown, not obeyed.
+All text is plain text: markup in it is shown literally.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-# A judgement beside a value. Each has a sign of its own, so that none is told by colour alone.
+# The mark of a value. Each mark has its own sign, so that no two differ in colour alone.
 Mark = Literal["good", "bad", "open", "reproduced", "supported", "undecided", "refuted", "unavailable"]
 
 Values = Sequence[float | None]
@@ -36,8 +36,8 @@ class Command:
 class Column:
     """A column of a table, with its unit.
 
-    `code` is set in the letters of a terminal and can be copied; `prose` are sentences, which take the room
-    that is left.
+    `code` is set in a fixed-width font and can be copied. `prose` holds sentences, which get the remaining
+    width.
     """
 
     title: str
@@ -51,8 +51,8 @@ class Column:
 class Cell:
     """One cell of a table.
 
-    `sort` is its place in the order of its column. Without it a numeric column counts the cell as missing,
-    and any other column takes its text.
+    `sort` is the key for sorting its column. Without it, a numeric column treats the cell as missing, and any
+    other column sorts by the text.
     """
 
     text: str
@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; with an anchor, links can lead to it."""
+    """One row. Links can lead to it if it has an anchor."""
 
     cells: Sequence[Cell]
     anchor: str | None = None
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose reader can sort it."""
+    """A table that the reader can sort."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -86,7 +86,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line over the chart's x values; `band` is the lower and the upper edge of an area around it."""
+    """One line over the chart's x values. `band` holds the lower and the upper edge of an area around it."""
 
     label: str
     values: Values
@@ -95,7 +95,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened at one x."""
+    """An event at one x."""
 
     x: float
     label: str
@@ -103,7 +103,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class TimeChart:
-    """Lines over a common, ascending x; whoever fills it in has thinned them to what a screen can show."""
+    """Lines over a common, ascending x, already thinned to what a screen can show."""
 
     title: str
     x_label: str
@@ -124,14 +124,14 @@ class TimeChart:
 
 @dataclass(frozen=True, slots=True)
 class ChartGroup:
-    """Charts over the same x, which share cursor and zoom; equal labels look the same in all of them."""
+    """Charts over the same x, which share cursor and zoom. Equal labels look the same in all of them."""
 
     charts: Sequence[TimeChart]
 
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """One point, its intervals, and where its details stand; `front`: no other point is better in both."""
+    """One point, its intervals, and a link to its details. `front`: the point is on the Pareto front."""
 
     label: str
     series: str
@@ -148,7 +148,7 @@ class ScatterPoint:
 
 @dataclass(frozen=True, slots=True)
 class ScatterChart:
-    """Points; a table beside it tells the same to those who do not use a mouse."""
+    """Points. A table on the page holds the same values for readers who do not use a mouse."""
 
     title: str
     x_label: str
@@ -189,7 +189,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG picture of our own making, and the files beside the report that hold the same."""
+    """An SVG picture that we drew, and the files next to the report with the same figure."""
 
     svg: str
     caption: str
@@ -201,9 +201,9 @@ Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what belongs to it; one of level 2 belongs to the one of level 1 before it.
+    """A heading with its blocks. A section of level 2 belongs to the section of level 1 before it.
 
-    The table of contents names those of level 1.
+    The table of contents lists the sections of level 1.
     """
 
     title: str
@@ -215,7 +215,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole: `command` makes it again, `facts` say what it was made by."""
+    """The whole report. `command` repeats it; `facts` are its manifest."""
 
     title: str
     subtitle: str

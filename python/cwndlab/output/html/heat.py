@@ -1,4 +1,4 @@
-"""The colours of a heat map: from dark blue for the least value to yellow, and from dark to light in grey."""
+"""The colours of a heat map: from dark blue for the least value to yellow, which is also dark to light."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Colour = tuple[int, int, int]
 
-# Viridis by S. van der Walt and N. Smith (CC0) at equal steps, straight lines between.
+# Viridis by S. van der Walt and N. Smith (CC0) at equal steps, with linear interpolation between them.
 VIRIDIS: tuple[Colour, ...] = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 BLACK: Colour = (0, 0, 0)
 WHITE: Colour = (255, 255, 255)
@@ -26,13 +26,13 @@ class Range:
     high: float
 
     def share(self, value: float) -> float:
-        """Where a value stands, from 0 to 1; in the middle if all are the same."""
+        """Return the position of a value, from 0 to 1, or 0.5 if all values are the same."""
         width = self.high - self.low
         return (value - self.low) / width if width > 0 else 0.5
 
 
 def range_of(heat_map: HeatMap) -> Range | None:
-    """The range of the values that are there."""
+    """Return the range of the existing values."""
     there = [cell.value for row in heat_map.cells for cell in row if is_there(cell.value)]
     return Range(min(there), max(there)) if there else None
 
@@ -43,7 +43,7 @@ def is_there(value: float | None) -> TypeGuard[float]:
 
 
 def colour(share: float) -> Colour:
-    """The colour at a place from 0 to 1."""
+    """Return the colour at a position from 0 to 1."""
     position = min(max(share, 0.0), 1.0) * (len(VIRIDIS) - 1)
     index = min(int(position), len(VIRIDIS) - 2)
     rest = position - index
@@ -53,18 +53,18 @@ def colour(share: float) -> Colour:
 
 
 def text_colour(background: Colour) -> Colour:
-    """Black or white, whichever is read more easily."""
+    """Return black or white, whichever is easier to read."""
     return max(BLACK, WHITE, key=lambda text: contrast(text, background))
 
 
 def contrast(one: Colour, other: Colour) -> float:
-    """Contrast ratio of WCAG 2: from 1 to 21, 4.5 is enough for text."""
+    """Return the contrast ratio of WCAG 2, from 1 to 21. For text, 4.5 is enough."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def css(of: Colour) -> str:
-    """As a style sheet has it."""
+    """Return the colour for a style sheet."""
     return "#{:02x}{:02x}{:02x}".format(*of)
 
 

@@ -1,4 +1,4 @@
-"""Where links lead: every anchor is there once, every link within the page has its target, none runs code."""
+"""Anchors and links: each anchor is unique, each link within the page has a target, none runs code."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _ANCHOR = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def section_anchor(section: Section, number: int) -> str:
-    """The anchor of a section; without one of its own it is numbered."""
+    """Return the anchor of a section, numbered if it has none of its own."""
     return section.anchor or f"section-{number}"
 
 
 def target(href: str) -> str:
-    """Give a link as the page has it: an anchor, a page of the web, or else a file beside the report."""
+    """Return the link as written in the page: an anchor, a web address, or a file next to the report."""
     if href.startswith(("#", "https://", "http://")):
         return href
     return "./" + quote(href, errors="replace")
 
 
 def check(report: Report) -> None:
-    """Refuse anchors that are no identifiers or stand twice, and links to anchors that are not there."""
+    """Raise an error for an invalid or duplicate anchor, and for a link to a missing anchor."""
     counts = Counter(_anchors(report))
     for anchor, count in counts.items():
         if not _ANCHOR.fullmatch(anchor):
             raise ValueError(f"anchor {anchor!r}: expected a letter, then letters, digits, '_', '.' or '-'")
         if count > 1:
-            raise ValueError(f"anchor {anchor!r} stands {count} times")
+            raise ValueError(f"anchor {anchor!r}: expected it once, found it {count} times")
     for href in _hrefs(report):
         if href.startswith("#") and href[1:] not in counts:
             raise ValueError(f"link {href!r}: nothing has this anchor")

@@ -1,4 +1,4 @@
-"""The page of a report: templates, styles, scripts and data in one file that asks the network for nothing."""
+"""The page of a report: templates, styles, scripts and data in one file that needs no network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TEMPLATES: dict[type[Block], str] = {
     Picture: "picture",
 }
 
-# Fewer sections are seen at a glance.
+# A page with fewer sections needs no table of contents.
 CONTENTS_FROM_SECTIONS = 4
 
 STYLES = ("uplot/uPlot.min.css", "report.css")
@@ -62,7 +62,7 @@ SCRIPTS = (
 
 
 def render(report: Report) -> str:
-    """Make the page; the same report gives the same bytes."""
+    """Return the page. The same report gives the same bytes."""
     links.check(report)
     page = (
         _templates()
@@ -76,7 +76,7 @@ def render(report: Report) -> str:
             with_contents=sum(section.level == 1 for section in report.sections) >= CONTENTS_FROM_SECTIONS,
         )
     )
-    # File names may hold what is no text; it is shown by its number.
+    # File names may contain bytes that are not text. They are shown as numbers.
     return page.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -106,7 +106,7 @@ def _templates() -> jinja2.Environment:
 
 
 def _is_sortable(cell: Cell) -> bool:
-    """Whether a cell says where it stands; what is no number stands nowhere."""
+    """Whether a cell has a sort key that can be compared."""
     return cell.sort is not None and not (isinstance(cell.sort, float) and not math.isfinite(cell.sort))
 
 
@@ -125,11 +125,11 @@ def _script() -> Markup:
 
 
 def _sha256(text: str) -> str:
-    """The form in which a Content-Security-Policy names a script that may run."""
+    """Return the hash by which a Content-Security-Policy allows a script."""
     return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 def _data_uri(svg: str) -> str:
-    """As an image of its own, so that two pictures with equal identifiers do not disturb each other."""
+    """Return a separate image, so that equal identifiers in two pictures do not clash."""
     encoded = base64.b64encode(svg.encode("utf-8", "backslashreplace")).decode("ascii")
     return f"data:image/svg+xml;base64,{encoded}"

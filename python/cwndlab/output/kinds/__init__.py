@@ -1,4 +1,4 @@
-"""What the output of a run, a comparison and a sweep has of its own: one module each."""
+"""The differences between the outputs of a run, a comparison and a sweep, one module each."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ KINDS: dict[str, Kind[Any]] = {
 
 
 def kind_of(study: Study) -> Kind[Any]:
-    """The kind that a study is of."""
+    """Return the kind of a study."""
     return KINDS[study.kind]

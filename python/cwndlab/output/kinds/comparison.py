@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ComparisonKind(Kind[Comparison]):
-    """Several algorithms."""
+    """The output of a comparison of algorithms."""
 
     def print(self, console: Console, study: Comparison) -> None:
         """Print the tables of a comparison."""
@@ -28,13 +28,13 @@ class ComparisonKind(Kind[Comparison]):
         print_comparison(console, study)
 
     def report(self, study: Comparison) -> Report:
-        """The report of a comparison."""
+        """Return the report of a comparison."""
         from cwndlab.output.report.comparison import comparison_page
 
         return comparison_page(study)
 
     def figures(self, study: Comparison, *, styled: bool) -> Mapping[str, Draw]:
-        """What there is to draw of a comparison."""
+        """Return the figures of a comparison."""
         from cwndlab.output import figures
 
         return {
@@ -45,13 +45,13 @@ class ComparisonKind(Kind[Comparison]):
         }
 
     def figure_files(self, study: Comparison) -> Mapping[str, tuple[str, str | None]]:
-        """What all seeds show together, and the trade-off."""
+        """Return the figures over all seeds, and the trade-off."""
         from cwndlab.output.figures import with_content
 
         return {name: (name, None) for name in [*with_content(study), "pareto"]}
 
-    def asked(self, study: Comparison) -> dict[str, Any]:
-        """The algorithms, the flows that take them, and the link."""
+    def request(self, study: Comparison) -> dict[str, Any]:
+        """Return the algorithms, the flows that run them, and the link."""
         return {
             "link": study.link,
             "algorithms": study.labels,
@@ -59,15 +59,15 @@ class ComparisonKind(Kind[Comparison]):
             "scenario": sources.described(study.scenario),
         }
 
-    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Comparison:
-        """The algorithms' results, and the one without their flows."""
+    def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Comparison:
+        """Return the comparison of the algorithms' results and the result without their flows."""
         by_label = {settings[VARIANT]: result for settings, result in results}
         alone = by_label.pop(ALONE, None)
         return Comparison(
-            sources.restored(asked["scenario"]),
-            tuple(asked["algorithms"]),
-            tuple(asked["flows"]),
+            sources.restored(request["scenario"]),
+            tuple(request["algorithms"]),
+            tuple(request["flows"]),
             list(by_label.values()),
             alone,
-            asked["link"],
+            request["link"],
         )

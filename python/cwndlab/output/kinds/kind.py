@@ -1,4 +1,4 @@
-"""What each kind of study declares about its output."""
+"""The output of a study, declared by each kind of study."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ if TYPE_CHECKING:
     from cwndlab.output.html import Report
     from cwndlab.results.result import Result, Settings
 
-    # Draws a figure of a measure, or of the usual one.
+    # Draws a figure of a measure, or of the default measure.
     Draw = Callable[[str | None], Figure]
 
 S = TypeVar("S", bound=Study)
 
 
 class Kind(ABC, Generic[S]):
-    """The output of one kind of study. Libraries are loaded when they are needed."""
+    """The output of one kind of study. Libraries are loaded on first use."""
 
     # Whether there are tables of series, events, intervals and distributions.
     has_details = True
 
     @abstractmethod
     def print(self, console: Console, study: S) -> None:
-        """Print its tables."""
+        """Print the tables of a study."""
 
     @abstractmethod
     def report(self, study: S) -> Report:
-        """Its report."""
+        """Return the report of a study."""
 
     @abstractmethod
     def figures(self, study: S, *, styled: bool) -> Mapping[str, Draw]:
-        """All its figures by their names, the usual one first."""
+        """Return all figures of a study by name, the default figure first."""
 
     @abstractmethod
     def figure_files(self, study: S) -> Mapping[str, tuple[str, str | None]]:
-        """The figures with something to show, by the names of their files: each a name and a measure."""
+        """Return the figures that are not empty, by file name: for each, its name and measure."""
 
     def weights(self, study: S) -> Mapping[tuple[str, int], bytes]:
-        """What is written of what learning flows had learned, by flow and seed."""
+        """Return the weights that learning flows had learned, by flow and seed."""
         del study
         return {}
 
     @abstractmethod
-    def asked(self, study: S) -> dict[str, Any]:
-        """What `runs.json` says of how it was asked for, beside its results."""
+    def request(self, study: S) -> dict[str, Any]:
+        """Return the request for the study, as `runs.json` stores it with the results."""
 
     @abstractmethod
-    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> S:
-        """The study of which `runs.json` has these results, and says this."""
+    def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> S:
+        """Return the study with this request and these results from `runs.json`."""
 
     def plot(self, study: S, name: str | None, measure: str | None, *, styled: bool) -> Figure:
-        """Draw a figure, the usual one if no name is given."""
+        """Draw a figure; without a name, the default figure."""
         known = self.figures(study, styled=styled)
         chosen = next(iter(known)) if name is None else name
         if chosen not in known:
-            raise InputError(f"no figure {name!r}; there are: {', '.join(known)}")
+            raise InputError(f"expected a figure ({', '.join(known)}), found {name!r}")
         return known[chosen](measure)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RunKind(Kind[Result]):
-    """One scenario."""
+    """The output of a run."""
 
     def print(self, console: Console, study: Result) -> None:
         """Print the tables of a run."""
@@ -27,13 +27,13 @@ class RunKind(Kind[Result]):
         print_result(console, study)
 
     def report(self, study: Result) -> Report:
-        """The report of a run."""
+        """Return the report of a run."""
         from cwndlab.output.report.run import run_page
 
         return run_page(study)
 
     def figures(self, study: Result, *, styled: bool) -> Mapping[str, Draw]:
-        """What there is to draw of a run."""
+        """Return the figures of a run."""
         from cwndlab.output import figures
 
         return {
@@ -44,23 +44,23 @@ class RunKind(Kind[Result]):
         }
 
     def figure_files(self, study: Result) -> Mapping[str, tuple[str, str | None]]:
-        """The series if there are any, and what all seeds show together."""
+        """Return the figure of the series if any were recorded, and the figures over all seeds."""
         from cwndlab.output.figures import with_content
 
         shown = ["series"] * bool(study.recorded) + with_content(study)
         return {name: (name, None) for name in shown}
 
     def weights(self, study: Result) -> Mapping[tuple[str, int], bytes]:
-        """Those of all flows that learned."""
+        """Return the weights of all learning flows."""
         return study.weights
 
-    def asked(self, study: Result) -> dict[str, Any]:
-        """Nothing: its only result says it all."""
+    def request(self, study: Result) -> dict[str, Any]:
+        """Return nothing: the only result is the whole request."""
         del study
         return {}
 
-    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Result:
-        """Its only result."""
-        del asked
+    def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Result:
+        """Return the only result."""
+        del request
         [(_, result)] = results
         return result

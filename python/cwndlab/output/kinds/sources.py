@@ -1,4 +1,4 @@
-"""A scenario in `runs.json`, and back."""
+"""Writes a scenario into `runs.json`, and restores it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def described(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as it was given, and all that was in force.
+    """Return the text of the scenario, and every setting that was in force.
 
-    Its traces, and its controllers in Python, may be gone when it is read.
+    Its traces and its Python controllers may be gone when it is restored.
     """
     return {
         "file": scenario.file,
@@ -27,10 +27,10 @@ def described(scenario: Scenario) -> dict[str, Any]:
 
 
 def restored(source: Mapping[str, Any]) -> Scenario:
-    """The scenario; neither the simulator nor this process is asked about it."""
+    """Return the scenario, without checking it in this process or in the simulator."""
     overrides = tuple((key, value) for key, value in source["overrides"])
     scenario = Scenario(source["text"].encode(), source["file"], overrides)
-    # In the place of cached properties.
+    # These replace the cached properties of the same names.
     scenario.__dict__["canonical"] = source["canonical"]
     controllers = [Origin(**each) for each in source.get("controllers", [])]
     scenario.__dict__["controllers"] = controllers

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class SweepKind(Kind[Sweep]):
-    """A grid of settings."""
+    """The output of a sweep."""
 
-    # A grid of intervals would be too large for what it tells.
+    # The intervals of a whole grid would take much space and help little.
     has_details = False
 
     def print(self, console: Console, study: Sweep) -> None:
@@ -32,13 +32,13 @@ class SweepKind(Kind[Sweep]):
         print_sweep(console, study)
 
     def report(self, study: Sweep) -> Report:
-        """The report of a sweep."""
+        """Return the report of a sweep."""
         from cwndlab.output.report.sweep import sweep_page
 
         return sweep_page(study)
 
     def figures(self, study: Sweep, *, styled: bool) -> Mapping[str, Draw]:
-        """What there is to draw of a sweep."""
+        """Return the figures of a sweep."""
         from cwndlab.output import figures
 
         return {
@@ -47,7 +47,7 @@ class SweepKind(Kind[Sweep]):
         }
 
     def figure_files(self, study: Sweep) -> Mapping[str, tuple[str, str | None]]:
-        """The trade-off, and maps over two keys or more."""
+        """Return the trade-off, and the heat maps if there are two keys or more."""
         pareto: dict[str, tuple[str, str | None]] = {"pareto": ("pareto", None)}
         if len(study.axes) < 2:
             return pareto
@@ -56,12 +56,12 @@ class SweepKind(Kind[Sweep]):
             "heatmap-queue-delay": ("heatmap", "queue_delay_ms"),
         }
 
-    def asked(self, study: Sweep) -> dict[str, Any]:
-        """The keys with their values, and the link."""
+    def request(self, study: Sweep) -> dict[str, Any]:
+        """Return the keys with their values, and the link."""
         axes = [{"key": axis.key, "values": axis.values} for axis in study.axes]
         return {"link": study.link, "axes": axes, "scenario": sources.described(study.scenario)}
 
-    def restored(self, asked: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Sweep:
-        """The results as points of the grid."""
-        axes = [Axis(axis["key"], tuple(axis["values"])) for axis in asked["axes"]]
-        return Sweep(sources.restored(asked["scenario"]), axes, results, asked["link"])
+    def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Sweep:
+        """Return the sweep with the results as points of the grid."""
+        axes = [Axis(axis["key"], tuple(axis["values"])) for axis in request["axes"]]
+        return Sweep(sources.restored(request["scenario"]), axes, results, request["link"])

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from cwndlab.results.sweep import Sweep
     from cwndlab.statistics.pareto import Point
 
-# A screen has about as many columns; each stands for the least and the greatest value in it.
+# About the number of pixel columns of a screen. Each column shows its least and its greatest value.
 MOST_POINTS = 1600
-# Goodput is shown as a mean over this time.
+# Charts of goodput show means over this time.
 GOODPUT_MEAN_S = 0.2
 # More marks than this hide the lines.
 MOST_EVENTS = 200
@@ -47,13 +47,13 @@ DISTRIBUTIONS = ("rtt_ms", "queue_delay_ms", "completion_ms")
 
 
 def over_time(run: SeedRun) -> ChartGroup | None:
-    """The recorded series of one seed, as charts that share their axis of time."""
+    """Return the recorded series of one seed, as charts that share their time axis."""
     recording = run.recording
     if recording is None or not len(recording.time_s):
         return None
     charts = []
     for panel in PANELS:
-        tables = [table for table in recording.having(panel.kind, panel.column) if _is_told(table)]
+        tables = [table for table in recording.having(panel.kind, panel.column) if _is_shown(table)]
         recorded = [table.columns[panel.column] for table in tables]
         if panel.column == "goodput_mbps":
             recorded = [_smoothed(column, recording.time_s) for column in recorded]
@@ -78,7 +78,7 @@ def over_time(run: SeedRun) -> ChartGroup | None:
 
 
 def fairness(results: Iterable[tuple[str, Result]]) -> TimeChart | None:
-    """Jain's index over time: mean over the seeds with its 95 % interval."""
+    """Return Jain's index over time: the mean over the seeds with its 95 % interval."""
     found = [
         (label, result) for label, result in results if any(run.detail.has_fairness for run in result.runs)
     ]
@@ -101,11 +101,11 @@ def fairness(results: Iterable[tuple[str, Result]]) -> TimeChart | None:
 
 
 def distribution(results: Iterable[tuple[str, Result]], key: str) -> TimeChart | None:
-    """The share of samples at or below a value, over all seeds."""
+    """Return the share of samples at or below each value, over all seeds."""
     curves = [
         each
         for label, result in results
-        for each in distributed(label, result, key, most=MAX_LINES, counts=_is_told)
+        for each in distributed(label, result, key, most=MAX_LINES, counts=_is_shown)
     ]
     if not curves or len(curves) > MAX_LINES:
         return None
@@ -126,7 +126,7 @@ def distribution(results: Iterable[tuple[str, Result]], key: str) -> TimeChart |
 def tradeoff(
     points: Sequence[Point], efficient: Sequence[bool], link: str | None, hrefs: Sequence[str]
 ) -> ScatterChart:
-    """Goodput against queueing delay; each point leads to its row."""
+    """Return goodput against queueing delay. Each point links to its row."""
     shown = [
         _scatter_point(point, f"#{href}", front=best)
         for point, best, href in zip(points, efficient, hrefs, strict=True)
@@ -161,7 +161,7 @@ def _scatter_point(point: Point, href: str, *, front: bool) -> ScatterPoint:
 def heat(
     sweep: Sweep, key: str, rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[Measure]]
 ) -> HeatMap:
-    """A total over the grid; each cell leads to the row of its point."""
+    """Return a heat map of a total over the grid. Each cell links to the row of its point."""
     column = titled(key)
     anchors = {", ".join(settings.values()): index for index, (settings, _) in enumerate(sweep.points)}
 
@@ -186,7 +186,7 @@ def heat(
 def thinned(
     time: Column, columns: Sequence[Column], most: int = MOST_POINTS
 ) -> tuple[list[float], list[Column]]:
-    """Few enough points for a screen: of each stretch the least and the greatest value, in their order."""
+    """Return few enough points for a screen: the least and the greatest value of each stretch, in order."""
     width = -(-2 * len(time) // most)
     if width <= 2:
         return time.tolist(), list(columns)
@@ -208,7 +208,7 @@ def _extremes(blocks: Column) -> Column:
 
 
 def _smoothed(column: Column, time: Column) -> Column:
-    """Means over `GOODPUT_MEAN_S`: the recorded intervals are so short that single packets would show."""
+    """Return means over `GOODPUT_MEAN_S`: the recorded intervals are so short that single packets show."""
     width = round(GOODPUT_MEAN_S / (time[1] - time[0])) if len(time) > 1 else 1
     if width < 2:
         return column
@@ -219,7 +219,7 @@ def _smoothed(column: Column, time: Column) -> Column:
     return np.where(known, sums / np.maximum(counts, 1), np.nan)
 
 
-def _is_told(component: SeriesTable | Distribution) -> bool:
+def _is_shown(component: SeriesTable | Distribution) -> bool:
     return not component.name.endswith((".access", ".back"))
 
 
@@ -242,7 +242,7 @@ def _quantile(values: Column, percent: float) -> list[float | None]:
 
 
 def _events(run: SeedRun) -> list[Event]:
-    """Timeouts of the flows: what a window that falls to one segment is due to."""
+    """Return the timeouts of the flows. They explain why a window falls to one segment."""
     if run.recording is None:
         return []
     timeouts = [event for event in run.recording.events if event.kind == "timeout"]
@@ -250,7 +250,7 @@ def _events(run: SeedRun) -> list[Event]:
 
 
 def seed_line(label: str, seeds: Sequence[Column], least: float, most: float = math.inf) -> Series:
-    """Mean over the seeds and its interval, which may leave the quantity's range; the band cannot."""
+    """Return the mean over the seeds with its interval as a band, cut to the range of the quantity."""
     means = [measure(column) for column in np.vstack(seeds).T]
     middle = [each.mean for each in means]
     if not any(each.interval for each in means):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def comparison_page(comparison: Comparison) -> Report:
-    """Differences, harm, the trade-off, charts over time of each algorithm, and every seed."""
+    """Return the report: differences, harm, the trade-off, charts over time of each algorithm, every seed."""
     tables = [block_table(block) for block in blocks(comparison, MANY)]
     sections = [
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),

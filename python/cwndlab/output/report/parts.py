@@ -1,4 +1,4 @@
-"""Parts that the reports share: tables of measures, the scenario, how it was made."""
+"""Parts that the reports share: tables of measures, the scenario, the manifest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTIAL = "(n): only n seeds have a value."
 
 
 def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -> Table:
-    """A table of measures with their intervals; `commands` are a last column, one for each row."""
+    """Return a table of measures with their intervals. `commands` fill the last column, one for each row."""
     labels = [Column(heading) for heading in block.headings]
     measured = [Column(column.title, column.unit, numeric=True) for column in block.columns]
     repeat = [Column("command", code=True)] if commands else []
@@ -43,26 +43,26 @@ def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -
 
 
 def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:
-    """A table of measures, and one of the commands, which are too long to stand beside them.
+    """Return a table of measures, and a table of commands, which are too long for the first one.
 
-    The first label of each row leads to the command that makes the row again.
+    The first label of each row links to the command that repeats the row.
     """
     measured = block_table(block)
     labels = measured.columns[: len(block.headings)]
     anchors = [f"command-{index + 1}" for index in range(len(commands))]
-    told = [
+    repeat = [
         Row([*row.cells[: len(labels)], Cell(command)], anchor)
         for row, command, anchor in zip(measured.rows, commands, anchors, strict=True)
     ]
     linked = [_linked(row, f"#{anchor}") for row, anchor in zip(measured.rows, anchors, strict=True)]
     return [
         replace(measured, rows=linked),
-        Table([*labels, Column("command", code=True)], told, "What makes each row again"),
+        Table([*labels, Column("command", code=True)], repeat, "Command to repeat each row"),
     ]
 
 
 def scenario_section(scenario: Scenario) -> Section:
-    """What was run: in words, and as it was written."""
+    """Return the section with the scenario: an outline and the text of its file."""
     head, *links = outline(scenario.resolved)
     blocks: list[Text | Command] = [Text([head, *links])]
     if scenario.overrides:
@@ -73,13 +73,12 @@ def scenario_section(scenario: Scenario) -> Section:
 
 
 def facts(scenario: Scenario, seeds: Sequence[int]) -> list[tuple[str, str]]:
-    """The manifest, as names and values."""
-    told = manifest(scenario, seeds)
-    return [(name.replace("_", " "), _fact(value)) for name, value in told.items()]
+    """Return the manifest as names and values."""
+    return [(name.replace("_", " "), _fact(value)) for name, value in manifest(scenario, seeds).items()]
 
 
 def machine_facts(seeds: Sequence[int]) -> list[tuple[str, str]]:
-    """What a report of many scenarios was made by."""
+    """Return the manifest of a report on many scenarios: the versions and the machine."""
     return [(name.replace("_", " "), _fact(value)) for name, value in builder(seeds, in_use()).items()]
 
 
@@ -100,7 +99,7 @@ def _cell(block: Block, row: BlockRow, column: Measured) -> Cell:
 
 
 def hint(measure: Measure, unit: str) -> str | None:
-    """The interval in full."""
+    """Return the interval with six digits."""
     if measure.interval is None:
         return None
     low, high = measure.interval

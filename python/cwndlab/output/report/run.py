@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run_page(result: Result) -> Report:
-    """Tables, charts over time and distributions, every seed with its command, and the scenario."""
+    """Return the report: tables, charts, distributions, every seed with its command, the scenario."""
     sections = [
         Section("Results", [*_tables(result), Text(list(notes(result)))]),
         *over_time(result, "Over time"),
@@ -36,7 +36,7 @@ def run_page(result: Result) -> Report:
 
 
 def over_time(result: Result, title: str) -> Iterator[Section]:
-    """The recorded series of each seed, with the command that makes them again."""
+    """Return the recorded series of each seed, with the command that repeats them."""
     for one in result.each():
         for run in one.recorded:
             group = charts.over_time(run)
@@ -45,7 +45,7 @@ def over_time(result: Result, title: str) -> Iterator[Section]:
 
 
 def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
-    """Fairness over time and distributions: what all seeds tell together."""
+    """Return the charts over all seeds: fairness over time and distributions."""
     fairness = charts.fairness(results)
     if fairness is not None:
         yield Section("Fairness over time", [fairness])
@@ -56,7 +56,7 @@ def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
 
 
 def seed_rows(result: Result, link: str | None, *labels: str, anchor: str | None = None) -> list[Row]:
-    """One row a seed with its totals; `anchor` is that of the first."""
+    """Return one row per seed with its totals. `anchor` is the anchor of the first row."""
     return [
         Row(
             (*labels, str(run.seed)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sweep_page(sweep: Sweep) -> Report:
-    """The trade-off, heat maps, and every point with its command."""
+    """Return the report: the trade-off, heat maps, and every point with its command."""
     hrefs = [anchor(index) for index in range(len(sweep.points))]
     commands = [result.command for _, result in sweep.points]
     sections = [

@@ -1,4 +1,4 @@
-"""One table of measures on a terminal, as wide as it allows."""
+"""One table of measures, fitted to the width of the terminal."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from cwndlab.output.tables.columns import Column
 
-# Longer names go on in the next line.
+# Longer names continue on the next line.
 MAX_NAME = 28
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a row is about, and its measures; a difference is `signed`.
+    """The labels of a row and its measures. A difference is `signed`.
 
-    `anchor` is where a report has more about it.
+    `anchor` is the place in a report with more about this row.
     """
 
     labels: tuple[str, ...]
@@ -36,13 +36,13 @@ class Row:
     anchor: str | None = None
 
     def value(self, column: Column) -> Measure:
-        """The measure of one cell, in the column's unit."""
+        """Return the measure of one cell, in the column's unit."""
         return self.measures.get(column.key, Measure(None, None, 0)).scaled(column.scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One table: the headings of its labels, its rows and columns, and over how many seeds it is."""
+    """One table: the headings of its labels, its rows, its columns, and the number of seeds."""
 
     headings: tuple[str, ...]
     rows: Sequence[Row]
@@ -50,7 +50,7 @@ class Block:
     seeds: int
 
     def measured(self) -> Block:
-        """Without the columns in which nothing was measured, and the labels that all rows lack."""
+        """Return the table without empty columns, and without labels that are empty in all rows."""
         columns = [column for column in self.columns if any(row.value(column).n for row in self.rows)]
         kept = [index for index in range(len(self.headings)) if any(row.labels[index] for row in self.rows)]
         rows = [replace(row, labels=tuple(row.labels[index] for index in kept)) for row in self.rows]
@@ -62,11 +62,11 @@ class Block:
         return any(self.is_short(row.value(column)) for row in self.rows for column in self.columns)
 
     def is_short(self, measure: Measure) -> bool:
-        """Whether fewer seeds have a value than were run."""
+        """Whether some seeds have a value and others do not."""
         return 0 < measure.n < self.seeds
 
     def cell(self, row: Row, column: Column, sign: str = " ± ") -> str:
-        """The text of one cell, with the number of seeds if some lack a value."""
+        """Return the text of one cell, with the number of seeds if some lack a value."""
         measure = row.value(column)
         count = f" ({measure.n})" if self.is_short(measure) else ""
         return with_interval(measure, sign, signed=row.signed) + count
@@ -74,18 +74,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How wide a table is: the sign before a half-width, and the blanks between columns."""
+    """The width of a table: the sign before a half-width, and the number of spaces between columns."""
 
     sign: str
     gap: int
 
 
-# Widest first: the first that fits is taken.
+# Widest first. The first layout that fits is used.
 LAYOUTS = (Layout(" ± ", 2), Layout("±", 2), Layout("±", 1))
 
 
 def print_block(console: Console, block: Block) -> None:
-    """Print a table; in halves, one below the other, if not even the tightest layout fits."""
+    """Print a table. If even the tightest layout does not fit, print two halves, one below the other."""
     if not block.columns or not block.rows:
         return
     tables = [_table(block, layout) for layout in LAYOUTS]

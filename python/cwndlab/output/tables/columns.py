@@ -9,9 +9,9 @@ from cwndlab.engine import SHIPPED
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A measure, and the two lines of its heading: what it is, and its unit.
+    """A measure, and the two lines of its heading: title and unit.
 
-    What is shown is `scale` times what was measured.
+    The table shows the measured value times `scale`.
     """
 
     key: str
@@ -26,7 +26,7 @@ class Column:
 
 
 def _columns(kind: str, *keys: str | Column) -> tuple[Column, ...]:
-    """The columns of these measures; a column in place of a key shows another unit than was measured."""
+    """Return the columns of these measures. A `Column` instead of a key changes the unit."""
     return tuple(key if isinstance(key, Column) else _column(kind, key) for key in keys)
 
 
@@ -45,7 +45,7 @@ FLOW = _columns(
     "fast_recoveries",
     "completion_s",
 )
-# What a multipath connection has beside them.
+# The extra columns of a multipath connection.
 CONNECTION = _columns(
     "connection",
     "reassembly_delay_ms",
@@ -53,7 +53,7 @@ CONNECTION = _columns(
     _column("connection", "receive_limited", "%", 100),
     "reinjected_packets",
 )
-# What a page has room for beside them.
+# The extra columns for which a report has room.
 FLOW_MORE = _columns("flow", "rtt_min_ms", "cwnd_mean_segments", "convergence_s")
 GROUP = _columns(
     "group",
@@ -76,7 +76,7 @@ LINK = _columns(
     "queue_delay_p95_ms",
 )
 CHANGE = _columns("change", "recovery_s")
-# All flows and groups together, and the queue of one link.
+# The totals: all flows and groups together, and the queue of one link.
 TOTAL = (
     _column("flow", "goodput_mbps"),
     _column("link", "queue_delay_ms"),
@@ -106,10 +106,10 @@ _ALL = {
 
 
 def titled(key: str) -> Column:
-    """The column of this measure.
+    """Return the column of this measure.
 
-    What no table shows has the heading of its declaration. A recorded series, or a metric of the user's,
-    takes its words and its unit from its name.
+    A measure that no table shows has the heading of its declaration. For a recorded series or a user's
+    metric, the title and the unit come from its name.
     """
     if key in _ALL:
         return _ALL[key]

@@ -25,12 +25,12 @@ COLUMNS: dict[str, Sequence[Column]] = {
     "link": columns.LINK,
 }
 
-# More flows than this are left to the files.
+# With more flows than this, single flows are only in the files.
 MAX_FLOWS = 6
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print each subject with each algorithm, and the paired differences to the first."""
+    """Print the measures of each algorithm, and the paired differences to the first algorithm."""
     head = f"{comparison.name}: {', '.join(comparison.labels)} over {counted(len(comparison.seeds), 'seed')}"
     console.print(head, markup=False, soft_wrap=True)
     console.print(explanation(comparison), markup=False)
@@ -45,24 +45,24 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def explanation(comparison: Comparison) -> str:
-    """What the rows are."""
+    """Return the explanation of the rows."""
     base = comparison.labels[0]
     if len(comparison.seeds) == 1:
-        return f"A row with a minus is a difference to {base}. One seed only, so no intervals."
+        return f"A row with a minus shows the difference from {base}. One seed only, so no intervals."
     return (
-        f"Mean ± half-width of the 95 % interval. A row with a minus is a difference to {base}, paired "
-        "by seed."
+        "Mean ± half-width of the 95 % interval. "
+        f"A row with a minus shows the difference from {base}, paired by seed."
     )
 
 
 def blocks(comparison: Comparison, max_flows: int) -> list[Block]:
-    """One table a subject: its rows are the algorithms, each followed by its difference to the first."""
+    """Return one table per subject. Its rows are the algorithms, each with its difference from the first."""
     shown = comparison.tables_of_few(max_flows)
-    return [_block(comparison, table) for table in shown if _is_telling(table)]
+    return [_block(comparison, table) for table in shown if _is_relevant(table)]
 
 
 def harm_blocks(comparison: Comparison) -> list[Block]:
-    """What each flow that stayed as it was suffered from the others' algorithms; of many the mean."""
+    """Return the harm that the algorithms did to each of the other flows; for many flows, the mean."""
     harm = comparison.harm if len(comparison.harm) <= MANY else comparison.mean_harm
     return [
         Block(
@@ -73,17 +73,17 @@ def harm_blocks(comparison: Comparison) -> list[Block]:
 
 
 def notes(comparison: Comparison) -> Iterator[str]:
-    """What else a reader of the tables must know."""
+    """Return notes for the reader of the tables."""
     if comparison.link is not None:
-        yield f"The queue of all flows is that of link {comparison.link}."
+        yield f"The table of all flows shows the queue of link {comparison.link}."
     if comparison.harm:
         yield (
-            "Harm: the part of its goodput that a flow loses against a run without the rivals, or of its RTT "
-            "that they add (Ware et al. 2019)."
+            "Harm (Ware et al. 2019), compared with a run without the rivals: the share of its goodput that "
+            "a flow loses to them, and the share of its RTT that they add."
         )
 
 
-def _is_telling(table: Compared) -> bool:
+def _is_relevant(table: Compared) -> bool:
     return table.kind != "link" or not table.name.endswith((".access", ".back"))
 
 

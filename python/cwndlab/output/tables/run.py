@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from cwndlab.results.result import Result
     from cwndlab.results.summary import Summary
 
-# How a quantile is called in a table.
+# The labels of the quantiles.
 SPREAD = {"p05": " 5 %", "median": " median", "p95": " 95 %"}
 
 
 def print_result(console: Console, result: Result) -> None:
-    """Print what was measured, as wide as the console allows."""
+    """Print the tables of a run, fitted to the width of the console."""
     console.print(f"{result.name}: {repeats(result)}", markup=False, soft_wrap=True)
     console.print()
     shown = blocks(result)
@@ -38,7 +38,7 @@ def print_result(console: Console, result: Result) -> None:
 
 
 def blocks(result: Result) -> list[Block]:
-    """Flows, multipath connections, groups, links and changes, each with the columns that have a value."""
+    """Return the tables of flows, multipath connections, groups, links and changes, without empty columns."""
     summary, seeds = result.summary, len(result.runs)
     tables = (
         Block(("flow", "cc"), flow_rows(result), columns.FLOW, seeds),
@@ -51,19 +51,19 @@ def blocks(result: Result) -> list[Block]:
 
 
 def flow_rows(result: Result) -> list[Row]:
-    """One row a flow; of very many, a few for each algorithm, and the flows that got least."""
+    """Return one row per flow; for very many flows, a few rows per algorithm and the slowest flows."""
     return component_rows(_flows(result))
 
 
 def connection_rows(summary: Summary) -> list[Row]:
-    """One row a multipath connection; of very many, none."""
+    """Return one row per multipath connection; for very many connections, none."""
     if not 0 < summary.connections <= MANY:
         return []
     return component_rows((flow for flow in summary.flows if flow.subflows), with_cc=False)
 
 
 def component_rows(components: Iterable[Component], *, with_cc: bool = True) -> list[Row]:
-    """One row a component: its name, its algorithm, and its measures."""
+    """Return one row per component: its name, its algorithm, and its measures."""
     return [
         Row(
             (component.name + (" !" if component.degraded else ""), *[component.cc or ""] * with_cc),
@@ -74,7 +74,7 @@ def component_rows(components: Iterable[Component], *, with_cc: bool = True) -> 
 
 
 def repeats(result: Result) -> str:
-    """Over how many seeds a result is, and what its intervals are."""
+    """Return the number of seeds of a result, and the kind of its intervals."""
     count = len(result.runs)
     if count == 1:
         return f"seed {result.seeds[0]} only, so no intervals"
@@ -84,7 +84,7 @@ def repeats(result: Result) -> str:
 
 
 def notes(result: Result) -> Iterator[str]:
-    """What else a reader of the tables must know."""
+    """Return notes for the reader of the tables."""
     summary = result.summary
     if summary.jain.mean is not None:
         over_time = f"; in windows of 1 s {with_interval(summary.jain_over_time)}"
@@ -94,20 +94,20 @@ def notes(result: Result) -> Iterator[str]:
         )
     if summary.flow_count > MANY:
         yield (
-            f"{summary.flow_count} flows: averages and quantiles of each algorithm, each column by itself; "
-            "then those with the least goodput. All are in runs.parquet and runs.csv."
+            f"{summary.flow_count} flows: averages and quantiles of each algorithm (each column by itself), "
+            "then the flows with the lowest goodput. All flows are in runs.parquet and runs.csv."
         )
     if summary.degraded:
-        yield "! degraded: the transport could not serve all that this algorithm needs"
+        yield "! degraded: the transport does not support everything that this algorithm needs"
     if len(result.runs) > 1 and not summary.deterministic:
         yield f"Seeds differ in {varying(result.scenario.resolved, result.scenario.engine)}."
-    telling = _telling_links(summary)
-    quiet = len(summary.links) - len(telling)
+    relevant = _relevant_links(summary)
+    quiet = len(summary.links) - len(relevant)
     if quiet:
-        yield f"{counted(quiet, 'access or return link')} without drop or loss: in the files only."
-    hidden = len(telling) - len(_shown_links(summary))
+        yield f"Only in the files: {counted(quiet, 'access or return link')} without drops or losses."
+    hidden = len(relevant) - len(_shown_links(summary))
     if hidden:
-        yield f"{counted(hidden, 'more access or return link')} with drops or losses: in the files only."
+        yield f"Only in the files: {counted(hidden, 'more access or return link')} with drops or losses."
 
 
 def _flows(result: Result) -> list[Component]:
@@ -127,22 +127,22 @@ def _indented(subflows: Sequence[Component]) -> list[Component]:
     return [Component(f" {flow.name}", flow.cc, flow.degraded, flow.measures) for flow in subflows]
 
 
-def _telling_links(summary: Summary) -> list[Component]:
-    return [link for link in summary.links if _is_telling(link)]
+def _relevant_links(summary: Summary) -> list[Component]:
+    return [link for link in summary.links if _is_relevant(link)]
 
 
 def _shown_links(summary: Summary) -> list[Component]:
-    """Those that tell something; of very many access links of flows those with the most drops and losses."""
-    telling = _telling_links(summary)
-    own = [link for link in telling if is_of_a_flow(link.name)]
+    """Return the relevant links; of very many access links, those with the most drops and losses."""
+    relevant = _relevant_links(summary)
+    own = [link for link in relevant if is_of_a_flow(link.name)]
     if len(own) <= MANY:
-        return telling
+        return relevant
     worst = {link.name for link in sorted(own, key=_missing_packets, reverse=True)[:LEAST]}
-    return [link for link in telling if link.name in worst or not is_of_a_flow(link.name)]
+    return [link for link in relevant if link.name in worst or not is_of_a_flow(link.name)]
 
 
-def _is_telling(link: Component) -> bool:
-    """Whether a link is one of the scenario's own, or an access or return link where something happened."""
+def _is_relevant(link: Component) -> bool:
+    """Whether a link is one of the scenario's own, or an access or return link with drops or losses."""
     return not link.name.endswith((".access", ".back")) or _missing_packets(link) > 0
 
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from cwndlab.results.sweep import Sweep
 
-# Longer tables are left to the files, but for their efficient points.
+# Of longer tables, only the efficient points are printed.
 MAX_POINTS = 100
 
 
 def print_sweep(console: Console, sweep: Sweep) -> None:
-    """Print one row a point; of a large grid only the efficient points."""
+    """Print one row per point; for a large grid, only the efficient points."""
     head = f"{sweep.name}: {counted(len(sweep.points), 'point')}, {counted(len(sweep.seeds), 'seed')}"
     console.print(f"{head}, mean ± half-width of the 95 % interval", markup=False, soft_wrap=True)
     console.print()
@@ -33,7 +33,7 @@ def print_sweep(console: Console, sweep: Sweep) -> None:
 
 
 def block(sweep: Sweep, *, only_efficient: bool = False) -> Block:
-    """All points, or the efficient ones; a star marks these."""
+    """Return the table of all points or only the efficient ones. A star marks the efficient points."""
     rows = [
         Row((*settings.values(), "*" if efficient else ""), total.measures, anchor=anchor(index))
         for index, ((settings, _), total, efficient) in enumerate(
@@ -46,14 +46,14 @@ def block(sweep: Sweep, *, only_efficient: bool = False) -> Block:
 
 
 def anchor(index: int) -> str:
-    """What the report calls a point."""
+    """Return the anchor of a point in the report."""
     return f"point-{index + 1}"
 
 
 def notes(sweep: Sweep) -> Iterator[str]:
-    """What else a reader of the table must know."""
+    """Return notes for the reader of the table."""
     if sweep.link is not None:
-        yield f"The queue is that of link {sweep.link}."
-    yield "* no other point has as much goodput with as little queueing delay (by the means)."
+        yield f"The table shows the queue of link {sweep.link}."
+    yield "* no other point has at least this goodput with at most this queueing delay (by the means)."
     if len(sweep.points) > MAX_POINTS:
-        yield f"Only these are shown; all {len(sweep.points)} points are in the files."
+        yield f"Only these points are shown; all {len(sweep.points)} are in the files."

@@ -1,1 +1,1 @@
-"""What a paper has: experiments, numbers, claims, figures, and the cells that they need."""
+"""The contents of a paper: experiments, numbers, claims, figures, and the cells that they need."""

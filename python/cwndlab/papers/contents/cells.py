@@ -1,4 +1,4 @@
-"""The cells of a paper: each experiment with each of its variants, as a scenario that can be run."""
+"""The cells of a paper: each experiment with each of its variants, as a scenario."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ QUICK_S = 60
 
 @dataclass(frozen=True)
 class Cell:
-    """One experiment with one variant; `missing` is the reason why it cannot be run.
+    """One experiment with one variant. `missing` is the reason why it cannot be run.
 
-    `is_cut` says that `--quick` made it shorter than the paper's.
+    `is_cut` is set if `--quick` made it shorter than the paper's experiment.
     """
 
     experiment: Experiment
@@ -36,18 +36,18 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """How expressions name it from other experiments."""
+        """The name of the cell in expressions of other experiments."""
         return f"{self.experiment.id}/{self.variant.label}"
 
     @property
     def marks(self) -> list[str]:
-        """What a reader must know of the variant wherever it is shown."""
+        """The notes that accompany the variant wherever it is shown."""
         marks = ["control"] * self.variant.control
         return [*marks, f"fitted: {self.variant.fitted}"] if self.variant.fitted else marks
 
     @property
     def title(self) -> str:
-        """The variant's label with its marks, and that it was cut."""
+        """The variant's label with its marks, and whether it was cut."""
         marks = [*self.marks, *[f"cut to {QUICK_S} s"] * self.is_cut]
         return f"{self.variant.label} ({', '.join(marks)})" if marks else self.variant.label
 
@@ -59,9 +59,9 @@ def cells(
     quick: bool = False,
     only: Container[str] | None = None,
 ) -> dict[str, Cell]:
-    """Every cell of a paper by its key, or `only` some, under its defaults or an alternative.
+    """Return the cells of a paper by their keys, under its defaults or an alternative.
 
-    A cell that is left out may have settings that the alternative does not suit.
+    `only` selects some cells: an alternative may not fit the settings of the others.
 
     Raises `PaperError` if scenarios of the paper have mistakes.
     """
@@ -80,7 +80,7 @@ def known_cells(
     quick: bool = False,
     only: Container[str] | None = None,
 ) -> dict[str, Cell]:
-    """The same, with mistakes added to a list; a cell whose scenario has one cannot be run."""
+    """Return the cells and add mistakes to a list. A cell with a mistake in its scenario cannot be run."""
     found = {}
     for experiment in paper.experiments:
         for variant in experiment.variants:
@@ -97,7 +97,7 @@ def known_cells(
 
 
 def _scenario_mistakes(error: InputError, source: Place) -> Iterator[Mistake]:
-    """The mistakes of a scenario at their lines, or where the paper sets the key."""
+    """Return the mistakes of a scenario with their lines, or with the place where the paper sets the key."""
     if not isinstance(error, ScenarioError):
         yield Mistake(source, str(error))
         return
@@ -109,7 +109,7 @@ def _scenario_mistakes(error: InputError, source: Place) -> Iterator[Mistake]:
 
 
 def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
-    """What an alternative changes in a cell."""
+    """Return the settings that an alternative changes in a cell."""
     if alternative is None or (alternative.only and experiment.id not in alternative.only):
         return {}
     if not alternative.algorithms:
@@ -119,7 +119,7 @@ def _changes(alternative: Alternative | None, experiment: Experiment, variant: V
 
 
 def algorithms(cell: Cell) -> list[str]:
-    """The algorithms that the paper sets in a cell."""
+    """Return the algorithms that the paper sets in a cell."""
     return [name for _, name in _users(_settings(cell.experiment, cell.variant))]
 
 
@@ -145,11 +145,11 @@ def _unknown_algorithms(overrides: Mapping[str, str]) -> Iterator[str]:
     for _, name in _users(overrides):
         # `uncoupled:cubic` runs `cubic`.
         if name.removeprefix(catalogue.UNCOUPLED) not in _algorithms(in_use()):
-            yield f"needs the algorithm {name.removeprefix(catalogue.UNCOUPLED)}, which is not there yet"
+            yield f"needs the algorithm {name.removeprefix(catalogue.UNCOUPLED)}, which is not implemented"
 
 
 def _users(overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The keys that set an algorithm, with its name."""
+    """Return the keys that set an algorithm, with its name."""
     for key, value in overrides.items():
         name = _algorithm(value) if key.split(".")[-1] == "cc" else None
         if name is not None:
@@ -157,7 +157,7 @@ def _users(overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _algorithm(value: str) -> str | None:
-    """The name in `cubic` or `{ name = "cubic", C = 1.2 }`; none in a table without one."""
+    """Return the name in `cubic` or `{ name = "cubic", C = 1.2 }`, or None if a table has no name."""
     try:
         read = tomllib.loads(f"cc = {value}")["cc"]
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""What a paper's folder says of a figure: which quantity, of which cells, over what."""
+"""The definition of a figure in a paper's folder: its quantities, its cells, its axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.language.expression import Expression
     from cwndlab.statistics.estimate import Method, Statistic
 
-# What stands for the setting in the effect of a line over settings.
+# The placeholder of the setting in the effect of a line over settings.
 SETTING = "{at}"
 
 Seeds = Literal["all", "first"]
@@ -21,7 +21,7 @@ Seeds = Literal["all", "first"]
 
 @dataclass(frozen=True)
 class Panel:
-    """A quantity over time: `column` is one of a flow's intervals, or `jain`."""
+    """A quantity over time. `column` is a column of a flow's intervals, or `jain`."""
 
     column: str
     y: str
@@ -31,7 +31,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class FlowLine:
-    """A flow of a cell, as a line over time; a line without a flow is for panels of `jain`."""
+    """A flow of a cell, as a line over time. A line without a flow belongs to panels of `jain`."""
 
     label: str
     cell: str
@@ -44,7 +44,7 @@ class TimeFigure:
     """Flows of cells over time, one panel above the other.
 
     A line is the mean over the seeds with its interval, or with `seeds = "first"` the first seed alone.
-    With `mean_s` values are means over so many seconds.
+    With `mean_s`, values are means over `mean_s` seconds.
     """
 
     id: str
@@ -58,7 +58,7 @@ class TimeFigure:
 
 @dataclass(frozen=True)
 class EffectLine:
-    """An effect at each setting, in whose text the setting's name stood for `{at}`."""
+    """An effect at each setting. In its text, the name of the setting has replaced `{at}`."""
 
     label: str
     effects: tuple[Expression, ...]
@@ -68,7 +68,7 @@ class EffectLine:
 class SettingFigure:
     """Effects over the settings `at`, named along the axis `x`, with their intervals.
 
-    The paper's numbers of the same effects stand beside them.
+    The paper's numbers for the same effects are drawn with them.
     """
 
     id: str

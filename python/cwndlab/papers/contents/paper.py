@@ -1,4 +1,4 @@
-"""What a paper's folder says: experiments, numbers, claims, what is left open, errata."""
+"""The definition of a paper in its folder: experiments, numbers, claims, open points, errata."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Settings = dict[str, str]
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run an experiment; a `control` is ours, not the paper's.
+    """One way to run an experiment. A `control` is ours, not the paper's.
 
-    `fitted` says, in words, which value was fitted to the paper.
+    `fitted` describes which value was fitted to the paper.
     """
 
     label: str
@@ -35,9 +35,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the paper, and the scenario file that is it.
+    """An experiment of the paper, and its scenario file.
 
-    `unavailable` says why the scenario cannot be read yet.
+    `unavailable` is the reason why the scenario cannot be read yet.
     """
 
     id: str
@@ -51,10 +51,10 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another answer to what a paper leaves open; `unavailable` says why it cannot be tried yet.
+    """Another answer to an open point of a paper. `unavailable` is the reason why it cannot be tried yet.
 
-    It changes every experiment, or `only` those of these ids. With `algorithms`, `set` are parameters of
-    these algorithms, which change wherever a variant uses one.
+    It changes every experiment, or `only` those with these ids. With `algorithms`, `set` holds parameters of
+    these algorithms, and changes every variant that uses one of them.
     """
 
     label: str
@@ -67,7 +67,10 @@ class Alternative:
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """What a paper leaves open, the default taken and why; the `telling` one is shown by default."""
+    """A point that a paper leaves open, our default and its reason.
+
+    `cwndlab reproduce` varies the `telling` point; the others only with `--full`.
+    """
 
     id: str
     point: str
@@ -87,9 +90,9 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Target:
-    """A number that the paper reports; a `setting` is one of its inputs.
+    """A number that the paper reports. A `setting` is one of its inputs.
 
-    `effect` gives the same quantity here; `key` is that of the scenario that holds the setting.
+    `effect` computes the same quantity here. `key` is the scenario's key that holds the setting.
     """
 
     id: str
@@ -116,7 +119,7 @@ class Target:
 
 
 class Expect(StrEnum):
-    """What a claim says of its effect."""
+    """The direction or range that a claim expects of its effect."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -128,7 +131,7 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """A testable part of a claim: an effect for each seed, and what is expected of it.
+    """A testable part of a claim: an effect for each seed, and its expected range.
 
     `paper` is the effect that the paper reports. `margin` belongs to `same`, `value` to `at least` and `at
     most`, `low` and `high` to `between`.
@@ -152,7 +155,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper claims, in one sentence, and the parts that must all hold."""
+    """A claim of a paper in one sentence, and its parts, which must all hold."""
 
     id: str
     text: str
@@ -162,7 +165,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper; `findings` are statements of ours about it, tested as its claims are."""
+    """A paper. `findings` are our own statements about it, tested like its claims."""
 
     folder: Path
     id: str
@@ -180,5 +183,5 @@ class Paper:
     figures: tuple[PaperFigure, ...] = ()
 
     def experiment(self, name: str) -> Experiment | None:
-        """The experiment of this id."""
+        """Return the experiment with this id."""
         return next((each for each in self.experiments if each.id == name), None)

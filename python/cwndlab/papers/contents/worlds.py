@@ -1,4 +1,4 @@
-"""The answers to what a paper leaves open: its defaults, and one alternative at a time."""
+"""Worlds: a paper with the defaults for its open points, or with one alternative."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from cwndlab.papers.contents.paper import Alternative, Claim, OpenPoint, Paper
     from cwndlab.scenarios.scenario import Scenario
 
-# Seeds of secondary cells: the alternatives of the most telling point, and the cells that nothing
-# reads. They are the first ones of all, so that whatever is compared has met the same chance.
-TELLING_SEEDS = 5
+# The number of seeds for secondary cells: the alternatives of the most telling point, and unused cells. The
+# first seeds are taken, so that compared cells share their random numbers.
+SECONDARY_SEEDS = 5
 
 
 @dataclass(frozen=True)
 class World:
-    """The cells to run under one answer, and with which seeds; the defaults have no point.
+    """The cells to run under the defaults or one alternative, and their seeds. The defaults have no point.
 
-    `unread` are the cells that nothing reads, which have few seeds. `missing` is the reason why an
-    alternative cannot be tried.
+    `unread` holds the unused cells, which get few seeds. `missing` is the reason why an alternative cannot be
+    tried.
     """
 
     paper: Paper
@@ -39,7 +39,7 @@ class World:
 
     @property
     def option(self) -> str:
-        """The open point that is answered otherwise; empty for the defaults."""
+        """The open point with another answer; empty for the defaults."""
         return self.point.id if self.point else ""
 
     @property
@@ -54,23 +54,24 @@ class World:
 
     @property
     def jobs(self) -> list[tuple[Scenario, Sequence[int]]]:
-        """Their scenarios, with the seeds of each."""
+        """The scenarios of the runnable cells, with the seeds of each."""
         return [(cell.scenario, self.seeds_of(cell.key)) for cell in self.runnable if cell.scenario]
 
     @property
     def run_count(self) -> int:
-        """How many runs all of them have."""
+        """The number of runs of all cells."""
         return sum(len(seeds) for _, seeds in self.jobs)
 
     def seeds_of(self, key: str) -> Sequence[int]:
-        """The seeds of one cell."""
-        return self.seeds[:TELLING_SEEDS] if key in self.unread else self.seeds
+        """Return the seeds of one cell."""
+        return self.seeds[:SECONDARY_SEEDS] if key in self.unread else self.seeds
 
 
 def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[World]:
-    """The defaults, then alternatives: those of the most telling point with few seeds, or all if `full`.
+    """Return the world of the defaults, then those of the alternatives.
 
-    Cells that nothing reads have few seeds under the defaults, too; all if `full`, and none if `quick`.
+    By default, the most telling point is varied with few seeds, and unused cells get few seeds, too. `full`
+    varies all points and runs all cells with all seeds. `quick` varies no point and leaves out unused cells.
     """
     read = read_cells(paper)
     if quick:
@@ -78,7 +79,7 @@ def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: boo
     known = cells(paper)
     defaults = World(paper, seeds, known, unread=() if full else known.keys() - read)
     shown = [point for point in paper.open_points if full or point.telling]
-    fewer = seeds if full else seeds[:TELLING_SEEDS]
+    fewer = seeds if full else seeds[:SECONDARY_SEEDS]
     return [
         defaults,
         *(_alternative(paper, fewer, point, each) for point in shown for each in point.alternatives),
@@ -86,19 +87,19 @@ def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: boo
 
 
 def read_cells(paper: Paper) -> set[str]:
-    """The cells that anything needs: the paper's claims and numbers, our findings, or a figure."""
+    """Return the cells in use: by the paper's claims and numbers, by our findings, or by a figure."""
     drawn = (key for figure in paper.figures for key in figure_cells(figure))
-    return {*told_cells(paper), *_cells_of(paper.findings), *drawn}
+    return {*claimed_cells(paper), *_cells_of(paper.findings), *drawn}
 
 
-def told_cells(paper: Paper) -> set[str]:
-    """The cells that the paper's claims and numbers need."""
+def claimed_cells(paper: Paper) -> set[str]:
+    """Return the cells that the paper's claims and numbers need."""
     numbers = {key for target in paper.targets if target.effect for key in target.effect.cells}
     return _cells_of(paper.claims) | numbers
 
 
 def figure_cells(figure: PaperFigure) -> list[str]:
-    """The keys of the cells that a figure shows."""
+    """Return the keys of the cells that a figure shows."""
     if isinstance(figure, TimeFigure):
         return [line.cell for line in figure.lines]
     return [key for line in figure.lines for effect in line.effects for key in effect.cells]
@@ -112,4 +113,4 @@ def _cells_of(statements: Sequence[Claim]) -> set[str]:
 def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:
     if each.unavailable is not None:
         return World(paper, seeds, {}, point, each, each.unavailable)
-    return World(paper, seeds, cells(paper, each, only=told_cells(paper)), point, each)
+    return World(paper, seeds, cells(paper, each, only=claimed_cells(paper)), point, each)

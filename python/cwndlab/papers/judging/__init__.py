@@ -1,1 +1,1 @@
-"""From the runs of a paper's cells to verdicts."""
+"""Computes verdicts from the runs of a paper's cells."""

@@ -1,4 +1,4 @@
-"""How close a world comes to the numbers that a paper reports: which of its open answers explains them."""
+"""The distance of each world from the numbers of a paper, which shows the answer that explains them best."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Closeness:
     """The rows that were measured in a world, and the root mean square of ours minus the paper's, in `unit`.
 
-    Only the plain quantities of the most frequent unit count: a difference would count its parts twice.
+    Only plain quantities of the most frequent unit count, because a difference would count its parts twice.
     """
 
     world: World
@@ -28,7 +28,7 @@ class Closeness:
 
 
 def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
-    """The closeness of each world in which anything was measured, over the rows that all of them have."""
+    """Return the closeness of each world with measured rows, over the rows that all of them share."""
     measured = [(each.world, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated]
     known = [(world, rows) for world, rows in measured if rows]
     if not known:

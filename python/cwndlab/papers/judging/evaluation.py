@@ -1,4 +1,4 @@
-"""The numbers and claims of a paper, from the runs of its cells."""
+"""Evaluates the numbers and claims of a paper from the runs of its cells."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class JudgedClaim:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the whole."""
+        """The verdict of the whole claim."""
         return claim_verdict(self.parts)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number of the paper and ours; or the reason why there is none."""
+    """A number of the paper and ours, or the reason why ours is missing."""
 
     target: Target
     ours: Estimate | None
@@ -50,7 +50,7 @@ class Evaluated:
     results: dict[str, Result]
 
     def condense(self) -> None:
-        """Judge, then forget of the runs what is not needed any more: thousands of them fill the memory."""
+        """Judge, then drop the details of the runs: those of thousands of runs would fill the memory."""
         _ = self.claims, self.rows
         for key, result in self.results.items():
             runs = [run.measures_only() for run in result.runs]
@@ -58,12 +58,12 @@ class Evaluated:
 
     @cached_property
     def claims(self) -> list[JudgedClaim]:
-        """Every claim of the paper with its verdict; those of one paper are corrected together."""
+        """Every claim of the paper with its verdict. Holm's correction is over all of them."""
         return self._judged(self.world.paper.claims)
 
     @cached_property
     def findings(self) -> list[JudgedClaim]:
-        """Our statements about the paper with their verdicts, corrected together."""
+        """Our statements about the paper with their verdicts. Holm's correction is over all of them."""
         return self._judged(self.world.paper.findings)
 
     def _judged(self, claims: Sequence[Claim]) -> list[JudgedClaim]:
@@ -73,7 +73,7 @@ class Evaluated:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Every measured number of the paper beside ours."""
+        """Every measured number of the paper, and ours."""
         return [self._row(target) for target in self.world.paper.targets if target.kind == "measured"]
 
     def _row(self, target: Target) -> Row:
@@ -95,7 +95,7 @@ class Evaluated:
         return Examined(part, estimate(values, part.interval, part.statistic))
 
     def values(self, effect: Expression) -> list[float]:
-        """The effect in each seed; raises `NoValueError` if a cell, a seed or a value is missing."""
+        """Return the effect in each seed. Raises `NoValueError` if a cell, a seed or a value is missing."""
         runs = {key: self.runs(key) for key in effect.cells}
         return [
             effect.evaluate({key: by_seed[seed] for key, by_seed in runs.items()})
@@ -103,10 +103,10 @@ class Evaluated:
         ]
 
     def runs(self, key: str) -> dict[int, SeedRun]:
-        """The runs of a cell by their seeds: all that were asked for, or none."""
+        """Return the runs of a cell by seed. Raises `NoValueError` if any is missing."""
         cell = self.world.cells.get(key)
         if cell is None:
-            raise NoValueError(f"there is no cell {key}")
+            raise NoValueError(f"no such cell: {key}")
         if cell.missing is not None:
             raise NoValueError(cell.missing)
         runs = {run.seed: run for run in self.results[key].runs} if key in self.results else {}

@@ -1,4 +1,4 @@
-"""What the figures of a paper show, from the runs of its cells."""
+"""Computes the values of a paper's figures from the runs of its cells."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Column
     from cwndlab.results.seed_run import SeedRun
 
-# A screen and a page show no more points than this in a line over time; what has more is shown in means.
+# The most points of a line that a screen or a page can show. Longer lines are shown as means.
 MOST_POINTS = 1000
 
 
-# Jain's index has one value a second.
+# Jain's index has one value per second.
 JAIN_WINDOW_S = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A quantity at the ends of intervals, one row a seed; NaN where it has no value."""
+    """A quantity at the ends of intervals, one row per seed, with NaN for missing values."""
 
     label: str
     time_s: Column
@@ -53,7 +53,7 @@ class DrawnPanel:
 
 @dataclass(frozen=True)
 class DrawnTime:
-    """A figure over time, in means of `mean_s`; `missing` says which lines are not there, and why."""
+    """A figure over time, as means over `mean_s`. `missing` lists the missing lines with their reasons."""
 
     figure: TimeFigure
     title: str
@@ -64,7 +64,7 @@ class DrawnTime:
 
 @dataclass(frozen=True)
 class DrawnLine:
-    """At each setting the effect, if there is one, and the numbers that the paper has for it."""
+    """At each setting, the effect if it has a value, and the paper's numbers for it."""
 
     label: str
     estimates: list[Estimate | None]
@@ -73,7 +73,7 @@ class DrawnLine:
 
 @dataclass(frozen=True)
 class DrawnSettings:
-    """A figure over settings; `missing` says which values are not there, and why."""
+    """A figure over settings. `missing` lists the missing values with their reasons."""
 
     figure: SettingFigure
     title: str
@@ -85,7 +85,7 @@ Drawn = DrawnTime | DrawnSettings
 
 
 def drawn_figures(evaluated: Evaluated) -> list[Drawn]:
-    """Every figure of the paper, under these results."""
+    """Return every figure of the paper, drawn from these results."""
     return [
         _over_time(figure, evaluated) if isinstance(figure, TimeFigure) else _over_settings(figure, evaluated)
         for figure in evaluated.world.paper.figures
@@ -103,7 +103,7 @@ def _over_time(figure: TimeFigure, evaluated: Evaluated) -> DrawnTime:
     panels = []
     for panel in figure.panels:
         curves, reasons = _curves(figure, panel, found, evaluated)
-        # What one algorithm tells of itself, others need not; but somebody must.
+        # A probe of one algorithm may be missing in others, but at least one must have it.
         missing += [] if curves else reasons
         panels.append(DrawnPanel(panel, curves))
     mean_s = _mean_s(figure, panels)
@@ -136,7 +136,7 @@ def _curves(
 
 
 def _mean_s(figure: TimeFigure, panels: Sequence[DrawnPanel]) -> float:
-    """The length of the means: what was asked for, or more if some curves have too many points."""
+    """Return the length of the means: that of the figure, or more if some curves have too many points."""
     curves = [curve for panel in panels for curve in panel.curves]
     longest = max((_interval(each) * -(-len(each.time_s) // MOST_POINTS) for each in curves), default=0.0)
     has_jain = any(panel.column == JAIN for panel in figure.panels)
@@ -148,7 +148,7 @@ def _interval(curve: Curve) -> float:
 
 
 def _averaged(curve: Curve, mean_s: float) -> Curve:
-    """Means of the values in consecutive blocks of about `mean_s`; a shorter rest is left out."""
+    """Return means of the values in consecutive blocks of about `mean_s`. A shorter rest is left out."""
     width = max(1, round(mean_s / _interval(curve)))
     whole = len(curve.time_s) // width * width
     blocks = curve.values[:, :whole].reshape(len(curve.values), -1, width)
@@ -179,7 +179,7 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
 
 
 def _printed(evaluated: Evaluated) -> dict[Node, list[float]]:
-    """The paper's numbers by the expressions of the same quantities; it may have two that contradict."""
+    """Return the paper's numbers by their expressions. Two numbers of one expression may contradict."""
     known: dict[Node, list[float]] = {}
     for target in evaluated.world.paper.targets:
         if target.effect is not None and target.number is not None:
@@ -188,13 +188,13 @@ def _printed(evaluated: Evaluated) -> dict[Node, list[float]]:
 
 
 def _title(figure: PaperFigure, keys: Sequence[str], evaluated: Evaluated) -> str:
-    """The figure's title, with its place in the paper; runs that were cut are not the paper's."""
+    """Return the figure's title, with its place in the paper, and whether runs were cut."""
     cut = any(cell.is_cut for cell in _cells(keys, evaluated))
     return f"{figure.title} ({figure.paper}{f', cut to {QUICK_S} s' if cut else ''})"
 
 
 def _marked(label: str, keys: Sequence[str], evaluated: Evaluated) -> str:
-    """The label, with what a reader must know of its cells wherever they are shown."""
+    """Return the label with the marks of its cells."""
     marks = dict.fromkeys(mark for cell in _cells(keys, evaluated) for mark in cell.marks)
     return f"{label} ({', '.join(marks)})" if marks else label
 

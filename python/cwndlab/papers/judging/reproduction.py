@@ -1,4 +1,4 @@
-"""Papers, run again: plan, run, judge."""
+"""Reproduces papers: plans, runs and judges their experiments."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class PaperReproduction:
-    """One paper with its defaults, and its alternatives."""
+    """One paper under its defaults and its alternatives."""
 
     defaults: Evaluated
     alternatives: list[Evaluated]
@@ -61,12 +61,12 @@ class PaperReproduction:
 
     @property
     def rows(self) -> list[Row]:
-        """The paper's numbers beside ours, under the defaults."""
+        """The paper's numbers and ours, under the defaults."""
         return self.defaults.rows
 
     @cached_property
     def figures(self) -> list[Drawn]:
-        """What the paper's figures show, under the defaults."""
+        """The values of the paper's figures, under the defaults."""
         from cwndlab.papers.judging.figure_values import drawn_figures
 
         return drawn_figures(self.defaults)
@@ -79,7 +79,7 @@ class PaperReproduction:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All papers that were asked for."""
+    """All requested papers."""
 
     papers: list[PaperReproduction]
     seeds: Sequence[int]
@@ -101,7 +101,7 @@ class Reproduction:
         return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
 
     def to_json(self) -> dict[str, Any]:
-        """The document that `cwndlab reproduce --json` prints."""
+        """Return the document that `cwndlab reproduce --json` prints."""
         return {
             "schema": SCHEMA,
             "seeds": list(self.seeds),
@@ -114,7 +114,7 @@ class Reproduction:
 
 
 def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[World]]:
-    """The worlds of each paper; raises `InputError` if a paper is unknown or has a mistake."""
+    """Return the worlds of each paper. Raises `InputError` if a paper is unknown or has a mistake."""
     papers = [library.read(name) for name in names or library.names()]
     return [worlds(paper, seeds, quick=quick, full=full) for paper in papers]
 
@@ -129,7 +129,7 @@ def reproduce(
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Reproduction:
-    """Run every cell of every world, on all cores, and judge; finished runs are reused."""
+    """Run every cell of every world, on all cores, and judge the papers. Finished runs are reused."""
     course = _Course([world for each in planned for world in each], threads, fresh, watch)
     papers = []
     for each in planned:
@@ -140,7 +140,7 @@ def reproduce(
 
 
 class _Course:
-    """Runs one world after the other; of alternatives only what is told of them is kept."""
+    """Runs one world after the other. Of alternatives, only the judged values are kept."""
 
     def __init__(
         self, all_worlds: Sequence[World], threads: int | None, fresh: bool, watch: Callable[[float], None]
@@ -151,7 +151,7 @@ class _Course:
         self._done = 0.0
 
     def run(self, world: World) -> Evaluated:
-        """Its results, judged if it is an alternative; none after Ctrl-C."""
+        """Run a world; after Ctrl-C, return it without runs. Alternatives are judged at once."""
         if self.interrupted or not world.jobs:
             results = [Result(scenario, [], interrupted=True) for scenario, _ in world.jobs]
         else:
@@ -191,7 +191,7 @@ def _paper_json(paper: PaperReproduction) -> dict[str, Any]:
 
 def _row_json(row: Row) -> dict[str, Any]:
     target = row.target
-    told = {
+    row_json = {
         "id": target.id,
         "experiment": target.experiment,
         "algorithm": target.variant,
@@ -201,7 +201,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "paper": target.number,
         "ours": None if row.ours is None else _estimate_json(row.ours),
     }
-    return told if row.missing is None else {**told, "missing": row.missing}
+    return row_json if row.missing is None else {**row_json, "missing": row.missing}
 
 
 def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _judged_json(judged: JudgedClaim) -> dict[str, Any]:
 
 def _part_json(judged: Judged) -> dict[str, Any]:
     part = judged.part
-    told: dict[str, Any] = {
+    part_json: dict[str, Any] = {
         "text": part.text,
         "experiment": part.experiment,
         "effect": part.effect.text if part.effect else "",
@@ -240,7 +240,7 @@ def _part_json(judged: Judged) -> dict[str, Any]:
         "p_holm": judged.p,
         "verdict": judged.verdict.value,
     }
-    return told if judged.reason is None else {**told, "reason": judged.reason}
+    return part_json if judged.reason is None else {**part_json, "reason": judged.reason}
 
 
 def _estimate_json(known: Estimate) -> dict[str, Any]:

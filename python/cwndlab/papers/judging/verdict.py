@@ -1,6 +1,6 @@
-"""From estimates to verdicts, by fixed rules.
+"""Computes verdicts from estimates, by fixed rules.
 
-`MEANING` says what each is; the strongest that holds is given.
+`MEANING` defines each verdict. The strongest one that holds is taken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIGNIFICANT = 0.05
 
 
 class Verdict(StrEnum):
-    """What becomes of a claim."""
+    """The verdict on a claim."""
 
     REFUTED = "refuted"
     REPRODUCED = "reproduced"
@@ -31,24 +31,25 @@ class Verdict(StrEnum):
 MEANING = {
     Verdict.REPRODUCED: (
         "supported, and the whole interval lies between half and twice the paper's effect, or is narrower "
-        "than that effect and holds it"
+        "than that effect and contains it"
     ),
     Verdict.SUPPORTED: (
-        "the 95 % interval of the effect, paired by seed, lies wholly on the claimed side, and its test "
-        "stays significant after Holm's correction at 0.05 over the claims of the paper (of sameness: both "
-        "tests do)"
+        "the 95 % interval of the effect, paired by seed, lies entirely on the claimed side, and the test is "
+        "significant at 0.05 after Holm's correction over the claims of the paper (for sameness, both "
+        "one-sided tests are)"
     ),
     Verdict.REFUTED: (
-        "the 95 % interval lies wholly outside of what is claimed; no correction and no tolerance hides that"
+        "the 95 % interval lies entirely outside the claim (its direction, bound, margin or range); this is "
+        "not corrected for the number of claims"
     ),
-    Verdict.UNDECIDED: "the rest",
-    Verdict.UNAVAILABLE: "not run, with the reason",
+    Verdict.UNDECIDED: "none of the others",
+    Verdict.UNAVAILABLE: "not run; the evidence gives the reason",
 }
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A part of a claim with its estimate; or the reason why there is none."""
+    """A part of a claim with its estimate, or the reason why there is none."""
 
     part: Part
     estimate: Estimate | None
@@ -57,7 +58,7 @@ class Examined:
 
 @dataclass(frozen=True)
 class Judged:
-    """A part with its verdict; `p` is the p value after Holm's correction."""
+    """A part with its verdict. `p` is the p value after Holm's correction."""
 
     part: Part
     estimate: Estimate | None
@@ -67,7 +68,7 @@ class Judged:
 
 
 def judge(tested: Sequence[Examined]) -> list[Judged]:
-    """Judge the parts of all claims of a paper together: Holm's correction is over all that were tested."""
+    """Judge the parts of all claims of a paper together: Holm's correction is over all tested parts."""
     available = [index for index, each in enumerate(tested) if each.estimate is not None]
     p_values = [p_value(tested[index].part, tested[index].estimate) for index in available]
     adjusted = dict(zip(available, holm(p_values), strict=True))
@@ -75,9 +76,9 @@ def judge(tested: Sequence[Examined]) -> list[Judged]:
 
 
 def claim_verdict(parts: Sequence[Judged]) -> Verdict:
-    """What the parts come to: all must hold, and one that is refuted refutes the claim.
+    """Return the verdict of a claim: all parts must hold, and one refuted part refutes it.
 
-    A claim is reproduced if every part for which the paper has a number is, and one has.
+    A claim is reproduced if the paper has a number for some part, and all such parts are reproduced.
     """
     verdicts = {part.verdict for part in parts}
     for weakest in (Verdict.REFUTED, Verdict.UNAVAILABLE, Verdict.UNDECIDED):
@@ -90,9 +91,10 @@ def claim_verdict(parts: Sequence[Judged]) -> Verdict:
 
 
 def p_value(part: Part, estimate: Estimate | None) -> float:
-    """The p value of the test that the part's expectation calls for.
+    """Return the p value of the test for the part's expectation.
 
-    A direction has a two-sided test, as its interval is two-sided; sameness the larger of two one-sided ones.
+    A direction gets a two-sided test, because its interval is two-sided. Sameness gets the larger p value of
+    two one-sided tests.
     """
     if estimate is None:
         return 1.0
@@ -104,7 +106,7 @@ def p_value(part: Part, estimate: Estimate | None) -> float:
 
 
 def bounds(part: Part) -> tuple[float | None, float | None]:
-    """Between which values the effect must lie; None where there is no bound."""
+    """Return the bounds of the effect, with None for no bound."""
     match part.expect:
         case Expect.POSITIVE:
             return 0.0, None
@@ -128,9 +130,9 @@ def _judge(tested: Examined, p: float | None) -> Judged:
     verdict = _verdict(part, estimate, p)
     reason = None
     if estimate.n < 2:
-        reason = "one seed says nothing about chance"
+        reason = "one seed gives no interval"
     elif verdict is Verdict.UNDECIDED and _lies_inside(part, estimate) and p > SIGNIFICANT:
-        reason = "significant alone, but not after Holm's correction"
+        reason = "significant on its own, but not after Holm's correction"
     return Judged(part, estimate, verdict, p, reason)
 
 
@@ -166,12 +168,12 @@ def _lies_inside(part: Part, estimate: Estimate) -> bool:
 
 
 def _is_strict(part: Part) -> bool:
-    """Whether an effect of exactly nothing contradicts the claim."""
+    """Whether an effect of exactly zero contradicts the claim."""
     return part.expect in (Expect.POSITIVE, Expect.NEGATIVE)
 
 
 def _agrees(part: Part, estimate: Estimate) -> bool:
-    """Whether the interval agrees with the paper's effect d in size."""
+    """Whether the interval agrees with the size of the paper's effect."""
     if part.paper is None or estimate.low is None or estimate.high is None:
         return False
     near, far = sorted((0.5 * part.paper, 2 * part.paper))

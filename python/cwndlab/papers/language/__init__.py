@@ -1,1 +1,1 @@
-"""What a claim may say: quantities, units and expressions."""
+"""The language of claims: quantities, units and expressions."""

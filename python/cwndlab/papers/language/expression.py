@@ -1,6 +1,6 @@
 """Expressions over the cells of a paper, such as `goodput("cubic", "a") - goodput("reno", "a")`.
 
-An expression is a tree of the classes here, made by `parsing`, with every cell named in full: equal
+An expression is a tree of these classes, made by `parsing`. It names every cell in full, so that equal
 expressions have equal trees.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.language.place import Place
     from cwndlab.papers.language.quantity import Literal, Quantity
 
-# What the functions compute with: the run of each cell, by its key.
+# The run of each cell, by its key.
 Runs = Mapping[str, Any]
 
 OPERATORS: dict[str, Callable[[float, float], float]] = {
@@ -29,7 +29,7 @@ OPERATORS: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
     "/": operator.truediv,
 }
-# Functions of numbers, with the least and the most that each takes.
+# Functions of numbers, with the least and the largest number of arguments.
 COMBINE: dict[str, tuple[Callable[..., float], int, int | None]] = {
     "min": (min, 2, None),
     "max": (max, 2, None),
@@ -38,29 +38,29 @@ COMBINE: dict[str, tuple[Callable[..., float], int, int | None]] = {
 
 
 class NoValueError(Exception):
-    """A quantity has no value in this run, for the reason given."""
+    """A quantity has no value in this run. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number as written; it may stand for something with a unit."""
+    """A literal number. It may have a unit that is not written."""
 
     value: float
 
     parts = ()
 
     def evaluate(self, _runs: Runs) -> float:
-        """Itself."""
+        """Return the number."""
         return self.value
 
     def measures(self) -> units.Dimensions:
-        """Anything."""
+        """Return None: the number may have any unit."""
         return None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A quantity of the run of a cell."""
+    """A quantity of a cell's run."""
 
     quantity: Quantity
     cell: str
@@ -69,31 +69,31 @@ class Reading:
     parts = ()
 
     def evaluate(self, runs: Runs) -> float:
-        """Its value in this run."""
+        """Return the value in the cell's run."""
         return self.quantity.compute(runs[self.cell], **dict(self.arguments))
 
     def measures(self) -> units.Dimensions:
-        """What its unit measures."""
+        """Return the dimensions of the quantity's unit."""
         return units.UNITS[self.quantity.unit].dimensions if self.quantity.unit else None
 
 
 @dataclass(frozen=True)
 class Negative:
-    """Minus a part."""
+    """The negation of a part."""
 
     part: Node
 
     @property
     def parts(self) -> tuple[Node, ...]:
-        """The one."""
+        """The negated part."""
         return (self.part,)
 
     def evaluate(self, runs: Runs) -> float:
-        """Its value with the other sign."""
+        """Return the negated value."""
         return -self.part.evaluate(runs)
 
     def measures(self) -> units.Dimensions:
-        """The same as its part."""
+        """Return the dimensions of the part."""
         return self.part.measures()
 
 
@@ -107,40 +107,40 @@ class Binary:
 
     @property
     def parts(self) -> tuple[Node, ...]:
-        """Both sides."""
+        """Both operands."""
         return self.left, self.right
 
     def evaluate(self, runs: Runs) -> float:
-        """The left side first."""
+        """Evaluate the left operand, then the right one."""
         left, right = self.left.evaluate(runs), self.right.evaluate(runs)
         return OPERATORS[self.sign](left, right)
 
     def measures(self) -> units.Dimensions:
-        """What the sides come to; raises `InputError` if they cannot be added."""
+        """Return the dimensions of the result. Raises `InputError` if the operands cannot be added."""
         left, right = self.left.measures(), self.right.measures()
         if self.sign in "+-":
             return _together(left, right, self.sign)
         if isinstance(self.left, Number) and self.sign == "*":
             return right
         if isinstance(self.right, Number) and left is not None:
-            # A number below may be one of the same kind, as a link's rate is below a goodput.
+            # The divisor may have the same unit, as when a goodput is divided by a link's rate.
             return left if self.sign == "*" else left | {units.SHARE}
         return units.product(left, right, 1 if self.sign == "*" else -1)
 
 
 @dataclass(frozen=True)
 class Combined:
-    """The least or the largest of some parts, or what is left without a sign."""
+    """The minimum or maximum of some parts, or the absolute value of one."""
 
     name: str
     parts: tuple[Node, ...]
 
     def evaluate(self, runs: Runs) -> float:
-        """What the function makes of its parts."""
+        """Apply the function to the values of its parts."""
         return COMBINE[self.name][0](*(part.evaluate(runs) for part in self.parts))
 
     def measures(self) -> units.Dimensions:
-        """What all parts measure; raises `InputError` if that is not the same."""
+        """Return the dimensions of all parts. Raises `InputError` if they differ."""
         first, *others = (part.measures() for part in self.parts)
         for other in others:
             first = _together(first, other, self.name)
@@ -153,27 +153,25 @@ Node = Number | Reading | Negative | Binary | Combined
 def _together(left: units.Dimensions, right: units.Dimensions, how: str) -> units.Dimensions:
     both = units.common(left, right)
     if both is not None and not both:
-        raise InputError(
-            f"{units.shown(left)} {how} {units.shown(right)}: these are different kinds of units"
-        )
+        raise InputError(f"{units.shown(left)} {how} {units.shown(right)}: expected units of the same kind")
     return both
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression, as it was written and as a tree, and where it stands."""
+    """A checked expression: its text, its tree, and its place in the file."""
 
     text: str
     tree: Node
     source: Place = field(compare=False)
 
     def readings(self) -> Iterator[Reading]:
-        """Every quantity in it, from left to right."""
+        """Return every quantity in the expression, from left to right."""
         return _readings(self.tree)
 
     @property
     def cells(self) -> list[str]:
-        """The keys of the cells that it reads, each once."""
+        """The keys of the cells that it reads, without repetition."""
         return list(dict.fromkeys(reading.cell for reading in self.readings()))
 
     @property
@@ -182,7 +180,7 @@ class Expression:
         return isinstance(self.tree, Reading)
 
     def evaluate(self, runs: Runs) -> float:
-        """The value; raises `NoValueError` if a quantity has none, or for a division by zero."""
+        """Return the value. Raises `NoValueError` if a quantity has none, or for a division by zero."""
         try:
             return float(self.tree.evaluate(runs))
         except ZeroDivisionError:

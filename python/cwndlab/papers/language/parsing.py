@@ -1,6 +1,6 @@
-"""The texts of expressions, made into trees and checked.
+"""Parses and checks the texts of expressions.
 
-The syntax is Python's, but only numbers, `+ - * /`, functions, and names of effects are obeyed.
+The syntax is Python's, but only numbers, `+ - * /`, functions, and names of effects are allowed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect with a name, which other expressions use; its cells are those of their experiments."""
+    """A named effect that other expressions use. Its cells are those of their experiments."""
 
     text: str
     tree: ast.expr
@@ -45,7 +45,7 @@ Effects = Mapping[str, Effect]
 
 
 def in_full(cell: str, experiment: str) -> str:
-    """The key of a cell: one without an experiment is of this one."""
+    """Return the key of a cell. A cell without an experiment belongs to this one."""
     return cell if "/" in cell else f"{experiment}/{cell}"
 
 
@@ -56,7 +56,7 @@ def parse(
     effects: Effects | None = None,
     source: Place = Place("", 0),  # noqa: B008 (it cannot be changed)
 ) -> Expression:
-    """Check an expression of an experiment; raises `InputError` for anything that is not to be obeyed."""
+    """Parse an expression of an experiment. Raises `InputError` for anything that is not allowed."""
     named = effects or {}
     read = _tree(text)
     tree = _Replaced(named).visit(copy.deepcopy(read))
@@ -66,12 +66,12 @@ def parse(
         )
         made.tree.measures()
     except RecursionError:
-        raise InputError("it is nested too deeply") from None
+        raise InputError("the expression is nested too deeply") from None
     return made
 
 
 def effect(text: str, quantities: Quantities) -> Effect:
-    """Check an effect that gets a name."""
+    """Parse a named effect."""
     parse(text, quantities)
     return Effect(text, _tree(text))
 
@@ -82,11 +82,11 @@ def _tree(text: str) -> ast.expr:
     except SyntaxError as error:
         raise InputError(f"{_short(text)}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
-        raise InputError(f"{_short(text)}: no expression") from None
+        raise InputError(f"expected an expression, found {_short(text)}") from None
 
 
 def _in_words(text: str, read: ast.expr, tree: ast.expr, effects: Effects) -> str:
-    """What is shown: names of effects tell nothing of what is computed."""
+    """Return the text to show, with the expressions of effects instead of their names."""
     if isinstance(read, ast.Name) and read.id in effects:
         return effects[read.id].text
     has_names = any(isinstance(node, ast.Name) and node.id in effects for node in ast.walk(read))
@@ -94,7 +94,7 @@ def _in_words(text: str, read: ast.expr, tree: ast.expr, effects: Effects) -> st
 
 
 class _Replaced(ast.NodeTransformer):
-    """Puts effects in the place of their names."""
+    """Replaces the names of effects by their expressions."""
 
     def __init__(self, effects: Effects) -> None:
         self.effects = effects
@@ -123,7 +123,7 @@ class _Reader:
             return self._call(node, node.func.id)
         if isinstance(node, ast.Name):
             if not self.effects:
-                raise InputError(f"{node.id}: texts stand in quotes, and no effect has this name")
+                raise InputError(f"{node.id}: expected a text in quotes; no effect has this name")
             raise InputError(f"name of an effect: {expected_one_of(self.effects, node.id)}")
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -136,11 +136,11 @@ class _Reader:
         if name not in self.quantities:
             raise InputError(f"function: {expected_one_of([*self.quantities, *COMBINE], name)}")
         quantity = self.quantities[name]
-        given = [_literal(argument) for argument in node.args]
+        by_place = [_literal(argument) for argument in node.args]
         named = {str(keyword.arg or "**"): _literal(keyword.value) for keyword in node.keywords}
-        if not given or not isinstance(given[0], str):
+        if not by_place or not isinstance(by_place[0], str):
             raise InputError(f"{name}: expected {quantity.usage}; the first argument is a cell in quotes")
-        cell, *rest = given
+        cell, *rest = by_place
         try:
             arguments = quantity.bound(rest, named)
         except InputError as error:
@@ -152,7 +152,7 @@ class _Reader:
         count = len(node.args)
         if node.keywords or count < least or (most is not None and count > most):
             wanted = f"{least} or more" if most is None else str(least)
-            raise InputError(f"{name}: expected {wanted} parts, found {count + len(node.keywords)}")
+            raise InputError(f"{name}: expected {wanted} arguments, found {count + len(node.keywords)}")
         return Combined(name, tuple(self.node(argument) for argument in node.args))
 
 
@@ -167,7 +167,7 @@ def _literal(node: ast.expr) -> Literal:
 
 
 def _short(text: str) -> str:
-    """A text that fits into a message."""
+    """Return a text that fits into a message."""
     longest = 60
     shown = repr(text)
     return shown if len(shown) <= longest else f"{shown[:longest]}..."

@@ -1,4 +1,4 @@
-"""Where something stands in the files of a paper, and what is wrong there."""
+"""Places in the files of a paper, and the mistakes found there."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file; `where` names the entry in words, as `claim Q13: part 2: effect`."""
+    """A line of a file. `where` names the entry in words, such as `claim Q13: part 2: effect`."""
 
     file: str
     line: int
     where: str = ""
 
     def inside(self, where: str) -> Place:
-        """The same line, more exactly."""
+        """Return the same line with a more precise `where`."""
         return Place(self.file, self.line, f"{self.where}: {where}" if self.where else where)
 
 
-# A message lists no more names than this.
+# The most names that a message lists.
 MOST_LISTED = 14
 
-# Of what was made elsewhere than from a file.
+# The place of anything that was not read from a file.
 NOWHERE = Place("", 0)
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong at a place."""
+    """A mistake at a place."""
 
     place: Place
     message: str
 
     @property
-    def told(self) -> str:
-        """The message with the entry that it is about."""
+    def text(self) -> str:
+        """The message, after the name of its entry."""
         return f"{self.place.where}: {self.message}" if self.place.where else self.message
 
     def __str__(self) -> str:
-        return f"{self.place.file}:{self.place.line}: {self.told}"
+        return f"{self.place.file}:{self.place.line}: {self.text}"
 
 
 class PaperError(InputError):
@@ -59,7 +59,7 @@ class PaperError(InputError):
 
 
 def expected_one_of(known: Iterable[str], found: str) -> str:
-    """The message for a name that is none of those known."""
+    """Return the message for an unknown name."""
     names = list(dict.fromkeys(known))
     hint = did_you_mean(found, names, "", quote='"')
     return f'expected {_listed(names)}, found "{found}"{hint and f"; {hint}"}'
@@ -67,7 +67,7 @@ def expected_one_of(known: Iterable[str], found: str) -> str:
 
 def _listed(names: list[str]) -> str:
     if not names:
-        return "nothing: there is none"
+        return "no name here"
     listed = ", ".join(f'"{name}"' for name in names[:MOST_LISTED])
     others = f" and {counted(len(names) - MOST_LISTED, 'other')}" if len(names) > MOST_LISTED else ""
     return f"{'one of ' if len(names) > 1 else ''}{listed}{others}"

@@ -1,6 +1,6 @@
-"""The quantities that expressions may name, each of one run: the run of a cell with one seed.
+"""The quantities that expressions may use. Each is computed from one run of a cell.
 
-`start` and `end` cut a window of time in seconds; without them a quantity is that of the whole run.
+`start` and `end` select a time window in seconds. Without them, a quantity covers the whole run.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Column, SeriesTable
     from cwndlab.results.seed_run import SeedRun
 
-# The one column over time that belongs to all flows together.
+# The only column over time that belongs to all flows together.
 JAIN = "jain"
 
-# The window of a mean before an event, and how long and how closely a settled window stays (see `settle`).
+# The length of the mean before an event; the duration and the tolerance of a settled window (see `settle`).
 BEFORE_S = 1.0
 SETTLED_S = 5.0
 SETTLED_SHARE = 0.1
 
 
 def goodput(run: SeedRun, flow: str | None = None, start: float = 0, end: float | None = None) -> float:
-    """Goodput of a flow, a subflow (`multipath/1`) or a group, or of all flows and groups, in Mbit/s."""
+    """Goodput of a flow, a subflow (`multipath/1`) or a group, by default of all, in Mbit/s."""
     if start == 0 and end is None:
         return _sum(run, flow, "goodput_mbps")
     tables = [table for table in run.detail.tables if _counts(table, flow)]
@@ -38,7 +38,7 @@ def goodput(run: SeedRun, flow: str | None = None, start: float = 0, end: float 
 
 
 def throughput(run: SeedRun, flow: str) -> float:
-    """What a flow puts on its first link, with headers and retransmissions, in Mbit/s."""
+    """Rate of a flow on its first link, with headers and retransmissions, in Mbit/s."""
     return _measure(_flow(run, flow), "throughput_mbps")
 
 
@@ -47,12 +47,12 @@ def jain(run: SeedRun, start: float = 0, end: float | None = None) -> float:
     rates = [goodput(run, flow["name"], start, end) for flow in run.outcome["flows"]]
     squares = sum(rate * rate for rate in rates)
     if len(rates) < 2 or squares == 0:
-        raise NoValueError("Jain's index needs two flows that got something")
+        raise NoValueError("Jain's index needs two flows, and some goodput")
     return sum(rates) ** 2 / (len(rates) * squares)
 
 
 def utilisation(run: SeedRun, link: str) -> float:
-    """Bits that a link served over those that it could have, 0 to 1."""
+    """Use of a link, 0 to 1: the bits that it sent, divided by the bits that it could have sent."""
     return _measure(_link(run, link), "utilisation")
 
 
@@ -62,22 +62,22 @@ def lost(run: SeedRun) -> float:
 
 
 def lost_on(run: SeedRun, link: str) -> float:
-    """Packets that a link lost itself: at random or while it was down, not dropped by its queue."""
+    """Packets lost on a link at random or while it was down, without drops of its queue."""
     return _measure(_link(run, link), "lost_packets")
 
 
 def retransmitted(run: SeedRun, flow: str) -> float:
-    """Packets that a flow sent again."""
+    """Packets that a flow retransmitted."""
     return _measure(_flow(run, flow), "retransmitted_packets")
 
 
 def timeouts(run: SeedRun, flow: str | None = None) -> float:
-    """Retransmission timeouts of a flow or group, or of all."""
+    """Retransmission timeouts of a flow or group, by default of all."""
     return _sum(run, flow, "timeouts")
 
 
 def fast_recoveries(run: SeedRun, flow: str | None = None) -> float:
-    """Times that a flow or group went into fast recovery, or all."""
+    """Entries of a flow or group into fast recovery, by default of all."""
     return _sum(run, flow, "fast_recoveries")
 
 
@@ -87,22 +87,22 @@ def loss_events(run: SeedRun, flow: str, start: float = 0, end: float | None = N
 
 
 def rtt_samples(run: SeedRun, flow: str | None = None) -> float:
-    """RTT samples of a flow or group, or of all."""
+    """RTT samples of a flow or group, by default of all."""
     return _sum(run, flow, "rtt_samples")
 
 
 def rtt_peaks(run: SeedRun, flow: str | None = None) -> float:
-    """RTT samples that were peaks: with a peak ratio of 2 or more."""
+    """RTT samples that are peaks, with a peak ratio of 2 or more."""
     return _sum(run, flow, "rtt_peaks")
 
 
 def timeouts_at_peak(run: SeedRun, flow: str | None = None) -> float:
-    """Timeouts whose last RTT sample was a peak."""
+    """Timeouts after an RTT sample that was a peak."""
     return _sum(run, flow, "timeouts_at_peak")
 
 
 def fast_recoveries_at_peak(run: SeedRun, flow: str | None = None) -> float:
-    """Entries into fast recovery whose last RTT sample was a peak."""
+    """Entries into fast recovery after an RTT sample that was a peak."""
     return _sum(run, flow, "fast_recoveries_at_peak")
 
 
@@ -112,7 +112,7 @@ def regained(run: SeedRun, flow: str) -> float:
 
 
 def regained_after_peak(run: SeedRun, flow: str) -> float:
-    """The same after a loss with a peak."""
+    """Mean growth of the window in segments from a loss with a peak to the next loss."""
     return _measure(_sender(run, flow), "regained_after_peak_segments")
 
 
@@ -132,17 +132,17 @@ def rtt_min(run: SeedRun, flow: str) -> float:
 
 
 def peak_ratio_share(run: SeedRun, flow: str, low: float, width: float = 0.5) -> float:
-    """Share of the RTT samples with a ratio whose peak ratio is from `low` to `low + width`, 0 to 1."""
-    told = {each.name: each for each in run.detail.distributions if each.measure == "rtt_peak_ratio"}
-    if flow not in told:
+    """Share of the peak ratios from `low` to `low + width`, 0 to 1."""
+    known = {each.name: each for each in run.detail.distributions if each.measure == "rtt_peak_ratio"}
+    if flow not in known:
         raise NoValueError(f"{flow} has no peak ratios")
-    each = told[flow]
+    each = known[flow]
     within = (each.middle >= low) & (each.middle < low + width)
     return float(each.count[within].sum() / each.count.sum())
 
 
 def queue_delay(run: SeedRun, link: str) -> float:
-    """Mean time that packets wait before a link in ms."""
+    """Mean queueing delay of a link in ms."""
     return _measure(_link(run, link), "queue_delay_ms")
 
 
@@ -162,24 +162,25 @@ def cwnd_p95(run: SeedRun, flow: str, start: float = 0, end: float | None = None
 
 
 def probe(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
-    """Mean of a value that the flow's algorithm tells of itself, taken at the end of each interval."""
+    """Mean of a probe of the flow's algorithm, sampled at the end of each interval."""
     return float(_probed(run, flow, name, start, end).mean())
 
 
 def probe_max(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
-    """Largest such value."""
+    """Maximum of such a probe."""
     return float(_probed(run, flow, name, start, end).max())
 
 
 def probe_min(run: SeedRun, flow: str, name: str, start: float = 0, end: float | None = None) -> float:
-    """Smallest such value."""
+    """Minimum of such a probe."""
     return float(_probed(run, flow, name, start, end).min())
 
 
 def recovery(run: SeedRun, flow: str, at: float, share: float = 0.95) -> float:
     """Seconds from `at` until the window is again at least `share` of its mean in the second before.
 
-    0 if it never falls below that; the time until the end of the run if it does not come back (censored).
+    The value is 0 if the window never falls below that. If it does not recover, the value is the time until
+    the end of the run (censored).
     """
     ends = run.detail.end_s
     windows = _series(run, flow).columns["cwnd_segments"]
@@ -198,7 +199,7 @@ def recovery(run: SeedRun, flow: str, at: float, share: float = 0.95) -> float:
 def settle(run: SeedRun, flow: str) -> float:
     """First time in s from which the window stays within 10 % of its later median, without loss, for 5 s.
 
-    The end of the run if it never does (censored).
+    If it never does, the value is the end of the run (censored).
     """
     ends = run.detail.end_s
     table = _series(run, flow)
@@ -212,47 +213,64 @@ def settle(run: SeedRun, flow: str) -> float:
     return float(ends[-1])
 
 
-# A place inside of an interval, so that rounding decides nothing.
+# The middle of an interval. Comparing with it avoids rounding errors at the ends.
 _HALF = 0.5
 
-# What expressions may call: each function with its unit and its meaning. The table in papers/README.md comes
-# from here.
+# The functions of expressions, with their units and meanings. The table in papers/README.md is generated from
+# this list.
 _DECLARED = (
     Quantity(
-        goodput, "Mbit/s", "what arrived in order, of one flow or group; without one, of all", Kind.SENDER
+        goodput, "Mbit/s", "data that arrived in order, of a flow or group; by default of all", Kind.SENDER
     ),
     Quantity(throughput, "Mbit/s", "IP packets sent, with headers and retransmissions"),
     Quantity(jain, "Jain's index", "Jain's index of the flows' goodputs"),
     Quantity(utilisation, "ratio", "use of a link, 0 to 1, in bits on the wire"),
     Quantity(lost, "packets", "packets dropped or lost, all links"),
-    Quantity(lost_on, "packets", "packets that a link lost itself, at random or while it was down"),
-    Quantity(retransmitted, "packets", "packets sent again"),
-    Quantity(timeouts, "timeouts", "retransmission timeouts; without a flow, of all", Kind.SENDER),
-    Quantity(fast_recoveries, "losses", "entries into fast recovery; without a flow, of all", Kind.SENDER),
-    Quantity(loss_events, "losses", "fast recoveries and timeouts that began in the window"),
-    Quantity(rtt_samples, "samples", "RTT samples; without a flow, of all", Kind.SENDER),
-    Quantity(rtt_peaks, "samples", "RTT samples with a peak ratio of 2 or more", Kind.SENDER),
-    Quantity(timeouts_at_peak, "timeouts", "timeouts whose last RTT sample was a peak", Kind.SENDER),
     Quantity(
-        fast_recoveries_at_peak, "losses", "fast recoveries whose last RTT sample was a peak", Kind.SENDER
+        lost_on, "packets", "packets lost on a link at random or while it was down, without queue drops"
+    ),
+    Quantity(retransmitted, "packets", "retransmitted packets"),
+    Quantity(
+        timeouts, "timeouts", "retransmission timeouts; by default of all flows and groups", Kind.SENDER
+    ),
+    Quantity(
+        fast_recoveries,
+        "losses",
+        "entries into fast recovery; by default of all flows and groups",
+        Kind.SENDER,
+    ),
+    Quantity(loss_events, "losses", "fast recoveries and timeouts that began in the window"),
+    Quantity(rtt_samples, "samples", "RTT samples; by default of all flows and groups", Kind.SENDER),
+    Quantity(rtt_peaks, "samples", "RTT samples with a peak ratio of 2 or more", Kind.SENDER),
+    Quantity(timeouts_at_peak, "timeouts", "timeouts after an RTT sample that was a peak", Kind.SENDER),
+    Quantity(
+        fast_recoveries_at_peak,
+        "losses",
+        "fast recoveries after an RTT sample that was a peak",
+        Kind.SENDER,
     ),
     Quantity(
         regained, "segments", "growth of the window from a loss without a peak to the next loss", Kind.SENDER
     ),
-    Quantity(regained_after_peak, "segments", "the same from a loss with a peak", Kind.SENDER),
+    Quantity(
+        regained_after_peak,
+        "segments",
+        "growth of the window from a loss with a peak to the next loss",
+        Kind.SENDER,
+    ),
     Quantity(
         peak_ratio_share, "ratio", "share of the peak ratios from `low` to `low + width`, 0 to 1", Kind.SENDER
     ),
     Quantity(rtt, "ms", "mean RTT"),
     Quantity(rtt_p95, "ms", "95th percentile of the RTT"),
     Quantity(rtt_min, "ms", "smallest RTT"),
-    Quantity(queue_delay, "ms", "mean wait before a link"),
+    Quantity(queue_delay, "ms", "mean queueing delay of a link"),
     Quantity(cwnd, "segments", "mean window"),
     Quantity(cwnd_max, "segments", "largest mean window of an interval"),
     Quantity(cwnd_p95, "segments", "95th percentile of the intervals' windows"),
-    Quantity(probe, "", 'mean of what the algorithm shows of itself, as `probe("bbr2", "a", "min_rtt_ms")`'),
-    Quantity(probe_max, "", "largest such value"),
-    Quantity(probe_min, "", "smallest such value"),
+    Quantity(probe, "", 'mean of a probe of the algorithm, as in `probe("bbr2", "a", "min_rtt_ms")`'),
+    Quantity(probe_max, "", "maximum of such a probe"),
+    Quantity(probe_min, "", "minimum of such a probe"),
     Quantity(
         recovery, "s", "time from `at` until the window is again this share of its mean in the second before"
     ),
@@ -264,19 +282,19 @@ QUANTITIES: Mapping[str, Quantity] = {each.name: each for each in _DECLARED}
 
 
 def column_over_time(run: SeedRun, column: str, flow: str) -> tuple[Column, Column]:
-    """The ends of the intervals in s, and a column of a flow in them; `jain` belongs to all flows."""
+    """Return the ends of the intervals in s, and a column of a flow. `jain` belongs to all flows."""
     ends = run.detail.end_s
     if column != JAIN:
-        return ends, _told(_series(run, flow).columns, column, flow)
+        return ends, _column(_series(run, flow).columns, column, flow)
     index = np.full(len(ends), np.nan)
-    # The windows of the index end where intervals do.
+    # Each window of the index ends at the end of an interval.
     index[np.searchsorted(ends, run.detail.jain_end_s - _HALF * _interval(run))] = run.detail.jain
     return ends, index
 
 
-def _told(columns: Mapping[str, Column], name: str, flow: str) -> Column:
+def _column(columns: Mapping[str, Column], name: str, flow: str) -> Column:
     if name not in columns:
-        raise NoValueError(f"flow {flow!r} reports no {name!r}; it reports: {', '.join(columns)}")
+        raise NoValueError(f"flow {flow!r}: expected one of {', '.join(columns)}, found {name!r}")
     return columns[name]
 
 
@@ -285,12 +303,12 @@ def _flow(run: SeedRun, name: str) -> Mapping[str, Any]:
 
 
 def _counts(table: SeriesTable, flow: str | None) -> bool:
-    """Whether a table is of this flow, or of one of all; subflows are parts of theirs."""
+    """Whether a table counts for this flow, or for all flows, whose subflows are not counted twice."""
     return table.kind != "subflow" if flow is None else table.name == flow
 
 
 def _senders(run: SeedRun) -> list[dict[str, Any]]:
-    """Flows and groups."""
+    """Return the flows and groups."""
     return [*run.outcome["flows"], *(run.outcome.get("groups") or [])]
 
 
@@ -299,7 +317,7 @@ def _sender(run: SeedRun, name: str) -> Mapping[str, Any]:
 
 
 def _sum(run: SeedRun, name: str | None, key: str) -> float:
-    """A measure of one flow or group, or of all together."""
+    """Return a measure of one flow or group, or the sum over all."""
     senders = _senders(run) if name is None else [_sender(run, name)]
     return float(sum(sender[key] or 0 for sender in senders))
 
@@ -312,7 +330,7 @@ def _component(components: list[dict[str, Any]], name: str) -> Mapping[str, Any]
     found = next((each for each in components if each["name"] == name), None)
     if found is None:
         raise NoValueError(
-            f"there is no {name!r}; there are: {', '.join(each['name'] for each in components)}"
+            f"expected one of {', '.join(each['name'] for each in components)}, found {name!r}"
         )
     return found
 
@@ -328,7 +346,7 @@ def _series(run: SeedRun, flow: str) -> SeriesTable:
     tables = [*run.detail.of("flow"), *run.detail.of("subflow")]
     found = next((table for table in tables if table.name == flow), None)
     if found is None:
-        raise NoValueError(f"there is no flow {flow!r}")
+        raise NoValueError(f"no such flow: {flow!r}")
     return found
 
 
@@ -337,7 +355,7 @@ def _interval(run: SeedRun) -> float:
 
 
 def _window(run: SeedRun, start: float, end: float | None) -> slice:
-    """The intervals from `start` to `end`."""
+    """Return the intervals from `start` to `end`."""
     ends = run.detail.end_s
     slack = _HALF * _interval(run)
     last = ends[-1] if end is None else end
@@ -345,7 +363,7 @@ def _window(run: SeedRun, start: float, end: float | None) -> slice:
         raise NoValueError(f"the run ends at {ends[-1]:g} s, before {last:g} s")
     first, stop = np.searchsorted(ends, [start + slack, last + slack])
     if first == stop:
-        raise NoValueError(f"nothing lies between {start:g} and {last:g} s")
+        raise NoValueError(f"no interval between {start:g} s and {last:g} s")
     return slice(int(first), int(stop))
 
 
@@ -354,14 +372,13 @@ def _windows(run: SeedRun, flow: str, start: float, end: float | None) -> Column
 
 
 def _probed(run: SeedRun, flow: str, name: str, start: float, end: float | None) -> Column:
-    told = _told(_series(run, flow).columns, name, flow)
-    return _known(told, flow, _window(run, start, end))
+    return _known(_column(_series(run, flow).columns, name, flow), flow, _window(run, start, end))
 
 
 def _known(values: Column, flow: str, window: slice) -> Column:
-    """The values of the window but those that are missing."""
+    """Return the values of the window without missing ones."""
     shown: Column = values[window]
     known: Column = shown[~np.isnan(shown)]
     if not len(known):
-        raise NoValueError(f"flow {flow!r} did not run then")
+        raise NoValueError(f"flow {flow!r} did not run in this window")
     return known

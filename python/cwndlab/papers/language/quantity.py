@@ -1,4 +1,4 @@
-"""What a function of expressions is: its arguments, its unit, its meaning."""
+"""A function of expressions: its arguments, its unit, its meaning."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cwndlab.papers.language.place import expected_one_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    # Of a run; numbers and names, by position or by name.
+    # A function of a run, and of numbers and names by position or by name.
     Compute = Callable[..., float]
 
 Literal = str | float
 
 
 class Kind(StrEnum):
-    """What an argument is: a number, or the name of something in the run."""
+    """The kind of an argument: a number, or a name in the run."""
 
     NUMBER = "number"
     FLOW = "flow"
@@ -34,8 +34,8 @@ class Kind(StrEnum):
 class Quantity:
     """A function of one run.
 
-    Its signature is that of `compute`: the run, and arguments whose names say what they are. `flow` is what
-    the argument of that name accepts. `unit` is empty if it depends on what is asked for.
+    Its signature is that of `compute`: the run, and arguments whose names determine their kinds. `flow` is
+    the kind of the argument with that name. `unit` is empty if it depends on the arguments.
     """
 
     compute: Compute
@@ -45,23 +45,23 @@ class Quantity:
 
     @property
     def name(self) -> str:
-        """How expressions call it."""
+        """The name of the function in expressions."""
         return self.compute.__name__
 
     @cached_property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """All but the run."""
+        """The arguments after the run."""
         _, *rest = inspect.signature(self.compute).parameters.values()
         return {each.name: each for each in rest}
 
     def kind(self, argument: str) -> Kind:
-        """What an argument is."""
+        """Return the kind of an argument."""
         kinds = {"flow": self.flow, "link": Kind.LINK, "name": Kind.PROBE}
         return kinds.get(argument, Kind.NUMBER)
 
     @property
     def usage(self) -> str:
-        """How it is called."""
+        """The call with its arguments, for messages and docs."""
         optional = {
             each.name: each.name if each.default is None else f"{each.name}={each.default}"
             for each in self.arguments.values()
@@ -73,7 +73,7 @@ class Quantity:
         return f"{self.name}({', '.join(['cell', *shown])})"
 
     def bound(self, by_place: Sequence[Literal], by_name: Mapping[str, Literal]) -> dict[str, Literal]:
-        """The arguments by their names; raises `InputError` if they do not suit."""
+        """Return the arguments by name. Raises `InputError` if they do not fit the signature."""
         for name in by_name:
             if name not in self.arguments:
                 raise InputError(f"argument {name}: {expected_one_of(self.arguments, name)}")
@@ -81,10 +81,10 @@ class Quantity:
             bound = inspect.signature(self.compute).bind(None, *by_place, **by_name)
         except TypeError as error:
             raise InputError(f"expected {self.usage}; {error}") from None
-        _, *given = bound.arguments.items()
-        for name, value in given:
+        _, *arguments = bound.arguments.items()
+        for name, value in arguments:
             self._check(name, value)
-        return dict(given)
+        return dict(arguments)
 
     def _check(self, argument: str, value: Literal) -> None:
         kind = self.kind(argument)

@@ -1,4 +1,4 @@
-"""The units that papers and quantities are given in, and which of them measure the same."""
+"""The units of papers and quantities, and their dimensions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from cwndlab.errors import InputError
 
-# A product of powers of kinds, as ((rate, 1), (time, -1)), in order of the kinds; nothing for a share.
+# A product of powers of kinds, such as ((rate, 1), (time, -1)), in order of the kinds; empty for a share.
 Dimension = tuple[tuple[str, int], ...]
-# What an expression may measure: a number in it may have a unit that is not written. None: anything.
+# The possible dimensions of an expression, in which a number may have an unwritten unit. None: any.
 Dimensions = frozenset[Dimension] | None
 
 SHARE: Dimension = ()
@@ -16,14 +16,14 @@ SHARE: Dimension = ()
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: what kind of thing it measures, and what one of it is in the first unit of its kind."""
+    """A unit: the kind of quantity, and its size in the first unit of its kind."""
 
     kind: str
     size: float = 1
 
     @property
     def dimensions(self) -> Dimensions:
-        """What is measured in it."""
+        """The dimensions of the unit."""
         return frozenset({SHARE if self.kind == "share" else ((self.kind, 1),)})
 
 
@@ -40,7 +40,7 @@ UNITS = {name: Unit(kind, size) for kind, sizes in _SIZES.items() for name, size
 
 
 def product(left: Dimensions, right: Dimensions, power: int = 1) -> Dimensions:
-    """What a product measures, or with -1 a quotient."""
+    """Return the dimensions of a product, or with `power` -1 of a quotient."""
     if left is None or right is None:
         return None
     return frozenset(_product(one, other, power) for one in left for other in right)
@@ -54,21 +54,21 @@ def _product(one: Dimension, other: Dimension, power: int) -> Dimension:
 
 
 def common(left: Dimensions, right: Dimensions) -> Dimensions:
-    """What both may measure; nothing if they do not go together."""
+    """Return the dimensions that both may have; empty if there are none."""
     if left is None or right is None:
         return right if left is None else left
     return left & right
 
 
 def check_unit(measured: Dimensions, unit: str) -> None:
-    """Raise `InputError` if what is measured has no such unit."""
+    """Raise `InputError` if the unit does not fit the dimensions."""
     both = common(measured, UNITS[unit].dimensions)
     if both is not None and not both:
-        raise InputError(f'expected a unit of {shown(measured)}, which the effect is, found "{unit}"')
+        raise InputError(f'expected a unit of {shown(measured)} for this effect, found "{unit}"')
 
 
 def shown(dimensions: Dimensions) -> str:
-    """A dimension in words."""
+    """Return dimensions in words."""
     if dimensions is None:
         return "anything"
     return " or ".join(sorted(map(_shown, dimensions)))

@@ -1,1 +1,1 @@
-"""From a paper's files to a checked paper."""
+"""Reads a paper from its files and checks it."""

@@ -1,7 +1,7 @@
-"""The values of a paper's file with the lines that they stand in, and readers that check them.
+"""The values of a paper's file with their lines, and readers that check them.
 
-A reader takes an entry and returns its value, or raises `InputError` with what was expected. `Entry.read`
-notes that as a mistake at the entry's place and goes on, so that all mistakes are reported at once.
+A reader takes an entry and returns its value, or raises `InputError` with the expected value. `Entry.read`
+records the error as a mistake at the entry's place and continues, so that all mistakes are reported at once.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Steps = tuple[str | int, ...]
 
-# Far above any file of a paper.
+# Far larger than any file of a paper.
 MAX_BYTES = 16 * reading.MIB
-# The field of a value that keeps where it was read.
+# The field of a value that holds its place in the file.
 SOURCE = "source"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A value and its place; all entries of a paper share one list of mistakes.
+    """A value and its place. All entries of a paper share one list of mistakes.
 
-    `lines` has the line of each value of the file by its path, and `path` is that of this one.
+    `lines` maps the path of each value in the file to its line. `path` is the path of this value.
     """
 
     value: Any
@@ -49,18 +49,18 @@ class Entry:
     path: Steps = ()
 
     def child(self, value: Any, where: str, *steps: str | int) -> Entry:
-        """A value inside of this one, so many steps down."""
+        """Return a value inside this one, at the end of `steps`."""
         path = (*self.path, *steps)
         line = self.lines.get(path, self.place.line)
         place = dataclasses.replace(self.place.inside(where), line=line)
         return dataclasses.replace(self, value=value, place=place, path=path)
 
     def key(self, name: str) -> Entry:
-        """The value of a key; None stands for a key that is missing."""
+        """Return the value of a key, or None if the key is missing."""
         return self.child(self.value.get(name), name, name)
 
     def tables(self, name: str) -> list[Entry]:
-        """The tables of an array, each called by its id or label, or numbered; no two have one name."""
+        """Return the tables of an array, named by their id or label, or numbered. Names must be unique."""
         entries = self.value.get(name, [])
         if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
             self.key(name).refuse(f"expected [[{name}]] tables, found {shown(entries)}")
@@ -76,11 +76,11 @@ class Entry:
         return found
 
     def refuse(self, message: str) -> None:
-        """Note a mistake."""
+        """Record a mistake."""
         self.mistakes.append(Mistake(self.place, message))
 
     def read(self, reader: Callable[[Entry], Made]) -> Made | None:
-        """What the reader makes of it; None after a mistake."""
+        """Return the value that the reader returns, or None after a mistake."""
         try:
             return reader(self)
         except InputError as error:
@@ -93,7 +93,7 @@ Readers = Mapping[str, Reader]
 
 
 def toml(path: Path, mistakes: list[Mistake]) -> Entry | None:
-    """The whole of a TOML file; None if it cannot be read."""
+    """Return the content of a TOML file, or None if it cannot be read."""
     top = Entry({}, Place(str(path), 1), mistakes)
     content = top.read(lambda _: _text(path, "a file of a paper (TOML)"))
     if content is None:
@@ -109,7 +109,7 @@ def toml(path: Path, mistakes: list[Mistake]) -> Entry | None:
 
 
 def rows(path: Path, columns: Sequence[str], mistakes: list[Mistake]) -> list[Entry]:
-    """The rows of a CSV file that has exactly these columns, each called by its id."""
+    """Return the rows of a CSV file with exactly these columns, named by their ids."""
     top = Entry({}, Place(str(path), 1), mistakes)
     content = top.read(lambda _: _text(path, "a table of numbers (CSV)"))
     if content is None:
@@ -156,7 +156,7 @@ def _text(path: Path, expected: str) -> str:
 
 
 def _syntax_error(message: str, content: str) -> tuple[str, int]:
-    """Tomllib's message, and the line that it names at its end."""
+    """Return tomllib's message, and the line number from its end."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", message, re.DOTALL)
     if match is None:
         return message, 1
@@ -164,12 +164,12 @@ def _syntax_error(message: str, content: str) -> tuple[str, int]:
 
 
 def record(
-    kind: Callable[..., Made], entry: Entry, readers: Readers, also: Collection[str] = (), **given: Any
+    kind: Callable[..., Made], entry: Entry, readers: Readers, also: Collection[str] = (), **others: Any
 ) -> Made | None:
-    """A dataclass from the keys of a table, or of a row; None after a mistake.
+    """Return a dataclass from the keys of a table or a row, or None after a mistake.
 
-    Each key has a reader. Keys in `also` are read by others, and what they make is in `given`. A field
-    without a default must be there.
+    Each key has a reader. Keys in `also` are read elsewhere, and `others` holds their values. A field without
+    a default is required.
     """
     before = len(entry.mistakes)
     fields = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
@@ -181,11 +181,11 @@ def record(
     if len(entry.mistakes) > before:
         return None
     source = {SOURCE: entry.place} if SOURCE in fields else {}
-    return kind(**{**made, **given, **source})
+    return kind(**{**made, **others, **source})
 
 
 def check_keys(entry: Entry, allowed: Sequence[str]) -> None:
-    """Refuse keys that are not allowed."""
+    """Record a mistake for each key that is not allowed."""
     for name in entry.value:
         if name not in allowed:
             entry.key(name).refuse(f"unknown key; {expected_one_of(allowed, name)}")
@@ -196,14 +196,14 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
 
 
 def text(entry: Entry) -> str:
-    """A text."""
+    """Read a text."""
     if not isinstance(entry.value, str):
         raise InputError(f"expected a text, found {shown(entry.value)}")
     return entry.value
 
 
 def number(entry: Entry) -> float:
-    """A number."""
+    """Read a number."""
     value = entry.value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InputError(f"expected a number, found {shown(value)}")
@@ -211,21 +211,21 @@ def number(entry: Entry) -> float:
 
 
 def flag(entry: Entry) -> bool:
-    """True or false."""
+    """Read true or false."""
     if not isinstance(entry.value, bool):
         raise InputError(f"expected true or false, found {shown(entry.value)}")
     return entry.value
 
 
 def texts(entry: Entry) -> tuple[str, ...]:
-    """A list of texts that is not empty."""
+    """Read a list of texts that is not empty."""
     if not isinstance(entry.value, list) or not entry.value:
         raise InputError(f"expected a list of texts, found {shown(entry.value)}")
     return tuple(text(entry.child(value, "", index)) for index, value in enumerate(entry.value))
 
 
 def settings(entry: Entry) -> dict[str, str]:
-    """A table of texts."""
+    """Read a table of texts."""
     if not isinstance(entry.value, dict):
         raise InputError(f"expected a table of texts, found {shown(entry.value)}")
     found = {name: entry.key(name).read(text) for name in entry.value}
@@ -233,7 +233,7 @@ def settings(entry: Entry) -> dict[str, str]:
 
 
 def choice(*allowed: str) -> Callable[[Entry], str]:
-    """One of these texts."""
+    """Return a reader of one of these texts."""
 
     def read(entry: Entry) -> str:
         return chosen(allowed, text(entry))
@@ -242,7 +242,7 @@ def choice(*allowed: str) -> Callable[[Entry], str]:
 
 
 def chosen(allowed: Iterable[str], found: str) -> str:
-    """The text, if it is allowed."""
+    """Return the text if it is allowed."""
     known = list(allowed)
     if found not in known:
         raise InputError(expected_one_of(known, found))
@@ -250,7 +250,7 @@ def chosen(allowed: Iterable[str], found: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """Return a value as messages show it."""
     if isinstance(value, list):
         return "a list" if value else "an empty list"
     if isinstance(value, dict):

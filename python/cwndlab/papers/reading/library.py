@@ -1,4 +1,4 @@
-"""The folder of papers: which there are, and reading one with every mistake in its files."""
+"""The folder of papers: lists them, and reads one with every mistake in its files."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ PAPER, CLAIMS, TARGETS = "paper.toml", "claims.toml", "targets.csv"
 
 
 def folder() -> Path:
-    """$CWNDLAB_PAPERS, else `papers/` where the command is run, else that of the source checkout."""
+    """Return $CWNDLAB_PAPERS, or `papers/` in the current folder, or that of the source checkout."""
     named = os.environ.get("CWNDLAB_PAPERS")
     found = [Path(named)] if named else [Path("papers"), checkout.root() / "papers"]
     for path in found:
         if any(path.glob(f"*/{PAPER}")):
             return path
-    raise InputError(f"no papers in {' or '.join(map(str, found))}; they are in a checkout of the source")
+    raise InputError(f"no papers in {' or '.join(map(str, found))}; they are part of the source checkout")
 
 
 def names() -> list[str]:
-    """The papers that there are, by their folders, in the order of their claims."""
+    """Return the names of the papers' folders, in the order of their claims."""
     found = [path.parent for path in folder().glob(f"*/{PAPER}")]
     return [path.name for path in sorted(found, key=lambda path: (_first_claim(path), path.name))]
 
 
 def title(name: str) -> str:
-    """The title of a paper, whatever else its files say."""
+    """Return the title of a paper without checking its files."""
     about = content.toml(folder() / name / PAPER, [])
     return "" if about is None else str(about.value.get("title", ""))
 
 
 def read(name: str) -> Paper:
-    """Read one paper; raises `InputError` if there is none of this name, or if its folder has a mistake."""
+    """Read one paper. Raises `InputError` if there is no such paper, or if its files have mistakes."""
     known = names()
     if name not in known:
-        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
-        raise InputError(f"no paper is called {name!r}; {hint}")
+        hint = did_you_mean(name, known, f"expected one of {', '.join(known)}")
+        raise InputError(f"{name}: no such paper; {hint}")
     return read_folder(folder() / name)
 
 
 def read_folder(path: Path) -> Paper:
-    """Read the paper in a folder; raises `PaperError` with all mistakes in its files."""
+    """Read the paper in a folder. Raises `PaperError` with all mistakes in its files."""
     mistakes: list[Mistake] = []
     about = content.toml(path / PAPER, mistakes)
     claims = content.toml(path / CLAIMS, mistakes)
@@ -63,7 +63,7 @@ def read_folder(path: Path) -> Paper:
     paper = read_paper(path, about, claims, targets)
     if paper is not None:
         mistakes += check_names(paper)
-        # What is wrong with the paper's own answers would be wrong with others, too.
+        # A mistake in the paper's defaults would appear in the alternatives, too.
         mistakes += [] if mistakes else check_alternatives(paper)
     if mistakes or paper is None:
         raise PaperError(mistakes)
@@ -71,7 +71,7 @@ def read_folder(path: Path) -> Paper:
 
 
 def _first_claim(path: Path) -> int:
-    """The number of the first claim, such as 9 of `Q9`; 0 if it cannot be read."""
+    """Return the number of the first claim, such as 9 of `Q9`, or 0 if it cannot be read."""
     entry = content.toml(path / CLAIMS, [])
     claims = [] if entry is None else entry.tables("claim")
     digits = "".join(filter(str.isdecimal, str(claims[0].value.get("id", "")))) if claims else ""

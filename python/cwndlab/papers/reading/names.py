@@ -1,4 +1,4 @@
-"""What the expressions of a paper may name: its cells, and in each the flows, groups, links and probes."""
+"""The names that expressions of a paper may use: its cells, and their flows, groups, links and probes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from cwndlab.papers.language.expression import Reading
     from cwndlab.scenarios.scenario import Scenario
 
-# What every flow has over time, beside the probes of its algorithm.
+# The columns over time of every flow. The probes of its algorithm come in addition.
 INTERVALS = ("goodput_mbps", "cwnd_segments", "loss_events")
 
 
 @dataclass(frozen=True)
 class Names:
-    """What runs of a scenario have; all of it is known before they run."""
+    """The names in the runs of a scenario, which are known before it runs."""
 
     scenario: Scenario
 
     @cached_property
     def _components(self) -> dict[str, Any]:
         scenario = self.scenario
-        told = scenario.engine.components(scenario.text, scenario.file, list(scenario.overrides))
-        components: dict[str, Any] = json.loads(told)
+        text = scenario.engine.components(scenario.text, scenario.file, list(scenario.overrides))
+        components: dict[str, Any] = json.loads(text)
         return components
 
     def of(self, kind: Kind) -> Sequence[str]:
-        """The names of flows, of flows and groups, or of links."""
+        """Return the names of flows, of flows and groups, or of links."""
         found = self._components
         flows = [*found["flow"], *found["subflow"]]
         known: dict[Kind, Sequence[str]] = {
@@ -47,16 +47,16 @@ class Names:
         return known[kind]
 
     def columns(self, flow: str) -> list[str] | None:
-        """What a flow has over time; None if its algorithm does not say."""
+        """Return the columns of a flow over time, or None if its algorithm does not declare them."""
         found = self._components
         if flow in found["probes"]:
             return [*INTERVALS, *found["probes"][flow]]
-        # A connection has no algorithm of its own: its subflows have.
+        # A connection has no algorithm of its own, only its subflows have.
         is_connection = any(name.startswith(f"{flow}/") for name in found["subflow"])
         return list(INTERVALS) if is_connection else None
 
     def check(self, reading: Reading) -> None:
-        """Raise `InputError` if an argument names nothing that is there."""
+        """Raise `InputError` if an argument is an unknown name."""
         arguments = dict(reading.arguments)
         for argument, value in arguments.items():
             kind = reading.quantity.kind(argument)
@@ -68,7 +68,7 @@ class Names:
 
 
 def check_cell(cells: Mapping[str, Cell], key: str) -> Cell:
-    """The cell of this key; raises `InputError` if there is none."""
+    """Return the cell with this key. Raises `InputError` if there is none."""
     if key in cells:
         return cells[key]
     experiment, _, label = key.partition("/")

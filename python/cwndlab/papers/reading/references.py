@@ -1,4 +1,4 @@
-"""Whether what a paper names is there: cells, flows, links and probes, before anything is run."""
+"""Checks the names that a paper uses (cells, flows, links and probes) before anything is run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 from cwndlab.papers.contents.cells import algorithms, known_cells
 from cwndlab.papers.contents.figure import TimeFigure
-from cwndlab.papers.contents.worlds import told_cells
+from cwndlab.papers.contents.worlds import claimed_cells
 from cwndlab.papers.language.place import Mistake, Place
 from cwndlab.papers.language.quantities import JAIN
 from cwndlab.papers.language.quantity import Kind
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_names(paper: Paper) -> list[Mistake]:
-    """All names that nothing has, and all mistakes in the scenarios of the paper's own answers."""
+    """Return all unknown names, and all mistakes in the scenarios under the defaults."""
     mistakes: list[Mistake] = []
     cells = known_cells(paper, None, mistakes)
     names = {key: Names(cell.scenario) for key, cell in cells.items() if cell.scenario}
@@ -34,17 +34,17 @@ def check_names(paper: Paper) -> list[Mistake]:
 
 
 def check_alternatives(paper: Paper) -> list[Mistake]:
-    """All mistakes in the scenarios of other answers."""
+    """Return all mistakes in the scenarios under the alternatives."""
     mistakes: list[Mistake] = []
     for point in paper.open_points:
         for each in point.alternatives:
             if each.unavailable is None:
-                known_cells(paper, each, mistakes, only=told_cells(paper))
+                known_cells(paper, each, mistakes, only=claimed_cells(paper))
     return mistakes
 
 
 def _tried(place: Place, check: Callable[..., object], *arguments: object) -> list[Mistake]:
-    """The mistake that a check finds, if there is one."""
+    """Return the mistake that a check finds, if any."""
     try:
         check(*arguments)
     except InputError as error:
@@ -54,7 +54,7 @@ def _tried(place: Place, check: Callable[..., object], *arguments: object) -> li
 
 @dataclass(frozen=True)
 class _References:
-    """A paper with its cells; cells that cannot be run have no names, so nothing is said of theirs."""
+    """A paper with its cells. The names in cells that cannot be run are not known, and not checked."""
 
     paper: Paper
     cells: Mapping[str, Cell]
@@ -107,7 +107,7 @@ class _References:
             yield from self.key(target)
 
     def key(self, target: Target) -> list[Mistake]:
-        """All variants that can be run have the keys of the first."""
+        """Check the key in the first variant that can be run. The others have the same keys."""
         keys = (key for key in self.names if self.cells[key].experiment.id == target.experiment)
         first = next(keys, None)
         if first is None:
@@ -126,7 +126,7 @@ class _References:
         columns = [self.columns(line) for line in figure.lines if line.flow]
         if wrong or any(each is None for each in columns):
             return
-        # What one algorithm shows of itself, others need not; but one of them must.
+        # A probe of one algorithm may be missing in others, but at least one must have it.
         known = [JAIN, *(name for each in columns if each is not None for name in each)]
         for panel in figure.panels:
             yield from _tried(panel.source.inside("column"), chosen, known, panel.column)
@@ -138,7 +138,7 @@ class _References:
             yield from _tried(line.source.inside("flow"), chosen, known, line.flow)
 
     def columns(self, line: FlowLine) -> list[str] | None:
-        """What the flow of a line has over time; None if that is not known."""
+        """Return the columns of the flow of a line, or None if they are not known."""
         return self.names[line.cell].columns(line.flow) if line.cell in self.names else None
 
     def alternative(self, alternative: Alternative) -> Iterator[Mistake]:

@@ -1,4 +1,4 @@
-"""A paper from its files: every key is checked, every expression parsed."""
+"""Reads a paper from its files: checks every key and parses every expression."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ COLUMNS = (
     "notes",
 )
 MEASURED, SETTING_ROW = "measured", "setting"
-# How the effects of a part, and of a figure over settings, come to one value.
+# The keys that choose how the effects of all seeds become one value, in a part and in a figure over settings.
 _METHOD: Readers = {"interval": choice("t", "bootstrap"), "statistic": choice("mean", "median")}
 
 
 def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entry]) -> Paper | None:
-    """The paper; mistakes are noted by the entries, and if the experiments have one there is no paper."""
+    """Return the paper, or None if the experiments have a mistake. The entries record the mistakes."""
     check_keys(claims, ("effect", "claim", "finding"))
     before = len(about.mistakes)
     experiments = _all(about.tables("experiment"), partial(_experiment, folder))
@@ -93,12 +93,12 @@ def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entr
         claims=_all(claims.tables("claim"), reader.claim),
         findings=_all(claims.tables("finding"), reader.claim),
     )
-    # Without all experiments right names would seem wrong.
+    # Without all experiments, correct names would look unknown.
     return paper if are_complete else None
 
 
 def _all(entries: Iterable[Entry], make: Callable[[Entry], Made | None]) -> tuple[Made, ...]:
-    """What could be made of the entries; the mistakes of the others are noted."""
+    """Return the values of the entries without mistakes. The mistakes of the others are recorded."""
     made = (entry.read(make) for entry in entries)
     return tuple(each for each in made if each is not None)
 
@@ -110,14 +110,14 @@ def _exactly(wanted: str, entry: Entry) -> str:
 
 
 def _effects(claims: Entry) -> Effects:
-    """The effects that have names."""
+    """Return the named effects."""
     table = claims.key("effect")
     if table.value is None:
         return {}
     if not isinstance(table.value, dict):
         table.refuse(f"expected a table of expressions, found {shown(table.value)}")
         return {}
-    # One with a mistake is known, so that nobody who uses it seems to be wrong.
+    # An effect with a mistake stays known, so that its uses are not reported as mistakes, too.
     unknown = effect("0", QUANTITIES)
     return {name: table.key(name).read(partial(_effect, name)) or unknown for name in table.value}
 
@@ -126,7 +126,7 @@ def _effect(name: str, entry: Entry) -> Effect:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("expected a name of letters, digits and underscores")
     if name in QUANTITIES or name in COMBINE:
-        raise InputError("a function has this name")
+        raise InputError("expected a new name, found the name of a function")
     return effect(text(entry), QUANTITIES)
 
 
@@ -185,7 +185,7 @@ def _erratum(entry: Entry) -> Erratum | None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads what has expressions and units: those of the paper and its effects with names are known."""
+    """Reads entries with expressions and units, for which it knows the paper's units and named effects."""
 
     units: Sequence[str]
     effects: Effects
@@ -220,7 +220,7 @@ class _Reader:
         if part is None:
             return None
         if part.effect is None and part.unavailable is None:
-            raise InputError("neither an effect nor the reason why it is unavailable")
+            raise InputError("expected effect, or unavailable with the reason; found neither")
         _check_method(part)
         needed = {Expect.SAME: ("margin",), Expect.BETWEEN: ("low", "high")}.get(part.expect, ())
         missing = [key for key in needed if key not in entry.value]
@@ -250,7 +250,7 @@ class _Reader:
         )
         for line in lines:
             if not line.flow and all(panel.column != JAIN for panel in panels):
-                raise InputError(f"line {line.label}: flow is missing; only panels of {JAIN} need none")
+                raise InputError(f"line {line.label}: flow is missing; only panels of {JAIN} need no flow")
         return figure
 
     def panel(self, entry: Entry) -> Panel | None:
@@ -291,7 +291,7 @@ class _Reader:
         return EffectLine(line.label, found)
 
     def effects_at(self, settings: Sequence[str], entry: Entry) -> tuple[Expression, ...]:
-        """One expression for each setting; it belongs to no experiment, so it names its cells in full."""
+        """Return one expression for each setting. They belong to no experiment and name cells in full."""
         written = text(entry)
         found = []
         for setting in settings:
@@ -331,11 +331,11 @@ def _expect(entry: Entry) -> Expect:
 
 def _check_method(made: Part | SettingFigure) -> None:
     if made.statistic == "median" and made.interval == "t":
-        raise InputError("the interval of a median is a bootstrap")
+        raise InputError('expected interval = "bootstrap" with statistic = "median", found "t"')
 
 
 def _check_measured(unit: Entry, measured: Expression | None) -> None:
-    """Refuse a unit in which an expression cannot be told; those of the paper's own are not known."""
+    """Record a mistake if the unit does not fit the expression. The paper's own units are not checked."""
     if measured is not None and isinstance(unit.value, str) and unit.value in UNITS:
         unit.read(lambda entry: check_unit(measured.tree.measures(), entry.value))
 

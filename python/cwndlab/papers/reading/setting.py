@@ -1,4 +1,4 @@
-"""The value that a scenario has for a key, in the unit in which a paper prints it."""
+"""The value of a scenario's key, in the unit that a paper prints."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 def in_force(scenario: Scenario, key: str, unit: str) -> float:
-    """The number that a scenario has for a key such as `link.bottleneck.rate`, in the paper's unit.
+    """Return the number of a scenario's key, such as `link.bottleneck.rate`, in the paper's unit.
 
-    Raises `InputError` if there is no such key, or if it holds no single number.
+    Raises `InputError` if there is no such key, or if its value is not a single number.
     """
     value = value_of(scenario.resolved, key)
     if isinstance(value, dict) and "rate" in value:
         value = value["rate"]
     match = re.fullmatch(r"([\d.e+-]+) ?(\S*)", str(value))
     if match is None:
-        raise InputError(f"{key} = {value!r} is no single number")
+        raise InputError(f"{key}: expected a single number, found {value!r}")
     return float(match[1]) * _size(match[2]) / _size(unit)
 
 
 def value_of(resolved: Mapping[str, Any], key: str) -> Any:
-    """Follow a dotted key; a part is a key, the name of an entry, or its place.
+    """Return the value of a dotted key. Each part is a key, or the name or index of an entry in a list.
 
     Raises `InputError` if there is no such key.
     """
@@ -44,7 +44,7 @@ def value_of(resolved: Mapping[str, Any], key: str) -> Any:
 
 
 def _entries(found: Any) -> dict[str, Any]:
-    """What may follow in a key: of a list the names of its entries, then their places."""
+    """Return the possible next parts of a key. For a list, these are the names and indices of its entries."""
     if isinstance(found, list):
         named = {
             name: each

@@ -12,7 +12,7 @@ from cwndlab.output.tables.block import Block, Row
 from cwndlab.output.tables.columns import FLOW, Column
 from cwndlab.statistics.measure import Measure
 
-# A box of fewer says less than their numbers in the table do.
+# With fewer seeds, a box shows less than the numbers in the table.
 FEWEST_SEEDS = 5
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
-    """What each flow got in each cell, with the command that repeats the cell.
+    """Return a table of each flow in each cell, with the command that repeats the cell.
 
-    Where a cell has fewer than `seeds`, their number stands beside what they give.
+    If a cell has fewer than `seeds` seeds, its values show their number.
     """
     rows = []
     for label, result in results:
@@ -39,16 +39,16 @@ def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
     return block_table(block, "Every variant", [command for _, command in rows])
 
 
-def goodput_over_seeds(results: Sequence[tuple[str, Result]], whose: str) -> Iterator[Picture]:
-    """The distribution over the seeds: a box and every seed's point for each flow of each cell."""
+def goodput_over_seeds(results: Sequence[tuple[str, Result]], variants: str) -> Iterator[Picture]:
+    """Yield the distribution over the seeds: for each flow of each cell, a box and a point for each seed."""
     if max((len(result.runs) for _, result in results), default=0) < FEWEST_SEEDS:
         return
-    caption = f"Goodput of each flow in the variants {whose}, one point a seed"
+    caption = f"Goodput of each flow in {variants}, one point per seed"
     yield Picture(svg(box(results, "goodput_mbps")), caption)
 
 
 def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
-    """The windows over time, in means of an interval, of the first seed."""
+    """Yield the windows of the first seed over time, as means of the intervals."""
     shown = [(label, result.runs[0]) for label, result in results]
     lines = [
         (f"{table.name}: {label}", run, table)
@@ -67,5 +67,5 @@ def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
 
 
 def padded(values: Sequence[float | None], length: int) -> list[float | None]:
-    """The values, with nothing after their end."""
+    """Return the values, filled up with None."""
     return [*values, *[None] * (length - len(values))]

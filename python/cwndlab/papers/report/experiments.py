@@ -1,11 +1,11 @@
-"""An experiment of a paper: the paper's numbers beside ours, and every cell."""
+"""An experiment of a paper: the paper's numbers and ours, and every cell."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
-from cwndlab.papers.contents.worlds import TELLING_SEEDS
+from cwndlab.papers.contents.worlds import SECONDARY_SEEDS
 from cwndlab.papers.report.cells import cells_table, goodput_over_seeds, windows
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import counted, plain
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from cwndlab.statistics.estimate import Estimate
 
 
+UNUSED = "no claim, finding, number or figure uses them"
+
+
 def experiment_section(paper: PaperReproduction, experiment: Experiment) -> Section:
-    """One experiment of the paper, under the defaults."""
+    """Return the section of one experiment under the defaults."""
     numbers = [row for row in paper.rows if row.target.experiment == experiment.id]
     blocks: list[Block] = []
     if numbers:
@@ -42,10 +45,10 @@ def _numbers_table(rows: Iterable[Number]) -> Table:
         Column("unit"),
         Column("paper", numeric=True),
         Column("ours, 95 % interval", numeric=True),
-        Column("over seeds", numeric=True),
+        Column("range over seeds", numeric=True),
         Column("ours - paper; within our interval?", numeric=True),
     ]
-    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers beside ours")
+    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers and ours")
 
 
 def _number_row(row: Number) -> Row:
@@ -59,7 +62,7 @@ def _number_row(row: Number) -> Row:
 
 
 def _gap(ours: Estimate, paper: float | None) -> Cell:
-    """Ours minus the paper's, and whether our interval holds the paper's number."""
+    """Return our number minus the paper's, and whether our interval contains the paper's number."""
     if paper is None:
         return Cell("")
     gap = ours.value - paper
@@ -70,42 +73,42 @@ def _gap(ours: Estimate, paper: float | None) -> Cell:
 def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
     world = paper.defaults.world
     cells = [cell for cell in world.cells.values() if cell.experiment is experiment]
-    told = [*_not_run(cells), *_beside(world, experiment)]
-    if told:
-        yield Text(told)
+    notes = [*_not_run(cells), *_unused(world, experiment)]
+    if notes:
+        yield Text(notes)
     found = paper.defaults.results
     ran = [cell for cell in cells if cell.key in found and found[cell.key].runs]
     results = [(cell.title, found[cell.key]) for cell in ran]
     if results:
         yield cells_table(results, len(world.seeds))
-        # Apart, as there are many controls, and some are far from all others.
-        for whose, is_control in (("of the paper", False), ("that are controls", True)):
+        # Separate, because there are many controls, and some are far from all others.
+        for variants, is_control in (("the variants of the paper", False), ("the controls", True)):
             shown = [(cell.title, found[cell.key]) for cell in ran if cell.variant.control is is_control]
-            yield from goodput_over_seeds(shown, whose)
+            yield from goodput_over_seeds(shown, variants)
         yield from windows(results)
 
 
 def _not_run(cells: Iterable[PaperCell]) -> Iterator[str]:
     missing = {cell.variant.label: cell.missing for cell in cells if cell.missing is not None}
     if missing:
-        told = [
+        reasons = [
             f"{', '.join(label for label, each in missing.items() if each == reason)}: {reason}"
             for reason in dict.fromkeys(missing.values())
         ]
-        yield f"Not run. {'; '.join(told)}."
+        yield f"Not run. {'; '.join(reasons)}."
 
 
-def _beside(world: World, experiment: Experiment) -> Iterator[str]:
-    """Which variants nothing reads, as they were left out or have few seeds."""
+def _unused(world: World, experiment: Experiment) -> Iterator[str]:
+    """Yield notes on unused variants, which were left out or have few seeds."""
     known = {cell.variant.label: cell for cell in world.cells.values() if cell.experiment is experiment}
     left_out = [variant.label for variant in experiment.variants if variant.label not in known]
     if left_out:
-        yield f"Left out by --quick, as no statement, number or figure reads them: {'; '.join(left_out)}."
+        yield f"Left out by --quick, because {UNUSED}: {'; '.join(left_out)}."
     few = [
         label
         for label, cell in known.items()
         if cell.scenario is not None and len(world.seeds_of(cell.key)) < len(world.seeds)
     ]
     if few:
-        seeds = counted(TELLING_SEEDS, "seed")
-        yield f"Over {seeds} only, as no statement, number or figure reads them: {'; '.join(few)}."
+        seeds = counted(SECONDARY_SEEDS, "seed")
+        yield f"Only {seeds}, because {UNUSED}: {'; '.join(few)}."

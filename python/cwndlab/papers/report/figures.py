@@ -1,4 +1,4 @@
-"""The figures of a paper: its own drawn again, with the paper's numbers where it has them."""
+"""The figures of a paper, drawn from our runs, with the paper's numbers where it gives them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def figure_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
-    """One section a figure, which names its files if it has some."""
+    """Yield one section per figure. It names the figure's files if there are any."""
     for drawn in paper.figures:
         anchor = f"{paper.paper.id}-figure-{drawn.figure.id}"
         files = figures.file_names(paper.paper.id, drawn) if has_files else []
@@ -48,17 +48,17 @@ def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
         yield ChartGroup(_charts(drawn))
         yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
     else:
-        yield Picture(svg(figures.plot(drawn)), f"{drawn.title}; a cross is the paper's number", files)
+        yield Picture(svg(figures.plot(drawn)), f"{drawn.title}; crosses are the paper's numbers", files)
         yield _values(drawn)
     if drawn.missing:
         yield Text([f"Not drawn. {'; '.join(drawn.missing)}."])
 
 
 def _how(drawn: DrawnTime) -> str:
-    """What a line is made of."""
-    means = f"values are means of {drawn.mean_s:g} s"
+    """Return a sentence on the values of a line."""
+    means = f"values are means over {drawn.mean_s:g} s"
     if drawn.figure.seeds == "first":
-        return f"The first seed alone; {means}."
+        return f"First seed only; {means}."
     return f"Mean over the seeds with its 95 % interval; {means}."
 
 
@@ -82,7 +82,7 @@ def _series(curve: Curve, most: float, length: int) -> Series:
 
 
 def _values(drawn: DrawnSettings) -> Table:
-    """The same as numbers, for those who cannot see it."""
+    """Return the values of a figure as a table, for readers who cannot see it."""
     figure = drawn.figure
     columns = [
         Column(figure.x),

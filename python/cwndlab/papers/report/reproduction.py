@@ -1,4 +1,4 @@
-"""The report of `cwndlab reproduce`: the claims on its first page, then each paper's numbers beside ours."""
+"""The report of `cwndlab reproduce`: the claims on its first page, then each paper in detail."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from cwndlab.papers.judging.reproduction import PaperReproduction, Reproduction
 
 METHOD = (
-    "An effect is computed within each seed, so that all that is compared met the same chance. Means have "
+    "An effect is computed within each seed, so that compared runs share their random numbers. Means have "
     "Student's t intervals; ratios, indices and medians have bootstrap intervals (BCa)."
 )
-WHOLE = "A claim of several parts holds only if all of them do, and one refuted part refutes it."
+WHOLE = "A claim with several parts holds only if all of them hold. One refuted part refutes it."
 
 
 def reproduction_page(reproduction: Reproduction) -> Report:
-    """The one-minute page, then every paper."""
+    """Return the report: an overview of the claims, then every paper."""
     sections = [
         *_first_page(reproduction),
         *(
@@ -45,7 +45,7 @@ def reproduction_page(reproduction: Reproduction) -> Report:
     names = ", ".join(paper.paper.id for paper in reproduction.papers)
     subtitle = f"{names}; {counted(len(reproduction.seeds), 'seed')}{_marks(reproduction)}"
     facts = machine_facts(reproduction.seeds)
-    return Report("Papers, run again", subtitle, sections, reproduction.command, facts)
+    return Report("Reproduction of papers", subtitle, sections, reproduction.command, facts)
 
 
 def _meanings() -> Table:
@@ -57,17 +57,17 @@ def _marks(reproduction: Reproduction) -> str:
     marks = []
     if reproduction.quick:
         marks.append(
-            "quick: few seeds, runs cut to 60 s where they are longer, and no cells that nothing reads, so "
-            "not the papers' runs"
+            "quick: few seeds, longer runs cut to 60 s, and unused cells left out, so these are not the "
+            "papers' experiments"
         )
     if reproduction.interrupted:
-        marks.append("interrupted: what was not run is unavailable")
+        marks.append("interrupted: claims without their runs are unavailable")
     return "".join(f"; {mark}" for mark in marks)
 
 
 def _first_page(reproduction: Reproduction) -> list[Section]:
-    intro = "How many claims of each paper got which verdict. Below: each claim, in one sentence."
-    first = Section("The claims in one minute", [_overview(reproduction)], "claims", intro)
+    intro = "The number of claims of each paper with each verdict. The claims follow, one sentence each."
+    first = Section("The claims at a glance", [_overview(reproduction)], "claims", intro)
     return [first, *(_claims(paper) for paper in reproduction.papers)]
 
 
@@ -84,14 +84,14 @@ def _overview(reproduction: Reproduction) -> Table:
 
 
 def _claims(paper: PaperReproduction) -> Section:
-    told = paper.paper
+    about = paper.paper
     blocks: list[Block] = [
-        _claims_table(paper.claims, told.id, f"What {told.id} claims: {tally(paper.claims)}")
+        _claims_table(paper.claims, about.id, f"Claims of {about.id}: {tally(paper.claims)}")
     ]
     if paper.findings:
-        blocks.append(_claims_table(paper.findings, told.id, "What we found, tested in the same way"))
+        blocks.append(_claims_table(paper.findings, about.id, "Our findings, tested in the same way"))
     blocks.append(Text(list(_conditions(paper))))
-    return Section(f"{told.id}: {told.title}", blocks, f"{told.id}-claims", level=2)
+    return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2)
 
 
 def _claims_table(claims: Iterable[JudgedClaim], paper: str, caption: str) -> Table:
@@ -115,14 +115,14 @@ def _verdict_cell(verdict: Verdict) -> Cell:
 
 
 def _conditions(paper: PaperReproduction) -> Iterator[str]:
-    """Under which defaults the verdicts hold, and what was fitted or departs from a source."""
+    """Yield the defaults behind the verdicts, fitted values, and departures from sources."""
     telling = next((point for point in paper.paper.open_points if point.telling), None)
     if telling is not None:
         yield f"Left open: {telling.point}. Default: {telling.default}. Why: {telling.reason}"
-        yield from _turned(paper)
+        yield from _changed_verdicts(paper)
     others = [point for point in paper.paper.open_points if not point.telling]
     if others:
-        yield f"{counted(len(others), 'other point')} that it leaves open, with their defaults, stand below."
+        yield f"The paper leaves {counted(len(others), 'other point')} open; see the defaults below."
     variants = [(each.id, variant) for each in paper.paper.experiments for variant in each.variants]
     fitted = [f"{name}/{variant.label}: {variant.fitted}" for name, variant in variants if variant.fitted]
     yield f"Fitted to the paper: {'; '.join(fitted)}." if fitted else "Nothing is fitted to the paper."
@@ -132,8 +132,8 @@ def _conditions(paper: PaperReproduction) -> Iterator[str]:
         yield f"Algorithms that depart from their sources, as described below: {counts}."
 
 
-def _turned(paper: PaperReproduction) -> Iterator[str]:
-    """Which verdicts an alternative changes."""
+def _changed_verdicts(paper: PaperReproduction) -> Iterator[str]:
+    """Yield the verdicts that each alternative changes."""
     for each in paper.sensitivity:
         changed = [
             f"{now.claim.id} {before.verdict.value} → {now.verdict.value}"
@@ -157,14 +157,14 @@ def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
 
 
 def _paper_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
-    told = paper.paper
-    about = [f"{told.authors}. {told.venue}, {told.year}.", told.summary]
-    yield Section(f"{told.id}: {told.title}", [Text(about), _evidence_table(paper)], told.id)
+    about = paper.paper
+    text = [f"{about.authors}. {about.venue}, {about.year}.", about.summary]
+    yield Section(f"{about.id}: {about.title}", [Text(text), _evidence_table(paper)], about.id)
     yield from figure_sections(paper, has_files=has_files)
     if paper.sensitivity:
         yield _sensitivity(paper)
         yield from _closeness(paper)
-    for experiment in told.experiments:
+    for experiment in about.experiments:
         yield experiment_section(paper, experiment)
     yield _open_points(paper)
 
@@ -224,7 +224,7 @@ def _expected(part: Part) -> str:
 
 
 def _sensitivity(paper: PaperReproduction) -> Section:
-    """Every verdict under every alternative, of the claims that could be judged under any."""
+    """Return the verdicts under every alternative, for all claims that were judged under any."""
     worlds = [("the default", "", paper.claims)]
     worlds += [
         (each.world.value, each.world.point.point if each.world.point else "", each.claims)
@@ -246,15 +246,15 @@ def _sensitivity(paper: PaperReproduction) -> Section:
     ]
     default = next((point for point in paper.paper.open_points if point.telling), None)
     seeds = counted(len(paper.sensitivity[0].world.seeds), "seed")
-    intro = f"Each verdict under each alternative, over {seeds}. Fewer seeds decide less."
+    intro = f"Each verdict under each alternative, over {seeds}. Fewer seeds leave more claims undecided."
     hidden = len(paper.claims) - len(shown)
-    note = f"{counted(hidden, 'claim')} unavailable under all of them." if hidden else ""
+    note = f"Not shown: {counted(hidden, 'claim')} unavailable under all alternatives." if hidden else ""
     table = Table(columns, rows, f"Default: {default.default}" if default else "", note)
     return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 
 
 def _closeness(paper: PaperReproduction) -> Iterator[Section]:
-    """Under which answer the numbers of the algorithms that are there come closest to the paper's."""
+    """Yield the section that ranks the answers by the distance of our numbers from the paper's."""
     known = closeness([paper.defaults, *paper.alternatives])
     if len(known) < 2:
         return
@@ -265,16 +265,16 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
         Column("distance (root mean square)", known[0].unit, numeric=True),
     ]
     printed = [Cell(target.value, target.number) for target in targets]
-    rows = [Row([Cell("the paper's numbers"), *printed, Cell("")])]
+    rows = [Row([Cell("the paper"), *printed, Cell("")])]
     for each in sorted(known, key=lambda each: each.distance):
         ours = [Cell(plain(row.ours.value), row.ours.value) for row in each.rows if row.ours is not None]
         name = each.world.value if each.world.option else "the default"
         rows.append(Row([Cell(name), *ours, Cell(plain(each.distance), each.distance)]))
     best = min(known, key=lambda each: each.distance)
-    told = best.world.value if best.world.option else "the default"
+    closest = best.world.value if best.world.option else "the default"
     intro = (
-        f"The paper's numbers that need no learning, under each answer, the closest first: {told}, which is "
-        f"{plain(best.distance)} {best.unit} away. Nothing was fitted."
+        f"Our values for the paper's numbers that need no learning, under each answer, closest first. The "
+        f"closest is {closest}, at a distance of {plain(best.distance)} {best.unit}. Nothing was fitted."
     )
     title = "Which answer explains the paper's numbers"
     yield Section(title, [Table(columns, rows)], f"{paper.paper.id}-closeness", intro, level=2)
@@ -301,4 +301,4 @@ def _open_points(paper: PaperReproduction) -> Section:
         blocks.append(
             Table([Column("where"), Column("what", prose=True)], errata, "Errata and contradictions")
         )
-    return Section("What it leaves open", blocks, f"{paper.paper.id}-open", level=2)
+    return Section("Open points and errata", blocks, f"{paper.paper.id}-open", level=2)

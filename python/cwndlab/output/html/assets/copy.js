@@ -1,4 +1,4 @@
-// Buttons that copy the command beside them.
+// Buttons that copy the command next to them.
 
 const COPIED_MS = 1500;
 
@@ -6,7 +6,7 @@ async function copyText(code) {
   try {
     await navigator.clipboard.writeText(code.textContent);
   } catch {
-    // Pages from a file may not reach the clipboard: the selected text can still be copied by hand.
+    // A page opened from a file may not have access to the clipboard. The user can still copy the selected text.
     getSelection().selectAllChildren(code);
     return document.execCommand("copy");
   }

@@ -1,6 +1,6 @@
-// How a series looks. Its number chooses colour, dash and sign, so that nothing is told by colour alone.
+// The look of a series. Its number chooses colour, dash and marker, so that no two series differ in colour alone.
 
-// The colours stand in the style sheet, where day and night differ.
+// The colours are in the style sheet, which has light and dark ones.
 const COLOUR_COUNT = 8;
 
 // Strokes and gaps in pixels.
@@ -29,12 +29,12 @@ const SIGNS = [
 
 const colourName = (look) => `--series-${look % COLOUR_COUNT}`;
 
-// Beyond the last colour, they begin again with other dashes.
+// After the last colour, the colours repeat with other dashes.
 const dash = (look) => DASHES[(look + Math.floor(look / COLOUR_COUNT)) % DASHES.length];
 
 const sign = (look) => SIGNS[(look + Math.floor(look / COLOUR_COUNT)) % SIGNS.length];
 
-// A colour of the style sheet as it is now: by day, by night, or in print.
+// The current colour of the style sheet: light, dark, or print.
 function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

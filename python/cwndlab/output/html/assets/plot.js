@@ -1,4 +1,4 @@
-// What every chart has: axes with units, a legend that hides series, and its size.
+// Parts of every chart: axes with units, a legend that hides series, and its size.
 
 const AXIS_WIDTH = 62;
 const AXIS_HEIGHT = 34;
@@ -8,7 +8,7 @@ const FONT = "12px system-ui, sans-serif";
 
 const PLAIN = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
 
-// Always with a point for decimals, whatever the reader's language; short enough for an axis.
+// Short numbers for an axis, with a decimal point in every language.
 function shown(value) {
   const size = Math.abs(value);
   if (size === 0 || (size >= 1e-4 && size < 1e6)) return PLAIN.format(value);
@@ -19,7 +19,7 @@ const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
 const measured = (value, unit) => (value == null ? "–" : withUnit(shown(Number(value.toPrecision(5))), unit));
 
-// Beginning and end: names of one kind mostly differ at their ends.
+// The beginning and the end of a long name. Similar names mostly differ at their ends.
 function shortened(text) {
   const letters = [...text];
   const half = (LABEL_LENGTH - 2) / 2;
@@ -71,7 +71,7 @@ function legend(figure, series, sample, toggle) {
 
 const plotWidth = (figure) => Math.max(200, figure.querySelector(".plot").clientWidth);
 
-// At once: a page that is printed does not wait.
+// Resize at once, because printing does not wait.
 function resize(plot, width) {
   plot.batch(() => plot.setSize({ width, height: plot.height }));
 }

@@ -1,11 +1,11 @@
-// Brings the page to life: charts, tables, buttons, and what changes with window, light and print.
+// Starts the page: charts, tables, buttons, and reactions to window size, colour scheme and print.
 
 const CHART_KINDS = { time: timeChart, scatter: scatterChart };
 const ZOOM_FACTOR = { "+": 0.5, "=": 0.5, "-": 2 };
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 const PRINT_WIDTH = 680;
 
-// Charts that stand together share cursor, zoom and what is hidden.
+// Charts of one group share cursor, zoom and hidden series.
 function makeGroup(box, index) {
   const charts = [];
   const group = {
@@ -33,7 +33,7 @@ function steerByKeys(chart, group) {
   });
 }
 
-// Around the cursor, or the middle; never beyond the data.
+// Zoom around the cursor or the middle, but not beyond the data.
 function zoom(plot, factor) {
   const times = plot.data[0];
   if (!times.length) return;
@@ -44,7 +44,7 @@ function zoom(plot, factor) {
   plot.setScale("x", { min: Math.max(first, centre - half), max: Math.min(last, centre + half) });
 }
 
-// Smaller, if it is wider than the paper even with its lines broken.
+// Shrink a table that is too wide for the paper even with line breaks.
 function fitTable(table, width) {
   table.style.width = `${width}px`;
   table.style.zoom = Math.min(1, width / table.offsetWidth);

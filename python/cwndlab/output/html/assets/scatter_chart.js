@@ -1,4 +1,4 @@
-// Points with their intervals; those on the front are filled, and joined by a line.
+// Points with their intervals. The points on the front are filled and joined by a line.
 
 const SCATTER_HEIGHT = 400;
 const SIGN_RADIUS = 6;
@@ -14,7 +14,7 @@ function scatterChart(figure, data, group) {
   tip.hidden = true;
   let current = null;
   const buttons = legend(figure, data.series, signSample, group.toggle);
-  const tell = (made) => {
+  const showNearest = (made) => {
     current = nearest(made, visible());
     showTip(made, tip, current, data);
   };
@@ -26,7 +26,7 @@ function scatterChart(figure, data, group) {
     axes: axes(data),
     series: [{}, ...data.series.map(() => ({ paths: () => null, points: { show: false } }))],
     cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: true, uni: 20 } },
-    hooks: { setCursor: [tell], drawClear: [drawPaper], draw: [(made) => drawPoints(made, visible())] },
+    hooks: { setCursor: [showNearest], drawClear: [drawPaper], draw: [(made) => drawPoints(made, visible())] },
   };
   const plot = new uPlot(options, aligned(data, extents.x), figure.querySelector(".plot"));
   plot.over.append(tip);
@@ -55,8 +55,8 @@ function extent(points, ...keys) {
   return [low - margin, high + margin];
 }
 
-// Columns for uPlot: every x once, in order, with one column of y for each series. The ends of the scale stand
-// among the x, so that a reset shows the whole intervals.
+// Columns for uPlot: every x once, in order, with one column of y for each series. The x include the ends of the
+// scale, so that a reset shows the whole intervals.
 function aligned({ series, points }, [low, high]) {
   const sorted = [...points].sort((one, other) => one.x - other.x);
   const column = (look) => [null, ...sorted.map((point) => (point.look === look ? point.y : null)), null];
@@ -115,7 +115,7 @@ function drawSign(plot, { look, x, y, front }) {
   ctx.stroke();
 }
 
-// The point under the cursor, or nearly so.
+// The point under or near the cursor.
 function nearest(plot, points) {
   const { left, top } = plot.cursor;
   if (left < 0) return null;
@@ -129,8 +129,8 @@ function showTip(plot, tip, point, data) {
   plot.over.style.cursor = point?.href ? "pointer" : "";
   if (point === null) return;
   const lines = [
-    told(data.xLabel, data.xUnit, point.x, point.xLow, point.xHigh),
-    told(data.yLabel, data.yUnit, point.y, point.yLow, point.yHigh),
+    described(data.xLabel, data.xUnit, point.x, point.xLow, point.xHigh),
+    described(data.yLabel, data.yUnit, point.y, point.yLow, point.yHigh),
     ...(point.hint ? [point.hint] : []),
   ];
   tip.replaceChildren(
@@ -146,7 +146,7 @@ function showTip(plot, tip, point, data) {
   tip.style.bottom = isLow ? `${plot.over.clientHeight - top + 8}px` : "auto";
 }
 
-function told(label, unit, value, low, high) {
+function described(label, unit, value, low, high) {
   const interval = low == null || high == null ? "" : ` (${measured(low)} to ${measured(high)})`;
   return `${shortened(label)}: ${measured(value, unit)}${interval}`;
 }

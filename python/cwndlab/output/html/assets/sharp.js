@@ -1,4 +1,4 @@
 "use strict";
 
-// Canvases get at least two dots for each pixel of the page: printed with one, their text is blurred.
+// Canvases get at least two dots per pixel of the page. With one dot, printed text is blurred.
 window.devicePixelRatio = Math.max(2, window.devicePixelRatio);

@@ -1,9 +1,9 @@
-// Tables whose rows are put in order by a click on a heading: upwards, downwards, as they came.
+// Tables that a click on a heading sorts: ascending, descending, original order.
 
 const NEXT_ORDER = { none: "ascending", ascending: "descending", descending: "none" };
 const WORDS = new Intl.Collator("en", { numeric: true });
 
-// Numbers come before words; what is missing is last in either direction.
+// Numbers come before words. Missing values are last in both directions.
 function sortKey(cell) {
   const isNumeric = cell.classList.contains("number");
   const text = cell.dataset.sort ?? (isNumeric ? "" : cell.textContent.trim());

@@ -2,12 +2,12 @@
 
 const TIME_CHART_HEIGHT = 230;
 
-// More events than this are told by short strokes at the foot of the chart.
+// More events than this are drawn as short strokes at the bottom of the chart.
 const MAX_EVENT_LINES = 40;
 const EVENT_REACH = 6;
 const KEY_STEPS = 200;
 
-// From zero, for windows and rates are read against it.
+// The axis starts at zero, because windows and rates are read against it.
 function fromZero(low, high) {
   if (low == null) return [0, 1];
   return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.08, true);
@@ -77,13 +77,13 @@ function timeSeries(data) {
 // Dashes are drawn in dots, not in pixels of the page.
 const dots = (lengths) => lengths.map((length) => length * devicePixelRatio);
 
-// Points show where no line could: values whose neighbours are missing.
+// A value without neighbours has no line, so it is drawn as a point.
 function isSparse(plot, place) {
   const there = plot.data[place].filter((value) => value != null).length;
   return there < 3 || there < plot.data[place].length / 2;
 }
 
-// Where the values under the cursor are told: beside the names, and the time above them.
+// Shows the values under the cursor: next to the names, with the time above them.
 function readout(figure, buttons) {
   const values = buttons.map(() => element("span", "value"));
   buttons.forEach((button, index) => button.append(values[index]));
@@ -97,7 +97,7 @@ function tellValues(plot, data, { values, position }, places) {
   const isOver = idx != null && left >= 0;
   values.forEach((value, index) => {
     const { line, edges } = places[index];
-    value.textContent = isOver ? toldValue(plot, [line, ...edges], idx, data.yUnit) : "";
+    value.textContent = isOver ? valueText(plot, [line, ...edges], idx, data.yUnit) : "";
   });
   const near = isOver ? data.events.filter(({ x }) => Math.abs(plot.valToPos(x, "x") - left) < EVENT_REACH) : [];
   position.textContent = isOver
@@ -105,7 +105,7 @@ function tellValues(plot, data, { values, position }, places) {
     : "";
 }
 
-function toldValue(plot, [line, low, high], idx, unit) {
+function valueText(plot, [line, low, high], idx, unit) {
   const text = measured(plot.data[line][idx], unit);
   if (low == null || plot.data[low][idx] == null || plot.data[high][idx] == null) return text;
   return `${text} (${measured(plot.data[low][idx])} to ${measured(plot.data[high][idx])})`;
