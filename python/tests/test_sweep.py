@@ -58,7 +58,7 @@ def test_efficient_points() -> None:
 def test_points_are_found_by_their_settings() -> None:
     swept = by_hand((10, 1), (9, 2))
     assert swept.at(**{"link.l.queue": "1 packets"}).flows["goodput_mbps"].to_list() == [9]
-    with pytest.raises(cl.InputError, match="0 points"):
+    with pytest.raises(cl.InputError, match="found 0"):
         swept.at(**{"link.l.queue": "7 packets"})
     with pytest.raises(cl.InputError, match="2 points"):
         swept.at()

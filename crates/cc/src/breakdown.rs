@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakdown(pub String);
 
-/// Breaks the run off. It unwinds to whoever started the run, past the panic hook: nothing is printed on the way.
+/// Breaks the run off. It unwinds to the caller that started the run, past the panic hook: nothing is printed.
 pub fn break_off(why: impl Into<String>) -> ! {
     std::panic::resume_unwind(Box::new(Breakdown(why.into())))
 }

@@ -97,7 +97,7 @@ pub trait WindowRule: Send + Sized + 'static {
         ack.acked
     }
 
-    /// Whether a timeout in this phase, after a reduction, sets ssthresh anew. The frame's rule is Linux's: neither in
+    /// Whether a timeout in this phase, after a reduction, sets ssthresh again. The frame's rule is Linux's: neither in
     /// recovery nor when the timer expires again.
     fn reduces_again(&self, _phase: Phase) -> bool {
         false

@@ -25,7 +25,7 @@
 use crate::units::{Rate, Span, Time};
 use cwndlab_learn::{Agent, Learning, Rng};
 
-/// A congestion control: what it is told, and what it decides.
+/// A congestion control: what it is given, and what it decides.
 pub trait CongestionControl: Send {
     /// What this algorithm needs of its transport; asked once, at the start.
     fn needs(&self) -> Needs {

@@ -85,7 +85,7 @@ impl Coupling {
 pub struct Remainder(f64);
 
 impl Remainder {
-    /// Moves the window by so many bytes, up or down, but not below a segment.
+    /// Moves the window by this many bytes, up or down, but not below a segment.
     pub fn add(&mut self, window: &mut Window, bytes: f64) {
         self.0 += bytes;
         let whole = self.0.trunc();

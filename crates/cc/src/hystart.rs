@@ -82,7 +82,7 @@ impl HyStart {
         }
     }
 
-    /// After a timeout slow start is watched anew.
+    /// After a timeout slow start is watched again.
     pub fn rearm(&mut self) {
         self.done = false;
         self.round_minimum = Span::MAX;

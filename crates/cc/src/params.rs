@@ -35,7 +35,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A file that a parameter names, as whoever checked the settings has read it.
+/// A file that a parameter names, as read when the settings were checked.
 pub struct NamedFile {
     /// Its name as it was given.
     pub name: String,

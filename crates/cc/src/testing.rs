@@ -12,7 +12,7 @@ use cwndlab_learn::Rng;
 pub struct Sender {
     /// The controller under test.
     pub cc: Box<dyn CongestionControl>,
-    /// What it is told.
+    /// What it is given.
     pub facts: Facts,
     /// The subflows that it sees.
     pub subflows: Vec<SubflowView>,
@@ -51,7 +51,7 @@ impl Sender {
         self
     }
 
-    /// One ACK for so many segments, the window being full; an action of a policy inside is in force at once.
+    /// One ACK for this many segments, with a full window; an action of a built-in policy takes effect at once.
     pub fn ack(&mut self, segments: u64) -> Decision {
         let bytes = segments * self.facts.mss;
         self.delivered += bytes;
@@ -92,7 +92,7 @@ impl Sender {
         self
     }
 
-    /// Tells the controller of an event, the window being full.
+    /// Reports an event to the controller, with a full window.
     pub fn event(&mut self, event: Event) -> &mut Self {
         self.facts.flight_size = self.cc.control().cwnd;
         self.call(|cc, cx| cc.on_event(cx, event));

@@ -42,19 +42,19 @@ impl Span {
     /// Longer than any run.
     pub const MAX: Span = Span(u64::MAX);
 
-    /// So many milliseconds.
+    /// A span in milliseconds.
     #[must_use]
     pub const fn from_millis(ms: u64) -> Span {
         Span(ms * 1_000_000)
     }
 
-    /// So many microseconds.
+    /// A span in microseconds.
     #[must_use]
     pub const fn from_micros(us: u64) -> Span {
         Span(us * 1_000)
     }
 
-    /// So many seconds.
+    /// A span in seconds.
     #[must_use]
     pub const fn from_secs(s: u64) -> Span {
         Span(s * NANOS_PER_SEC)
@@ -98,13 +98,13 @@ impl Span {
 }
 
 impl Rate {
-    /// So many bits per second.
+    /// A rate in bits per second.
     #[must_use]
     pub const fn from_bits_per_sec(bits: u64) -> Rate {
         Rate(bits)
     }
 
-    /// So many megabits (10^6 bits) per second.
+    /// A rate in megabits (10^6 bits) per second.
     #[must_use]
     pub const fn from_mbit(mbit: u64) -> Rate {
         Rate(mbit * 1_000_000)

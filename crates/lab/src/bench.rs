@@ -29,7 +29,7 @@ pub fn cases() -> Vec<&'static str> {
     CASES.iter().map(|(name, _)| *name).chain(dqn::cases()).collect()
 }
 
-/// Runs a case, with overrides over it, so many times (at least once) and gives the best, as JSON.
+/// Runs a case, with overrides over it, this many times (at least once), and returns the best, as JSON.
 ///
 /// # Errors
 /// There is no such case, an override is wrong, or the run failed.
@@ -95,7 +95,7 @@ fn report(case: &str, scenario: &Scenario, cpu_s: f64, work: Work) -> Value {
     })
 }
 
-/// The most memory that this process ever had, where the system tells it.
+/// The most memory that this process ever had, where the system reports it.
 fn peak_rss_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

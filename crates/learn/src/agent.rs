@@ -1,6 +1,6 @@
-//! What can be steered by a policy, be it inside the simulation, in Python or in another process.
+//! What a policy can steer: a policy inside the simulation, in Python or in another process.
 
-/// One decision maker: `observe` tells the state and the reward since the last decision, `act` applies an action.
+/// One decision maker: `observe` returns the state and the reward since the last decision, `act` applies an action.
 ///
 /// Training, evaluation and export use the same two functions, so what was learned is what is played.
 pub trait Agent: Send {

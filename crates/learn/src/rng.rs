@@ -30,7 +30,7 @@ impl Rng {
         self.drawn
     }
 
-    /// The same stream after so many more numbers.
+    /// The same stream after this many more numbers.
     #[must_use]
     pub fn after(mut self, numbers: u64) -> Self {
         self.stream.advance(u128::from(numbers));

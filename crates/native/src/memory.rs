@@ -45,7 +45,7 @@ fn given(memory: *mut u8, size: usize) -> *mut u8 {
 #[cold]
 fn end(size: usize) -> ! {
     let megabytes = size.div_ceil(1_000_000);
-    // Standard error may be closed; there is nobody else to tell.
+    // Standard error may be closed; there is no other place to report it.
     let _told = writeln!(
         std::io::stderr(),
         "error: not enough memory: the simulator needs {megabytes} MB more than it can have"

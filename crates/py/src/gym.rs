@@ -3,7 +3,9 @@
 
 use crate::registry;
 use cwndlab_cc::Spaces;
-use cwndlab_lab::gym::{self, Course, End, Fleet, HashedFile, Info, Mark, Played, Player, Step, Told, World};
+use cwndlab_lab::gym::{
+    self, Course, End, Fleet, HashedFile, Info, Mark, Played, Player, Step, StepResult, World,
+};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::{Scenario, weights};
@@ -24,7 +26,7 @@ pub(crate) fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<GreedyPolicy>()
 }
 
-/// Whoever comes while another thread simulates is told so: to wait here would hold Python's lock.
+/// A call while another thread simulates is an error: waiting here would hold Python's lock.
 fn alone<T>(mutex: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
     mutex.try_lock().map_err(|_| PyRuntimeError::new_err("another thread is using this environment"))
 }
@@ -119,7 +121,7 @@ fn measures(scenario: &Scenario, outcome: &Outcome) -> String {
     outcome_json(outcome, &OverTime::of(scenario, outcome)).to_string()
 }
 
-/// What an agent sees and is told: observation, reward, terminated, truncated, info.
+/// What an agent gets: observation, reward, terminated, truncated, info.
 type StepTuple<'py> = (Bound<'py, PyArray1<f32>>, f32, bool, bool, Bound<'py, PyDict>);
 
 fn step_tuple<'py>(py: Python<'py>, seen: &[f32], step: &Step, info: &Info) -> PyResult<StepTuple<'py>> {
@@ -244,7 +246,7 @@ impl Episodes {
     }
 }
 
-/// What a fleet tells: observations, rewards, terminated, truncated, info.
+/// What a fleet returns: observations, rewards, terminated, truncated, info.
 type Turns<'py> = (
     Bound<'py, PyArray2<f32>>,
     Bound<'py, PyArray1<f64>>,
@@ -306,25 +308,25 @@ impl EpisodeFleet {
 
 impl EpisodeFleet {
     fn turns<'py>(&self, py: Python<'py>, fleet: &Fleet) -> PyResult<Turns<'py>> {
-        let told: Vec<Told> = fleet.told().collect();
-        let seen: Vec<f32> = told.iter().flat_map(|told| told.observation).copied().collect();
+        let results: Vec<StepResult> = fleet.results().collect();
+        let seen: Vec<f32> = results.iter().flat_map(|result| result.observation).copied().collect();
         let ended = |end: End| -> Bound<'py, PyArray1<bool>> {
-            told.iter().map(|told| told.step.end == Some(end)).collect::<Vec<_>>().into_pyarray(py)
+            results.iter().map(|result| result.step.end == Some(end)).collect::<Vec<_>>().into_pyarray(py)
         };
         let info = PyDict::new(py);
         let column = |name: &str, value: fn(&Info) -> f64| {
             info.set_item(
                 name,
-                told.iter().map(|told| value(&told.info)).collect::<Vec<_>>().into_pyarray(py),
+                results.iter().map(|result| value(&result.info)).collect::<Vec<_>>().into_pyarray(py),
             )
         };
         column("time_s", |info| info.time_s)?;
         column("goodput_mbps", |info| info.goodput_mbps)?;
         column("rtt_ms", |info| info.rtt_ms)?;
         column("loss", |info| info.loss)?;
-        let rewards: Vec<f64> = told.iter().map(|told| f64::from(told.step.reward)).collect();
+        let rewards: Vec<f64> = results.iter().map(|result| f64::from(result.step.reward)).collect();
         Ok((
-            seen.into_pyarray(py).reshape([told.len(), self.observation_len])?,
+            seen.into_pyarray(py).reshape([results.len(), self.observation_len])?,
             rewards.into_pyarray(py),
             ended(End::Terminated),
             ended(End::Truncated),
@@ -366,7 +368,7 @@ impl Trainer {
         Ok(alone(&self.0)?.decisions())
     }
 
-    /// Makes so many decisions; seed, decisions and mean reward of each episode that ended.
+    /// Makes this many decisions; returns seed, decisions and mean reward of each episode that ended.
     fn train(&self, py: Python<'_>, decisions: u64) -> PyResult<Vec<(u64, u64, f64)>> {
         let mut trainer = alone(&self.0)?;
         let trainer = &mut *trainer;

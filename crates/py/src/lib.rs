@@ -36,8 +36,8 @@ fn reading(text: &[u8], file: &str, overrides: &Overrides) -> (Option<Scenario>,
 
 fn accepted(text: &[u8], file: &str, overrides: &Overrides) -> PyResult<Scenario> {
     let (scenario, problems) = reading(text, file, overrides);
-    let told = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    scenario.ok_or_else(|| PyValueError::new_err(told()))
+    let messages = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    scenario.ok_or_else(|| PyValueError::new_err(messages()))
 }
 
 /// Every problem of a scenario, as JSON.
@@ -136,7 +136,7 @@ fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) ->
 }
 
 /// Fills an extension module with everything that the Python face asks for, and these algorithms besides those that
-/// ship: whoever writes a module of their own need do no more. Queues of one's own are added before, by [`add_queue`].
+/// ship: the author of a module need do no more. Queues of one's own are added before, by [`add_queue`].
 ///
 /// # Errors
 /// An algorithm that ships has the name of one of these.

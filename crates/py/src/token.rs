@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Cancels a run, and tells how far it is.
+/// Cancels a run, and reports its progress.
 #[pyclass(frozen, module = "cwndlab._native")]
 #[derive(Default)]
 pub struct RunToken(Arc<run::RunToken>);

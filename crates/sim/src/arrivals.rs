@@ -63,7 +63,7 @@ impl Arrivals {
         self.next = if ended { Time::NEVER } else { next };
     }
 
-    /// One of its flows has ended: a parallel transfer starts anew after its pause.
+    /// One of its flows has ended: a parallel transfer starts again after its pause.
     pub fn follow(&mut self, now: Time) {
         let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return };
         if self.next != Time::NEVER {

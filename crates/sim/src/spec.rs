@@ -1,4 +1,4 @@
-//! What a simulation is made from: plain values, checked by whoever fills them in (`cwndlab-lab`).
+//! What a simulation is made from: plain values, checked by the crate that fills them in (`cwndlab-lab`).
 
 use crate::mptcp::MptcpOptions;
 use crate::queue::QueueSpec;
@@ -100,8 +100,8 @@ impl Capacity {
     }
 }
 
-/// Delivery opportunities of a cellular link (mahimahi's format): at each time so many bytes may leave; what is not
-/// used is lost; after the period it begins anew.
+/// Delivery opportunities of a cellular link (mahimahi's format): at each time a number of bytes may leave; what is not
+/// used is lost; after the period it starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// Times in order; equal ones are several opportunities.
@@ -264,7 +264,7 @@ pub struct ArrivalSpec {
 pub enum ArrivalProcess {
     /// At random, with this mean number a second: a Poisson process.
     PerSecond(f64),
-    /// A constant number at a time: each that has ended starts anew, as another connection.
+    /// A constant number at a time: each that has ended is followed by another connection.
     Parallel {
         /// How many.
         transfers: u64,

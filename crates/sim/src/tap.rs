@@ -290,9 +290,9 @@ pub struct Turn<'a, T> {
     pub room: u32,
     /// Where packets go that leave.
     pub outbox: &'a mut Vec<crate::tcp::Outgoing>,
-    /// Whoever looks ...
+    /// The tap ...
     pub tap: &'a mut T,
-    /// ... at the flow with this index.
+    /// ... that observes the flow with this index.
     pub flow: u32,
 }
 
@@ -308,9 +308,9 @@ impl<T: Tap> Turn<'_, T> {
 pub struct LinkTurn<'a, T> {
     /// The time.
     pub now: Time,
-    /// Whoever looks ...
+    /// The tap ...
     pub tap: &'a mut T,
-    /// ... at the link with this index.
+    /// ... that observes the link with this index.
     pub link: u32,
 }
 

@@ -14,7 +14,7 @@ const CLASSES: u64 = 10 * CLASSES_PER_ONE + 1;
 /// The first class of peaks.
 const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
 
-/// The two kinds of loss that the patterns tell apart.
+/// The two kinds of loss that the patterns distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     /// A retransmission timeout.

@@ -114,7 +114,7 @@ fn a_window_of_ones_own_is_obeyed_in_recovery() {
 // ---------------------------------------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
+enum Callback {
     Sent,
     Lost(Lost),
     Event(Event, Phase),
@@ -122,7 +122,7 @@ enum Told {
     Timer,
 }
 
-type Diary = Arc<Mutex<Vec<(Time, Told)>>>;
+type Diary = Arc<Mutex<Vec<(Time, Callback)>>>;
 
 /// A constant window that writes a diary; in recovery its window is `in_recovery`.
 struct Diarist {
@@ -136,7 +136,7 @@ struct Diarist {
 }
 
 impl Diarist {
-    fn note(&self, cx: &Context, told: Told) {
+    fn note(&self, cx: &Context, told: Callback) {
         self.diary.lock().unwrap().push((cx.facts.now, told));
     }
 }
@@ -149,13 +149,13 @@ impl CongestionControl for Diarist {
         Control::window(self.cwnd * self.mss)
     }
     fn on_sent(&mut self, cx: &mut Context, _bytes: u64) {
-        self.note(cx, Told::Sent);
+        self.note(cx, Callback::Sent);
     }
     fn on_lost(&mut self, cx: &mut Context, lost: &Lost) {
-        self.note(cx, Told::Lost(*lost));
+        self.note(cx, Callback::Lost(*lost));
     }
     fn on_event(&mut self, cx: &mut Context, event: Event) {
-        self.note(cx, Told::Event(event, cx.facts.phase));
+        self.note(cx, Callback::Event(event, cx.facts.phase));
         match event {
             Event::LossRecovery => self.cwnd = self.in_recovery,
             Event::Recovered | Event::Undo => self.cwnd = self.usual,
@@ -163,14 +163,14 @@ impl CongestionControl for Diarist {
         }
     }
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
-        self.note(cx, Told::Ack(*ack, cx.facts.phase, cx.facts.in_flight));
+        self.note(cx, Callback::Ack(*ack, cx.facts.phase, cx.facts.in_flight));
         Decision::NotDue
     }
     fn next_timer(&self) -> Option<Time> {
         self.timer
     }
     fn on_timer(&mut self, cx: &mut Context) -> Decision {
-        self.note(cx, Told::Timer);
+        self.note(cx, Callback::Timer);
         self.timer = (cx.facts.now < Time::ZERO + Span::from_secs(1)).then(|| cx.facts.now + ms(100));
         Decision::NotDue
     }
@@ -181,7 +181,7 @@ fn diary(
     windows: (u64, u64),
     timer: Option<Time>,
     link: LinkSpec,
-) -> (Vec<(Time, Told)>, Outcome) {
+) -> (Vec<(Time, Callback)>, Outcome) {
     diary_of(constant("f", 1), needs, windows, timer, link)
 }
 
@@ -191,7 +191,7 @@ fn diary_of(
     windows: (u64, u64),
     timer: Option<Time>,
     link: LinkSpec,
-) -> (Vec<(Time, Told)>, Outcome) {
+) -> (Vec<(Time, Callback)>, Outcome) {
     let diary = Diary::default();
     let shared = diary.clone();
     let algorithm = algorithm(move |setup| {
@@ -224,12 +224,12 @@ fn the_order_on_an_ack_is_always_the_same() {
     // Everything of one moment, in order; ACKs are packet times apart, so a moment is an ACK.
     let mut losses = 0;
     for moment in diary.chunk_by(|a, b| a.0 == b.0) {
-        let rank = |told: &Told| match told {
-            Told::Lost(_) => 0,
-            Told::Event(..) => 1,
-            Told::Ack(..) => 2,
-            Told::Sent => 3,
-            Told::Timer => 4,
+        let rank = |told: &Callback| match told {
+            Callback::Lost(_) => 0,
+            Callback::Event(..) => 1,
+            Callback::Ack(..) => 2,
+            Callback::Sent => 3,
+            Callback::Timer => 4,
         };
         let ranks: Vec<_> = moment.iter().map(|(_, told)| rank(told)).collect();
         assert!(ranks.is_sorted(), "{moment:?}");
@@ -244,7 +244,7 @@ fn the_order_on_an_ack_is_always_the_same() {
 fn an_event_is_told_with_the_phase_before_it() {
     let (diary, _) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
     let told = diary.iter().filter_map(|(_, told)| match told {
-        Told::Event(event, phase) => Some((*event, *phase)),
+        Callback::Event(event, phase) => Some((*event, *phase)),
         _ => None,
     });
     let events: Vec<_> = told.collect();
@@ -260,8 +260,8 @@ fn a_lost_packet_comes_with_what_was_noted_at_its_sending() {
     let mut delivered = 0;
     for (_, told) in &diary {
         match told {
-            Told::Ack(ack, ..) => delivered = ack.delivered,
-            Told::Lost(lost) => {
+            Callback::Ack(ack, ..) => delivered = ack.delivered,
+            Callback::Lost(lost) => {
                 total += MSS;
                 assert_eq!((lost.bytes, lost.lost_total), (MSS, total));
                 // Thirty are in flight all the time, so that many bytes were delivered since, less the lost one.
@@ -281,7 +281,7 @@ fn acknowledged_bytes_add_up() {
     let (diary, outcome) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
     let (mut acked, mut advanced, mut lost) = (0, 0, 0);
     for (_, told) in &diary {
-        let Told::Ack(ack, _, in_flight) = told else { continue };
+        let Callback::Ack(ack, _, in_flight) = told else { continue };
         (acked, advanced, lost) = (acked + ack.acked, advanced + ack.advanced, lost + ack.lost);
         assert_eq!(ack.delivered, acked);
         assert!(*in_flight <= ack.prior_in_flight, "an ACK puts nothing in flight");
@@ -294,7 +294,7 @@ fn acknowledged_bytes_add_up() {
     assert!(acked - advanced < 60 * MSS, "what is SACKed will be acknowledged");
     assert!(lost / MSS >= outcome.links[0].lost_packets - 1);
     let best = diary.iter().filter_map(|(_, told)| match told {
-        Told::Ack(Ack { sample: Some(sample), .. }, ..) => Some(sample.rate().0),
+        Callback::Ack(Ack { sample: Some(sample), .. }, ..) => Some(sample.rate().0),
         _ => None,
     });
     // 30 in flight on 41 ms: below the rate; a burst shows the rate itself.
@@ -310,7 +310,7 @@ fn losses_are_told_without_sack_too() {
     flow.kind.tcp.recovery = Recovery::Window;
     flow.kind.tcp.tail_loss_probe = false;
     let (diary, outcome) = diary_of(flow, ALL_LOSSES, (20, 10), None, losing_every(100));
-    let told = diary.iter().filter(|(_, told)| matches!(told, Told::Lost(_))).count() as u64;
+    let told = diary.iter().filter(|(_, told)| matches!(told, Callback::Lost(_))).count() as u64;
     assert!(outcome.links[0].lost_packets > 10 && outcome.flows[0].timeouts == 0, "{:?}", outcome.flows[0]);
     assert!(told.abs_diff(outcome.links[0].lost_packets) <= 1, "{told} told, {:?}", outcome.links[0]);
 }
@@ -321,7 +321,7 @@ fn only_who_needs_it_has_its_own_window_in_recovery() {
     let most_in_recovery = |needs| {
         let (diary, _) = diary(needs, (20, 40), None, losing_every(200));
         let in_flight = diary.iter().filter_map(|(_, told)| match told {
-            Told::Ack(_, Phase::Recovery, in_flight) => Some(in_flight / MSS),
+            Callback::Ack(_, Phase::Recovery, in_flight) => Some(in_flight / MSS),
             _ => None,
         });
         in_flight.max().expect("ACKs in recovery")
@@ -336,11 +336,12 @@ fn only_who_needs_it_has_its_own_window_in_recovery() {
 fn a_shrunken_window_of_ones_own_stops_the_sender() {
     let first_recovery = |needs| {
         let (diary, _) = diary(needs, (30, 4), None, losing_every(200));
-        let begins = diary.iter().position(|(_, told)| matches!(told, Told::Event(Event::LossRecovery, _)));
+        let begins =
+            diary.iter().position(|(_, told)| matches!(told, Callback::Event(Event::LossRecovery, _)));
         let after = &diary[begins.expect("a recovery")..];
-        let next_sent = after.iter().skip_while(|(_, told)| !matches!(told, Told::Sent));
+        let next_sent = after.iter().skip_while(|(_, told)| !matches!(told, Callback::Sent));
         // The retransmission leaves when the window lets it.
-        let acks = after.iter().take_while(|(_, told)| !matches!(told, Told::Sent)).count();
+        let acks = after.iter().take_while(|(_, told)| !matches!(told, Callback::Sent)).count();
         (acks, next_sent.count() > 0)
     };
     // PRR: the fast retransmit goes at once (the event and the ACK of it come first).
@@ -356,6 +357,6 @@ fn a_controller_has_its_timer() {
     let timer = Some(Time::ZERO + ms(250));
     let (diary, _) = diary(ALL_LOSSES, (10, 10), timer, link("l", Rate::from_mbit(12), ms(20)));
     let rings: Vec<_> =
-        diary.iter().filter(|(_, told)| *told == Told::Timer).map(|(at, _)| at.0 / 1_000_000).collect();
+        diary.iter().filter(|(_, told)| *told == Callback::Timer).map(|(at, _)| at.0 / 1_000_000).collect();
     assert_eq!(rings, [250, 350, 450, 550, 650, 750, 850, 950, 1050]);
 }

@@ -1,4 +1,4 @@
-//! The same action at each decision: the control that tells what learning adds to the best of the actions. It decides
+//! The same action at each decision: a control that shows what learning adds to the best single action. It decides
 //! where the DQN of Seo et al. 2022 and Seo and Cho 2024 decides, among the same actions.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};

@@ -18,7 +18,7 @@ crate::parameters! {
     }
 }
 
-/// A loss takes at most so many halves of the window.
+/// A loss takes at most this many halves of the window.
 const LARGEST_CUT_HALVES: f64 = 1.5;
 
 /// The window rule of BALIA.

@@ -22,7 +22,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// Whether the reference is ever taken anew.
+    /// Whether the reference is ever measured again.
     pub enum Reset {
         /// It is not.
         Never = "never",
@@ -105,7 +105,7 @@ crate::parameters! {
     }
 }
 
-/// Tells a CUBIC flow from the queue that it leaves standing.
+/// Detects a CUBIC flow by the standing queue that it causes.
 pub struct CubicDetector {
     params: Fbbr2Params,
     /// How long the first window of the minimum RTT lasts.

@@ -1,4 +1,4 @@
-//! Uniformly random actions: the control that tells learning from luck. It decides where the DQN of Seo et al. 2022
+//! Uniformly random actions: a control that separates learning from luck. It decides where the DQN of Seo et al. 2022
 //! and Seo and Cho 2024 decides, among the same actions, and knows nothing.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActions};

@@ -1,4 +1,4 @@
-//! Vegas (Brakmo and Peterson 1995) as Linux (`tcp_vegas`) has it: what waits in the queue is told from the RTT, and
+//! Vegas (Brakmo and Peterson 1995) as Linux (`tcp_vegas`) has it: the queue is estimated from the RTT, and
 //! the window is moved once a round trip so that a few of its own segments wait there.
 
 use crate::algorithm::Algorithm;
@@ -40,7 +40,7 @@ crate::parameters! {
 
 /// With fewer RTT samples than this in a round all may come from delayed ACKs (Linux).
 const SAMPLES_TO_DECIDE: u32 = 3;
-/// A decision leaves so many segments at least (Linux).
+/// A decision leaves at least this many segments (Linux).
 const LEAST_SEGMENTS: u64 = 2;
 
 /// The RTTs of one round.

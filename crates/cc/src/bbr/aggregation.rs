@@ -13,13 +13,13 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// The estimate is the maximum of so many rounds.
+    /// The estimate is the maximum over this many rounds.
     #[must_use]
     pub fn new(rounds: u64) -> Self {
         Self { epoch_start: Time::ZERO, epoch_acked: 0, extra: WindowedMax::new(rounds) }
     }
 
-    /// From now on the estimate is the maximum of so many rounds.
+    /// From now on the estimate is the maximum over this many rounds.
     pub fn set_rounds(&mut self, rounds: u64) {
         self.extra.set_length(rounds);
     }

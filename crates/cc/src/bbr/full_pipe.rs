@@ -35,12 +35,12 @@ impl FullPipe {
         (self.rate, self.flat_rounds) = (Rate::default(), 0);
     }
 
-    /// Looks anew.
+    /// Starts again.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// Looks anew, for growth beyond this rate.
+    /// Starts again, looking for growth beyond this rate.
     pub fn restart_from(&mut self, rate: Rate) {
         *self = Self { rate, ..Self::default() };
     }
@@ -60,7 +60,7 @@ mod tests {
     fn three_rounds_without_a_quarter_more() {
         assert!(!after(&[10, 20, 40, 41, 42]));
         assert!(after(&[10, 20, 40, 41, 42, 43]));
-        // 50 is a quarter more than 40: the count begins anew.
+        // 50 is a quarter more than 40: the count restarts.
         assert!(!after(&[10, 20, 40, 41, 42, 50, 51, 52]));
         // Growth below a quarter adds up against the last level that counted.
         assert!(!after(&[40, 45, 50, 55, 60]));

@@ -118,7 +118,7 @@ impl DqnParams {
     }
 }
 
-/// Layer sizes: so many inputs and outputs, and between them equal hidden layers.
+/// Layer sizes: inputs, equal hidden layers, outputs.
 #[must_use]
 pub fn sizes(inputs: usize, layers: u64, nodes: u64, outputs: u32) -> Vec<usize> {
     let hidden = (0..layers).map(|_| nodes as usize);

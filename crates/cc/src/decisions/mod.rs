@@ -46,7 +46,7 @@ crate::parameters! {
         below_ssthresh: BelowSsthresh = BelowSsthresh::SlowStart, "below_ssthresh",
             Allowed::Word(BelowSsthresh::WORDS), "",
             "after an action that leaves less than ssthresh: slow start back to it, or avoidance from there",
-            "Seo and Cho 2024 section 3.1.1: the threshold tells slow start from avoidance, and only a loss sets it";
+            "Seo and Cho 2024 section 3.1.1: the threshold separates slow start from avoidance, and only a loss sets it";
     }
 }
 
@@ -181,14 +181,14 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
     }
 
     /// Shows the policy the flow as it is.
-    fn show(&mut self, cx: &mut Context, told: impl FnOnce(&mut P, &mut Context, &View)) {
+    fn show(&mut self, cx: &mut Context, call: impl FnOnce(&mut P, &mut Context, &View)) {
         let now = cx.facts.now;
         let since_congestion = now.since(*self.congested.get_or_insert(now));
         let rtt = cx.facts.rtt;
         let at = Moment { now, rtt: rtt.latest, rtt_min: rtt.minimum, since_congestion };
         let (actions, window) = self.classic.parts();
         actions.describe(window, at, &mut self.features);
-        told(&mut self.policy, cx, &View { at, cwnd: window.cwnd, features: &self.features });
+        call(&mut self.policy, cx, &View { at, cwnd: window.cwnd, features: &self.features });
     }
 }
 

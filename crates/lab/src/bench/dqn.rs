@@ -56,7 +56,7 @@ fn steps(operation: Operation) -> u32 {
     }
 }
 
-/// The best of so many repeats; `None` if the case is none of these.
+/// The best of this many repeats; `None` if the case is none of these.
 pub(super) fn bench(case: &str, repeats: u32) -> Option<Value> {
     let (name, operation, network) = CASES.iter().find(|(name, ..)| *name == case)?;
     let sizes = network.sizes();

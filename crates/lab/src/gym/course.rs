@@ -1,4 +1,4 @@
-//! What the episodes of an environment are made from: a link that is drawn anew for each, or a scenario that stands.
+//! The source of an environment's episodes: a link that is drawn for each, or a fixed scenario.
 
 use super::environments::{Environment, RANGES, draw};
 use super::link;
@@ -19,7 +19,7 @@ type Overrides = Vec<(String, String)>;
 /// Where the episodes play.
 #[derive(Clone)]
 pub enum World {
-    /// On a link drawn for each episode, with so many equal flows that agents steer.
+    /// On a link drawn for each episode, with this many equal flows that agents steer.
     Drawn {
         /// How many.
         flows: u64,

@@ -18,8 +18,8 @@ pub struct Fleet {
     threads: usize,
 }
 
-/// What one environment tells after a step.
-pub struct Told<'a> {
+/// What one environment returns after a step.
+pub struct StepResult<'a> {
     /// What is seen.
     pub observation: &'a [f32],
     /// What the step led to.
@@ -29,7 +29,7 @@ pub struct Told<'a> {
 }
 
 impl Fleet {
-    /// So many environments of one course, on so many threads; on all cores if that is not said.
+    /// This many environments of one course, on this many threads; on all cores by default.
     #[must_use]
     pub fn new(course: &Arc<Course>, count: usize, threads: Option<usize>) -> Self {
         let member = || Member { player: Player::new(course.clone()), last: None };
@@ -73,11 +73,11 @@ impl Fleet {
         })
     }
 
-    /// What each tells, in order.
-    pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
+    /// The results of each, in order.
+    pub fn results(&self) -> impl Iterator<Item = StepResult<'_>> {
         self.members.iter().filter_map(|member| {
             let (step, info) = *member.last.as_ref()?.as_ref().ok()?;
-            Some(Told { observation: member.player.observation(), step, info })
+            Some(StepResult { observation: member.player.observation(), step, info })
         })
     }
 

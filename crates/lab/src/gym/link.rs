@@ -44,7 +44,7 @@ pub(super) fn overrides([rate_mbps, rtt_ms, buffer_bdp, loss]: Drawn) -> Vec<(St
 /// buffer or a loss that is no single number is left out.
 ///
 /// # Errors
-/// Rate or delay is no single number: goodput and RTT could not be told as shares of it.
+/// Rate or delay is no single number: goodput and RTT could not be given as shares of it.
 pub(super) fn in_force(scenario: &Scenario, flow: &Flow) -> Result<Vec<(&'static str, f64)>, String> {
     let [path] = flow.paths.as_slice() else {
         return Err(format!("the flow has {} paths; {ONE}", flow.paths.len()));

@@ -15,7 +15,7 @@ pub use checkpoint::Checkpoint;
 pub use course::{Course, HashedFile, World};
 pub use environments::{ENVIRONMENTS, Environment, RANGES, Range, catalogue, find};
 pub use episode::{End, Episode, Info, Step};
-pub use fleet::{Fleet, Told};
+pub use fleet::{Fleet, StepResult};
 pub use greedy_policy::GreedyPolicy;
 pub use link::DURATION;
 pub use player::{Mark, Played, Player};

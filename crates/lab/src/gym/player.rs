@@ -25,7 +25,7 @@ struct Playing {
     episode: Episode,
     /// What was done in it, a byte each.
     actions: Vec<u8>,
-    /// The end has been told.
+    /// The end has been reported.
     over: bool,
 }
 
@@ -86,7 +86,7 @@ impl Player {
         self.playing.as_ref().map_or(&[], |playing| &playing.actions)
     }
 
-    /// The link of the episode, as [`Course::link`] tells it.
+    /// The link of the episode, as [`Course::link`] returns it.
     ///
     /// # Errors
     /// There is no episode.
@@ -115,7 +115,7 @@ impl Player {
         Ok((Step { reward: 0.0, end: None, ..step }, info))
     }
 
-    /// Lets the episodes to come have the seeds of another player: one that began with `first`, and has drawn so many.
+    /// Lets the episodes to come have the seeds of another player: one that began with `first` and has drawn this many.
     pub(super) fn follow(&mut self, first: u64, drawn: u64) {
         self.first = first;
         self.seeds = Rng::named(first, STREAM).after(drawn);

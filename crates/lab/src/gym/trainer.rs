@@ -111,7 +111,7 @@ impl Trainer {
         format!("{} seed {}", self.player.course().identity(), self.seed)
     }
 
-    /// Makes so many decisions, and learns from each; the episodes that ended.
+    /// Makes this many decisions and learns from each; returns the episodes that ended.
     ///
     /// # Errors
     /// A run failed.

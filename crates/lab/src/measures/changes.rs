@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// What must be back of the later level.
 const RECOVERED: f64 = 0.9;
-/// Seconds after a change that it takes to tell: half of them are the level.
+/// Seconds needed after a change to measure recovery: half of them give the level.
 const FEWEST_SECONDS: f64 = 10.0;
 
 /// A change of a link's rate, delay or loss, or a failure or its end, in either direction.
@@ -20,7 +20,7 @@ pub struct Change {
     pub link: String,
     /// When.
     pub at: Time,
-    /// Time until the flows over it had recovered; `None` if they did not, or too little came after it to tell.
+    /// Time until the flows over it had recovered; `None` if they did not, or the run ended too soon after it.
     pub recovery_s: Option<f64>,
 }
 

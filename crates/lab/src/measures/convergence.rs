@@ -56,7 +56,7 @@ mod tests {
     fn never() {
         let sawtooth: Vec<_> = (0..20).flat_map(|_| [(10, 10.0), (10, 4.0)]).collect();
         assert_eq!(of(0.0, &sawtooth), None, "it swings by more than 25 %");
-        assert_eq!(of(0.0, &[(49, 10.0)]), None, "it is too short to tell");
+        assert_eq!(of(0.0, &[(49, 10.0)]), None, "it is too short");
         assert_eq!(of(0.0, &[(49, 10.0), (200, f64::NAN)]), None, "it ended too early");
         assert_eq!(of(0.0, &[(200, 0.0)]), None, "it got nothing");
         assert_eq!(of(30.0, &[(200, f64::NAN)]), None, "it never started");

@@ -98,7 +98,7 @@ pub(crate) mod hand_made {
         Intervals { interval_s, end_s, ..Intervals::default() }
     }
 
-    /// A series in pieces: so many intervals of this value.
+    /// A series in pieces, each a number of intervals and their value.
     pub(crate) fn pieces(pieces: &[(usize, f64)]) -> Vec<f64> {
         pieces.iter().flat_map(|(count, value)| vec![*value; *count]).collect()
     }

@@ -10,7 +10,7 @@ use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{ArrivalProcess, Capacity, SizeSpec};
 use std::collections::BTreeMap;
 
-/// A run with more data packets than this is told.
+/// A run with more data packets than this gets a warning.
 const ODDLY_MANY_PACKETS: f64 = 100e6;
 /// What one of them takes, in seconds of CPU.
 const CPU_S: f64 = 0.15e-6;
@@ -46,7 +46,7 @@ struct Bottleneck<'a> {
 }
 
 /// Warns of a run that carries very many packets, and of links that hold very many at once; returns the estimate.
-pub(crate) fn tell(
+pub(crate) fn warn(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Span,
@@ -193,7 +193,7 @@ fn run_bits(link: &Link, duration: Span) -> Option<f64> {
     Some(rates.iter().zip(ends).map(step).sum())
 }
 
-/// Packets that the flows of a table send at most, where the links of their way carry so many in the whole run.
+/// Packets that the flows of a table send at most, if the links of their path carry that many in the whole run.
 fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64 {
     let active = &flow.active;
     let end = active.stop.map_or(duration.0, |stop| stop.0.min(duration.0));

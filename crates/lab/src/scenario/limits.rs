@@ -11,7 +11,7 @@ use cwndlab_sim::spec::Capacity;
 
 /// The most flows of one scenario.
 pub(crate) const FLOWS: u64 = 1_000_000;
-/// So many flows are a matter of gigabytes.
+/// This many flows take gigabytes.
 const ODDLY_MANY_FLOWS: u64 = 100_000;
 /// The most segments that one flow may send: the simulator numbers them with 32 bits.
 const SEGMENTS: f64 = 4e9;
@@ -38,7 +38,7 @@ pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> 
     Ok(())
 }
 
-/// Refuses what the simulator could not hold or number, and tells what it would long be busy with; gives what
+/// Refuses what the simulator could not hold or number, and warns about what would take it long; returns what
 /// the run may come to, where that can be said.
 pub(crate) fn check(
     links: &[Option<Link>],
@@ -54,7 +54,7 @@ pub(crate) fn check(
         fits = fits.and(segments(flow, links, duration, problems));
     }
     match (fits, duration) {
-        (Ok(()), Some(duration)) => cost::tell(links, flows, duration, problems),
+        (Ok(()), Some(duration)) => cost::warn(links, flows, duration, problems),
         _ => ExpectedWork::default(),
     }
 }

@@ -164,7 +164,7 @@ fn traced(item: &Item, cx: &Context) -> Checked<LinkCapacity> {
     let trace =
         trace::read(&mut *open.reader, duration).map_err(|why| item.error(format!("{file}: {why}")))?;
     if let (Some(period), Some(duration)) = (trace.period, cx.duration) {
-        tell_repetition(item, period, duration);
+        warn_of_repetition(item, period, duration);
     }
     let served = match trace.service {
         Service::Opportunities(opportunities) => Capacity::Trace(opportunities),
@@ -191,7 +191,7 @@ fn opened<'a>(item: &Item, file: &str, cx: &Context<'a>) -> Checked<TraceFile<'a
     })
 }
 
-fn tell_repetition(item: &Item, period: Span, duration: Span) {
+fn warn_of_repetition(item: &Item, period: Span, duration: Span) {
     if period > duration {
         item.warn(format!("only the first {duration} of the trace's {period} are used"));
     }

@@ -106,7 +106,7 @@ pub fn read(
     (accepted, problems.into_sorted())
 }
 
-/// Told alone: every line of a trace is a mistake in a scenario.
+/// Reported alone: every line of a trace is a mistake in a scenario.
 fn a_trace(file: &str) -> Problem {
     let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let message = format!(

@@ -10,7 +10,7 @@ const LONGEST: usize = 100;
 /// What a formula begins with in a spreadsheet, where names come to by CSV.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A `[[link]]` or `[[flow]]` table with its name; problems in it are told under that name.
+/// A `[[link]]` or `[[flow]]` table with its name; problems in it are reported under that name.
 pub(crate) fn named<'a>(item: &Item<'a>, kind: &'static str) -> Checked<(Option<String>, Section<'a>)> {
     let mut section = item.section()?.of_kind(kind);
     let name = section.get("name", name).ok().flatten();

@@ -9,8 +9,8 @@ use cwndlab_cc::Span;
 use cwndlab_sim::spec::FlowKind;
 use std::collections::BTreeSet;
 
-/// Tells what a reader of the scenario would stumble over.
-pub(crate) fn tell(
+/// Warns about what a reader of the scenario would stumble over.
+pub(crate) fn warn(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
     duration: Option<Span>,

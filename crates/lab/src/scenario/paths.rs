@@ -12,7 +12,7 @@ use cwndlab_cc::params::Parameters;
 use cwndlab_sim::mptcp::MptcpOptions;
 use std::collections::BTreeSet;
 
-/// More is legal in RFC 8684, but no host has so many addresses.
+/// RFC 8684 allows more, but no host has that many addresses.
 const MOST_PATHS: usize = 32;
 
 /// The links of each path, by number.

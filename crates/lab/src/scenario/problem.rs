@@ -1,4 +1,4 @@
-//! What is wrong or odd in a scenario, told like a good compiler tells it.
+//! What is wrong or odd in a scenario, reported as a good compiler does.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +110,7 @@ impl fmt::Display for Problem {
 }
 
 /// The most errors and the most warnings that are shown; nobody reads more.
-const TOLD: usize = 20;
+const MOST_REPORTED: usize = 20;
 
 /// A value that could not be had; why has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,10 +193,10 @@ impl Problems {
         found.sort_by(|a, b| (&a.place, a.severity).cmp(&(&b.place, b.severity)));
         found.dedup();
         // One override may go to many entries (`flow.*.cc`), and is wrong in each for the same reason.
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         found.retain(|problem| {
             !matches!(problem.place, Place::Override(_))
-                || told.insert((problem.place.clone(), problem.message.clone()))
+                || reported.insert((problem.place.clone(), problem.message.clone()))
         });
         // Counted apart, so that no number of warnings hides an error.
         for severity in [Severity::Error, Severity::Warning] {
@@ -211,9 +211,9 @@ fn cap(found: &mut Vec<Problem>, severity: Severity) {
     let mut count = 0_usize;
     found.retain(|problem| {
         count += usize::from(problem.severity == severity);
-        problem.severity != severity || count <= TOLD
+        problem.severity != severity || count <= MOST_REPORTED
     });
-    if let (Some(more @ 1..), Some(first)) = (count.checked_sub(TOLD), found.first()) {
+    if let (Some(more @ 1..), Some(first)) = (count.checked_sub(MOST_REPORTED), found.first()) {
         let message = format!("and {more} more {}s", severity.word());
         let file = first.file.clone();
         found.push(Problem { file, severity, place: Place::Whole, key: String::new(), message });

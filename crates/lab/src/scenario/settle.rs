@@ -1,4 +1,4 @@
-//! What can be told only when all links and flows are known: sizes in bdp, and whether a packet fits.
+//! What can be settled only when all links and flows are known: sizes in bdp, and whether a packet fits.
 
 use super::flow::{Flow, Path};
 use super::link::Link;
@@ -104,7 +104,7 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
         problems.error(&origin.at, &origin.key, message);
     }
     if let Some(rate) = link.nominal {
-        tell_odd_size(limit, packets_of(1.0, rate, load.rtt), origin, problems);
+        warn_of_odd_size(limit, packets_of(1.0, rate, load.rtt), origin, problems);
     }
     if let Err(message) = apply(&mut link.spec.queue, limit) {
         problems.error(&origin.at, &origin.key, message);
@@ -135,7 +135,7 @@ fn shown(packets: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// So many bandwidth-delay products in packets of 1500 bytes, rounded to the nearest, at least one.
+/// A number of bandwidth-delay products in packets of 1500 bytes, rounded to the nearest, at least one.
 fn packets_of(bdp: f64, rate: Rate, rtt: Span) -> u64 {
     exact_packets_of(bdp, rate, rtt).round().max(1.0) as u64
 }
@@ -144,7 +144,7 @@ fn exact_packets_of(bdp: f64, rate: Rate, rtt: Span) -> f64 {
     bdp * rate.0 as f64 * rtt.as_secs_f64() / PACKET_BITS
 }
 
-fn tell_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &Problems) {
+fn warn_of_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &Problems) {
     let packets = match limit {
         Limit::Unlimited => return,
         Limit::Packets(packets) => packets as f64,

@@ -78,7 +78,7 @@ fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Optio
     settle::settle(&mut links, &mut flows, cx.problems);
     none_enabled(&flows, cx.problems);
     let work = limits::check(&links, &flows, cx.duration, cx.problems);
-    odd::tell(&links, &flows, cx.duration, cx.problems);
+    odd::warn(&links, &flows, cx.duration, cx.problems);
     (links, flows, work)
 }
 

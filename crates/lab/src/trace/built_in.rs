@@ -13,7 +13,7 @@ pub struct BuiltIn {
     pub name: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Made once in a process: each seed of a run reads its traces anew.
+    /// Made once in a process: each seed of a run reads its traces again.
     text: LazyLock<String>,
 }
 

@@ -1,5 +1,5 @@
 //! CSV traces: `seconds,Mbit/s`, with or without a line of titles. A rate holds until the next; the last one holds
-//! as long as the one before it, and then the trace begins anew.
+//! as long as the one before it, and then the trace starts again.
 
 use super::{Lines, Service, mean_rate};
 use cwndlab_cc::{Rate, Span, Time};

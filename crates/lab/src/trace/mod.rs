@@ -128,7 +128,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The rate that moves so many bits in a span.
+/// The rate that moves this many bits in a span.
 fn mean_rate(bits: f64, span: Span) -> Rate {
     Rate((bits / span.as_secs_f64()).round() as u64)
 }

@@ -7,7 +7,7 @@ fn weights() -> Weights {
     Weights { network: Mlp::random(&[3, 5, 2], &mut Rng::named(1, "weights")), inputs: "a,b,c".to_owned() }
 }
 
-/// A file with this header before so many zeros.
+/// A file with this header and then this many zeros.
 fn file(header: &str, zeros: usize) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; zeros]].concat()
 }
@@ -72,8 +72,8 @@ fn each_mistake_is_told() {
         (infinite, "expected finite numbers, found inf"),
     ];
     for (bytes, expected) in cases {
-        let told = decode(&bytes).unwrap_err();
-        assert!(told.contains(expected), "{told:?}, not {expected:?}");
+        let message = decode(&bytes).unwrap_err();
+        assert!(message.contains(expected), "{message:?}, not {expected:?}");
     }
 }
 

@@ -17,7 +17,7 @@ impl Explorer {
         Self { epsilon, decay, warmup, decided: 0 }
     }
 
-    /// Whether the next action is random, after so many experiences.
+    /// Whether the next action is random, after this many experiences.
     pub(super) fn explores(&mut self, experiences: u64, rng: &mut Rng) -> bool {
         if experiences < self.warmup {
             return true;

@@ -12,7 +12,7 @@ use crate::Rng;
 use crate::net::{Adam, AdamConfig, Batch, Evaluation, Loss, Mlp, argmax};
 use explore::Explorer;
 
-/// What can be set; the defaults are those of whoever uses it.
+/// What can be set; the defaults are those of its user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DqnConfig {
     /// How much the value of the next state counts.
@@ -48,7 +48,7 @@ pub struct Learned {
     pub mean_q: f32,
 }
 
-/// A learner, or a player of fixed weights: one that is never told to learn.
+/// A learner, or a player of fixed weights: one that never learns.
 #[derive(Clone, Debug)]
 pub struct Dqn {
     online: Mlp,
@@ -135,7 +135,7 @@ impl Dqn {
         self.replay.push(experience);
     }
 
-    /// Gives the last so many experiences this reward.
+    /// Gives the last n experiences this reward.
     pub fn reward_again(&mut self, experiences: usize, reward: f32) {
         self.replay.reward_again(experiences, reward);
     }

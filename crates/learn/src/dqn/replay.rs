@@ -13,7 +13,7 @@ pub struct Experience<'a> {
     pub next_state: &'a [f32],
 }
 
-/// The last so many experiences; the next one takes the place of the oldest.
+/// The last n experiences; the next one takes the place of the oldest.
 #[derive(Clone, Debug)]
 pub struct Replay {
     pub(super) state_len: usize,
@@ -81,7 +81,7 @@ impl Replay {
         }
     }
 
-    /// Gives the last so many this reward; those no longer held are left out.
+    /// Gives the last n this reward; those no longer held are left out.
     pub fn reward_again(&mut self, experiences: usize, reward: f32) {
         for back in 1..=experiences.min(self.len()) as u64 {
             let place = self.place(self.made - back);

@@ -19,7 +19,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Room for so many samples in networks of this shape.
+    /// Room for this many samples in networks of this shape.
     #[must_use]
     pub fn new(mlp: &Mlp, samples: usize) -> Self {
         Self::on(mlp, samples, Kernels::best())

@@ -130,7 +130,7 @@ fn one(weights: &[f32], stride: usize, from: &[f32], to: &mut [f32], relu: bool)
     }
 }
 
-/// So many outputs from this one on; answers how many.
+/// Computes outputs from this one on; returns how many.
 #[inline(always)]
 fn one_lanes<const N: usize>(
     weights: &[f32],
@@ -155,7 +155,7 @@ fn positive(value: f32) -> f32 {
     if value > 0.0 { value } else { 0.0 }
 }
 
-/// So many vectors of each of [`ROWS`] rows.
+/// This many vectors of each of [`ROWS`] rows.
 type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; ROWS];
 
 /// `sums[row] += factors[row] * values`.
@@ -174,7 +174,7 @@ fn add_products<S: Simd, const N: usize>(
     }
 }
 
-/// So many vectors from this one on.
+/// This many vectors from this one on.
 #[inline(always)]
 fn vectors<V, const N: usize>(values: &[V], at: usize) -> &[V; N] {
     values[at..].first_chunk().expect("matrices are filled up")

@@ -125,8 +125,8 @@ fn make(
     Python::attach(|py| {
         let made = || {
             let random = Py::new(py, Random::default())?;
-            let told = Setup::of(setup, random.clone_ref(py));
-            let instance = class.declared.bind(py).call_method1("make", (told, as_dict(py, settings)?))?;
+            let facts = Setup::of(setup, random.clone_ref(py));
+            let instance = class.declared.bind(py).call_method1("make", (facts, as_dict(py, settings)?))?;
             PythonController::of(class.clone(), instance, setup.mss, random)
         };
         made().unwrap_or_else(|error| class.break_off(py, "__init__", &error))

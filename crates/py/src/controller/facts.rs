@@ -1,4 +1,4 @@
-//! What a controller in Python is told: plain values with units in their names, made afresh for each callback, so that
+//! What a controller in Python is given: plain values with units in their names, made for each callback, so that
 //! one that is kept stays as it was. A field costs nothing until it is read.
 
 use cwndlab_cc::contract;
@@ -209,7 +209,7 @@ getters! { Lost(lost):
     app_limited: bool = lost.app_limited,
 }
 
-/// What a controller is told when it is made.
+/// What a controller is given when it is made.
 #[pyclass(frozen, module = "cwndlab")]
 pub struct Setup {
     #[pyo3(get)]

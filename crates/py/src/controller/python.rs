@@ -65,7 +65,7 @@ impl PythonController {
     }
 
     /// Calls a method with what happened, and reads the decision.
-    fn tell<T: PyClass>(
+    fn call<T: PyClass>(
         &mut self,
         cx: &mut Context,
         method: &'static str,
@@ -114,7 +114,7 @@ impl PythonController {
         Ok(())
     }
 
-    /// A timer that is not set anew would expire at once and for ever.
+    /// A timer that is not set again would expire at once, for ever.
     fn refuse_timer_of_the_past(&self, now: Time) {
         if self.timer.is_some_and(|timer| timer <= now) {
             Python::attach(|py| {
@@ -146,23 +146,23 @@ impl CongestionControl for PythonController {
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
         if self.class.sees_sending {
             let sent = Sent::of(cx.facts, bytes);
-            self.tell(cx, "on_sent", sent);
+            self.call(cx, "on_sent", sent);
         }
     }
 
     fn on_lost(&mut self, cx: &mut Context, lost: &contract::Lost) {
         let lost = Lost::of(cx.facts, lost);
-        self.tell(cx, "on_lost", lost);
+        self.call(cx, "on_lost", lost);
     }
 
     fn on_event(&mut self, cx: &mut Context, event: contract::Event) {
         let event = Event::of(cx.facts, event);
-        self.tell(cx, "on_event", event);
+        self.call(cx, "on_event", event);
     }
 
     fn on_ack(&mut self, cx: &mut Context, ack: &contract::Ack) -> Decision {
         let ack = Ack::of(cx.facts, ack);
-        self.tell(cx, "on_ack", ack);
+        self.call(cx, "on_ack", ack);
         Decision::NotDue
     }
 
@@ -173,7 +173,7 @@ impl CongestionControl for PythonController {
     fn on_timer(&mut self, cx: &mut Context) -> Decision {
         let now = cx.facts.now;
         let facts = Facts(*cx.facts);
-        self.tell(cx, "on_timer", facts);
+        self.call(cx, "on_timer", facts);
         self.refuse_timer_of_the_past(now);
         Decision::NotDue
     }

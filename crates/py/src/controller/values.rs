@@ -58,7 +58,7 @@ fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {
     if let Ok(float) = value.cast_exact::<PyFloat>() {
         return Some(float.value());
     }
-    // Numbers of numpy are no ints and floats of Python; they tell their value like these.
+    // Numbers of numpy are no ints and floats of Python; they give their value in the same way.
     value.extract().ok()
 }
 

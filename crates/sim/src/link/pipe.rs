@@ -87,7 +87,7 @@ impl Pipe {
         self.last_arrival
     }
 
-    /// The packets' arrivals are about to be computed anew from this one on.
+    /// The packets' arrivals are about to be computed again from this one on.
     pub fn rewind(&mut self, last_arrival: Time) {
         self.last_arrival = last_arrival;
     }

@@ -1,6 +1,6 @@
 //! CoDel (RFC 8289).
 //!
-//! [`Dialect::Ns3`] is what ns-3.37 does otherwise; what is left out of it is told in [`super::ns3_default`].
+//! [`Dialect::Ns3`] has what ns-3.37 does differently; what is left out of it is listed in [`super::ns3_default`].
 
 use super::{Backlog, Discipline, QueueKind, QueueTap, Sizing, Waiting};
 use crate::packet::EcnField;

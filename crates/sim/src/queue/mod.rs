@@ -98,9 +98,9 @@ pub trait Discipline: Send {
 pub enum Limit {
     /// Everything.
     Unlimited,
-    /// So many packets, whatever their size.
+    /// This many packets of any size.
     Packets(u64),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 

@@ -100,7 +100,7 @@ cwndlab_cc::parameters! {
 }
 
 impl TcpOptions {
-    /// What a controller is told of them when it is made.
+    /// What a controller is given of them when it is made.
     #[must_use]
     pub fn setup(&self) -> Setup {
         Setup {

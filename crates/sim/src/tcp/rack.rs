@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub const DUP_THRESH: u32 = 3;
 /// The reordering window is this part of the minimum RTT, times a factor that DSACKs raise.
 const REORDER_DIVISOR: u64 = 4;
-/// A raised reordering window is kept for so many recoveries (RFC 8985 section 6.2, step 4).
+/// A raised reordering window is kept for this many recoveries (RFC 8985 section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
 /// The state of RACK.

@@ -22,7 +22,7 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// The record of a segment that is sent now, with so many segments in flight before it.
+    /// The record of a segment that is sent now, with this many segments in flight before it.
     #[inline]
     pub fn record(&mut self, now: Time, in_flight: u32) -> Record {
         if in_flight == 0 {
@@ -44,7 +44,7 @@ impl DeliveryRate {
         }
     }
 
-    /// So many segments have been delivered.
+    /// This many segments have been delivered.
     #[inline]
     pub fn deliver(&mut self, now: Time, segments: u32) {
         self.delivered += segments;

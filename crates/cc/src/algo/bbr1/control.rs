@@ -46,7 +46,7 @@ impl Bbr1 {
         self.quantum / self.setup.mss
     }
 
-    /// Bytes to have in flight for so many segments on the path (`bbr_quantization_budget`): an even number, as an ACK is
+    /// Bytes to have in flight for this many segments on the path (`bbr_quantization_budget`): an even number, as an ACK is
     /// delayed until the second segment.
     fn with_budget(&self, segments: u64) -> u64 {
         let even = (segments + QUANTA_IN_HOSTS * self.quantum_segments()).next_multiple_of(2);
@@ -67,7 +67,7 @@ impl Bbr1 {
 
     pub(super) fn pace(&mut self, rate: Rate) {
         if rate != self.pacing_rate {
-            // A rate of zero would never send what tells a better one.
+            // A rate of zero would never send the packets that measure a better one.
             self.pacing_rate = rate.max(Rate(1));
             self.quantum = pacing::quantum(self.pacing_rate, self.setup.mss);
         }

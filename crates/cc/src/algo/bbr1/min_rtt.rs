@@ -39,7 +39,7 @@ impl MinRtt {
         self.rtt.is_none_or(|least| self.refresh.renews(rtt, least))
     }
 
-    /// It was measured anew: the window begins again.
+    /// It was measured again: the window restarts.
     pub fn renew(&mut self, now: Time) {
         self.at = now;
     }

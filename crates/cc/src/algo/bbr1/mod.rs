@@ -120,7 +120,7 @@ impl Bbr1 {
         self.policer.rate().unwrap_or(self.bandwidth.get())
     }
 
-    /// The handshake tells the first RTT (`bbr_init`).
+    /// The handshake measures the first RTT (`bbr_init`).
     fn take_first_rtt(&mut self, facts: &Facts) {
         if self.min_rtt.get().is_none() && facts.rtt.smoothed > Span::ZERO {
             self.min_rtt.update(facts.now, Some(facts.rtt.minimum), false);
@@ -249,7 +249,7 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_ssthresh`, `bbr_set_state`: what the bandwidth was tells no more whether the pipe is full.
+    /// `bbr_ssthresh`, `bbr_set_state`: the old bandwidth no longer shows whether the pipe is full.
     fn time_out(&mut self, cx: &mut Context) {
         self.window.time_out(self.mode == Mode::ProbeRtt);
         self.full_pipe.restart();

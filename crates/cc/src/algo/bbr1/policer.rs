@@ -3,7 +3,7 @@
 
 use crate::units::{Rate, Span, Time};
 
-/// An interval has at least so many rounds, and at most four times as many (`bbr_lt_intvl_min_rtts`).
+/// An interval has at least this many rounds, and at most four times as many (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u64 = 4;
 const MOST_ROUNDS: u64 = 4 * LEAST_ROUNDS;
 /// An interval is lossy from 50 lost in 256 delivered on (`bbr_lt_loss_thresh`).
@@ -12,7 +12,7 @@ const OF_DELIVERED: u64 = 256;
 /// Two rates agree within an eighth, or within 4 kbit/s (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
 const RATIO: u64 = 8;
 const DIFFERENCE: Rate = Rate(4000);
-/// So many rounds of ProbeBW pass until bandwidth is probed for again (`bbr_lt_bw_max_rtts`).
+/// Rounds of ProbeBW until bandwidth is probed for again (`bbr_lt_bw_max_rtts`).
 const KEPT_ROUNDS: u64 = 48;
 /// A shorter interval says nothing.
 const LEAST_SPAN: Span = Span::from_millis(1);

@@ -3,7 +3,7 @@
 
 use crate::contract::Ack;
 
-/// At least so many segments are in flight: two ACKs for two each (`bbr_cwnd_min_target`).
+/// At least this many segments are in flight: two ACKs for two each (`bbr_cwnd_min_target`).
 pub(super) const LEAST_SEGMENTS: u64 = 4;
 
 /// What the transport is repairing.
@@ -76,7 +76,7 @@ impl Window {
             return false;
         }
         let begins = self.repair == Repair::New;
-        // An ACK for so many packets lets out at most twice as many: what it reports lost is taken off first.
+        // An ACK for n packets lets out at most 2 n: what it reports lost is taken off first.
         self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
         if begins {
             (self.repair, self.conserves) = (Repair::Recovery, true);

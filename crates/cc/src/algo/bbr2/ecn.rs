@@ -39,7 +39,7 @@ impl MarkedShare {
         self.in_round |= ack.ce > 0;
     }
 
-    /// A round ends; whether so many in a row had so many marks that Startup must end.
+    /// A round ends; returns whether enough rounds in a row had enough marks to end Startup.
     pub fn end_round(&mut self, params: &Bbr2Params, min_rtt: Span) -> bool {
         self.eligible |= params.ecn && (params.ecn_max_rtt == Span::ZERO || min_rtt <= params.ecn_max_rtt);
         if self.delivered == 0 {

@@ -1,11 +1,11 @@
-//! Where an algorithm that is BBRv2 but for one thing may put that thing: what it is told, and what it may change.
+//! The extension point for algorithms that differ from BBRv2 in one thing: what they are given, and what they may change.
 
 use super::{MinRtt, Mode};
 use crate::bbr::pacing;
 use crate::probes::Probe;
 use crate::units::{Rate, Span, Time};
 
-/// What an extension is told and asked.
+/// What an extension is given, and asked.
 pub trait Extension: Send + Sized + 'static {
     /// Recorded values of its own; BBRv2's stand before them.
     const PROBES: &'static [Probe<Self>] = &[];

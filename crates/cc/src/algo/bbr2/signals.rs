@@ -14,7 +14,7 @@ pub struct Signals {
     round_ended: bool,
     /// Something was lost in this round.
     pub lossy: bool,
-    /// The first loss of the round came with the ACK that is about to be told.
+    /// The first loss of the round came with the ACK that is about to be reported.
     began_with_this_ack: bool,
     /// Bytes delivered by the last ACK.
     delivered: u64,
@@ -42,7 +42,7 @@ impl Default for Signals {
 }
 
 impl Signals {
-    /// Bytes delivered in all, as far as an ACK has told.
+    /// Bytes delivered in all, up to the last ACK.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
@@ -63,7 +63,7 @@ impl Signals {
         self.lossy = true;
     }
 
-    /// The ACK is told after its losses: what it delivered belongs before the round that they began.
+    /// The ACK is reported after its losses: what it delivered belongs before the round that they began.
     pub fn begin_ack(&mut self, ack: &Ack) {
         if self.began_with_this_ack && ack.lost > 0 {
             self.round_delivered = ack.delivered;
@@ -190,7 +190,7 @@ fn crossing(in_flight_before: u64, lost_before: u64, threshold: f64) -> u64 {
     in_flight_before + (budget.max(0.0) / (1.0 - threshold)) as u64
 }
 
-/// That share of so many bytes.
+/// This share of a number of bytes.
 pub(super) fn share(bytes: u64, factor: f64) -> u64 {
     (bytes as f64 * factor) as u64
 }
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(crossing(100_000, 9000, 0.02), 100_000);
     }
 
-    /// A loss that an ACK brought is told before it, one that a timer found stands alone.
+    /// A loss that an ACK revealed is reported before the ACK; one that a timer found stands alone.
     #[test]
     fn the_first_loss_begins_a_round_where_the_sender_stands() {
         let ack = |delivered, lost| Ack { delivered, lost, ..Ack::default() };

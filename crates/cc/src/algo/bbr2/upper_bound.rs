@@ -22,7 +22,7 @@ impl<X: Extension> Bbr2<X> {
         false
     }
 
-    /// Which ACKs tell of a probe: from one round after its start to one round after its end. Then the bandwidth of the
+    /// Which ACKs belong to a probe: from one round after its start to one round after its end. Then the bandwidth of the
     /// cycle before is forgotten; and a probe that stopped at a bound that proved harmless is made again at once.
     fn follow_probe(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         match self.cycle.ack_phase {

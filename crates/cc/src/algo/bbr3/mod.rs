@@ -103,7 +103,7 @@ pub struct Bbr3 {
     cwnd: u64,
     /// The last window that neither recovery nor ProbeRTT held down.
     prior_cwnd: u64,
-    /// Until so many bytes are delivered the last round has seen a full window.
+    /// Until this many bytes are delivered, the last round counts as one with a full window.
     window_full_until: u64,
     seen_rtt: bool,
     pacing_rate: Rate,

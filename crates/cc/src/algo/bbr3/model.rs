@@ -8,7 +8,7 @@ use crate::units::{Rate, Span, Time};
 
 /// BBR.MaxBwFilterLen: this cycle of ProbeBW and the one before.
 const MAX_BW_CYCLES: u64 = 2;
-/// In Startup the window grows so fast that only the last round tells something.
+/// In Startup the window grows so fast that only the last round is informative.
 pub(super) const EXTRA_ACKED_STARTUP_ROUNDS: u64 = 1;
 /// BBR.ExtraAckedFilterLen.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
@@ -30,7 +30,7 @@ impl Default for MaxBandwidth {
 }
 
 impl MaxBandwidth {
-    /// UpdateMaxBw: what the application limited tells nothing, unless it is more than what was known.
+    /// UpdateMaxBw: an application-limited sample counts only if it exceeds the known maximum.
     fn update(&mut self, rate: Rate, app_limited: bool) {
         if rate > Rate(0) && (rate >= self.rate || !app_limited) {
             self.filter.update(self.cycle, rate);
@@ -71,7 +71,7 @@ pub(super) struct RoundSignals {
     bw_latest: Rate,
     /// The most that was delivered in a round trip of this round.
     pub inflight_latest: u64,
-    /// The round ends with what is sent after so many bytes were delivered.
+    /// The round ends with the data sent once this many bytes had been delivered.
     pub ends_at: u64,
     /// The ACK at hand ends it.
     pub ended: bool,
@@ -88,7 +88,7 @@ impl RoundSignals {
 }
 
 impl Bbr3 {
-    /// The sample of an ACK; that of one without any tells of no rate and no round. What was sent in ProbeRTT was
+    /// The sample of an ACK; an ACK without one gives no rate and starts no round. What was sent in ProbeRTT was
     /// limited on purpose (MarkConnectionAppLimited).
     pub(super) fn take_sample(&mut self, ack: &Ack) -> RateSample {
         self.rounds.started = false;
@@ -159,7 +159,7 @@ impl Bbr3 {
     }
 }
 
-/// So much of so many bytes, rounded down.
+/// This share of a number of bytes, rounded down.
 pub(super) fn share(bytes: u64, of: f64) -> u64 {
     (bytes as f64 * of) as u64
 }

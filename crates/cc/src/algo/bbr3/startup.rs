@@ -4,7 +4,7 @@
 use super::{Bbr3, State};
 use crate::contract::{Ack, Context, Phase, RateSample};
 
-/// Drain ends after so many rounds: the bandwidth may have been overestimated.
+/// Drain ends after this many rounds: the bandwidth may have been overestimated.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3 {

@@ -4,7 +4,7 @@ use super::params::{Bdp, DbacParams, Judged};
 use crate::contract::{Ack, Context};
 use crate::units::{Rate, Time};
 
-/// Tells a high subflow from a low one.
+/// Distinguishes high subflows from low ones.
 pub struct Judge {
     max_rate: Rate,
     /// The next judgement; none after the last.

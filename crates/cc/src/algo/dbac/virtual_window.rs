@@ -61,7 +61,7 @@ impl Factors {
         self.entry.ratio
     }
 
-    /// With CUBIC's window of so many bytes.
+    /// With this CUBIC window in bytes.
     pub fn update(&mut self, cx: &Context, params: &DbacParams, cubic: u64) {
         let rtt = match params.ratio_rtt {
             RatioRtt::Smoothed => cx.facts.rtt.smoothed,

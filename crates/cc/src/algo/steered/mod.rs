@@ -58,7 +58,7 @@ crate::parameters! {
     }
 }
 
-/// What the actions do to a window of so many segments: stay, halve, 10 less, 10 more, double (Sivakumar et al. 2019,
+/// What the actions do to a window in segments: stay, halve, 10 less, 10 more, double (Sivakumar et al. 2019,
 /// the actions of its published code).
 const ACTIONS: [fn(u64) -> u64; 5] = [|w| w, |w| w / 2, |w| w.saturating_sub(10), |w| w + 10, |w| 2 * w];
 

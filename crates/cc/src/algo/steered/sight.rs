@@ -64,7 +64,7 @@ impl Sight {
         self.reward
     }
 
-    /// Takes state and reward at a decision, and counts anew.
+    /// Takes state and reward at a decision, and restarts the counts.
     pub(super) fn look(&mut self, cx: &Context, cwnd: u64) {
         let Since { at, delivered, lost } =
             std::mem::replace(&mut self.since, Since { at: cx.facts.now, ..Since::default() });

@@ -16,7 +16,7 @@ use peaks::{PeakParams, Peaks};
 use std::sync::Arc;
 
 crate::words! {
-    /// Which RTT tells whether a loss came with a peak.
+    /// Which RTT decides whether a loss came with a peak.
     pub enum Evidence {
         /// The last sample before the event.
         Last = "last",

@@ -74,7 +74,7 @@ impl Peaks {
         self.before = *rtt;
     }
 
-    /// An event tells of a loss: the ACK that brought it may have brought a sample first.
+    /// An event reports a loss: the ACK that caused it may have brought a sample first.
     pub(super) fn before_event(&mut self, rtt: &Rtt) {
         if *rtt != self.before {
             self.take(rtt);

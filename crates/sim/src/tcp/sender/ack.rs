@@ -254,7 +254,7 @@ impl Sender {
             Detector::Count(_) => None,
         };
         for (record, total) in marked {
-            self.tell_lost(&record, total);
+            self.report_lost(&record, total);
         }
         self.detect_without_sack(turn);
         again
@@ -277,12 +277,12 @@ impl Sender {
             self.rate.lost += 1;
             turn.emit(FlowEvent::Lost { seq });
             if self.needs.lost_packets {
-                self.tell_lost(&record, self.rate.lost);
+                self.report_lost(&record, self.rate.lost);
             }
         }
     }
 
-    fn tell_lost(&mut self, record: &Record, lost_total: u32) {
+    fn report_lost(&mut self, record: &Record, lost_total: u32) {
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
         let lost = Lost {

@@ -1,4 +1,4 @@
-//! The sending endpoint: a state machine that is told of ACKs and timers, and leaves packets in an outbox.
+//! The sending endpoint: a state machine that takes in ACKs and timers, and leaves packets in an outbox.
 //!
 //! `ack` takes acknowledgements in, `recovery` moves between the phases, `transmit` decides what leaves, `timers`
 //! keeps the clocks.
@@ -231,7 +231,7 @@ impl Sender {
         self.timers.backoff = 0;
         self.peer.window_end = window;
         self.peer.timestamp = sent_at;
-        // Karn: the answer to a repeated SYN tells nothing.
+        // Karn: the answer to a repeated SYN gives no sample.
         if again {
             rtt::distrust(&mut self.facts.rtt);
         } else {
@@ -253,7 +253,7 @@ impl Sender {
         self.uncoupled = uncoupled;
     }
 
-    /// From now on a decision, be it an agent's or of a policy inside, takes effect so much later.
+    /// From now on a decision, of an external agent or a built-in policy, takes effect this much later.
     pub fn delay_decisions(&mut self, delay: Span) {
         self.decision_delay = delay;
     }

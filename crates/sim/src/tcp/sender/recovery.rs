@@ -7,7 +7,7 @@ use crate::tcp::options::Recovery;
 use crate::tcp::scoreboard::Scoreboard;
 use cwndlab_cc::{Event, Phase, Time};
 
-/// What tells a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
+/// What reveals a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The first segment outstanding at the reduction that could be taken back.
@@ -135,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins with an ACK that delivered so many segments.
+    /// Fast recovery begins with an ACK that delivered this many segments.
     pub(super) fn enter_recovery<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         self.undo = Undo::begin(&self.board);
         self.counters.fast_recoveries += 1;

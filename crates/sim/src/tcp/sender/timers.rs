@@ -158,7 +158,7 @@ impl Sender {
 }
 
 impl Timers {
-    /// Pacing and the host queue only wake the sender; what they waited for is looked at anew.
+    /// Pacing and the host queue only wake the sender; what they waited for is checked again.
     fn clear_wakeups(&mut self, now: Time) {
         for wakeup in [&mut self.pacing, &mut self.host] {
             if *wakeup <= now {

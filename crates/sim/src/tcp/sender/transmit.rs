@@ -44,7 +44,7 @@ impl Sender {
     }
 
     /// What of the window nothing is sent into: without limited transmit (RFC 3042) what duplicate ACKs say has left the
-    /// network, as long as they do not tell of a loss.
+    /// network, as long as they do not report a loss.
     #[inline]
     fn held_back(&self) -> u32 {
         let held = self.facts.phase == Phase::Disorder && !self.options.limited_transmit;
