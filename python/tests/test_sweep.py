@@ -60,7 +60,7 @@ def test_points_are_found_by_their_settings() -> None:
     assert swept.at(**{"link.l.queue": "1 packets"}).flows["goodput_mbps"].to_list() == [9]
     with pytest.raises(cl.InputError, match="found 0"):
         swept.at(**{"link.l.queue": "7 packets"})
-    with pytest.raises(cl.InputError, match="2 points"):
+    with pytest.raises(cl.InputError, match="found 2"):
         swept.at()
 
 
