@@ -59,7 +59,7 @@ _HOMES = {
     "scenarios.scenario": ("ScenarioError",),
     "statistics.measure": ("Measure",),
 }
-# What controllers in Python are given: the types of the engine in use.
+# The types of the arguments of Python controllers, from the engine in use.
 _FACTS = ("Ack", "Event", "Facts", "Lost", "Random", "RateSample", "Sent", "Setup")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

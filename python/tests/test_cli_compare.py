@@ -102,7 +102,7 @@ def test_an_interrupted_sweep_goes_on(cwndlab: Command, scenario: Path) -> None:
     [
         (("compare", "two.toml", "--cc", "cubic"), "two or more"),
         (("compare", "two.toml", "--cc", "cubic,cubik"), "did you mean `cubic`?"),
-        (("compare", "two.toml", "--cc", "cubic,reno", "--flow", "x"), "no such flow; there are: a, b"),
+        (("compare", "two.toml", "--cc", "cubic,reno", "--flow", "x"), "no such flow; expected one of: a, b"),
         (
             ("compare", "two.toml", "--cc", "cubic,reno", "--link", "x"),
             "no such link; expected one of: bottleneck",

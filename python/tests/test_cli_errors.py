@@ -26,8 +26,8 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
     (tmp_path / "binary.toml").write_bytes(bytes(range(256)))
     assert_refused(cwndlab(command, "missing.toml"), "missing.toml: no such file")
     assert_refused(cwndlab(command, "."), "found a directory")
-    assert_refused(cwndlab(command, "empty.toml"), "is empty")
-    assert_refused(cwndlab(command, "binary.toml"), "is a binary file")
+    assert_refused(cwndlab(command, "empty.toml"), "found an empty file")
+    assert_refused(cwndlab(command, "binary.toml"), "found a binary file")
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ def test_differences_as_a_frame() -> None:
     ("algorithms", "flows", "message"),
     [
         (["cubic"], [], "two or more"),
-        (["cubic", "cubic"], [], "none twice"),
+        (["cubic", "cubic"], [], "expected two or more different algorithms"),
         (["cubic", "cubik"], [], "cubik"),
-        (["cubic", "reno"], ["c"], "no such flow; there are: a, b"),
+        (["cubic", "reno"], ["c"], "no such flow; expected one of: a, b"),
         (["cubic", "reno"], ["7"], "no such flow"),
     ],
 )

@@ -333,12 +333,12 @@ def wrong(**attributes: Any) -> type:
     ("name", "cls", "complaint"),
     [
         ("reno", Fixed, "an algorithm that ships has this name"),
-        ("my cc", Fixed, "a name has letters"),
-        ("wrong-1", 3, "a class is needed"),
+        ("my cc", Fixed, "expected a name of letters"),
+        ("wrong-1", 3, "expected a class, found 3"),
         ("wrong-2", wrong(on_ack=None), "no method on_ack"),
         ("wrong-3", wrong(on_acks=print), "nothing calls on_acks; did you mean on_ack"),
         ("wrong-4", wrong(ecn="ect2"), "expected one of as-configured, ect0, ect1"),
-        ("wrong-5", wrong(probes="cwnd_bytes"), "expected the names of attributes"),
+        ("wrong-5", wrong(probes="cwnd_bytes"), "expected names of attributes"),
         ("wrong-6", type("Bare", (), {"on_ack": print, "on_event": print}), "no __init__"),
     ],
 )

@@ -152,7 +152,7 @@ except cl.InputError as error:
     print(error)
 """
     )
-    expected = "other._native: twin._native is in use already; put the algorithms of both into one crate"
+    expected = "other._native: twin._native is already in use; put the algorithms of both into one crate"
     assert told == expected
 
 

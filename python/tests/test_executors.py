@@ -183,7 +183,7 @@ def needing(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
 def test_another_build_of_the_engine_is_refused(processes: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     needing(monkeypatch, engine_sha256="0")
     with pytest.raises(
-        cl.InputError, match=r"^cwndlab\._native: the worker has another build than the caller"
+        cl.InputError, match=r"^cwndlab\._native: the worker has a different build from the caller"
     ):
         cl.run(SCENARIO, seeds=3, executor=processes)
 
@@ -203,14 +203,14 @@ def test_other_code_of_a_controller_is_refused(
     experiment = scenarios.Scenario(SCENARIO.encode(), "<text>", (("flow.a.cc", name),))
     [needed] = Needs.of(experiment).controllers
     needing(monkeypatch, controllers=(replace(needed, sha256="0"),))
-    with pytest.raises(cl.InputError, match=r"^differs: the worker loads other code from .*differs\.py than"):
+    with pytest.raises(cl.InputError, match=r"^differs: .*differs\.py has different code on the worker"):
         cl.run(SCENARIO, seeds=1, overrides={"flow.a.cc": name}, executor=processes)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda trace: trace.write_text("1\n2\n"), "^my.trace: the worker has another file of this name"),
+        (lambda trace: trace.write_text("1\n2\n"), "^my.trace: this file differs between the worker and"),
         (lambda trace: trace.unlink(), "^the worker cannot read the scenario: .*my.trace"),
     ],
 )
@@ -242,9 +242,9 @@ def test_a_controller_that_cannot_travel_is_refused_before_anything_runs(tmp_pat
             cl.compare(SCENARIO, ["cubic", name], seeds=1, executor=executor)
 
     cl.controller("typed")(Typed)
-    refused("typed", "a script or a prompt defines it; put it into a file of its own")
+    refused("typed", "it is defined in a script or at a prompt; put it into its own file")
     exec(CONTROLLER.format(name="at-a-prompt", on_ack="pass"), {})
-    refused("at-a-prompt", "a script or a prompt defines it")
+    refused("at-a-prompt", "it is defined in a script or at a prompt")
     refused(in_file(tmp_path, "evaluates", "eval('1')"), "its code cannot be hashed")
     assert executor.submitted == 0
 
@@ -285,7 +285,7 @@ def test_an_error_of_the_worker_itself_is_a_failure() -> None:
 def test_an_executor_that_is_closed() -> None:
     executor = ProcessPoolExecutor(1)
     executor.shutdown()
-    with pytest.raises(CwndlabError, match=r"^the executor takes no run: cannot schedule"):
+    with pytest.raises(CwndlabError, match=r"^the executor accepts no run: cannot schedule"):
         cl.run(SCENARIO, seeds=1, executor=executor)
 
 

@@ -69,9 +69,9 @@ def test_every_point_is_checked(tmp_path: Path) -> None:
 
 def test_limits(tmp_path: Path) -> None:
     many = Axis("link.0.loss", tuple(str(each / 1e6) for each in range(400)))
-    with pytest.raises(InputError, match="160000 combinations"):
+    with pytest.raises(InputError, match="found 160000"):
         grid(load(tmp_path), [many, Axis("link.0.jitter", many.values)])
-    with pytest.raises(InputError, match="named twice"):
+    with pytest.raises(InputError, match="repeated"):
         grid(load(tmp_path), [many, many])
 
 

@@ -290,14 +290,14 @@ def test_mistakes_are_told() -> None:
 
     refused("unknown environment `cwndlab/Dqn-v0`; allowed: cwndlab/DqnNewReno-v0", "cwndlab/Dqn-v0")
     refused("expected one of a, b, found `c`", NEWRENO, scenario=LINK, flow="c")
-    refused("flows have names in a scenario only", NEWRENO, flow="a")
+    refused("only flows of a scenario have names", NEWRENO, flow="a")
     refused("unknown key `colour`", NEWRENO, overrides={"flow.0.cc.colour": 1})
     many = LINK | {"flow": [{"cc": "cubic", "path": ["bottleneck"], "count": 2}]}
     refused("one agent cannot steer", NEWRENO, scenario=many)
     env = FlowEnv(NEWRENO)
     with pytest.raises(RuntimeError, match="there is no episode yet: call reset"):
         env.step(0)
-    with pytest.raises(InputError, match="an environment has none"):
+    with pytest.raises(InputError, match="expected no options"):
         env.reset(options={"speed": 2})
     with pytest.raises(InputError, match="expected a whole number from 0 to 18446744073709551615"):
         env.reset(seed=2**64)

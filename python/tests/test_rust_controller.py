@@ -79,11 +79,11 @@ def test_a_package_that_is_not_there_is_told(cwndlab: Command, scenario: Path) -
 
 
 def test_a_module_of_another_version_is_refused() -> None:
-    with pytest.raises(cl.InputError, match=r"gentle\._native: lacks .*run_seed.*; build it anew"):
+    with pytest.raises(cl.InputError, match=r"gentle\._native: lacks .*run_seed.*; rebuild it"):
         engine.use(ModuleType("gentle._native"))
 
 
 def test_one_module_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "_in_use", engine.Engine(ModuleType("first._native")))
-    with pytest.raises(cl.InputError, match=r"first\._native is in use already; put the algorithms"):
+    with pytest.raises(cl.InputError, match=r"first\._native is already in use; put the algorithms"):
         engine.use(ModuleType("second._native"))

@@ -27,8 +27,8 @@ def test_unusable_files(tmp_path: Path) -> None:
     for name, message in {
         "missing": "no such file",
         ".": "found a directory",
-        "empty": "is empty",
-        "binary": "is a binary file",
+        "empty": "found an empty file",
+        "binary": "found a binary file",
     }.items():
         with pytest.raises(InputError, match=message):
             load(tmp_path / name)

@@ -137,7 +137,7 @@ def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "checkpoint.safetensors").write_bytes((tmp_path / "weights.safetensors").read_bytes())
     assert "it has no tensor `counters`" in trained(500, "--resume", str(tmp_path)).stderr
     given = ["--from", str(tmp_path / "weights.safetensors"), "--resume", str(tmp_path)]
-    assert "a training begins from one of the two" in trained(500, *given).stderr
+    assert "weights and checkpoint: expected one of the two" in trained(500, *given).stderr
 
 
 def test_training_goes_on_from_its_weights(tmp_path: Path) -> None:

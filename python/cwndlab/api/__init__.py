@@ -1,1 +1,1 @@
-"""The interface for programs: the functions, and results that can draw and save themselves."""
+"""The interface for programs: the functions, and results with methods that draw and save them."""

@@ -1,4 +1,4 @@
-"""`cwndlab.run`, `compare`, `sweep`: what the commands do, for programs."""
+"""`cwndlab.run`, `compare` and `sweep`: the commands as functions for programs."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def run(
     """Run a scenario and return its result.
 
     `source` is a path, the text of a scenario (anything with a line break), or a dictionary with the keys of
-    a scenario file. `seeds` is how many (1 to that) or which. `overrides` maps keys such as `flow.0.cc` to
-    values: numbers, true or false, lists of them, or texts as `--set` takes them. `threads` are runs at a
-    time (default: all cores). `record` tells of which seeds the series are kept: of the `first`, of `all`, or
-    of `none`. Finished runs are reused unless `fresh`. `executor` makes the runs in place of threads: any
-    executor of `concurrent.futures`, such as a `ProcessPoolExecutor` or the one of a cluster.
+    a scenario file. `seeds` is a number of seeds (from 1 on) or a list of them. `overrides` maps keys such as
+    `flow.0.cc` to values: numbers, bools, lists of them, or texts in the form of `--set`. `threads` is the
+    number of concurrent runs (default: all cores). `record` selects the seeds whose series are kept: `first`,
+    `all` or `none`. Finished runs are reused unless `fresh`. `executor` makes the runs instead of threads. It
+    may be any executor of `concurrent.futures`, such as a `ProcessPoolExecutor` or that of a cluster.
 
-    Raises `ScenarioError` with all problems if the scenario has any, `InputError` if an argument is wrong,
-    and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the runs that are
-    finished for the next time.
+    Raises `ScenarioError` with all problems if the scenario has errors, `InputError` if an argument is wrong,
+    and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the finished runs
+    for the next call.
     """
     experiment = loaded(source, overrides)
     experiment.validate()
@@ -71,10 +71,10 @@ def compare(
 ) -> Comparison:
     """Run a scenario with each of these algorithms and return the comparison, paired by seed.
 
-    `flows` (names or places) take the algorithms; all flows do if none is given. If some are given, the
-    scenario is also run without them, which tells the harm that they do to the others. The first algorithm
-    is the baseline of the differences. `link` is the link whose queue the totals tell of; default: the one
-    that delayed packets most. The other arguments and the errors are those of `run`.
+    `flows` (names, or positions from 0) run the algorithms; all flows do if none is given. If some are given,
+    the scenario is also run without them, which shows how much they cost the other flows. The first algorithm
+    is the baseline of the differences. `link` is the link whose queue the totals report (default: the one
+    that delayed packets most). The other arguments and the errors are those of `run`.
     """
     plan = contest(loaded(source, overrides), list(algorithms), [str(flow) for flow in flows])
     checked_link(plan.scenario, link)
@@ -95,9 +95,8 @@ def sweep(
 ) -> Sweep:
     """Run a scenario over a grid and return all results.
 
-    `over` maps keys to the values that they take: `{"link.cell.queue": ["1 bdp", "codel"]}`; a `*` in a key
-    stands for every flow or link. Nothing is recorded over time. The other arguments and the errors are those
-    of `compare`.
+    `over` maps keys to their values: `{"link.cell.queue": ["1 bdp", "codel"]}`. A `*` in a key stands for
+    every flow or link. No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = loaded(source, overrides)
     axes = [grid.Axis(key, tuple(written(value) for value in values)) for key, values in over.items()]

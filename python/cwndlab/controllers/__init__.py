@@ -1,1 +1,1 @@
-"""Controllers written in Python: how they are declared, found, and told of when they fail."""
+"""Controllers written in Python: declares and loads them, hashes their code, and reports their errors."""

@@ -1,4 +1,4 @@
-"""All the code that a module runs with: its own text, and what it imports, and what that imports."""
+"""Hashes all the code that a module depends on: its own text, its imports, and their imports."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _OURS = _HERE.parent
 
 
 def digest(roots: Iterable[str]) -> str:
-    """Hash the code of these modules, by their names in `sys.modules`, and of all that they import.
+    """Return a SHA-256 of the code of these modules and of all their imports, in hexadecimal.
 
-    Modules of Python itself count by its version, installed ones by those of their packages, all others by
-    their text. Raises `UnknowableError` if it cannot be known which text runs.
+    `roots` are names in `sys.modules`. Python's own modules count by its version, installed ones by the
+    versions of their packages, all others by their text. Raises `UnknowableError` if the text that runs
+    cannot be known.
     """
     walk = _Walk()
     walk.follow((root, root) for root in roots)
@@ -40,7 +41,7 @@ def digest(roots: Iterable[str]) -> str:
 
 
 class _Walk:
-    """Goes from module to module, and looks at each once."""
+    """Follows imports from module to module, and visits each module once."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[ModuleSpec, bytes]] = {}
@@ -49,7 +50,7 @@ class _Walk:
         self._done: set[tuple[str, str]] = set()
 
     def follow(self, imported: Iterable[tuple[str, str]]) -> None:
-        """Follow modules, each named with the one that imports it, and all that they lead to."""
+        """Follow these modules, each given with its importer, and everything that they import."""
         pending = set(imported)
         while pending:
             self._done |= pending
@@ -57,7 +58,7 @@ class _Walk:
             pending = more - self._done
 
     def _reach(self, name: str, by: str) -> Iterator[tuple[str, str]]:
-        """The packages on the way to a module, and itself; gives what these import."""
+        """Visit the parent packages of a module and itself. Yields their imports."""
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
             place = ".".join(parts[:count])
@@ -70,9 +71,9 @@ class _Walk:
                 self._check_order(by, place)
 
     def _is_followed(self, name: str, spec: ModuleSpec) -> bool:
-        """Whether it is to be looked into; the versions of what is installed are noted."""
+        """Return whether to read the module. Records the versions of an installed one."""
         if spec.origin is None or not spec.has_location:
-            # Built in, or a package that is folders without a file.
+            # Built in, or a namespace package, which has folders but no file.
             return spec.submodule_search_locations is not None
         if is_installed(spec.origin):
             versions = installed.versions(name.partition(".")[0])
@@ -83,15 +84,15 @@ class _Walk:
     def _take(self, name: str, spec: ModuleSpec) -> Iterator[tuple[str, str]]:
         text = _text(name, spec)
         self.found[name] = spec, text
-        told = _imports(spec, text)
-        if told.hidden:
+        imported = _imports(spec, text)
+        if imported.hidden:
             raise UnknowableError
-        if told.computed:
+        if imported.computed:
             self._computed.add(name)
             self.versions.update(installed.all_versions())
-        yield from ((each, name) for each in told.names)
-        # What a package holds can be reached through it, whoever has imported it.
-        for package in told.whole:
+        yield from ((each, name) for each in imported.names)
+        # A package gives access to its modules, no matter which code imported them.
+        for package in imported.whole:
             held = find(package)
             if (
                 held is not None
@@ -101,7 +102,7 @@ class _Walk:
                 yield from ((each, name) for each in list(sys.modules) if each.startswith(f"{package}."))
 
     def _widened(self) -> Iterator[tuple[str, str]]:
-        """What imports by names that cannot be read off may have imported whatever is loaded."""
+        """Yield every loaded module of the user for each module that imports by computed names."""
         if self._computed:
             files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items())}
             own = [
@@ -112,7 +113,7 @@ class _Walk:
             yield from ((name, by) for name in own for by in self._computed)
 
     def _check_order(self, by: str, name: str) -> None:
-        """What was loaded anew after its importer is not, or not all, what the importer uses."""
+        """Raise `UnknowableError` if a module was loaded again after its importer: it may use the old one."""
         loader = self.found[name][0].loader
         if by == name or by not in self.found or not isinstance(loader, SourceLoader) or not loader.again:
             return
@@ -123,7 +124,7 @@ class _Walk:
 
 
 def find(name: str) -> ModuleSpec | None:
-    """Where a module is loaded from, or would be; nothing is loaded by looking."""
+    """Return the spec of a module, or None if it cannot be found. Loads nothing."""
     if name in sys.modules:
         return _spec_of_loaded(name)
     parent = name.rpartition(".")[0]
@@ -145,19 +146,19 @@ def _spec_of_loaded(name: str) -> ModuleSpec | None:
     if spec is not None or module is None:
         return spec
     if file is None:
-        # Made by code, or the prompt.
+        # Created by code, or the prompt.
         raise UnknowableError
     return spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
 
 
 def _text(name: str, spec: ModuleSpec) -> bytes:
-    """The text that runs, or will."""
+    """Return the text that runs, or will run."""
     loader, path = spec.loader, Path(str(spec.origin))
     if isinstance(loader, SourceLoader) and loader.source is not None and not loader.failed:
         return loader.source
     is_loaded = name in sys.modules
     if sources.was_loaded(name):
-        # Loading it anew has failed halfway; or it was taken away, and someone may still hold it.
+        # Loading it again failed halfway; or it was removed, and other code may still refer to it.
         raise UnknowableError
     try:
         text = path.read_bytes()
@@ -169,7 +170,7 @@ def _text(name: str, spec: ModuleSpec) -> bytes:
 
 
 def _has_other_bytecode(spec: ModuleSpec, text: bytes) -> bool:
-    """Whether Python has loaded bytecode of another text: it looks at its size and second only."""
+    """Return whether Python loaded bytecode of another text: it compares only size and time in seconds."""
     loader = spec.loader
     if type(loader) is not SourceFileLoader or not spec.cached or not Path(spec.cached).exists():
         return False
@@ -178,7 +179,7 @@ def _has_other_bytecode(spec: ModuleSpec, text: bytes) -> bool:
 
 def _imports(spec: ModuleSpec, text: bytes) -> Imports:
     if not isinstance(spec.loader, SourceFileLoader) and Path(str(spec.origin)).suffix != ".py":
-        # Compiled: what it imports cannot be read off.
+        # A compiled module: its imports cannot be read.
         return Imports(computed=True)
     return imports(text, spec.parent or "")
 
@@ -189,5 +190,5 @@ def _is_ours(file: str) -> bool:
 
 @cache
 def _ours() -> str:
-    """What stands between a controller and the simulator, which has a hash of its own."""
+    """Return the hash of the code between a controller and the simulator, which has its own hash."""
     return hashlib.sha256(b"\n".join(file.read_bytes() for file in sorted(_HERE.glob("*.py")))).hexdigest()

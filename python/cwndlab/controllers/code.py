@@ -1,4 +1,4 @@
-"""The code of a controller: where it stands, and its hash, without which no finished run is reused."""
+"""Finds and hashes the code of a controller. Finished runs are reused only if the hash is the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import FrameType
 
-# The script that runs, in this process and in one that `multiprocessing` has begun.
+# The name of the running script, in this process and in one that `multiprocessing` started.
 _SCRIPTS = ("__main__", "__mp_main__")
 
 
@@ -25,10 +25,10 @@ _SCRIPTS = ("__main__", "__mp_main__")
 class Code:
     """The code of a class when it was registered.
 
-    `file` is where it stands, as the user would write it; None for what was typed at a prompt. `roots` are
-    the modules that define the class and its bases, and those whose code has registered it, as they were
-    loaded; None if a part is no module. `registered_by` is the file or the module whose loading has
-    registered the class; None if that is no module, or the script that runs.
+    `file` is its path as the user would write it, or None at a prompt. `roots` are the modules that define
+    the class and its bases, and those whose code registered it, as they were loaded; None if some of this
+    code is in no module. `registered_by` is the file or module whose loading registered the class, or None if
+    that is the running script or no module.
     """
 
     file: str | None
@@ -36,10 +36,10 @@ class Code:
     registered_by: str | None = None
 
     def sha256(self) -> str:
-        """Hash it, with all that it imports as things stand now.
+        """Return a SHA-256 of the code and of everything that it imports now, in hexadecimal.
 
-        Code that cannot be known to be the same again (of a prompt or a notebook, or changed since it was
-        loaded) has a new hash each time.
+        Code from a prompt or a notebook, or changed since it was loaded, cannot be recognised and gets a new
+        hash each time.
         """
         try:
             if self.roots is None or any(_spec(name) is not spec for name, spec in self.roots.items()):
@@ -50,7 +50,7 @@ class Code:
 
 
 def of(cls: type) -> Code:
-    """The code of a class that is being registered: its decorator has called what calls this."""
+    """Return the code of a class that is being registered. The caller is called by the decorator."""
     try:
         file = Path(inspect.getfile(cls)).resolve()
     except (TypeError, OSError):
@@ -64,7 +64,7 @@ def of(cls: type) -> Code:
 
 
 def shown(file: str) -> str:
-    """A path from the current folder where that is above it."""
+    """Return a path relative to the current folder if it is inside, else unchanged."""
     path = Path(file)
     try:
         return str(path.resolve().relative_to(Path.cwd()))
@@ -73,13 +73,13 @@ def shown(file: str) -> str:
 
 
 def _registering(frame: FrameType | None) -> Iterator[str]:
-    """The modules whose code is being executed: a function may make a class of what it is called with."""
+    """Yield the modules whose code is running: a function may build a class from its arguments."""
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         module: Any = sys.modules.get(name)
         file = getattr(module, "__file__", None)
         if file is None or not _is_of(frame.f_code.co_filename, file):
-            # A prompt, a cell of a notebook, or a text that something has executed.
+            # A prompt, a cell of a notebook, or a text run by `exec`.
             raise UnknowableError
         yield name
         if frame.f_code.co_name == "<module>":
@@ -88,7 +88,7 @@ def _registering(frame: FrameType | None) -> Iterator[str]:
 
 
 def _registered_by(frame: FrameType | None) -> str | None:
-    """The file or the name of the module that is being loaded."""
+    """Return the file or the name of the module that is being loaded."""
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
     if frame is None:
@@ -100,7 +100,7 @@ def _registered_by(frame: FrameType | None) -> str | None:
 
 
 def _is_of(code: str, file: str) -> bool:
-    # Python carries some of its own modules within itself.
+    # Some of Python's own modules are part of the interpreter.
     return code.startswith("<frozen ") or Path(code).resolve() == Path(file).resolve()
 
 

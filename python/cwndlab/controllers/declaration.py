@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=type)
 
-# A notebook imports modules, changes them and loads them anew.
+# A notebook imports modules, changes them and reloads them.
 sources.install()
 
 REQUIRED = ("on_ack", "on_event")
 CALLBACKS = (*REQUIRED, "on_sent", "on_lost", "on_timer")
-# What a controller may decide beside its window; None leaves it to the transport.
+# What a controller may set besides its window; None leaves it to the transport.
 OPTIONAL = ("pacing_rate_bps", "send_quantum_bytes", "next_timer_s")
 ECN = ("as-configured", "ect0", "ect1")
 
@@ -36,7 +36,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Declaration:
-    """A registered controller: what the extension module is told of it, and what it calls."""
+    """A registered controller: its description for the extension module, and the methods that it calls."""
 
     cls: type
     name: str
@@ -60,20 +60,22 @@ class Declaration:
         return made
 
     def told(self, error: BaseException, method: str) -> str:
-        """What the user reads of an error in one of the methods."""
-        return faults.told(error, f"{self.name}.{method}", self.cls, method)
+        """Return the message for an error in one of the methods."""
+        return faults.callback_message(error, f"{self.name}.{method}", self.cls, method)
 
 
 def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -> Callable[[C], C]:
     """Register a class as the algorithm `name`: `@cwndlab.controller("my-aimd")`.
 
     The class is called with a `Setup` for each flow. Its `on_ack` and `on_event` set `self.cwnd_bytes`. The
-    first paragraph of its docstring is its summary. `source` and `departures` are what `cwndlab show` tells.
+    first paragraph of its docstring is its summary. `cwndlab show` prints `source` (where the algorithm is
+    described) and `departures` (differences from it). Raises `InputError` if the class lacks a method, or if
+    an algorithm that ships or another file has the name.
     """
 
     def register(cls: C) -> C:
         if not isinstance(cls, type):
-            raise InputError(f"controller {name!r}: a class is needed, found {cls!r}")
+            raise InputError(f"controller {name!r}: expected a class, found {cls!r}")
         written = code.of(cls)
         engine = in_use()
         _check_name(engine, name, written.file)
@@ -91,10 +93,10 @@ def _declared(cls: type, name: str, source: str, departures: Sequence[str], file
             setattr(cls, attribute, None)
     ecn = getattr(cls, "ecn", ECN[0])
     if ecn not in ECN:
-        raise InputError(f"controller {name!r}: ecn is {ecn!r}; expected one of {', '.join(ECN)}")
+        raise InputError(f"controller {name!r}: ecn: expected one of {', '.join(ECN)}, found {ecn!r}")
     probes = getattr(cls, "probes", ())
     if isinstance(probes, str) or not all(isinstance(probe, str) for probe in probes):
-        raise InputError(f"controller {name!r}: probes is {probes!r}; expected the names of attributes")
+        raise InputError(f"controller {name!r}: probes: expected names of attributes, found {probes!r}")
     summary = (inspect.getdoc(cls) if cls.__doc__ else None) or "a controller in Python"
     return Declaration(
         cls=cls,
@@ -115,16 +117,17 @@ def _declared(cls: type, name: str, source: str, departures: Sequence[str], file
 def _check_name(engine: Engine, name: str, file: str | None) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
-            f"controller {name!r}: a name has letters, digits, dots, dashes and underscores, as 'my-aimd'"
+            f"controller {name!r}: expected a name of letters, digits, dots, dashes and underscores, "
+            "such as 'my-aimd'"
         )
     registered = engine.in_python()
     shipped = {algorithm["name"] for algorithm in engine.read_catalogue()["algorithms"]} - set(registered)
     if name in shipped:
         raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
-    # A cell of a notebook or a module that is loaded again defines its class again: the later one holds.
+    # A cell of a notebook, or a module that is loaded again, defines its class again: the last one counts.
     if name in registered and registered[name].loaded_by != file:
         raise InputError(
-            f"controller {name!r}: {registered[name].loaded_by} has registered this name already"
+            f"controller {name!r}: {registered[name].loaded_by} has already registered this name"
         )
 
 

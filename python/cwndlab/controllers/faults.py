@@ -1,4 +1,4 @@
-"""What a user reads when a controller fails: where in the user's own code, and what."""
+"""Words the errors of a controller, with their place in the user's own code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cwndlab.errors import CwndlabError
 _OURS = Path(__file__).parent
 
 
-def told(error: BaseException, where: str, cls: type, method: str) -> str:
-    """Tell an error in a method of a controller: file, line and the line itself.
+def callback_message(error: BaseException, where: str, cls: type, method: str) -> str:
+    """Return the message for an error in a method of a controller: file, line number and the line itself.
 
-    An error that no line of the user's has raised is a complaint of what the method has done, or of how it is
-    defined: it is told at its definition.
+    If no line of the user's code raised the error, it is about a result of the method or about its signature.
+    The message then names the line of its definition.
     """
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
     if not frames:
@@ -25,13 +25,13 @@ def told(error: BaseException, where: str, cls: type, method: str) -> str:
         place = _at(at.co_filename, at.co_firstlineno) if at else ""
         return f"{place}{where}: {_complaint(error)}"
     own = [frame for frame in frames if frame.filename == _file(cls)]
-    # Deep in a library the user's own line is what they can mend.
+    # For an error deep in a library, the user can only change their own line.
     frame = (own or frames)[-1]
     return f"{_at(frame.filename, frame.lineno)}{where}: {_named(error)}{_line(frame.filename, frame.lineno)}"
 
 
-def told_of_module(error: BaseException, file: str) -> str:
-    """Tell why a module could not be loaded."""
+def loading_message(error: BaseException, file: str) -> str:
+    """Return the message for a module that could not be loaded."""
     if isinstance(error, SyntaxError) and error.lineno:
         line = _line(error.filename or file, error.lineno)
         return f"{_at(error.filename or file, error.lineno)}{type(error).__name__}: {error.msg}{line}"
@@ -69,6 +69,6 @@ def _at(file: str, line: int | None) -> str:
 
 
 def _line(file: str, line: int | None) -> str:
-    """The line of the code, below what is said of it; nothing if it cannot be read."""
+    """Return the line of code for the end of a message, or nothing if it cannot be read."""
     text = linecache.getline(file, line or 0).strip() if Path(file).is_file() or file.startswith("<") else ""
     return f"\n    {text}" if text else ""

@@ -1,4 +1,4 @@
-"""What a text in Python imports, as far as it can be read off."""
+"""Finds the imports of a Python source, as far as they can be read from its text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _IMPORTERS = {"__import__", "import_module"}
-# Words by which a text reaches modules whose names cannot be read off.
+# Words that give access to modules without naming them in the text.
 _COMPUTED = {*_IMPORTERS, "__builtins__", "__loader__", "__spec__", "builtins", "imp", "pkgutil"}
-# Words by which it executes what need not be a module.
+# Words that run code which need not be a module.
 _LOADERS = {
     "ExtensionFileLoader",
     "SourceFileLoader",
@@ -32,11 +32,11 @@ _EXECUTED = {"compile", "eval", "exec"}
 
 @dataclass
 class Imports:
-    """What a text imports.
+    """The imports of a source.
 
-    Some of the names are no modules but what a module holds. Of those in `whole` any submodule can be
-    reached. `computed`: it may import others, by names that cannot be read off. `hidden`: it may execute code
-    that is no module.
+    `names` has modules, and also attributes of modules. Any submodule of those in `whole` can be reached.
+    `computed` if the source may import other modules, by names that are not in the text. `hidden` if it may
+    run code that is in no module.
     """
 
     names: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ class Imports:
 
 @lru_cache(maxsize=1024)
 def imports(source: bytes, package: str) -> Imports:
-    """Read the imports off a module of this package, those inside functions too."""
+    """Return the imports of a module in this package, including those inside functions."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError):
@@ -72,7 +72,7 @@ def imports(source: bytes, package: str) -> Imports:
 def _import(node: ast.Import, found: Imports) -> None:
     for alias in node.names:
         found.names.add(alias.name)
-        # `import a.b` gives `a` to the text, and with it whatever is known as `a.c`.
+        # `import a.b` binds `a`, and so gives access to any loaded `a.c`.
         found.whole.add(alias.name if alias.asname else alias.name.partition(".")[0])
         found.computed |= alias.name == "importlib" and alias.asname is not None
 
@@ -81,7 +81,7 @@ def _import_from(node: ast.ImportFrom, package: str, found: Imports) -> None:
     base = _absolute("." * node.level + (node.module or ""), package)
     if base is None:
         return
-    # `from package import module` may mean a module of it; `*` any of them.
+    # `from package import name` may import a submodule, and `*` any submodule.
     held = {base if alias.name == "*" else f"{base}.{alias.name}" for alias in node.names}
     found.names |= {base, *held}
     found.whole |= held
@@ -90,7 +90,7 @@ def _import_from(node: ast.ImportFrom, package: str, found: Imports) -> None:
 
 
 def _call(node: ast.Call, package: str, found: Imports) -> set[ast.AST]:
-    """`importlib.import_module("a.b")` is as good as an import; gives what need not be looked at again."""
+    """Treat `importlib.import_module("a.b")` as an import. Returns the nodes that need no further check."""
     first = node.args[0] if node.args else None
     if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
         return set()
@@ -122,7 +122,7 @@ def _words(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Import):
         yield from (word for alias in node.names for word in alias.name.split("."))
     elif isinstance(node, ast.ImportFrom):
-        # That `import_module` is imported says nothing yet.
+        # Importing `import_module` is harmless as long as nothing calls it.
         names = {*(alias.name for alias in node.names), *(node.module or "").split(".")}
         yield from names - _IMPORTERS
 
@@ -131,5 +131,5 @@ def _absolute(name: str, package: str) -> str | None:
     try:
         return importlib.util.resolve_name(name, package)
     except (ImportError, ValueError):
-        # Beyond the top of the package: it fails when it is executed, too.
+        # Beyond the top of the package: it also fails when it runs.
         return None

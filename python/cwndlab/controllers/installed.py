@@ -1,4 +1,4 @@
-"""Which installed packages, in which versions, stand behind an import."""
+"""Finds the installed packages behind an import, with their versions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def versions(module: str) -> frozenset[str]:
-    """Of the packages that install this module, and of all that these require; none if it is of no package.
+    """Return the versions of the packages that contain this module and of their requirements.
 
-    Raises `UnknowableError` if packages were installed while this process ran: it may have loaded others.
+    The set is empty if no package contains it. Raises `UnknowableError` if packages were installed since this
+    process started, because it may have loaded other versions.
     """
     return _unless_changed(*_behind(module))
 
 
 def all_versions() -> frozenset[str]:
-    """Of all packages that are installed; raises `UnknowableError` as `versions` does."""
+    """Return the versions of all installed packages. Raises `UnknowableError` as `versions` does."""
     return _unless_changed(*_everything())
 
 
@@ -38,7 +39,7 @@ def _unless_changed(found: frozenset[str], folders: frozenset[Path]) -> frozense
 
 @cache
 def _behind(module: str) -> tuple[frozenset[str], frozenset[Path]]:
-    """The versions, and the folders that they are installed in."""
+    """Return the versions, and the folders of the packages."""
     found: dict[str, metadata.Distribution] = {}
     for package in _by_module().get(module, []):
         _collect(package, found)
@@ -61,7 +62,7 @@ def _by_module() -> Mapping[str, list[str]]:
 
 
 def _collect(spelt: str, found: dict[str, metadata.Distribution]) -> None:
-    """A package and all that it requires; an extra that is there may be used as well."""
+    """Collect a package and its requirements, including those of extras, if they are installed."""
     name = re.sub(r"[-_.]+", "-", spelt).lower()
     if name in found:
         return

@@ -1,4 +1,4 @@
-"""Loading what `--with` names: a file, or a package that is installed."""
+"""Loads the files and installed packages that `--with` names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.controllers import sources
 from cwndlab.controllers.code import shown
-from cwndlab.controllers.faults import told_of_module
+from cwndlab.controllers.faults import loading_message
 from cwndlab.engine import in_use
 from cwndlab.errors import InputError
 from cwndlab.system.reading import MIB, read
@@ -24,7 +24,10 @@ MAX_BYTES = 16 * MIB
 
 
 def load(names: Iterable[str]) -> None:
-    """Load files (`my_algorithm.py`) and packages (`gentle`) for the algorithms that they register."""
+    """Load files (`my_algorithm.py`) and packages (`gentle`), which register algorithms.
+
+    Raises `InputError` if one cannot be loaded or registers no algorithm.
+    """
     sources.install()
     sources.forget_changed()
     for name in names:
@@ -35,10 +38,10 @@ def load(names: Iterable[str]) -> None:
         else:
             _load_package(name)
             loaded = name
-        # What was loaded before is told by its origin: it changes nothing to load it again.
+        # Loading a package again registers nothing new; the origins show that it was loaded before.
         if in_use().registered == before and all(origin.loaded_by != loaded for origin in before.values()):
             hint = 'put @cwndlab.controller("NAME") over a class'
-            raise InputError(f"--with {name}: registers no algorithm; {hint}")
+            raise InputError(f"--with {name}: it registers no algorithm; {hint}")
 
 
 def _load_package(name: str) -> None:
@@ -48,7 +51,7 @@ def _load_package(name: str) -> None:
         if error.name != name:
             raise InputError(f"--with {name}: {error}") from None
         raise InputError(
-            f"--with {name}: no such package is installed; a file of Python is named with its ending .py"
+            f"--with {name}: no such package is installed; a Python file needs its ending .py"
         ) from None
     except Exception as error:
         raise InputError(f"--with {name}: {type(error).__name__}: {error}") from None
@@ -56,7 +59,7 @@ def _load_package(name: str) -> None:
 
 def _load_file(file: Path) -> None:
     try:
-        # Before Python reads it: a pipe would have it wait, a device would fill the memory.
+        # Check the file before Python reads it: a pipe would block, and a device would fill the memory.
         read(file, MAX_BYTES, "a Python file (.py)")
     except InputError as error:
         raise InputError(f"--with {error}") from None
@@ -67,9 +70,9 @@ def _load_file(file: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     if str(file.resolve().parent) not in sys.path:
-        # As for a script: it finds the modules beside it.
+        # As a script does, it finds the modules in its folder.
         sys.path.append(str(file.resolve().parent))
     try:
         loader.exec_module(module)
     except Exception as error:
-        raise InputError(told_of_module(error, path)) from None
+        raise InputError(loading_message(error, path)) from None

@@ -1,4 +1,4 @@
-"""What can be set of a controller in a scenario file, declared as attributes of its class."""
+"""Parameters of a controller, declared as attributes of its class and set in scenario files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bool, int, float, str)
 
-# The keys of `cc = { ... }` that are no parameters.
+# The keys of `cc = { ... }` that are not parameters.
 RESERVED = ("name",)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declaration; `name` is known when the class is complete."""
+    """One declaration. `name` is set when the class is complete."""
 
     default: Any
     kind: str
@@ -44,19 +44,22 @@ def parameter(
 ) -> T:
     """Declare a parameter of a controller: `gain = cwndlab.parameter(1.0, low=0.1, high=10)`.
 
-    The default tells the type: a bool, an int (a whole number from 0 on), a float, or a str, which is one of
-    `words`. With `unit="s"` a number is a length of time, which scenario files write as `"200 ms"`.
-    `low` and `high` bound a number. `unit`, `meaning` and `source` are what `cwndlab show` tells.
+    The default determines the type: a bool, an int (a whole number of at least 0), a float, or a str, which
+    must be one of `words`. With `unit="s"`, a number is a time in seconds, which scenario files write as
+    `"200 ms"`. `low` and `high` bound a number. `cwndlab show` prints `unit`, `meaning` and `source`. Raises
+    `InputError` if the default does not fit the other arguments.
     """
     kind = _kind(default, words, unit)
     if kind in ("flag", "word") and (low is not None or high is not None):
-        raise InputError(f"parameter({default!r}): low and high are of numbers")
+        raise InputError(f"parameter({default!r}): expected low and high only for a number")
     if kind == "word" and default not in words:
         raise InputError(f"parameter({default!r}): expected one of words={list(words)}")
     if kind in ("count", "time"):
         low = 0 if low is None else low
         if low < 0:
-            raise InputError(f"parameter({default!r}): low={low}; whole numbers and times are from 0 on")
+            raise InputError(
+                f"parameter({default!r}): expected low=0 or more for a whole number or a time, found {low}"
+            )
     if kind in ("count", "number", "time"):
         _check_within(float(default), low, high)
     declared = Parameter(default, kind, low, high, list(words), unit, meaning, source or "its class")
@@ -68,25 +71,25 @@ def _kind(default: object, words: Sequence[str], unit: str) -> str:
     if isinstance(default, str):
         return "word"
     if words:
-        raise InputError(f"parameter({default!r}): words are of a text")
+        raise InputError(f"parameter({default!r}): expected words only for a str")
     if isinstance(default, bool):
         return "flag"
     if isinstance(default, int) and unit != "s":
         return "count"
     if isinstance(default, int | float):
         return "time" if unit == "s" else "number"
-    raise InputError(f"parameter({default!r}): the default is a bool, an int, a float or a str")
+    raise InputError(f"parameter({default!r}): expected a bool, an int, a float or a str as the default")
 
 
 def _check_within(default: float, low: float | None, high: float | None) -> None:
     if not (low is None or low <= default) or not (high is None or default <= high) or math.isnan(default):
-        raise InputError(f"parameter({default!r}): not within low={low} and high={high}")
+        raise InputError(f"parameter({default!r}): expected a default within low={low} and high={high}")
 
 
 def declared_by(cls: type) -> list[Parameter]:
-    """The parameters of a class and of those that it is made from, in the order of their declaration.
+    """Return the parameters of a class and its bases, in the order of their declaration.
 
-    Their defaults take their places, so that the class works without a scenario too.
+    Replaces each parameter by its default, so that the class also works without a scenario.
     """
     found: dict[str, Parameter] = dict(getattr(cls, "_cwndlab_parameters", {}))
     for base in reversed(cls.__mro__):

@@ -1,4 +1,4 @@
-"""Whose a module is, by the place of its file: Python's own, installed, or the user's."""
+"""Sorts modules by the place of their file: Python's own, installed, or the user's."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 class UnknowableError(Exception):
-    """It cannot be known which code runs."""
+    """The code that runs cannot be known."""
 
 
 @cache
 def is_own(file: str) -> bool:
-    """Whether a file is the user's: neither Python's own nor installed."""
+    """Return whether a file is the user's: neither Python's own nor installed."""
     path = Path(file)
     return not is_installed(file) and not any(path.is_relative_to(each) for each in _standard())
 
 
 def is_installed(file: str) -> bool:
-    """Whether a file lies where packages are installed."""
+    """Return whether a file is in a folder of installed packages."""
     return bool(_INSTALLED & set(Path(file).parts))
 
 

@@ -1,8 +1,8 @@
-"""Loading a user's modules so that it is known which text runs.
+"""Loads a user's modules so that the text that runs is known.
 
-Python takes old bytecode for a source of the same size that was changed in the same second; and a module that
-was loaded stays when its file changes. From the first controller on, modules that are neither Python's own
-nor installed are loaded from their source, which is kept with them.
+Python uses old bytecode for a source of the same size that was changed in the same second, and a loaded
+module stays when its file changes. From the first controller on, modules that are neither Python's own nor
+installed are loaded from their source, which is kept with them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _WITH = "cwndlab_with_"
 class SourceLoader(SourceFileLoader):
     """Loads one module from its source and remembers it.
 
-    `began` and `ended` are places in the order of all loading; 0 if it has not happened. `again` if a module
-    of this name had been loaded before.
+    `began` and `ended` are positions in the order of all loading, or 0 before it. `again` is true if a module
+    of this name was loaded before.
     """
 
     source: bytes | None = None
@@ -39,19 +39,19 @@ class SourceLoader(SourceFileLoader):
     began = ended = 0
 
     def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 (as Python calls it)
-        """Compile the source; bytecode is neither read nor written."""
+        """Compile the source. Reads and writes no bytecode."""
         self.source = self.get_data(self.path)
         return self.source_to_code(self.source, self.path)
 
     def is_changed(self) -> bool:
-        """Whether the file has another text than the one that was loaded."""
+        """Return whether the file differs from the text that was loaded, or cannot be read."""
         try:
             return self.get_data(self.path) != self.source
         except OSError:
             return True
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute it."""
+        """Execute the module, and note when."""
         self.began = next(_clock)
         self.again |= self.name in _loaded
         try:
@@ -64,45 +64,45 @@ class SourceLoader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds what Python finds on its path, for `SourceLoader` to load."""
+    """Finds modules as Python does, and lets `SourceLoader` load the user's."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         spec = PathFinder.find_spec(fullname, path, target)
-        # Python's very own loader: a tool that has put its own in place knows why.
+        # Replace only Python's own loader: a tool that installed another has a reason.
         if spec is None or type(spec.loader) is not SourceFileLoader or not is_own(spec.loader.path):
             return spec
         loader = SourceLoader(fullname, spec.loader.path)
-        # importlib.reload
+        # For `importlib.reload`.
         loader.again = fullname in sys.modules
         spec.loader = loader
         return spec
 
 
 def install() -> None:
-    """Load modules in this way from now on."""
+    """Load the user's modules with `SourceLoader` from now on."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
         sys.meta_path.insert(place, _Finder())
 
 
 def of_file(path: str) -> SourceLoader:
-    """Loads a file, which may have the name of another, or of a module of Python's own (`random.py`)."""
+    """Return a loader for a file, which may share its name with another or with `random.py` of Python."""
     return SourceLoader(f"{_WITH}{Path(path).stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}", path)
 
 
 def forget_changed() -> None:
-    """Let modules whose text has changed, and all that use them, be loaded anew when they are imported."""
+    """Drop modules whose text has changed, and all that use them, so that the next import reloads them."""
     importlib.invalidate_caches()
     loaders = {name: getattr(module, "__loader__", None) for name, module in list(sys.modules.items())}
     known = {name: loader for name, loader in loaders.items() if isinstance(loader, SourceLoader)}
     changed = [name for name, loader in known.items() if loader.is_changed()]
-    # A package has its modules as attributes.
+    # A package holds its modules as attributes.
     tops = {name.partition(".")[0] for name in changed}
     first = min((known[name].began for name in [*changed, *tops] if name in known), default=None)
     for name, loader in known.items():
-        # Who uses a module was ready after it had begun.
+        # Every user of a module finished loading after the module began.
         if first is not None and loader.ended > first:
             sys.modules.pop(name)
             tops.add(name.partition(".")[0])
@@ -112,15 +112,15 @@ def forget_changed() -> None:
 
 
 def was_loaded(name: str) -> bool:
-    """Whether a module of this name was loaded in this process."""
+    """Return whether a module of this name was loaded in this process."""
     return name in _loaded
 
 
 def is_file(name: str) -> bool:
-    """Whether a module is a file that was loaded by its path: nothing imports it."""
+    """Return whether a module is a file loaded by its path, which nothing imports."""
     return name.startswith(_WITH)
 
 
 def label(name: str, spec: ModuleSpec) -> str:
-    """The name of a module wherever its folder is."""
+    """Return a name of a module that does not depend on its folder."""
     return Path(str(spec.origin)).name if is_file(name) else name

@@ -1,4 +1,4 @@
-"""The engine: an extension module as a value, what it offers, and what was registered in it."""
+"""The engine: an extension module as a value, its catalogue, and the algorithms registered in it."""
 
 from cwndlab.engine.extension import Engine
 from cwndlab.engine.selection import SHIPPED, in_use, use

@@ -1,4 +1,4 @@
-"""What the simulator has to offer: algorithms, queues, stack profiles, TCP options and traces."""
+"""Reads the simulator's catalogue: algorithms, queues, stack profiles, TCP options and traces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Entry = dict[str, Any]
 
-# How the catalogue names its parts, and what one entry is called.
+# The parts of the catalogue, and the name of one entry of each.
 PARTS = {
     "algorithms": "algorithm",
     "queues": "queue",
@@ -31,7 +31,7 @@ MPTCP = "mptcp"
 
 
 def find(engine: Engine, name: str) -> tuple[str, Entry]:
-    """Find the entry of this name and say what kind of thing it is; else suggest the nearest name."""
+    """Return the kind and the entry of this name. Raises `InputError` with a suggestion if it is unknown."""
     catalogue = engine.read_catalogue()
     if name == TCP:
         return "options", {
@@ -53,14 +53,14 @@ def find(engine: Engine, name: str) -> tuple[str, Entry]:
 
 
 def queue(engine: Engine, kind: str) -> Entry:
-    """Give the entry of a kind of queue that there is."""
+    """Return the entry of a known kind of queue."""
     return next(entry for entry in engine.read_catalogue()["queues"] if entry["name"] == kind)
 
 
 def described(engine: Engine, kind: str, entry: Entry) -> Entry:
-    """Give the entry in the form of an algorithm's, with what each profile makes of its parameters.
+    """Return the entry in the form of an algorithm's, with the values of its parameters under each profile.
 
-    A profile's options become parameters with its values.
+    The options of a profile become parameters whose defaults are its values.
     """
     if kind in ("algorithm", "options"):
         in_force = in_force_by_profile(engine, kind, entry)
@@ -78,12 +78,12 @@ def described(engine: Engine, kind: str, entry: Entry) -> Entry:
         for algorithm, settings in entry["dialects"].items()
         for name, value in settings.items()
     ]
-    told = {key: entry[key] for key in ("name", "summary", "source", "departures")}
-    return {**told, "params": options, "dialects": dialects}
+    head = {key: entry[key] for key in ("name", "summary", "source", "departures")}
+    return {**head, "params": options, "dialects": dialects}
 
 
 def in_force_by_profile(engine: Engine, kind: str, entry: Entry) -> dict[str, dict[str, Any]]:
-    """Give the values that an algorithm's parameters, or the options of TCP, have under each profile."""
+    """Return the values of an algorithm's parameters, or of the TCP options, under each profile."""
     defaults = {param["name"]: param["default"] for param in entry["params"]}
     return {
         profile["name"]: defaults
@@ -97,7 +97,7 @@ def in_force_by_profile(engine: Engine, kind: str, entry: Entry) -> dict[str, di
 
 
 def shown(value: Any) -> str:
-    """A value as it is written in a scenario."""
+    """Return a value as a scenario writes it."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""An extension module as a value: ours, or a user's with algorithms in Rust."""
+"""An extension module as a value: ours, or a user's module with algorithms in Rust."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Offered(Generic[T]):
-    """An attribute of the engine's module; it has the type of the one in our module."""
+    """An attribute of the engine's module, with the type of the same attribute in our module."""
 
     def __init__(self, ours: T) -> None:
         del ours
@@ -34,9 +34,9 @@ class Offered(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """An extension module that `cwndlab_py::fill` has filled, and the algorithms registered in it.
+    """An extension module filled by `cwndlab_py::fill`, and the algorithms registered in it.
 
-    `registered` has those that do not ship, by their names.
+    `registered` maps the names of algorithms that do not ship to their registrations.
     """
 
     module: ModuleType
@@ -67,7 +67,7 @@ class Engine:
 
     @property
     def package(self) -> str:
-        """The package that its module is in: importing it puts the engine into use."""
+        """The package of its module. Importing the package puts the engine into use."""
         return self.name.partition(".")[0]
 
     @property
@@ -77,35 +77,35 @@ class Engine:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of that file."""
+        """SHA-256 of that file, in hexadecimal."""
         with self.file.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def read_catalogue(self) -> dict[str, Any]:
-        """Algorithms, queues, profiles, TCP options, traces, environments and measures as they are now."""
+        """Return the current algorithms, queues, profiles, TCP options, traces, environments and measures."""
         catalogue: dict[str, Any] = json.loads(self.catalogue())
         return catalogue
 
     @cached_property
     def measures(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """The declaration of each measure, by the kind of its component and by its name."""
+        """The declaration of each measure, by the kind of its component, then by its name."""
         declared: dict[str, list[dict[str, Any]]] = self.read_catalogue()["measures"]
         return {kind: {each["name"]: each for each in entries} for kind, entries in declared.items()}
 
     def register(self, name: str, registration: Registration) -> None:
-        """Add a controller in Python; one of the same name is replaced."""
+        """Add a controller in Python. It replaces one of the same name."""
         self.module.register(registration.declaration)
         self.registered[name] = registration
 
     def in_python(self) -> dict[str, Registration]:
-        """The controllers in Python, in the order of their registration."""
+        """Return the controllers in Python, in the order of their registration."""
         return {name: each for name, each in self.registered.items() if each.declaration is not None}
 
     def origin(self, name: str) -> Origin:
-        """Where a registered algorithm comes from."""
+        """Return the origin of a registered algorithm."""
         found = self.registered[name]
         return Origin(name, found.sha256(), found.loaded_by)
 
     def origins(self) -> list[Origin]:
-        """Where all registered algorithms come from."""
+        """Return the origins of all registered algorithms."""
         return [self.origin(name) for name in self.registered]

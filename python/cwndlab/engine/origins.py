@@ -1,4 +1,4 @@
-"""Algorithms that do not ship: what `--with` loads them by, and the hash of their code."""
+"""Algorithms that do not ship: the name that `--with` loads them by, and the hash of their code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Origin:
-    """Of one algorithm; `loaded_by` is what stands behind `--with`, None if it was defined at a prompt."""
+    """The origin of an algorithm. `loaded_by` is the argument of `--with`, or None for one from a prompt."""
 
     name: str
     code_sha256: str
@@ -20,10 +20,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Registration:
-    """Of one algorithm: what it is loaded by, and how to hash its code as it is now.
+    """The registration of an algorithm. `loaded_by` is that of `Origin`; `sha256` hashes its current code.
 
-    `declaration` is what the extension module was given of a controller in Python, and `registered_by` the
-    file or the module that registers it in another process as well; None if there is none.
+    For a controller in Python, `declaration` is the object passed to the extension module, and
+    `registered_by` is the file or module that registers it, in another process too. Either may be None.
     """
 
     loaded_by: str | None

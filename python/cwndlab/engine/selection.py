@@ -1,4 +1,4 @@
-"""The engine that new scenarios get: the one that ships, or a user's after `use`."""
+"""The engine of new scenarios: the one that ships, or a user's after `use`."""
 
 from __future__ import annotations
 
@@ -20,31 +20,35 @@ _in_use = SHIPPED
 
 
 def in_use() -> Engine:
-    """The engine that new scenarios and environments get."""
+    """Return the engine of new scenarios and environments."""
     return _in_use
 
 
 def use(module: ModuleType) -> None:
-    """Let scenarios and environments that are made from now on run in a module of `cwndlab_py::fill`.
+    """Make new scenarios and environments run in this module, which `cwndlab_py::fill` has filled.
 
-    Its package calls this when it is imported; `--with PACKAGE` imports it. Controllers in Python that were
-    registered before are registered in it as well.
+    A package calls this when it is imported, as `--with PACKAGE` does. Controllers in Python that are
+    already registered are registered in the module too. Raises `InputError` if another module is in use
+    already, or if this one was built with another version of cwndlab.
     """
     global _in_use
     name = module.__name__
     if name == _in_use.name:
         return
     if _in_use is not SHIPPED:
-        told = f"{_in_use.name} is in use already; put the algorithms of both into one crate"
-        raise InputError(f"{name}: {told}")
+        hint = "put the algorithms of both into one crate"
+        raise InputError(f"{name}: {_in_use.name} is already in use; {hint}")
     missing = [each for each in vars(_native) if not each.startswith("_") and not hasattr(module, each)]
     if missing:
-        raise InputError(f"{name}: lacks {', '.join(missing)}; build it anew with this version of cwndlab")
+        raise InputError(f"{name}: lacks {', '.join(missing)}; rebuild it with this version of cwndlab")
     _in_use = _extending(module, _in_use)
 
 
 def named(name: str) -> Engine:
-    """The engine whose module has this name; its package is imported if need be."""
+    """Return the engine whose module has this name, and import its package if necessary.
+
+    Raises `InputError` if the package cannot be imported, or does not put that engine into use.
+    """
     for engine in (SHIPPED, _in_use):
         if engine.name == name:
             return engine
@@ -59,7 +63,7 @@ def named(name: str) -> Engine:
 
 
 def _extending(module: ModuleType, other: Engine) -> Engine:
-    """An engine with the controllers in Python of another; algorithms that only it has are noted."""
+    """Return an engine with the Python controllers of another. It registers the algorithms it adds."""
     engine = Engine(module)
     shipped = {entry["name"] for entry in other.read_catalogue()["algorithms"]}
     for name, registration in other.in_python().items():
@@ -70,5 +74,5 @@ def _extending(module: ModuleType, other: Engine) -> Engine:
     return engine
 
 
-# A copy is the engine of the same name: in another process, after importing its package.
+# A copy is the engine of the same name. Another process imports its package to find it.
 copyreg.pickle(Engine, lambda engine: (named, (engine.name,)))

@@ -1,4 +1,4 @@
-"""What was probably meant by a word that is not known: the rule is that of the scenario files."""
+"""Suggests corrections for unknown words, by the same rule as in scenario files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str, quote: str = "") -> str:
-    """Suggest the nearest known words, as `did you mean bbr1, bbr2 or bbr3?`; else say `otherwise`.
+    """Return a suggestion of the nearest known words, as `did you mean bbr1, bbr2 or bbr3?`, or `otherwise`.
 
-    Words that may have blanks stand in quotes.
+    `quote` surrounds each word, for words that may contain spaces.
     """
     near = [f"{quote}{each}{quote}" for each in SHIPPED.nearest(word, list(known))]
     if not near:

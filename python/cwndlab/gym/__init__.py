@@ -1,4 +1,4 @@
-"""Environments for agents that learn; to import this tells Gymnasium of them.
+"""Environments for learning agents. Importing this module registers them with Gymnasium.
 
 >>> import gymnasium
 >>> import cwndlab.gym
@@ -31,7 +31,7 @@ __all__ = ["FlowEnv", "FlowVectorEnv", "FlowsEnv", "Policy", "score", "train"]
 
 
 def __getattr__(name: str) -> Any:
-    """`Policy` is that of the engine in use; PettingZoo is imported only where it is needed."""
+    """Return `Policy` of the engine in use, or `FlowsEnv`, which imports PettingZoo only when it is used."""
     if name == "Policy":
         return in_use().Policy
     if name == "FlowsEnv":

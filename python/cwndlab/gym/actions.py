@@ -1,4 +1,4 @@
-"""Which actions an environment takes: alone, in a vector and of several agents alike."""
+"""Checks actions: those of one agent, of a vector of environments, and of several agents."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 INTEGERS = (int, np.integer)
-# Subclasses of these that are no numbers.
+# Subclasses of these that are not numbers.
 NO_INTEGERS = (bool, np.timedelta64)
-# Characters of a wrong action that a message shows.
+# The most characters of a wrong action in a message.
 SHOWN = 60
 
 
 def checked(action: Any, count: int, of: str = "") -> int:
-    """Give one of `count` actions as Python's integer; `of` says in messages whose action it is.
+    """Return one of `count` actions as an `int`. In messages, `of` names the agent or environment.
 
-    Integers of any width are taken, also as arrays without a dimension. Truth values, floats and all else are
-    refused: 1.0 is mostly the action of a continuous agent, which has no meaning here.
+    Accepts integers of any width, and arrays of them without dimensions. Raises `InputError` for anything
+    else, such as a bool or a float: 1.0 usually comes from an agent with continuous actions, which have no
+    meaning here.
     """
     found = action if isinstance(action, (int, np.generic)) else _scalar(action)
     if isinstance(found, INTEGERS) and not isinstance(found, NO_INTEGERS):
@@ -33,7 +34,7 @@ def checked(action: Any, count: int, of: str = "") -> int:
 
 
 def checked_all(actions: Any, environments: int, count: int) -> NDArray[np.uint32]:
-    """Give an action for each environment of a vector."""
+    """Return the actions of a vector of environments. Raises `InputError` if one is wrong or missing."""
     listed = isinstance(actions, (list, tuple))
     each = actions if listed else _array(actions)
     if ((len(each),) if listed else each.shape) != (environments,):
@@ -47,7 +48,7 @@ def checked_all(actions: Any, environments: int, count: int) -> NDArray[np.uint3
 
 
 def _scalar(value: Any) -> Any:
-    """What an array without a dimension holds, be it NumPy's or another library's; all else as it is."""
+    """Return the value of an array without dimensions, of any library. Return other values unchanged."""
     if not hasattr(value, "__array__"):
         return value
     found = _array(value)
@@ -58,14 +59,14 @@ def _array(value: Any) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError):
-        # A tensor on another device, for one.
+        # For example, a tensor on another device.
         single = np.empty((), dtype=object)
         single[()] = value
         return single
 
 
 def _shown(value: Any) -> str:
-    """A wrong action in one line."""
+    """Return a wrong action as one line of text."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (list, tuple)):

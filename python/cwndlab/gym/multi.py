@@ -1,4 +1,4 @@
-"""Several flows on one network, each steered by an agent of its own."""
+"""Several flows on one network, each steered by its own agent."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
-    """Flows that decide in the order in which their ACKs come: PettingZoo's agent-environment cycle.
+    """Flows that decide in the order in which their ACKs arrive: PettingZoo's agent-environment cycle.
 
-    `flows` equal flows share a link that each episode draws by its seed. With `scenario` (a path, text or
-    dictionary) `flows` are the names of those that are steered. An agent is rewarded for the time since its
-    own last decision.
+    `flows` equal flows share a link that each episode draws from its seed. With `scenario` (a path, text or
+    dictionary), `flows` are the names of the steered flows. The reward of an agent covers the time since its
+    own last decision. Raises `InputError` if an argument is wrong.
     """
 
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
@@ -54,22 +54,25 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self._action_space = action_space(self.course)
         self._actions = int(self._action_space.n)
         self._episodes = engine.Episodes(self.course)
-        # Of the first episode, and by it of those that follow, where no seed is given.
+        # The seed of the first episode if none is given. It also decides the seeds of the following episodes.
         self._seed: int | None = secrets.randbits(63)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """All agents see the same quantities."""
+        """Return the space of observations, which is the same for all agents."""
         del agent
         return self._observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """All agents have the same actions."""
+        """Return the space of actions, which is the same for all agents."""
         del agent
         return self._action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode; its seed decides all that is random, and the episodes after it."""
-        # PettingZoo's own tests give options that no environment has.
+        """Begin an episode. The seed decides everything random, in this episode and those after it.
+
+        Raises `InputError` if the seed is out of range.
+        """
+        # PettingZoo's own tests pass options, which have no effect.
         del options
         seed = self._seed if seed is None else courses.checked_seed(seed)
         self._seed = None
@@ -85,11 +88,14 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self._turn_of(self.possible_agents[self._episodes.turn], seen, info)
 
     def observe(self, agent: str) -> NDArray[np.float32]:
-        """What an agent saw at its last decision, or at the end."""
+        """Return the agent's observation at its last decision, or at the end."""
         return self._seen[agent]
 
     def step(self, action: np.int64 | int | None) -> None:
-        """Act for the agent whose turn it is, and go on to the next decision of any."""
+        """Act for the agent whose turn it is, and simulate to the next decision of any agent.
+
+        Raises `InputError` for a wrong action, and `RuntimeError` before the first `reset`.
+        """
         if not hasattr(self, "agent_selection"):
             raise RuntimeError("there is no episode yet: call reset")
         agent = self.agent_selection
@@ -108,21 +114,21 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         self._accumulate_rewards()
 
     def render(self) -> None:
-        """There is nothing to see."""
+        """Do nothing: there is nothing to draw."""
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def _turn_of(self, agent: str, seen: NDArray[np.float32], info: dict[str, Any]) -> None:
         self.agent_selection = agent
         self._seen[agent] = seen
         self.infos[agent] = info
 
-    def _end(self, told: str, *, terminated: bool, truncated: bool) -> None:
-        """Tell all agents of the end; one has been told what it sees there."""
+    def _end(self, turn: str, *, terminated: bool, truncated: bool) -> None:
+        """End the episode for all agents. The agent of this turn already has its last observation."""
         for place, agent in enumerate(self.possible_agents):
             self.terminations[agent] = terminated
             self.truncations[agent] = truncated
-            if agent != told:
+            if agent != turn:
                 self._seen[agent], self.rewards[agent], _, _, self.infos[agent] = self._episodes.last(place)
         self.agent_selection = self.agents[0]

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class FlowEnv(gymnasium.Env[Any, Any]):
     """A flow of a simulated network whose congestion control waits for this agent at each decision.
 
-    Each episode draws a link by its seed, unless `scenario` (a path, text or dictionary) names one; `flow` is
-    then the flow that is steered (default: the first). `overrides` maps keys such as
-    `flow.0.decision_delay` to values, as for `cwndlab.run`.
+    Each episode draws a link from its seed, unless `scenario` is given (a path, text or dictionary); `flow`
+    then names the steered flow (default: the first). `overrides` maps keys such as `flow.0.decision_delay` to
+    values, as for `cwndlab.run`. Raises `InputError` if an argument is wrong.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
@@ -56,7 +56,11 @@ class FlowEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode; its seed decides all that is random, and the episodes after it."""
+        """Begin an episode. The seed decides everything random, in this episode and those after it.
+
+        Returns the observation and its information. Raises `InputError` for options, and if the seed is out
+        of range.
+        """
         super().reset(seed=seed)
         courses.refuse_options(options)
         if seed is None and not self._seeded:
@@ -68,26 +72,29 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         return observation, self._described(info)
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Act, and go on to the next decision."""
+        """Act, and simulate to the next decision. Raises `InputError` for a wrong action.
+
+        Returns observation, reward, terminated, truncated and information, as Gymnasium defines them.
+        """
         return self._episodes.step(checked(action, self._actions))
 
     @property
     def inputs(self) -> str | None:
-        """What is seen and how it is scaled, as weights that are to play in a scenario name it."""
+        """The observed quantities and their scaling, as named in weights for use in a scenario."""
         return self.course.inputs
 
     def outcome(self) -> dict[str, Any]:
-        """End the episode and give what was measured, as `cwndlab run --json` has it of one seed."""
+        """End the episode and return its measures, in the form of one seed of `cwndlab run --json`."""
         import json
 
         measured: dict[str, Any] = json.loads(self._episodes.finish())
         return measured
 
     def _described(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Add the seed of the episode, and the link that it has."""
+        """Return the information with the seed of the episode and the properties of its link."""
         return {**info, "seed": self._episodes.seed, **dict(self._episodes.link)}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without a seed yet, it and its copy begin with the same one."""
+        """Return the state for a copy. Without a seed yet, both get the same one."""
         self.np_random  # noqa: B018 (draws one from the system)
         return self.__dict__

@@ -10,17 +10,17 @@ from gymnasium import spaces
 if TYPE_CHECKING:
     from cwndlab._native import EnvironmentCourse
 
-# No bound of the quantities themselves: what is seen is brought to about 1, and may be any number.
+# Not a bound of the quantities: observations are scaled to about 1, but may have any size.
 LIMIT = float(np.finfo(np.float32).max)
 
 
 def observation_space(course: EnvironmentCourse) -> spaces.Box:
-    """Give the numbers that an agent sees."""
+    """Return the space of observations: one float32 per observed quantity."""
     length, _ = course.spaces
     return spaces.Box(-LIMIT, LIMIT, (length,), np.float32)
 
 
 def action_space(course: EnvironmentCourse) -> spaces.Discrete:
-    """Give the actions that an agent has."""
+    """Return the space of actions: integers from 0."""
     _, actions = course.spaces
     return spaces.Discrete(actions)

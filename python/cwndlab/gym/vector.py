@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 
 class FlowVectorEnv(VectorEnv[Any, Any, Any]):
-    """So many of one environment. The simulations run in threads without Python's lock.
+    """`num_envs` copies of one environment. The simulations run in threads without Python's lock.
 
-    An environment whose episode is over begins a new one at the next step (`AutoresetMode.NEXT_STEP`): that
-    step's action is ignored and its reward is 0.
+    An environment whose episode has ended begins a new one at the next step (`AutoresetMode.NEXT_STEP`): that
+    step's action is ignored and its reward is 0. `threads` is the number of threads (default: all cores).
+    Raises `InputError` if an argument is wrong.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -66,13 +67,19 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin an episode in each. Of one seed the first environment has it, the others those after it."""
+        """Begin an episode in each. A single seed is for the first environment; the others get the next ones.
+
+        Raises `InputError` for options, and if a seed is out of range or their number is wrong.
+        """
         courses.refuse_options(options)
         seen, _, _, _, info = self._fleet.reset(self._seeds(seed))
         return seen, _masked(info)
 
     def step(self, actions: NDArray[np.int64]) -> Turns:
-        """Act in each, and go on to its next decision."""
+        """Act in each, and simulate to its next decision. Raises `InputError` for wrong actions.
+
+        Returns arrays of observations, rewards, terminated and truncated, then the information.
+        """
         chosen = checked_all(actions, self.num_envs, self._actions)
         seen, rewards, terminated, truncated, info = self._fleet.step(chosen)
         return seen, rewards, terminated, truncated, _masked(info)
@@ -87,18 +94,18 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         if not isinstance(seed, int):
             seeds = list(seed)
             if len(seeds) != self.num_envs:
-                raise InputError(f"{len(seeds)} seeds for {self.num_envs} environments")
+                raise InputError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
             return [None if each is None else courses.checked_seed(each) for each in seeds]
         self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
         return [courses.checked_seed(seed + place) for place in range(self.num_envs)]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without a seed yet, it and its copy begin with the same ones."""
+        """Return the state for a copy. Without seeds yet, both get the same ones."""
         self.np_random  # noqa: B018 (draws one from the system)
         return self.__dict__
 
 
 def _masked(info: dict[str, Any]) -> dict[str, Any]:
-    """Beside each value, which environments have it, as Gymnasium has it."""
+    """Add Gymnasium's mask to each value: the environments that have it, which are all."""
     masks = {f"_{name}": np.ones(len(values), dtype=bool) for name, values in info.items()}
     return info | masks

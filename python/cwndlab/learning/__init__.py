@@ -1,1 +1,1 @@
-"""Episodes for agents that learn: training and scores. Nothing here needs Gymnasium."""
+"""Episodes for learning agents: training and scores. Nothing here needs Gymnasium."""

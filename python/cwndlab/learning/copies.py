@@ -1,7 +1,7 @@
-"""Copies and pickles of environments: what one was made from, and what was done in its episode.
+"""Copies and pickles environments by their arguments and the actions of the current episode.
 
-The simulation itself is not copied. A copy is made from the same arguments and plays the episode again,
-action by action: a simulation repeats itself to the bit.
+The simulation itself is not copied. A copy is made from the same arguments and replays the episode action by
+action, with bit-identical results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 
 def made(engine: Engine, arguments: CourseArguments) -> EnvironmentCourse:
-    """Make a course with the controllers of this process."""
+    """Make a course with the controllers of this process. Raises `InputError` if the arguments are wrong."""
     _make_copyable(engine)
     controllers = [(one.name, one.code_sha256) for one in engine.origins()]
     try:

@@ -1,4 +1,4 @@
-"""What the episodes of an environment are made from, as its users give it."""
+"""Makes the course of an environment, which makes its episodes, and checks the arguments of users."""
 
 from __future__ import annotations
 
@@ -28,12 +28,15 @@ def course(
     overrides: Overrides | None,
     flows: int = 1,
 ) -> EnvironmentCourse:
-    """Make it: of a scenario in which these flows are steered, or of drawn links with so many flows."""
+    """Make a course from a scenario whose `steered` flows have agents, or from `flows` flows on drawn links.
+
+    Raises `InputError` if an argument is wrong or the scenario has errors.
+    """
     changes = list(written_overrides(overrides))
     if source is None:
         if steered:
             raise InputError(
-                f"flow={steered[0]!r}: flows have names in a scenario only; scenario= is missing"
+                f"flow={steered[0]!r}: only flows of a scenario have names; expected scenario= too"
             )
         given = None
     else:
@@ -43,13 +46,15 @@ def course(
 
 
 def checked_seed(seed: int) -> int:
-    """Refuse a seed that the simulator has not."""
+    """Return the seed. Raises `InputError` if it is out of range."""
     if not 0 <= seed <= MAX_SEED:
         raise InputError(f"seed={seed}: expected a whole number from 0 to {MAX_SEED}")
     return seed
 
 
 def refuse_options(options: Mapping[str, Any] | None) -> None:
-    """Refuse what `reset` would not heed."""
+    """Raise `InputError` for options, which `reset` would ignore."""
     if options:
-        raise InputError(f"options={dict(options)!r}: an environment has none; see scenario= and overrides=")
+        raise InputError(
+            f"options={dict(options)!r}: expected no options; use scenario= and overrides= of the environment"
+        )

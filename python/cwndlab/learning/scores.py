@@ -1,4 +1,4 @@
-"""How agents and algorithms fare in the same episodes: what tells learning from luck."""
+"""Compares agents and algorithms in the same episodes, to separate learning from luck."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from cwndlab._native import EnvironmentCourse
     from cwndlab.scenarios.source import Overrides
 
-# Controls and algorithms that take the place of the agent.
+# Controls and algorithms that replace the agent.
 ALGORITHMS = ("constant", "cubic", "bbr3")
 RANDOM = "random"
-# Agents that know one action; the one with the largest reward is told.
+# Agents that always take the same action. Only the one with the largest reward is reported.
 ALWAYS = "always"
 TRAINED = "trained"
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one controller reached, over the seeds."""
+    """The results of one controller over the seeds."""
 
     name: str
-    # Goodput over the rate of the link, and mean RTT over that of the empty link.
+    # Goodput divided by the rate of the link, and mean RTT divided by that of the empty link.
     goodput_share: Measure
     rtt_ratio: Measure
     retransmitted_share: Measure
-    # Of agents only: nobody rewards an algorithm.
+    # For agents only: algorithms get no rewards.
     mean_reward: Measure
 
     def to_json(self) -> dict[str, Any]:
-        """Name, then each measure by its name."""
+        """Return the name, then each measure by its name, for JSON."""
         measures = {name: value for name, value in vars(self).items() if isinstance(value, Measure)}
         return {"name": self.name, **{name: value.to_json() for name, value in measures.items()}}
 
@@ -57,7 +57,12 @@ def score(
     overrides: Overrides | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Score]:
-    """Play the drawn episodes of these seeds: algorithms, agents that know nothing, a trained one."""
+    """Play the drawn episodes of these seeds with algorithms, untrained agents and a trained one.
+
+    `weights` (a safetensors file) are those of the trained agent. Of the agents that always take the same
+    action, only the best is returned. `watch` gets the share done, 0 to 1. Raises `InputError` if an argument
+    is wrong.
+    """
     engine = in_use()
     course = courses.course(engine, environment, None, [], overrides)
     _, actions = course.spaces
@@ -71,7 +76,7 @@ def score(
         try:
             players[TRAINED] = _agent(engine, course, engine.Policy(weights))
         except ValueError as error:
-            raise InputError(f"the weights: {error}") from None
+            raise InputError(f"weights: {error}") from None
     scores = {}
     for place, (name, play) in enumerate(players.items()):
         rows = [_row(course, seed, play(seed)) for seed in seeds]

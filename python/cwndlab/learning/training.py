@@ -1,4 +1,4 @@
-"""A DQN of this laboratory that learns in an environment."""
+"""Trains a DQN of this laboratory in an environment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from cwndlab.scenarios.source import Overrides, Source
 
-# Decisions between two looks at whether to stop: a fraction of a second.
+# Decisions between two checks for Ctrl-C: a fraction of a second.
 SLICE = 500
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One that was played to its end."""
+    """A finished episode."""
 
     seed: int
     decisions: int
@@ -29,7 +29,7 @@ class Episode:
 
 @dataclass
 class Training:
-    """What was learned, and on the way."""
+    """The result of a training: its weights, checkpoint and episodes."""
 
     environment: str
     seed: int
@@ -37,14 +37,14 @@ class Training:
     decisions: int = 0
     interrupted: bool = False
     episodes: list[Episode] = field(default_factory=list)
-    # Decisions before this training, if it went on from a checkpoint.
+    # Decisions before this training, if it continued from a checkpoint.
     decisions_before: int = 0
-    # Safetensors files: what was learned, and what another training can go on from.
+    # Safetensors files: the learned weights, and the state from which another training can continue.
     weights: bytes = b""
     checkpoint: bytes = b""
 
     def to_json(self) -> dict[str, Any]:
-        """All but the files."""
+        """Return everything except the files, for JSON."""
         from dataclasses import asdict
 
         from cwndlab.results.manifest import builder
@@ -72,14 +72,15 @@ def train(
     checkpoint: bytes | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Training:
-    """Learn from so many decisions, over as many episodes as they make; Ctrl-C ends it with what was learned.
+    """Train for `decisions` decisions, over as many episodes as needed. Ctrl-C ends it early.
 
-    The learner has the parameters of the environment's algorithm, `overrides` such as `flow.0.cc.gamma` over
-    them. It begins with random weights, or with `weights` (a safetensors file); or it goes on from the
-    `checkpoint` of an earlier training with the same settings, as if that had not ended.
+    The learner has the parameters of the environment's algorithm, which `overrides` such as `flow.0.cc.gamma`
+    can change. It begins with random weights or with `weights` (a safetensors file), or continues from the
+    `checkpoint` of an earlier training with the same settings, as if that had not ended. `watch` gets the
+    share done, 0 to 1. Raises `InputError` if an argument is wrong, and `CwndlabError` if the training fails.
     """
     if weights is not None and checkpoint is not None:
-        raise InputError("weights and checkpoint: a training begins from one of the two")
+        raise InputError("weights and checkpoint: expected one of the two")
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
     engine = in_use()

@@ -1,1 +1,1 @@
-"""From scenarios to results: threads and other executors, finished runs, memory."""
+"""Runs scenarios: threads and other executors, the cache of finished runs, memory."""

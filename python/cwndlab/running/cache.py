@@ -1,9 +1,9 @@
-"""Finished runs, kept on disk so that none is run twice.
+"""Keeps finished runs on disk, so that none is run twice.
 
-One file a run, named by a hash of all that decides its outcome: the resolved scenario, the seed, the
-extension module, and whether the run was recorded. Files are written beside their place and renamed into it,
-so a reader never sees half of one. Each ends with a hash of its name and content: one that was damaged, or
-that took the place of another, is made again.
+Each run has one file, named by a hash of everything that decides its outcome: the resolved scenario, the
+seed, the extension module, and whether the run was recorded. A file gets its name when it is complete, so a
+reader never sees half of one. Each ends with a hash of its name and content: a run whose file was damaged, or
+replaced by another, is made again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SEAL_BYTES = 32
 
 @dataclass(frozen=True)
 class CachedRun:
-    """The outcome of one run, what it keeps beside it, and its series if it was recorded."""
+    """The outcome of one run, its details, and its series if it was recorded."""
 
     outcome: dict[str, Any]
     detail: Detail
@@ -46,7 +46,7 @@ class CachedRun:
 
 
 def default_folder() -> Path:
-    """$CWNDLAB_CACHE, else `.cwndlab/cache` where the command is run."""
+    """Return $CWNDLAB_CACHE, or `.cwndlab/cache` in the current folder if it is not set."""
     return Path(os.environ.get("CWNDLAB_CACHE") or Path(".cwndlab") / "cache")
 
 
@@ -63,15 +63,15 @@ class Cache:
         holds: Callable[[], bool] = lambda: True,
     ) -> None:
         self._folder = folder
-        # Whether `canonical` is still all that decides a run: a controller may import more while it runs.
+        # Whether `canonical` still describes the run completely: a controller may import more while it runs.
         self._holds = holds
         self._base = hashlib.sha256(f"{FORMAT}\n{extension}\n{canonical}".encode())
         self._fresh = fresh
-        # Why a finished run could not be kept, of the first one.
+        # The reason why the first finished run that failed to be kept was not.
         self.failure: str | None = None
 
     def load(self, seed: int, *, record: bool) -> CachedRun | None:
-        """Give a finished run, or None. A recorded run serves where no recording is asked for."""
+        """Return a finished run, or None. A recorded run also serves a request without recording."""
         if self._fresh:
             return None
         kinds = [True] if record else [False, True]
@@ -79,7 +79,7 @@ class Cache:
         return next((cached for cached in found if cached is not None), None)
 
     def save(self, seed: int, cached: CachedRun) -> None:
-        """Keep a finished run. A disk that is full or read-only costs the reuse, not the result."""
+        """Keep a finished run. A full or read-only disk prevents the reuse, but does not lose the run."""
         if not self._holds():
             return
         try:
@@ -97,7 +97,7 @@ class Cache:
 
 
 def prune(folder: Path, max_bytes: int = MAX_BYTES) -> None:
-    """Delete the runs that were used longest ago, until the rest is no larger than `max_bytes`."""
+    """Delete the least recently used runs until the rest takes at most `max_bytes`."""
     entries = list(_entries(folder))
     excess = sum(status.st_size for status, _ in entries) - max_bytes
     for status, path in sorted(entries, key=lambda entry: entry[0].st_mtime):
@@ -110,29 +110,29 @@ def prune(folder: Path, max_bytes: int = MAX_BYTES) -> None:
 
 def _entries(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
     for path in folder.glob("??/*.npz"):
-        # Another process may delete as well.
+        # Another process may delete files too.
         with contextlib.suppress(OSError):
             yield path.stat(), path
 
 
 def _read(path: Path) -> CachedRun | None:
-    """The run in this file; None if there is none, or if the file is not as it was written."""
+    """Return the run in this file, or None if the file is missing or damaged."""
     try:
         content = _checked(path)
         cached = None if content is None else _decoded(content)
     except Exception:
-        # Missing, unreadable, or written by something else that knows the hash: it is made again.
+        # Missing, unreadable, or written by another program that knows the hash: the run is made again.
         return None
-    # When it was used last tells `prune`; a folder that is read-only is never pruned.
+    # `prune` reads the time of the last use. A read-only folder is never pruned.
     with contextlib.suppress(OSError):
         os.utime(path)
     return cached
 
 
 def _checked(path: Path) -> bytes | None:
-    """The archive, if it is followed by its hash.
+    """Return the archive if its hash follows it, else None.
 
-    Nothing is decoded before: a damaged archive may ask for any amount of memory.
+    This happens before decoding, because a damaged archive may request any amount of memory.
     """
     file = read_regular(path)
     archive, seal = file[:-SEAL_BYTES], file[-SEAL_BYTES:]
@@ -146,7 +146,7 @@ def _seal(path: Path, archive: bytes) -> bytes:
 def _decoded(archive: bytes) -> CachedRun:
     import numpy as np
 
-    # In one go: an archive is read in many small pieces, each of which would be a call to the system.
+    # NumPy reads an archive in many small pieces. From memory, they cost no system calls.
     with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
         content = json.loads(arrays["content"].tobytes())
         return CachedRun(
@@ -185,7 +185,7 @@ def _read_recording(content: Any, arrays: Arrays) -> Recording | None:
 
 
 def _read_tables(tables: Any, arrays: Arrays, prefix: str) -> list[SeriesTable]:
-    # An array of an archive is read from the disk each time that it is asked for.
+    # NumPy decompresses an array of an archive each time it is accessed.
     stacks = {name: arrays[name] for name in arrays if name.startswith(f"{prefix}/")}
     return [
         SeriesTable(
@@ -224,7 +224,7 @@ def _write(path: Path, cached: CachedRun) -> None:
 
 
 def _stack(tables: Sequence[SeriesTable], arrays: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """One array a column for all tables that have it: an archive with an array for each would be slow."""
+    """Stack each column over all tables that have it. An archive with an array per table would be slow."""
     import numpy as np
 
     stacks: dict[str, list[Column]] = {}
@@ -259,7 +259,7 @@ def _write_archive(path: Path, arrays: Arrays) -> None:
     np.savez_compressed(archive, **arrays)
     content = archive.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    # One that is damaged by a power cut is made anew.
+    # Not durable: a run whose file a power cut damages is made again.
     with whole(path, durable=False) as file:
         file.write(content)
         file.write(_seal(path, content))

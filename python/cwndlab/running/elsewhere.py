@@ -1,6 +1,6 @@
-"""Runs by any executor of `concurrent.futures`: in other processes, or on other machines.
+"""Makes runs with any executor of `concurrent.futures`: in other processes, or on other machines.
 
-Finished runs are read from the cache, and written to it, in this process only.
+Only this process reads and writes the cache of finished runs.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Elsewhere:
-    """Lets the workers of an executor make runs.
+    """Makes runs with the workers of an executor.
 
-    Raises `InputError` if a worker could not have what the runs of one of these scenarios need.
+    Raises `InputError` if a worker could not load the controllers of one of these scenarios.
     """
 
     def __init__(self, executor: Executor, scenarios: Iterable[Scenario]) -> None:
@@ -35,7 +35,10 @@ class Elsewhere:
         self._futures: list[Made] = []
 
     def submit(self, task: Task) -> Made:
-        """Hand a task to the workers, unless its run was made before."""
+        """Submit a task to the workers, unless its run is in the cache.
+
+        Raises `CwndlabError` if the executor refuses it.
+        """
         kept = task.kept()
         future: Made = Future()
         if kept is not None:
@@ -44,12 +47,12 @@ class Elsewhere:
         try:
             future = self._executor.submit(run_in_worker, self._needs[task.scenario], task.job)
         except RuntimeError as error:
-            raise CwndlabError(f"the executor takes no run: {error}") from None
+            raise CwndlabError(f"the executor accepts no run: {error}") from None
         self._futures.append(future)
         return future
 
     def collect(self, task: Task, future: Made) -> SeedRun:
-        """The finished run, which is kept from now on."""
+        """Return the finished run, after keeping it in the cache. Raises `RunFailedError` if it failed."""
         try:
             made = future.result()
         except CwndlabError:
@@ -61,11 +64,11 @@ class Elsewhere:
         return made if isinstance(made, SeedRun) else task.keep(made)
 
     def progress(self, task: Task) -> float:
-        """How far a run is shows only when it has finished."""
+        """Return 0: the progress of a run on a worker is not known."""
         del task
         return 0.0
 
     def stop(self) -> None:
-        """Cancel the runs that have not begun; nothing reaches the others."""
+        """Cancel the runs that have not begun. The others cannot be reached."""
         for future in self._futures:
             future.cancel()

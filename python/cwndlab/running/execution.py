@@ -1,4 +1,4 @@
-"""From checked scenarios to results: the step that the commands and the functions share."""
+"""Runs checked scenarios, for the commands and for the functions of the API."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ def execute(
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
-    """Run each scenario with each seed, reusing what is finished; a result for each scenario, in order.
+    """Run each scenario with each seed and return a result per scenario, in order. Finished runs are reused.
 
-    The scenarios have been checked. `executor` makes the runs; without one, threads of this process do. After
-    Ctrl-C the results hold what was finished, and say so.
+    The scenarios have been checked. `executor` makes the runs, or threads of this process without one. After
+    Ctrl-C, the results contain the finished runs and are marked as interrupted. Raises `RunFailedError` if a
+    run breaks off.
     """
     jobs = [(scenario, seeds) for scenario in scenarios]
     results = execute_each(jobs, record=record, threads=threads, executor=executor, fresh=fresh, watch=watch)
@@ -53,7 +54,7 @@ def execute_each(
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
-    """Run scenarios with seeds of their own, as `execute` does; nothing old is deleted after it."""
+    """Run each scenario with its own seeds, as `execute` does, but do not prune the cache afterwards."""
     folder = default_folder()
     works = [
         Work(scenario, seeds, _cache(folder, scenario, fresh=fresh), record, weight(scenario))
@@ -69,7 +70,7 @@ def execute_each(
 
 
 def _opened(executor: Executor | None, threads: int | None) -> AbstractContextManager[Executor]:
-    """The caller's executor, which stays open, or threads that end with the runs."""
+    """Return the caller's executor, which stays open, or threads that end with the runs."""
     if executor is not None:
         return nullcontext(executor)
     return ThreadPoolExecutor(threads or available_cores(), thread_name_prefix="run")
@@ -78,17 +79,17 @@ def _opened(executor: Executor | None, threads: int | None) -> AbstractContextMa
 def _warn_of(folder: Path, caches: Sequence[Cache]) -> None:
     failure = next((cache.failure for cache in caches if cache.failure), None)
     if failure is not None:
-        told = f"{folder}: finished runs cannot be kept ({failure}); they will be made again"
-        warnings.warn(told, CacheWarning, stacklevel=1)
+        text = f"{folder}: finished runs cannot be kept ({failure}); they will be made again"
+        warnings.warn(text, CacheWarning, stacklevel=1)
 
 
 def weight(scenario: Scenario) -> float:
-    """How long a run takes, beside those of other scenarios."""
+    """Return the duration of a run relative to those of other scenarios."""
     return max(1.0, scenario.packets_expected)
 
 
 def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:
-    # The simulator that is loaded may be another than the one that was built since.
+    # A build since the start of this process: the file's hash may not be that of the loaded simulator.
     rebuilt = changed_since_start(scenario.engine.file)
     return Cache(
         folder,
@@ -100,7 +101,7 @@ def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:
 
 
 def _meaning(scenario: Scenario) -> str:
-    """What decides a run, but for seed and build: all that is in force, and the code of its controllers."""
+    """Return what decides a run besides seed and build: its settings and the code of its controllers."""
     return "\n".join(
         [scenario.canonical, *(f"{each.name} {each.code_sha256}" for each in scenario.controllers)]
     )

@@ -1,4 +1,4 @@
-"""One run as a value, and the function that makes it."""
+"""A run to be made, as a value, and the function that makes it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Job:
 
     @classmethod
     def of(cls, scenario: Scenario, seed: int, *, record: bool) -> Job:
-        """The run of a scenario with a seed."""
+        """Return the job of a scenario with a seed."""
         return cls(scenario.text, scenario.file, scenario.overrides, seed, record)
 
 
 def simulate(job: Job, engine: Engine, token: RunToken) -> CachedRun:
-    """Make the run; whoever has the token can cancel it and see how far it is."""
+    """Make the run. The token reports its progress, and can cancel it."""
     outcome, detail, recorded = engine.run_seed(
         job.text, job.file, list(job.overrides), job.seed, job.record, token
     )

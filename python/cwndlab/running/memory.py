@@ -1,4 +1,4 @@
-"""How much memory runs need, and how much there is."""
+"""Estimates how much memory runs need, and reads how much there is."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Record
     from cwndlab.scenarios.scenario import Scenario
 
-# What needs more than this share of the memory is warned of.
+# Runs that need more than this share of the memory cause a warning.
 WARNED_SHARE = 0.5
 
 # Bytes of resident memory at the peak, measured on 2026-11-22 (Linux, Python 3.11; docs/speed.md).
-# Python with its libraries, when figures have been drawn.
+# Python with its libraries, after drawing figures.
 BASE = 200e6
-# Of each seed, with 10^4 to 10^5 flows: a sender (flow, subflow, transfer that is there at once) with its
-# measures, intervals, distributions and rows in the tables; and a direction of a link with a rate.
+# For each seed, with 10^4 to 10^5 flows: a sender (flow, subflow, concurrent transfer) with its measures,
+# intervals, distributions and rows in the tables; and a direction of a link with a rate.
 SENDER = 9_500
 DIRECTION = 8_000
-# Of each run at a time: a packet that is sent and not yet acknowledged. 250 to 350 with 0.17 to 0.67 million.
+# For each concurrent run: a packet sent and not yet acknowledged. 250 to 350 with 0.17 to 0.67 million.
 PACKET = 350
-# Of each recorded seed: a sender or a direction, and one value of it. With 1000 to 10^5 flows.
+# For each recorded seed: a sender or a direction, and one of its values. With 1000 to 10^5 flows.
 RECORDED = 2_400
 VALUE = 30
 
-# What the recorder keeps at most (crates/sim/src/record.rs), and columns of a component.
+# Upper limits of the recorder (crates/sim/src/record.rs), and the columns of a component.
 MOST_VALUES = 4_000_000
 MOST_SAMPLES = 10_000
 COLUMNS = 9
@@ -41,14 +41,14 @@ COLUMNS = 9
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory that this process may use, and what of the machine's is free, in bytes."""
+    """The memory that this process may use, and how much of it is free, in bytes."""
 
     total: float
     free: float
 
 
 def needed(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> float:
-    """About how many bytes it takes to run these scenarios with so many seeds, and to save them."""
+    """Estimate the bytes needed to run these scenarios with `seeds` seeds each, and to save the results."""
     at_once = min(threads or available_cores(), seeds * len(scenarios))
     packets = max((scenario.packets_held for scenario in scenarios), default=0)
     recorded = sum(record.holds(index) for index in range(seeds))
@@ -57,7 +57,7 @@ def needed(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: i
 
 
 def warning(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> str | None:
-    """What to tell if that is more than half of the memory, or than what is free."""
+    """Return a warning if that is more than half of the memory, or more than is free, else None."""
     there = memory()
     if there is None:
         return None
@@ -68,19 +68,19 @@ def warning(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: 
     runs = f"{counted(count, 'run')} {'needs' if count == 1 else 'need'}"
     return (
         f"{runs} about {_gigabytes(need)} of memory; there are {_gigabytes(there.total)}, "
-        f"{_gigabytes(there.free)} of them free; fewer seeds need less"
+        f"of which {_gigabytes(there.free)} are free; fewer seeds need less"
     )
 
 
 def memory(root: Path = Path("/")) -> Memory | None:
-    """The machine's memory, or a control group's limit if that is less; None if the system tells nothing."""
+    """Return the machine's memory, or the limit of a control group if that is less; None if unknown."""
     try:
         lines = (root / "proc/meminfo").read_text().splitlines()
     except OSError:
         return _by_pages()
-    told = {line.partition(":")[0]: line.partition(":")[2].split()[:1] for line in lines}
+    fields = {line.partition(":")[0]: line.partition(":")[2].split()[:1] for line in lines}
     try:
-        total, free = (1024 * int(told[key][0]) for key in ("MemTotal", "MemAvailable"))
+        total, free = (1024 * int(fields[key][0]) for key in ("MemTotal", "MemAvailable"))
     except (KeyError, IndexError, ValueError):
         return None
     total = min([total, *_limits(root)])
@@ -88,7 +88,7 @@ def memory(root: Path = Path("/")) -> Memory | None:
 
 
 def _by_pages() -> Memory | None:
-    """What systems without /proc tell."""
+    """Return the memory on systems without /proc. All of it counts as free."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -97,7 +97,7 @@ def _by_pages() -> Memory | None:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """The limits of the control groups that this process is in, of either version."""
+    """Yield the limits of the control groups of this process, for both versions."""
     groups = root / "sys/fs/cgroup"
     own = _group(root)
     for folder in (own, *own.parents):
@@ -106,7 +106,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _group(root: Path) -> Path:
-    """The control group of this process, relative to the top; in a container that is the top."""
+    """Return the control group of this process, relative to the top. In a container, it is the top."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -120,7 +120,7 @@ def _limit(path: Path) -> Iterator[int]:
         text = path.read_text().strip()
     except OSError:
         return
-    # `max` where there is none.
+    # The file has `max` if there is no limit.
     if text.isdecimal():
         yield int(text)
 
@@ -130,7 +130,7 @@ def _kept(scenario: Scenario) -> float:
 
 
 def _recorded(scenario: Scenario) -> float:
-    """Transfers of arrival processes are not recorded; to count them does no harm."""
+    """Return the bytes of a recording. Counts transfers too, though they are not recorded: a safe excess."""
     components = scenario.senders + scenario.directions
     samples = min(MOST_SAMPLES, scenario.duration_s / seconds(scenario.resolved["record"]["interval"]))
     return components * RECORDED + min(MOST_VALUES, components * COLUMNS * samples) * VALUE

@@ -1,4 +1,4 @@
-"""Run scenarios over their seeds, several runs at a time."""
+"""Runs scenarios over their seeds, several runs at a time."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from cwndlab.running.cache import Cache
     from cwndlab.scenarios.scenario import Scenario
 
-# How often progress is told, and the longest that Ctrl-C waits to be seen.
+# The interval between progress reports, and the longest delay of Ctrl-C.
 POLL_S = 0.1
 
 
 @dataclass(frozen=True)
 class Work:
-    """One scenario, the seeds to run it with, and where its finished runs are kept.
+    """One scenario, the seeds to run it with, and the cache of its finished runs.
 
-    `weight` is how long one of its runs takes beside those of other works.
+    `weight` is the duration of one of its runs relative to those of other works.
     """
 
     scenario: Scenario
@@ -42,7 +42,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Batch:
-    """The runs of one scenario that finished, in the order of their seeds."""
+    """The finished runs of one scenario, in the order of their seeds."""
 
     runs: list[SeedRun]
     interrupted: bool
@@ -58,10 +58,10 @@ class _Crew(Protocol):
 def run_works(
     works: Sequence[Work], executor: Executor, *, watch: Callable[[float], None] = lambda _: None
 ) -> list[Batch]:
-    """Run all seeds of all scenarios, one batch for each; tell `watch` the share done, 0 to 1.
+    """Run all seeds of all scenarios and return one batch for each. `watch` gets the share done, 0 to 1.
 
-    The first failure ends the others and is raised as `RunFailedError`. Ctrl-C ends all batches with what is
-    finished. The executor is left open.
+    The first failure cancels the other runs and is raised as `RunFailedError`. After Ctrl-C, the batches have
+    the finished runs. The executor is left open.
     """
     batches = [list(_tasks(work)) for work in works]
     running = _Running(_crew(executor, works))
@@ -79,14 +79,14 @@ def run_works(
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _crew(executor: Executor, works: Sequence[Work]) -> _Crew:
-    # A type derived from it may run elsewhere, as Python's pool of interpreters does.
+    # A derived type may run tasks elsewhere, as Python's pool of interpreters does.
     if type(executor) is ThreadPoolExecutor:
         return Threads(executor)
     return Elsewhere(executor, [work.scenario for work in works])
@@ -99,7 +99,7 @@ def _tasks(work: Work) -> Iterator[Task]:
 
 
 class _Running:
-    """The tasks that a crew was given, and the runs that are there."""
+    """The tasks submitted to a crew, and the runs collected so far."""
 
     def __init__(self, crew: _Crew) -> None:
         self.crew = crew
@@ -107,12 +107,12 @@ class _Running:
         self._runs: dict[Task, SeedRun | None] = {}
 
     def begin(self, tasks: Iterable[Task]) -> None:
-        """Hand in all tasks."""
+        """Submit all tasks."""
         for task in tasks:
             self._tasks[self.crew.submit(task)] = task
 
     def follow(self, watch: Callable[[float], None]) -> None:
-        """Collect runs until all are there."""
+        """Collect runs until all have finished. `watch` gets the share done, 0 to 1."""
         whole = sum(task.weight for task in self._tasks.values())
         pending = set(self._tasks)
         done_weight = 0.0
@@ -126,14 +126,14 @@ class _Running:
             watch(min(1, (done_weight + under_way) / whole))
 
     def collect_finished(self) -> None:
-        """Collect the runs that had finished when others were cancelled."""
+        """Collect the runs that finished before the others were cancelled."""
         for future, task in self._tasks.items():
             is_there = future.done() and not future.cancelled() and future.exception() is None
             if is_there and task not in self._runs:
                 self._collect(future)
 
     def runs_of(self, tasks: Iterable[Task]) -> list[SeedRun]:
-        """The runs of these tasks that are there."""
+        """Return the collected runs of these tasks."""
         runs = (self._runs.get(task) for task in tasks)
         return [run for run in runs if run is not None]
 

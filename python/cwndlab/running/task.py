@@ -1,4 +1,4 @@
-"""A run that is asked for: found among the finished ones, or to be made."""
+"""A requested run: found among the finished ones, or to be made."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A job, the scenario that it is of, and where its run is kept.
+    """A job, its scenario, and the cache for its run.
 
-    `weight` is how long the run takes beside those of other tasks.
+    `weight` is the duration of the run relative to those of other tasks.
     """
 
     job: Job
@@ -27,20 +27,20 @@ class Task:
     weight: float
 
     def kept(self) -> SeedRun | None:
-        """The run if it was made before."""
+        """Return the run from the cache, or None."""
         cached = self.cache.load(self.job.seed, record=self.job.record)
         return None if cached is None else self._finished(cached, reused=True)
 
     def keep(self, made: CachedRun) -> SeedRun:
-        """Keep the run that was made now, and return it."""
+        """Keep a run that was just made, and return it."""
         self.cache.save(self.job.seed, made)
         return self._finished(made, reused=False)
 
     def failure(self, reason: str) -> RunFailedError:
-        """The error of a run that broke off."""
+        """Return the error for a run that broke off."""
         return RunFailedError(self.job.seed, reason, self.scenario.setting)
 
     def _finished(self, cached: CachedRun, *, reused: bool) -> SeedRun:
-        # A recording that an earlier call asked for must not turn up in this one's files.
+        # The recording of an earlier call must not appear in the files of this one.
         recording = cached.recording if self.job.record else None
         return SeedRun(self.job.seed, cached.outcome, cached.detail, recording, reused)

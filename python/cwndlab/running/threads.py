@@ -1,7 +1,7 @@
-"""Runs in threads of this process.
+"""Makes runs in threads of this process.
 
-The simulator releases Python's lock while it runs, so threads are enough; a controller in Python takes it for
-each callback. Ctrl-C reaches the main thread, which cancels the runs by their tokens.
+The simulator releases Python's lock while it runs, so threads are enough. A controller in Python takes the
+lock for each callback. Ctrl-C reaches the main thread, which cancels the runs through their tokens.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.running.task import Task
 
-# How long a cancelled run may take to stop before its controller is torn out of what it does.
+# How long a cancelled run may take to stop before an exception is raised in its controller.
 GRACE_S = 1.0
 
 
 class Threads:
-    """Lets an executor's threads make runs, which share their tokens with this one."""
+    """Makes runs in an executor's threads, which share their tokens with this thread."""
 
     def __init__(self, executor: ThreadPoolExecutor) -> None:
         self._executor = executor
@@ -36,24 +36,24 @@ class Threads:
         self._futures: list[Future[SeedRun | None]] = []
 
     def submit(self, task: Task) -> Future[SeedRun | None]:
-        """Hand a task to the threads."""
-        # Of a run that Ctrl-C meets while it is submitted there is no future, but it may begin.
+        """Submit a task to the threads."""
+        # If Ctrl-C comes during the submission, there is no future, but the run may begin.
         running = self._running[task] = _Running(task, task.scenario.engine.RunToken())
         future = self._executor.submit(running.run)
         self._futures.append(future)
         return future
 
     def collect(self, task: Task, future: Future[SeedRun | None]) -> SeedRun | None:
-        """The finished run; None if it was cancelled."""
+        """Return the finished run, or None if it was cancelled. Raises `RunFailedError` if it failed."""
         del task
         return future.result()
 
     def progress(self, task: Task) -> float:
-        """The share of a run that is done, 0 to 1."""
+        """Return the share of a run that is done, 0 to 1."""
         return self._running[task].token.progress
 
     def stop(self) -> None:
-        """Cancel the runs that have not finished, and wait for those that have begun."""
+        """Cancel the unfinished runs, and wait for those that have begun."""
         for running in self._running.values():
             running.token.cancel()
         begun = [future for future in self._futures if not future.cancel()]
@@ -65,11 +65,11 @@ class Threads:
 class _Running:
     task: Task
     token: RunToken
-    # Has the number of the thread that runs it, while it does.
+    # The number of the thread that runs it, while it runs.
     thread: list[int] = field(default_factory=list)
 
     def run(self) -> SeedRun | None:
-        """Reuse or simulate; None when cancelled."""
+        """Reuse or simulate the run. Return None if it was cancelled."""
         self.thread.append(threading.get_ident())
         try:
             return self.task.kept() or self._make()
@@ -87,17 +87,17 @@ class _Running:
 
 
 def _await_end(runs: Iterable[_Running]) -> None:
-    """Wait for cancelled runs; one that hangs in an endless loop of its controller is torn out of it."""
+    """Wait for cancelled runs. A controller that hangs in an endless loop is ended by an exception."""
     while not _have_ended(runs):
         for running in runs:
-            # Without a controller in Python a run sees its token, be it late.
+            # A run without a controller in Python always sees its token, at worst late.
             for number in running.thread if running.task.scenario.controllers else ():
                 thread = ctypes.c_ulong(number)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
 
 
 def _have_ended(runs: Iterable[_Running]) -> bool:
-    """Whether they have within the time that is granted."""
+    """Return whether all runs ended within the grace period."""
     deadline = time.monotonic() + GRACE_S
     while any(running.thread for running in runs):
         if time.monotonic() > deadline:

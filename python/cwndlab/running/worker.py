@@ -1,8 +1,7 @@
-"""A run in another process: what the worker must have, and the run itself.
+"""Makes a run in another process, and checks that the worker has what the run needs.
 
-A job carries the text of its scenario. The engine, the files that the scenario names and its controllers in
-Python are not sent: the worker finds its own under the same names, and their hashes must be those of the
-caller's.
+A job contains the text of its scenario. The engine, the scenario's files and its controllers in Python are
+not sent: the worker finds its own under the same names, and their hashes must equal the caller's.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CANNOT_TRAVEL = "a worker cannot load this controller"
 
 @dataclass(frozen=True)
 class NeededController:
-    """A controller in Python: the hash of its code, and the file or the module that registers it."""
+    """A controller in Python: the hash of its code, and the file or module that registers it."""
 
     name: str
     sha256: str
@@ -39,7 +38,7 @@ class NeededController:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the runs of a scenario need: the engine, the files that it names, its controllers in Python."""
+    """The needs of a scenario's runs: the engine, the scenario's files, its controllers in Python."""
 
     engine: str
     engine_sha256: str
@@ -48,7 +47,7 @@ class Needs:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Needs:
-        """Raise `InputError` if a worker could not have it."""
+        """Return the needs of a scenario. Raises `InputError` if a worker could not load a controller."""
         engine = scenario.engine
         in_python = engine.in_python()
         controllers = tuple(
@@ -58,7 +57,7 @@ class Needs:
 
 
 def run_in_worker(needs: Needs, job: Job) -> CachedRun:
-    """Make a run in the process of a worker; raise `InputError` if it lacks what the run needs."""
+    """Make a run in the process of a worker. Raises `InputError` if the worker lacks what the run needs."""
     engine = _engine(needs)
     _check_files(needs, job, engine)
     return simulate(job, engine, engine.RunToken())
@@ -66,16 +65,16 @@ def run_in_worker(needs: Needs, job: Job) -> CachedRun:
 
 def _needed(origin: Origin, registration: Registration) -> NeededController:
     if registration.registered_by is None:
-        reason = "a script or a prompt defines it; put it into a file of its own and import that"
+        reason = "it is defined in a script or at a prompt; put it into its own file and import that"
         raise InputError(f"{origin.name}: {CANNOT_TRAVEL}: {reason}")
     if registration.sha256() != origin.code_sha256:
-        reason = "its code cannot be hashed, since it may execute text that is not in a module"
+        reason = "its code cannot be hashed, because it may execute text that is not in a module"
         raise InputError(f"{origin.name}: {CANNOT_TRAVEL}: {reason}")
     return NeededController(origin.name, origin.code_sha256, registration.registered_by)
 
 
 def _files(value: Any) -> Iterator[tuple[str, str]]:
-    """The files that a resolved scenario names, traces and weights, each with its hash."""
+    """Yield the files of a resolved scenario (traces and weights), each with its hash."""
     if isinstance(value, dict):
         if value.keys() == {"file", "sha256"}:
             yield value["file"], value["sha256"]
@@ -86,18 +85,18 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _engine(needs: Needs) -> Engine:
-    """The engine of this process, with the controllers."""
+    """Return the engine of this process, with the controllers loaded."""
     engine = named(needs.engine)
     if engine.sha256 != needs.engine_sha256:
         raise InputError(
-            f"{needs.engine}: the worker has another build than the caller; install the same one in both"
+            f"{needs.engine}: the worker has a different build from the caller; install the same one in both"
         )
     for needed in needs.controllers:
         if not _has(engine, needed):
             loading.load([needed.registered_by])
         if not _has(engine, needed):
             raise InputError(
-                f"{needed.name}: the worker loads other code from {needed.registered_by} than the caller"
+                f"{needed.name}: {needed.registered_by} has different code on the worker and on the caller"
             )
     return engine
 
@@ -109,7 +108,7 @@ def _has(engine: Engine, needed: NeededController) -> bool:
 
 @cache
 def _sha256(registration: Registration) -> str:
-    """Hash the code as it was when the worker first asked: it would take longer than a short run."""
+    """Hash the code once per worker, because hashing takes longer than a short run."""
     return registration.sha256()
 
 
@@ -121,4 +120,4 @@ def _check_files(needs: Needs, job: Job, engine: Engine) -> None:
     except ValueError as error:
         raise InputError(f"the worker cannot read the scenario: {error}") from None
     for name, _ in set(needs.files) - set(_files(resolved)):
-        raise InputError(f"{name}: the worker has another file of this name than the caller")
+        raise InputError(f"{name}: this file differs between the worker and the caller")

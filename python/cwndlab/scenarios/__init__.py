@@ -1,1 +1,1 @@
-"""What is asked for: a scenario, its seeds, and its variants."""
+"""Scenarios: their text, seeds and variants."""

@@ -1,4 +1,4 @@
-"""Variants of a scenario: algorithms that take the place of those of some flows."""
+"""Variants of a scenario for a comparison: some of its flows run each algorithm in turn."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contest:
-    """What is to be compared: the algorithms, and the flows that take them.
+    """The plan of a comparison: the algorithms, and the flows that run them.
 
-    `alone` is the scenario without those flows; None if no flow would be left.
+    `alone` is the scenario without those flows, or None if no flow would be left.
     """
 
     scenario: Scenario
@@ -29,17 +29,18 @@ class Contest:
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """All that must be run."""
+        """All scenarios to run."""
         return [*self.variants, *([self.alone] if self.alone is not None else [])]
 
 
 def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] = ()) -> Contest:
-    """Plan a comparison; `flows` (names or numbers) take the algorithms, all flows if none is named.
+    """Plan a comparison. `flows` (names, or positions from 0) run the algorithms; by default, all flows do.
 
-    Raises `ScenarioError` for the first algorithm with which the scenario cannot be run.
+    Raises `InputError` for fewer than two algorithms, a repeated one or an unknown flow, and `ScenarioError`
+    for the first algorithm with which the scenario cannot run.
     """
     if len(algorithms) < 2 or len(set(algorithms)) < len(algorithms):
-        raise InputError(f"compare {','.join(algorithms)}: expected two or more algorithms, none twice")
+        raise InputError(f"compare {','.join(algorithms)}: expected two or more different algorithms")
     named = scenario.overridden(*names_by_place(scenario))
     chosen = _chosen(named, flows)
     variants = tuple(
@@ -54,7 +55,7 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
 
 
 def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:
-    """The places of the flows of these names or numbers; all if none is given."""
+    """Return the positions of the flows with these names or numbers, or of all flows if none is given."""
     names = [flow["names"] for flow in scenario.resolved["flow"]]
     if not flows:
         return list(range(len(names)))
@@ -68,4 +69,4 @@ def _place(flow: str, names: Sequence[Sequence[str]]) -> int:
     if flow.isdecimal() and int(flow) < len(names):
         return int(flow)
     known = ", ".join(name for group in names for name in group[:8])
-    raise InputError(f"--flow {flow}: no such flow; there are: {known}")
+    raise InputError(f"--flow {flow}: no such flow; expected one of: {known}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cwndlab.scenarios.scenario import Override, Scenario
 
-# A grid of more points is a mistake of typing.
+# A grid of more points is a typing error.
 MAX_POINTS = 100_000
 
 _OPENING = "[{("
@@ -25,7 +25,7 @@ _QUOTES = "\"'"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A key of the scenario, and the values that it takes."""
+    """A key of the scenario, and its values."""
 
     key: str
     values: tuple[str, ...]
@@ -33,14 +33,17 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One variant: the values of the axes, and the scenario with them."""
+    """One variant: the values of the axes, and the scenario with these values."""
 
     settings: dict[str, str]
     scenario: Scenario
 
 
 def parse_axis(text: str) -> Axis:
-    """Read `key=value,value,...`; a comma inside brackets, braces or quotes separates nothing."""
+    """Read `key=value,value,...`, where commas inside brackets, braces and quotes do not separate values.
+
+    Raises `InputError` if the text has no key, an empty value or a repeated one.
+    """
     key, sign, values = text.partition("=")
     key = key.strip()
     if not sign or not key:
@@ -49,27 +52,31 @@ def parse_axis(text: str) -> Axis:
 
 
 def split_values(text: str, where: str) -> tuple[str, ...]:
-    """Split at the commas that are outside of brackets, braces and quotes."""
+    """Split at the commas outside brackets, braces and quotes.
+
+    Raises `InputError`, with `where` before the message, if a value is empty or repeated.
+    """
     values = tuple(value.strip() for value in _split(text))
     if not all(values):
         raise InputError(f"{where}: a value is empty")
     if len(set(values)) < len(values):
-        raise InputError(f"{where}: a value is named twice")
+        raise InputError(f"{where}: a value is repeated")
     return values
 
 
 def grid(scenario: Scenario, axes: Sequence[Axis]) -> list[Point]:
-    """All combinations of the axes' values, the last axis fastest; each is checked.
+    """Return all combinations of the axes' values, the last axis changing fastest. Each is checked.
 
-    Raises `ScenarioError` for the first combination that cannot be run. Flows without a name are named by
-    their place, for chance derives from names: so each variant meets the same chance.
+    Flows without a name are named by their position: random numbers derive from names, so all variants then
+    draw the same ones. Raises `InputError` if a key is repeated or the grid is too large, and `ScenarioError`
+    for the first combination that cannot run.
     """
     keys = [axis.key for axis in axes]
     if len(set(keys)) < len(keys):
-        raise InputError("--over: a key is named twice")
+        raise InputError("--over: a key is repeated")
     count = math.prod(len(axis.values) for axis in axes)
     if count > MAX_POINTS:
-        raise InputError(f"--over: {count} combinations; expected at most {MAX_POINTS}")
+        raise InputError(f"--over: expected at most {MAX_POINTS} combinations, found {count}")
     named = scenario.overridden(*names_by_place(scenario))
     points = []
     for values in itertools.product(*(axis.values for axis in axes)):
@@ -83,7 +90,7 @@ def grid(scenario: Scenario, axes: Sequence[Axis]) -> list[Point]:
 
 
 def names_by_place(scenario: Scenario) -> Iterator[Override]:
-    """Names for the flows that have none: `flow-1`, `flow-2`, ..., whatever their algorithm."""
+    """Yield names for the flows that have none: `flow-1`, `flow-2`, ..., independent of their algorithm."""
     flows = tomllib.loads(scenario.text.decode())["flow"]
     overridden = {key for key, _ in scenario.overrides}
     for index, flow in enumerate(flows):

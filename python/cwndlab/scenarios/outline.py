@@ -1,4 +1,4 @@
-"""A resolved scenario in words."""
+"""Describes a resolved scenario in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Resolved = dict[str, Any]
 
 
 def outline(resolved: Resolved) -> list[str]:
-    """How long, which flows, and the rate, delay and queue of every link, one a line."""
+    """Return lines: duration and flows first, then the rate, delay and queue of each link."""
     counts = {"flow": _flows(resolved), "group": _groups(resolved), "link": len(resolved["link"])}
     parts = [counted(count, kind) for kind, count in counts.items() if count]
     algorithms = ", ".join(dict.fromkeys(flow["cc"]["name"] for flow in resolved["flow"]))
@@ -25,7 +25,7 @@ def outline(resolved: Resolved) -> list[str]:
 
 
 def varying(resolved: Resolved, engine: Engine) -> str:
-    """What differs between two seeds of this scenario."""
+    """Return the random parts of this scenario, which differ between two seeds."""
     return ", ".join(_random_parts(resolved, engine)) or "random choices of the algorithms"
 
 
@@ -95,7 +95,7 @@ def _random_parts(resolved: Resolved, engine: Engine) -> Iterator[str]:
 
 
 def _chances(queue: Any, engine: Engine) -> Iterator[str]:
-    """What a queue draws by chance, as its kind declares it."""
+    """Yield the random part of a queue, as its kind declares it."""
     if isinstance(queue, dict):
         chance = catalogue.queue(engine, queue["kind"])["chance"]
         if chance and not queue.get(chance["unless"]):
@@ -112,6 +112,6 @@ def _all_links(resolved: Resolved) -> Iterator[Resolved]:
 
 
 def _access_links(flow: Resolved) -> list[Any]:
-    """One, or one for each path of a multipath connection."""
+    """Return the access link, or those of each path of a multipath connection."""
     access = flow["access"]
     return access if isinstance(access, list) else [access]

@@ -1,4 +1,4 @@
-"""A scenario as the user gave it: its text, where it came from, and what is overridden."""
+"""A scenario as the user gave it: its text, its origin, and its overrides."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 Override = tuple[str, str]
 
-# Far above any scenario written by hand; a file like this is a mistake (a trace, a packet capture).
+# Far above any scenario written by hand. A larger file is something else: a trace, or a packet capture.
 MAX_BYTES = 16 * reading.MIB
 
-# Where the examples stand.
+# The folder of the examples.
 EXAMPLES = Path("scenarios")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One remark of the checker.
+    """One error or warning of the checker.
 
-    `line` and `column` count from 1 and are None for an override; `text` is all of it in one line.
+    `line` and `column` count from 1, and are None for an override. `text` is the whole message in one line.
     """
 
     severity: str
     line: int | None
     column: int | None
-    # The key of the override that it is about.
+    # The key of the override that caused it.
     override: str | None
     key: str
     message: str
@@ -44,12 +44,12 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Whether the scenario cannot be run."""
+        """Whether this problem prevents a run."""
         return self.severity == "error"
 
 
 class ScenarioError(InputError):
-    """The scenario has errors; `problems` lists every one, and the warnings."""
+    """The scenario has errors. `problems` lists all of them, and the warnings."""
 
     def __init__(self, scenario: Scenario, problems: list[Problem]) -> None:
         super().__init__("\n".join(problem.text for problem in problems))
@@ -59,21 +59,21 @@ class ScenarioError(InputError):
 
 @dataclass(frozen=True)
 class Scenario:
-    """The text of a scenario; `file` names it in messages and is what paths inside it are relative to."""
+    """The text of a scenario. `file` names it in messages, and paths in the text are relative to it."""
 
     text: bytes
     file: str
     overrides: tuple[Override, ...] = ()
-    # The options that overrides come from, by their keys, where it is not --set.
+    # The options that gave the overrides, by key, unless it was --set.
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
-    # What checks it and runs it.
+    # The engine that checks and runs it.
     engine: Engine = field(default_factory=in_use, repr=False)
 
     def problems(self) -> list[Problem]:
-        """Everything the checker has to say, in the order of the file."""
-        told = (self._as_given(Problem(**entry)) for entry in self._checked["problems"])
-        # One option may have become an override of each flow.
-        return list({problem.text: problem for problem in told}.values())
+        """Return all errors and warnings of the checker, in the order of the file."""
+        found = (self._as_given(Problem(**entry)) for entry in self._checked["problems"])
+        # One option may become an override of each flow, and so repeat a problem.
+        return list({problem.text: problem for problem in found}.values())
 
     def _as_given(self, problem: Problem) -> Problem:
         option = self.options.get(problem.override or "")
@@ -83,22 +83,22 @@ class Scenario:
 
     @property
     def packets_expected(self) -> float:
-        """About how many data packets a run has: what it costs."""
+        """The approximate number of data packets of a run, which determines its cost."""
         return float(self._checked["packets_expected"])
 
     @property
     def packets_held(self) -> float:
-        """About how many packets are in memory at once, at most: sent and not yet acknowledged."""
+        """The approximate maximum number of packets in memory: those sent and not yet acknowledged."""
         return float(self._checked["packets_held"])
 
     @property
     def senders(self) -> float:
-        """About how many senders there are at once: flows, subflows, and transfers that come and go."""
+        """The approximate number of concurrent senders: flows, subflows, transfers of arrival processes."""
         return float(self._checked["senders"])
 
     @property
     def directions(self) -> int:
-        """How many directions of links there are, access links included."""
+        """The number of directions of links, including access links."""
         return int(self._checked["directions"])
 
     @cached_property
@@ -107,7 +107,7 @@ class Scenario:
         return report
 
     def validate(self) -> list[Problem]:
-        """Return the warnings; raise `ScenarioError` if there is an error."""
+        """Return the warnings. Raises `ScenarioError` if there is an error."""
         problems = self.problems()
         if any(problem.is_error for problem in problems):
             raise ScenarioError(self, problems)
@@ -115,18 +115,18 @@ class Scenario:
 
     @cached_property
     def canonical(self) -> str:
-        """All that is in force, as canonical JSON: equal for scenarios that mean the same."""
+        """All settings in force, as canonical JSON, which is equal for scenarios with the same meaning."""
         return self.engine.resolve(self.text, self.file, list(self.overrides))
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """All that is in force."""
+        """All settings in force, as a dictionary."""
         resolved: dict[str, Any] = json.loads(self.canonical)
         return resolved
 
     @cached_property
     def controllers(self) -> list[Origin]:
-        """The algorithms that it names and that do not ship with this build."""
+        """The algorithms of its flows that do not ship with this build."""
         registered = self.engine.registered
         if not registered:
             return []
@@ -135,17 +135,17 @@ class Scenario:
         return [self.engine.origin(name) for name in names if name in registered]
 
     def has_code_as_before(self) -> bool:
-        """Whether the code of its controllers is still what it was when they were looked at first."""
+        """Return whether the code of its controllers is unchanged since `controllers` was first read."""
         return all(self.engine.origin(each.name) == each for each in self.controllers)
 
     def overridden(self, *overrides: Override, option: str | None = None) -> Scenario:
-        """The same scenario with more overrides, after its own; messages say that `option` gave them."""
+        """Return this scenario with more overrides, after its own. Messages name `option` as their source."""
         options = {} if option is None else dict.fromkeys((key for key, _ in overrides), option)
         return replace(self, overrides=(*self.overrides, *overrides), options={**self.options, **options})
 
     @property
     def set_options(self) -> list[str]:
-        """The overrides as words of a command line."""
+        """The overrides as arguments of a command line."""
         return [word for key, value in self.overrides for word in ("--set", f"{key}={value}")]
 
     @property
@@ -155,7 +155,7 @@ class Scenario:
 
     @property
     def duration_s(self) -> float:
-        """How long a run lasts."""
+        """The simulated duration of a run, in seconds."""
         return seconds(self.resolved["duration"])
 
     @property
@@ -165,36 +165,42 @@ class Scenario:
 
 
 def with_options(scenarios: Iterable[Scenario]) -> list[str]:
-    """What loads the controllers that these scenarios name, as words of a command line."""
+    """Return the `--with` arguments of a command line that load the controllers of these scenarios."""
     loaded = dict.fromkeys(each.loaded_by for scenario in scenarios for each in scenario.controllers)
     return [word for each in loaded if each is not None for word in ("--with", each)]
 
 
 def seconds(time: str) -> float:
-    """A time of a resolved scenario, such as `50 s` or `40 ms`, in seconds."""
+    """Convert a time of a resolved scenario, such as `50 s` or `40 ms`, to seconds."""
     number, unit = time.split()
     return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60}[unit]
 
 
 def load(path: Path, overrides: Iterable[Override] = ()) -> Scenario:
-    """Read a scenario file."""
+    """Read a scenario file. Raises `InputError` if it cannot be read, is empty or is not text."""
     return Scenario(_read(path), str(path), tuple(overrides))
 
 
 def from_mapping(content: Mapping[str, Any], overrides: Iterable[Override] = ()) -> Scenario:
-    """Make a scenario of a dictionary with the keys of a scenario file."""
+    """Make a scenario from a dictionary with the keys of a scenario file.
+
+    Raises `InputError` if TOML cannot express a value.
+    """
     import tomli_w
 
     try:
         text = tomli_w.dumps(content)
     except TypeError as error:
-        # None above all: what is not there is left out.
+        # Mostly None, which TOML lacks: leave such a key out.
         raise InputError(f"the scenario cannot be written as TOML: {error}") from None
     return Scenario(text.encode(), "<dict>", tuple(overrides))
 
 
 def parse_override(text: str) -> Override:
-    """Split `key=value`; the value is read as in a scenario file, quotes around text may be left out."""
+    """Split `key=value`. The value is written as in a scenario file; text needs no quotes.
+
+    Raises `InputError` if the key or the value is missing.
+    """
     key, sign, value = text.partition("=")
     key, value = key.strip(), value.strip()
     if not sign or not key or not value:
@@ -205,14 +211,14 @@ def parse_override(text: str) -> Override:
 def _read(path: Path) -> bytes:
     text = reading.read(path, MAX_BYTES, "a scenario file (.toml)", instead=_instead(path))
     if not text.strip():
-        raise InputError(f"{path}: is empty")
+        raise InputError(f"{path}: expected a scenario file (.toml), found an empty file")
     if b"\0" in text:
-        raise InputError(f"{path}: is a binary file; expected a scenario (TOML text)")
+        raise InputError(f"{path}: expected a scenario file (.toml), found a binary file")
     return text
 
 
 def _instead(path: Path) -> Path | None:
-    """The file that was meant: one with the ending, or in the folder of the examples."""
+    """Return the file that was probably meant: with the ending, or in the folder of examples."""
     if path.exists():
         return None
     completed = [path, path.with_name(f"{path.name}.toml")]

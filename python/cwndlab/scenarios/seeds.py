@@ -1,4 +1,4 @@
-"""Which seeds to run."""
+"""Reads and writes lists of seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _PART = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Read `20` (that many: 1 to 20), `7-7` or `1-20` (a range) or `3,5,8-10` (a list)."""
+    """Read `20` (a count: 1 to 20), `7-7` or `1-20` (a range) or `3,5,8-10` (a list).
+
+    Raises `InputError` for anything else.
+    """
     compact = text.replace(" ", "")
     if re.fullmatch(r"\d+", compact, re.ASCII):
         return counted(int(compact))
@@ -39,21 +42,21 @@ def shown_seeds(seeds: Sequence[int]) -> str:
 
 
 def counted(count: int) -> list[int]:
-    """The seeds 1 to `count`."""
+    """Return the seeds 1 to `count`. Raises `InputError` if `count` is out of range."""
     if not 1 <= count <= MAX_COUNT:
         raise InputError(f"{count} seeds: expected 1 to {MAX_COUNT}")
     return list(range(1, count + 1))
 
 
 def listed(seeds: Iterable[int]) -> list[int]:
-    """Check that seeds are in range and that none is named twice."""
+    """Return the seeds as a list. Raises `InputError` if one is out of range or repeated."""
     result = list(seeds)
     if not result or len(result) > MAX_COUNT:
         raise InputError(f"{len(result)} seeds: expected 1 to {MAX_COUNT}")
     if any(not 0 <= seed <= MAX_SEED for seed in result):
-        raise InputError(f"a seed must be from 0 to {MAX_SEED}")
+        raise InputError(f"seeds: expected numbers from 0 to {MAX_SEED}")
     if len(set(result)) < len(result):
-        raise InputError("a seed is named twice")
+        raise InputError("seeds: a seed is repeated")
     return result
 
 
@@ -64,7 +67,7 @@ def _expand(part: str, whole: str) -> range:
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:
-        raise InputError(f"seeds {part!r}: the range runs backwards")
+        raise InputError(f"seeds {part!r}: expected a range from the lower to the higher seed")
     if last - first >= MAX_COUNT:
-        raise InputError(f"seeds {part!r}: more than {MAX_COUNT}")
+        raise InputError(f"seeds {part!r}: expected at most {MAX_COUNT}, found {last - first + 1}")
     return range(first, last + 1)

@@ -1,4 +1,4 @@
-"""Scenarios and values as programs give them."""
+"""Converts scenarios and values from the arguments of programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scenario:
-    """The scenario that a program means."""
+    """Return a scenario from a path, a text or a dictionary. Raises `InputError` if it cannot be read."""
     changes = written_overrides(overrides)
     if isinstance(source, Mapping):
         return scenario.from_mapping(source, changes)
@@ -28,10 +28,10 @@ def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scena
 
 
 def written_overrides(overrides: Overrides | None) -> tuple[scenario.Override, ...]:
-    """Overrides as `--set` takes them."""
+    """Return overrides in the form of `--set`."""
     return tuple((key, written(value)) for key, value in (overrides or {}).items())
 
 
 def written(value: Any) -> str:
-    """A value as `--set` takes it; the forms of JSON are those of TOML here."""
+    """Return a value in the form of `--set`. JSON and TOML write these values alike."""
     return value if isinstance(value, str) else json.dumps(value)
