@@ -538,3 +538,34 @@ def test_bytecode_is_neither_read_nor_written(tmp_path: Path, name: str) -> None
     load([str(mine)])
     assert isinstance(sys.modules["leaf"].__loader__, sources.SourceLoader)
     assert not list(tmp_path.rglob("*.pyc"))
+
+
+RELOADED = """
+import sys
+from pathlib import Path
+from cwndlab.controllers.loading import load
+
+file = Path(sys.argv[1])
+code = '''
+import cwndlab
+
+@cwndlab.controller("loaded-twice")
+class Mine:
+    def __init__(self, setup):
+        self.cwnd_bytes = {} * setup.mss_bytes
+    def on_ack(self, ack): ...
+    def on_event(self, event): ...
+'''
+for segments in (10, 11):
+    file.write_text(code.format(segments))
+    load([str(file)])
+    first = first if segments == 11 else sys.modules["cwndlab.controllers.declaration"]
+print(sys.modules["cwndlab.controllers.declaration"] is first)
+"""
+
+
+def test_a_changed_controller_does_not_reload_cwndlab(tmp_path: Path) -> None:
+    """The first controller of a process imports parts of cwndlab, not installed in a clone."""
+    command = [sys.executable, "-c", RELOADED, str(tmp_path / "mine.py")]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert answer.stdout == "True\n", answer.stderr

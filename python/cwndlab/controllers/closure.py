@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _HERE = Path(__file__).parent
-_OURS = _HERE.parent
 
 
 def digest(roots: Iterable[str]) -> str:
@@ -79,7 +78,7 @@ class _Walk:
             versions = installed.versions(name.partition(".")[0])
             self.versions.update(versions)
             return not versions
-        return is_own(spec.origin) and not _is_ours(spec.origin)
+        return is_own(spec.origin)
 
     def _take(self, name: str, spec: ModuleSpec) -> Iterator[tuple[str, str]]:
         text = _text(name, spec)
@@ -106,9 +105,7 @@ class _Walk:
         if self._computed:
             files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items())}
             own = [
-                name
-                for name, file in files.items()
-                if file and is_own(file) and not _is_ours(file) and not sources.is_file(name)
+                name for name, file in files.items() if file and is_own(file) and not sources.is_file(name)
             ]
             yield from ((name, by) for name in own for by in self._computed)
 
@@ -182,10 +179,6 @@ def _imports(spec: ModuleSpec, text: bytes) -> Imports:
         # A compiled module: its imports cannot be read.
         return Imports(computed=True)
     return imports(text, spec.parent or "")
-
-
-def _is_ours(file: str) -> bool:
-    return Path(file).is_relative_to(_OURS)
 
 
 @cache

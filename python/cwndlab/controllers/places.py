@@ -1,4 +1,4 @@
-"""Sorts modules by the place of their file: Python's own, installed, or the user's."""
+"""Sorts modules by the place of their file: Python's own, installed, cwndlab's, or the user's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 
 _INSTALLED = {"site-packages", "dist-packages"}
+# In a clone cwndlab is not installed in a folder of packages.
+_OURS = Path(__file__).parents[1]
 
 
 class UnknowableError(Exception):
@@ -15,9 +17,9 @@ class UnknowableError(Exception):
 
 @cache
 def is_own(file: str) -> bool:
-    """Return whether a file is the user's: neither Python's own nor installed."""
+    """Return whether a file is the user's: neither Python's own, nor installed, nor cwndlab's."""
     path = Path(file)
-    return not is_installed(file) and not any(path.is_relative_to(each) for each in _standard())
+    return not is_installed(file) and not any(path.is_relative_to(each) for each in [*_standard(), _OURS])
 
 
 def is_installed(file: str) -> bool:
