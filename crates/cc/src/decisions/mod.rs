@@ -1,6 +1,6 @@
-//! Congestion avoidance by decisions (Seo et al. 2022, Seo and Cho 2024): whenever so many segments have been
+//! Congestion avoidance by decisions (Seo et al. 2022, Seo and Cho 2024): whenever a number of segments has been
 //! acknowledged, a policy chooses one of a few actions, and the action moves the window. Slow start, recovery and what
-//! a loss leaves are the base algorithm's; in them nobody decides.
+//! a loss leaves belong to the base algorithm; no decisions are made there.
 
 mod dqn;
 mod dqn_policy;
