@@ -58,6 +58,14 @@ class ScenarioError(InputError):
 
 
 @dataclass(frozen=True)
+class InForce:
+    """The settings, as canonical JSON, and the controllers of a scenario when it was run."""
+
+    canonical: str
+    controllers: list[Origin]
+
+
+@dataclass(frozen=True)
 class Scenario:
     """The text of a scenario. `file` names it in messages, and paths in the text are relative to it."""
 
@@ -68,6 +76,8 @@ class Scenario:
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
     # The engine that checks and runs it.
     engine: Engine = field(default_factory=in_use, repr=False)
+    # Known of a scenario that is read back with its results: its traces and controllers may be gone.
+    in_force: InForce | None = field(default=None, repr=False, compare=False)
 
     def problems(self) -> list[Problem]:
         """Return all errors and warnings of the checker, in the order of the file."""
@@ -116,6 +126,8 @@ class Scenario:
     @cached_property
     def canonical(self) -> str:
         """All settings in force, as canonical JSON, which is equal for scenarios with the same meaning."""
+        if self.in_force is not None:
+            return self.in_force.canonical
         return self.engine.resolve(self.text, self.file, list(self.overrides))
 
     @property
@@ -127,6 +139,8 @@ class Scenario:
     @cached_property
     def controllers(self) -> list[Origin]:
         """The algorithms of its flows that do not ship with this build."""
+        if self.in_force is not None:
+            return self.in_force.controllers
         registered = self.engine.registered
         if not registered:
             return []
@@ -141,7 +155,8 @@ class Scenario:
     def overridden(self, *overrides: Override, option: str | None = None) -> Scenario:
         """Return this scenario with more overrides, after its own. Messages name `option` as their source."""
         options = {} if option is None else dict.fromkeys((key for key, _ in overrides), option)
-        return replace(self, overrides=(*self.overrides, *overrides), options={**self.options, **options})
+        overrides = (*self.overrides, *overrides)
+        return replace(self, overrides=overrides, options={**self.options, **options}, in_force=None)
 
     @property
     def set_options(self) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine.origins import Origin
-from cwndlab.scenarios.scenario import Scenario
+from cwndlab.scenarios.scenario import InForce, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +29,6 @@ def described(scenario: Scenario) -> dict[str, Any]:
 def restored(source: Mapping[str, Any]) -> Scenario:
     """Return the scenario, without checking it in this process or in the simulator."""
     overrides = tuple((key, value) for key, value in source["overrides"])
-    scenario = Scenario(source["text"].encode(), source["file"], overrides)
-    # These replace the cached properties of the same names.
-    scenario.__dict__["canonical"] = source["canonical"]
     controllers = [Origin(**each) for each in source.get("controllers", [])]
-    scenario.__dict__["controllers"] = controllers
-    return scenario
+    in_force = InForce(source["canonical"], controllers)
+    return Scenario(source["text"].encode(), source["file"], overrides, in_force=in_force)
