@@ -42,10 +42,6 @@ impl FlowSample {
             peak_ratio,
         }
     }
-
-    fn if_running(&self, value: f64) -> f64 {
-        if self.running { value } else { f64::NAN }
-    }
 }
 
 /// A multipath connection at the time of a sample.
@@ -70,10 +66,6 @@ impl ConnectionSample {
             goodput_mbps,
             waiting: connection.reassembly.waiting(),
         }
-    }
-
-    fn if_running(&self, value: f64) -> f64 {
-        if self.running { value } else { f64::NAN }
     }
 }
 
@@ -101,10 +93,10 @@ macro_rules! columns {
 columns! {
     /// Of a flow or subflow; its algorithm's probes stand behind them.
     FLOW of FlowSample:
-    "cwnd_segments", "segments", "congestion window", |s| s.if_running(s.window_segments);
+    "cwnd_segments", "segments", "congestion window", |s| shown(s.running, s.window_segments);
     "rtt_ms", "ms", "latest RTT sample", |s| if s.latest_rtt == Span::ZERO { f64::NAN } else { s.latest_rtt.as_millis_f64() };
-    "in_flight_segments", "segments", "segments sent that are neither acknowledged nor considered lost", |s| s.if_running(f64::from(s.in_flight));
-    "goodput_mbps", "Mbit/s", "goodput since the last sample", |s| s.if_running(s.goodput_mbps);
+    "in_flight_segments", "segments", "segments sent that are neither acknowledged nor considered lost", |s| shown(s.running, f64::from(s.in_flight));
+    "goodput_mbps", "Mbit/s", "goodput since the last sample", |s| shown(s.running, s.goodput_mbps);
 }
 
 columns! {
@@ -116,10 +108,10 @@ columns! {
 columns! {
     /// Of a multipath connection.
     CONNECTION of ConnectionSample:
-    "cwnd_segments", "segments", "sum of the congestion windows of its subflows", |s| s.if_running(s.window_segments);
-    "in_flight_segments", "segments", "sum of the segments that its subflows have in flight", |s| s.if_running(s.in_flight);
-    "goodput_mbps", "Mbit/s", "goodput since the last sample", |s| s.if_running(s.goodput_mbps);
-    "reassembly_segments", "segments", "segments waiting at the receiver for data on another path", |s| s.if_running(f64::from(s.waiting));
+    "cwnd_segments", "segments", "sum of the congestion windows of its subflows", |s| shown(s.running, s.window_segments);
+    "in_flight_segments", "segments", "sum of the segments that its subflows have in flight", |s| shown(s.running, s.in_flight);
+    "goodput_mbps", "Mbit/s", "goodput since the last sample", |s| shown(s.running, s.goodput_mbps);
+    "reassembly_segments", "segments", "segments waiting at the receiver for data on another path", |s| shown(s.running, f64::from(s.waiting));
 }
 
 columns! {
@@ -130,6 +122,11 @@ columns! {
     "throughput_mbps", "Mbit/s", "rate served since the last sample", |s| s.throughput_mbps;
     "dropped_packets", "packets", "packets dropped by the queue since the start of the run", |s| s.dropped as f64;
     "lost_packets", "packets", "packets lost by the loss process since the start of the run", |s| s.lost as f64;
+}
+
+/// A value that only a flow under way has.
+fn shown(running: bool, value: f64) -> f64 {
+    if running { value } else { f64::NAN }
 }
 
 fn window(flow: &Flow) -> f64 {

@@ -2,8 +2,8 @@
 
 Each run has one file, named by a hash of everything that decides its outcome: the resolved scenario, the
 seed, the extension module, and whether the run was recorded. A file gets its name when it is complete, so a
-reader never sees half of one. Each ends with a hash of its name and content: a run whose file was damaged, or
-replaced by another, is made again.
+reader never sees half of one. Each ends with a hash of its name and content: a run whose file was damaged
+or replaced is simulated again.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _read(path: Path) -> CachedRun | None:
         content = _checked(path)
         cached = None if content is None else _decoded(content)
     except Exception:
-        # Missing, unreadable, or written by another program that knows the hash: the run is made again.
+        # Missing, unreadable, or written by another program that knows the hash: the run is simulated again.
         return None
     # `prune` reads the time of the last use. A read-only folder is never pruned.
     with contextlib.suppress(OSError):
@@ -259,7 +259,7 @@ def _write_archive(path: Path, arrays: Arrays) -> None:
     np.savez_compressed(archive, **arrays)
     content = archive.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not durable: a run whose file a power cut damages is made again.
+    # Not durable: a run whose file a power cut damages is simulated again.
     with whole(path, durable=False) as file:
         file.write(content)
         file.write(_seal(path, content))

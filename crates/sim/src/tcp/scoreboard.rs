@@ -366,7 +366,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back what duplicates were counted for, all or a number of them; returns how many.
+    /// Forgets segments that duplicate ACKs were counted for, up to a number of them; returns how many.
     pub fn forget_duplicates(&mut self, most: u32) -> u32 {
         let forgotten = most.min(self.sacked_count);
         self.sacked_count -= forgotten;
