@@ -187,7 +187,8 @@ def test_a_pacing_rate_is_kept() -> None:
             self.cwnd_bytes = 100 * setup.mss_bytes
             self.pacing_rate_bps = 2e6
 
-    goodput_mbps = run(registered(Paced), overrides={"link.0.loss": 0}).flows["goodput_mbps"][0]
+    after_start = {"link.0.loss": 0, "warmup": "0.5 s"}
+    goodput_mbps = run(registered(Paced), overrides=after_start).flows["goodput_mbps"][0]
     assert goodput_mbps == pytest.approx(2, rel=0.02)
 
 

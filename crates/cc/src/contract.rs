@@ -97,7 +97,7 @@ pub struct Control {
     pub cwnd: u64,
     /// Pacing rate; `None` leaves sending to the ACK clock (or to the profile's own pacing).
     pub pacing_rate: Option<Rate>,
-    /// How much may leave at once when paced, in bytes.
+    /// How much leaves at once when paced, in bytes, if the host has segmentation offload.
     pub send_quantum: u64,
     /// The window that sibling subflows see, in bytes.
     pub shown_window: u64,
@@ -173,6 +173,8 @@ pub struct Facts {
     pub phase: Phase,
     /// What held the last send back.
     pub limited_by: SendLimit,
+    /// When pacing lets the next segment go; a time in the past: at once.
+    pub next_departure: Time,
     /// Whether the window was the limit at any time of the last round (RFC 7661: else it must not grow).
     pub window_limited: bool,
 }

@@ -1,9 +1,10 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
 use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
+use crate::processing::Processing;
 use crate::route::Routes;
 use crate::spec::FlowKind;
-use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions};
+use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions, TimestampClock};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,8 +37,8 @@ impl Answer {
 pub struct Shared {
     /// Options of its endpoints; equal ones are shared, which keeps them in the cache.
     pub options: Arc<TcpOptions>,
-    /// Bound of its sender's processing delay.
-    pub processing: Span,
+    /// Bounds of its sender's processing delay.
+    pub processing: Processing,
 }
 
 /// Which subflow of which connection a flow is.
@@ -127,11 +128,13 @@ impl Flow {
             None => Supply::Own(Stream::new(options.mss, bytes)),
             Some(_) => Supply::Lent(None),
         };
-        let mut sender = Sender::new(options.clone(), build, supply, random("cc"));
+        let clock = TimestampClock::new(&options, &mut random("clock"));
+        let mut sender = Sender::new(options.clone(), build, supply, clock, random("cc"));
         sender.delay_decisions(kind.decision_delay);
         if place.is_some() {
             sender.become_subflow(kind.uncoupled);
         }
+        let paced = sender.control().pacing_rate.is_some();
         let ecn = match sender.ecn() {
             None => EcnField::NotEct,
             Some(Ecn::Ect1) => EcnField::Ect1,
@@ -155,7 +158,7 @@ impl Flow {
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
             sender_due: start.min(stop.unwrap_or(Time::NEVER)),
-            processing,
+            processing: if paced { processing.paced } else { processing.ack_clocked },
             completed: None,
             started: start,
             header: options.header as u32,

@@ -13,6 +13,7 @@ pub mod measures;
 pub mod mptcp;
 pub mod outcome;
 pub mod packet;
+mod processing;
 pub mod queue;
 mod record;
 pub mod route;

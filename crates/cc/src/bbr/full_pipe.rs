@@ -19,6 +19,12 @@ pub struct FullPipe {
 impl FullPipe {
     /// Takes the bandwidth at the start of a round; one that the application limited says nothing.
     pub fn round(&mut self, rate: Rate, app_limited: bool) {
+        self.sample(rate, app_limited, true);
+    }
+
+    /// Takes the rate of any ACK: growth counts at once, its absence once a round (google/bbr v3
+    /// `bbr_check_full_bw_reached`).
+    pub fn sample(&mut self, rate: Rate, app_limited: bool, starts_round: bool) {
         if self.reached || app_limited {
             return;
         }
@@ -26,7 +32,7 @@ impl FullPipe {
             (self.rate, self.flat_rounds) = (rate, 0);
             return;
         }
-        self.flat_rounds += 1;
+        self.flat_rounds += u32::from(starts_round);
         self.reached = self.flat_rounds >= FLAT_ROUNDS;
     }
 
@@ -64,6 +70,23 @@ mod tests {
         assert!(!after(&[10, 20, 40, 41, 42, 50, 51, 52]));
         // Growth below a quarter adds up against the last level that counted.
         assert!(!after(&[40, 45, 50, 55, 60]));
+    }
+
+    /// Growth in the middle of a round starts the count again, and only rounds count.
+    #[test]
+    fn any_ack_may_show_growth() {
+        let mut pipe = FullPipe::default();
+        let mut ack = |mbit, starts_round| {
+            pipe.sample(Rate::from_mbit(mbit), false, starts_round);
+            pipe.reached
+        };
+        assert!(
+            ![(40, true), (41, true), (42, true), (50, false), (51, true), (51, true)]
+                .map(|(mbit, starts)| ack(mbit, starts))
+                .contains(&true)
+        );
+        assert!((0..9).all(|_| !ack(51, false)));
+        assert!(ack(51, true));
     }
 
     #[test]

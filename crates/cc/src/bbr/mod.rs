@@ -1,8 +1,9 @@
 //! Parts that the BBR versions share. Each version stands in its own file in [`crate::algo`]; here is only what all of
 //! them mean in the same way: packet-timed rounds, the test for a full pipe, windowed maxima, data acknowledged beyond
-//! the model, and pacing.
+//! the model, flights in whole segments, and pacing.
 
 pub mod aggregation;
+pub mod flight;
 pub mod full_pipe;
 pub mod pacing;
 pub mod refresh;

@@ -27,11 +27,6 @@ impl<T: Copy + PartialOrd + Default> WindowedMax<T> {
         self.advance(position);
     }
 
-    /// Makes the window this long from the next value on.
-    pub fn set_length(&mut self, length: u64) {
-        self.length = length;
-    }
-
     /// Forgets what has left the window.
     pub fn advance(&mut self, position: u64) {
         while self.candidates.front().is_some_and(|(at, _)| at + self.length <= position) {

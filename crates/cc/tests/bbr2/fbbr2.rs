@@ -109,15 +109,16 @@ fn silence_may_reset_the_reference() {
     }
 }
 
-/// 0.85 of the bound, or all of it.
+/// 38 of 256 of the bound are left free, in whole packets; or none.
 #[test]
 fn headroom_may_be_dropped() {
-    for (follows, share) in [("no", 0.85), ("drop-headroom", 1.0)] {
+    for (follows, free) in [("no", 38.0 / 256.0), ("drop-headroom", 0.0)] {
         let mut pipe = beside_a_queue(&[("cwnd_follows", Value::Word(follows))], 40);
         pipe.run_until(Mode::Up);
         pipe.lose_of(3, 110);
         pipe.run_until(Mode::Cruise);
         assert_eq!(pipe.probe("detected"), 1.0);
-        assert_near(pipe.cwnd(), share * pipe.probe("inflight_hi_bytes") / 1e3, 0.01);
+        let bound = pipe.probe("inflight_hi_bytes") / 1e3;
+        assert_near(pipe.cwnd(), bound - (free * bound).floor(), 0.01);
     }
 }

@@ -26,9 +26,9 @@ fn losses_outside_a_probe_cut_to_seven_tenths_but_not_below_what_arrives() {
     assert!(pipe.probe("bw_lo_mbps").is_nan() && pipe.probe("inflight_lo_bytes").is_nan());
 }
 
-/// A flight of 40 packets of a probe, one lost: 1 of 40 is more than 2 %. The threshold is crossed within the lost packet
-/// at 39 + 0.02 x 39 / 0.98 = 39.79; 0.7 of the BDP is more, so that is inflight_hi.
-/// At 200 in flight the fifth is too much: with four lost before it, 199 + 0 are what the path carries.
+/// A flight of 40 packets of a probe, one lost: 1 of 40 is more than 5 of 256. The threshold is crossed within the lost
+/// packet; 0.7 of the BDP is more, so that is inflight_hi. At 250 in flight the fifth is too much, as 4.9 are allowed: with
+/// four lost before it and a budget of five, one more, so 250 are what the path carries.
 #[test]
 fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     let lost_of = |in_flight: u64, packets: u64| {
@@ -40,15 +40,29 @@ fn the_inflight_at_which_a_probe_lost_too_much_becomes_the_bound() {
     let bound = |pipe: &Pipe| pipe.probe("inflight_hi_bytes") / 1e3;
     // The target in UP holds two segments more.
     assert_near(bound(&lost_of(40, 1)), 0.7 * (BDP + 2.0), 1.5);
-    assert!(bound(&lost_of(200, 4)).is_nan(), "4 of 200 are 2 %, not more");
-    let pipe = lost_of(200, 5);
-    assert_near(bound(&pipe), 199.0, 0.001);
+    assert!(bound(&lost_of(250, 4)).is_nan(), "4 of 250 are allowed");
+    let pipe = lost_of(250, 5);
+    assert_near(bound(&pipe), 250.0, 0.001);
     assert_eq!(pipe.mode(), Mode::Down, "the probe is over");
-    // Cruising leaves 0.15 of it free.
+    // Cruising leaves 38 of 256 of it free, in whole packets: 16 of 110.
     let mut pipe = lost_of(110, 3);
-    assert_near(bound(&pipe), 109.0 + (0.02 * 109.0 - 2.0) / 0.98, 0.001);
+    assert_near(bound(&pipe), 110.0, 0.001);
     pipe.run_until(Mode::Cruise);
-    assert_near(pipe.cwnd(), 0.85 * bound(&pipe), 0.01);
+    assert_near(pipe.cwnd(), 94.0, 0.001);
+}
+
+/// The kernel counts packets: a bound that is a fraction of one would be reached by no flight of the next probe.
+#[test]
+fn bounds_are_whole_packets() {
+    for in_flight in 100..130 {
+        let mut pipe = bbr2();
+        pipe.run_until(Mode::Up);
+        pipe.lose_of(3, in_flight);
+        let bound = pipe.probe("inflight_hi_bytes") / 1e3;
+        assert_near(bound, bound.round(), 1e-9);
+        pipe.run_until(Mode::Cruise);
+        assert_near(pipe.cwnd(), pipe.cwnd().round(), 1e-9);
+    }
 }
 
 /// A sample of a probe judges it too: 6 lost of the 100 and more that were in flight.

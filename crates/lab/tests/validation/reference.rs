@@ -41,6 +41,11 @@ pub fn linux() -> Vec<Row> {
     rows(include_str!("../reference/linux.csv"))
 }
 
+/// Runs of Linux 6.12 and 6.1 with BBR versions 1 to 3: one row a flow.
+pub fn kernel_bbr() -> Vec<Row> {
+    rows(include_str!("../reference/bbr.csv"))
+}
+
 /// Neighbouring rows with the same key.
 pub fn grouped<T, K: PartialEq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();

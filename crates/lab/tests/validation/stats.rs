@@ -32,8 +32,11 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// Half the width of the 95 % interval of the mean (Student's t).
 pub fn t95_half_width(values: &[f64]) -> f64 {
-    /// Two-sided 95 % quantiles for 1 to 11 degrees of freedom.
-    const T: [f64; 11] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201];
+    /// Two-sided 95 % quantiles for 1 to 19 degrees of freedom.
+    const T: [f64; 19] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093,
+    ];
     let n = values.len() as f64;
     let centre = mean(values);
     let variance = values.iter().map(|v| (v - centre) * (v - centre)).sum::<f64>() / (n - 1.0);

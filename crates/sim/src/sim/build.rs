@@ -5,6 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Flow, Own, Shared, SubflowPlace};
 use crate::mptcp::Connection;
+use crate::processing::Processing;
 use crate::route::Routes;
 use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
 use crate::tap::{FlowEvent, State, Tap};
@@ -116,7 +117,10 @@ impl Maker<'_> {
     /// What flows of this kind get for one of their paths.
     fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
         let routes = self.topology.routes(kind, path, self.spec);
-        let processing = self.spec.send_jitter.unwrap_or_else(|| packet_time(&kind.tcp, path, self.spec));
+        let processing = match self.spec.send_jitter {
+            Some(most) => Processing::of(most),
+            None => Processing::against_phase_effects(packet_time(&kind.tcp, path, self.spec)),
+        };
         let known = self.options.iter().find(|options| ***options == kind.tcp);
         let options = known.cloned().unwrap_or_else(|| {
             let options = Arc::new(kind.tcp.clone());

@@ -14,5 +14,6 @@ pub mod supply;
 pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
 pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
+pub use rtt::TimestampClock;
 pub use sender::{Counters, Outgoing, Sender};
 pub use supply::{Stream, Supply};

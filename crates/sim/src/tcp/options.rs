@@ -88,12 +88,14 @@ cwndlab_cc::parameters! {
             "undo a spurious reduction, detected by timestamps or DSACK", "RFC 3522, RFC 3708";
         pacing: bool = false, "pacing", Allowed::Flag, "",
             "spread a window over the round trip: 2 windows per round trip in slow start, 1.2 after", "Linux with sch_fq; off without";
+        segmentation_offload: bool = false, "segmentation_offload", Allowed::Flag, "",
+            "a paced sender hands over its send quantum at once, back to back; off: each segment leaves at its own time", "Linux TSO and GSO, which `ethtool -K DEVICE tso off gso off` turns off";
         ecn: bool = false, "ecn", Allowed::Flag, "",
             "send ECN-capable data and reduce once per round trip when marks are echoed", "RFC 3168";
         window_validation: bool = true, "window_validation", Allowed::Flag, "",
             "no growth of a window that was not used; restart after idle", "RFC 7661, RFC 2861";
-        clock: Span = Span::ZERO, "clock", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
-            "granularity of RTT samples, with a different phase for each connection; 0 s is exact", "exact; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
+        clock: Span = Span::from_micros(1), "clock", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
+            "granularity of RTT samples, from 1 ms on with a different phase for each connection; 0 s is exact", "Linux tcp_stamp_us_delta: 1 us; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
         clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
             "value of a sample of zero ticks of a coarse clock", "Linux, ns-3: 1 us; Linux 2.2: a tick";
     }
@@ -157,10 +159,11 @@ pub const PROFILES: &[Profile] = &[
         source: "Linux 6.18 net/ipv4 with its default sysctls and without sch_fq; the RFCs named at each option",
         departures: &[
             "windows, pipe and limits count whole segments: a short last segment counts as a full one",
-            "each segment is a packet of its own: segmentation offload (TSO, GSO, GRO) is not modelled",
+            "each segment is a packet of its own, and receivers do not merge segments (GRO); segmentation_offload = true lets \
+             paced senders send a quantum back to back",
             "the receive buffer has no limit unless one is set, and there is no send buffer: as if tcp_rmem and \
              tcp_wmem were large",
-            "clocks are exact, where the kernel's timers go by jiffies and its RTTs by microseconds",
+            "timers are exact, where the kernel's go by jiffies; RTT samples are whole microseconds, as in the kernel",
             "spurious timeouts are detected by timestamps and DSACK; F-RTO (RFC 5682) is not modelled as such",
             "the handshake is simulated, the end of a connection is not",
         ],
@@ -175,8 +178,8 @@ pub const PROFILES: &[Profile] = &[
             "windows, pipe and limits count whole segments: a short last segment counts as a full one",
             "RTT samples are exact, where ns-3's timestamps have whole milliseconds (clock = \"1 ms\"); the dialect of \
              cubic cuts them",
-            "senders take up to one packet time for an ACK (send_jitter), against phase effects, where ns-3's take \
-             none",
+            "senders take up to one packet time for an ACK, paced ones up to 10 us (send_jitter), against phase effects, \
+             where ns-3's take none",
             "segments have 1448 bytes, where ns-3's default is 536, which programs change",
             "a lost SYN is sent again after 1 s, where ns-3 waits 3 s (ConnTimeout)",
             "the receive buffer has no limit unless one is set, where ns-3's has 128 kB",
@@ -197,6 +200,7 @@ pub const PROFILES: &[Profile] = &[
             ("tail_loss_probe", Setting::Flag(false)),
             ("undo", Setting::Flag(false)),
             ("window_validation", Setting::Flag(false)),
+            ("clock", Setting::Span(Span::ZERO)),
         ],
         dialects: &[
             ("cubic", "form", Setting::Word("ns3")),

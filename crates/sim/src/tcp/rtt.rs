@@ -6,6 +6,9 @@ use cwndlab_cc::{Rng, Rtt, Span, Time};
 /// RFC 6298 rule (5.7): the timeout with which data begin after a lost SYN.
 const FALLBACK: Span = Span::from_secs(3);
 
+/// From this tick on a clock has a phase.
+const COARSE: Span = Span::from_millis(1);
+
 /// Before the first sample: RFC 6298 rule (2.1).
 #[must_use]
 pub fn unmeasured(options: &TcpOptions) -> Rtt {
@@ -24,11 +27,12 @@ pub struct TimestampClock {
 }
 
 impl TimestampClock {
-    /// The clock of one connection: nothing ties the ticks of its host to the start of the run.
+    /// The clock of one connection: nothing ties the ticks of its host to the start of the run. Ticks as fine as
+    /// microseconds have no phase, which would be all that two seeds of a run without chance differ in.
     #[must_use]
     pub fn new(options: &TcpOptions, rng: &mut Rng) -> Self {
         let tick = options.clock;
-        let phase = if tick == Span::ZERO { Span::ZERO } else { Span(rng.below(tick.0)) };
+        let phase = if tick < COARSE { Span::ZERO } else { Span(rng.below(tick.0)) };
         Self { tick, phase, least: options.clock_least }
     }
 

@@ -7,7 +7,7 @@ use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Phase, Registry, Rng, Span, Time};
 use cwndlab_sim::packet::{AckHeader, Block, SACK_BLOCKS};
 use cwndlab_sim::tap::{NoTap, Turn};
-use cwndlab_sim::tcp::{Outgoing, Profile, Sender, Stream, Supply, TcpOptions};
+use cwndlab_sim::tcp::{Outgoing, Profile, Sender, Stream, Supply, TcpOptions, TimestampClock};
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -102,6 +102,7 @@ impl Opening {
             Arc::new(self.options.clone()),
             |setup| (self.build)(setup, &[]),
             Supply::Own(Stream::new(self.options.mss, self.bytes)),
+            TimestampClock::new(&self.options, &mut Rng::named(1, "script clock")),
             Rng::named(1, "script"),
         )
     }

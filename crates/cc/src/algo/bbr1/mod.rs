@@ -12,7 +12,7 @@ mod window;
 pub use params::Bbr1Params;
 
 use crate::algorithm::{Algorithm, Declaration};
-use crate::bbr::{Aggregation, FullPipe, RoundCounter, WindowedMax, pacing};
+use crate::bbr::{Aggregation, FullPipe, RoundCounter, WindowedMax, flight, pacing};
 use crate::contract::{
     Ack, CongestionControl, Context, Control, Decision, Event, Facts, Lost, Needs, RateSample, SendLimit,
     Setup,
@@ -26,8 +26,8 @@ use policer::{Policer, Signs, Totals};
 use std::sync::Arc;
 use window::{LEAST_SEGMENTS, Window};
 
-/// Rounds over which the largest excess of acknowledged data counts: twice `bbr_extra_acked_win_rtts`.
-const EXTRA_ACKED_ROUNDS: u64 = 10;
+/// The largest excess of acknowledged data counts for so many rounds to twice as many (`bbr_extra_acked_win_rtts`).
+const EXTRA_ACKED_ROUNDS: u64 = 5;
 
 /// What the flow is about (`bbr_mode`; the numbers are the probe's).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Bbr1 {
             rounds: RoundCounter::default(),
             // Linux's filter drops what is older than its length, so that one round more is in it.
             bandwidth: WindowedMax::new(params.bandwidth_rounds + 1),
-            aggregation: Aggregation::new(EXTRA_ACKED_ROUNDS),
+            aggregation: Aggregation::default(),
             full_pipe: FullPipe::default(),
             policer: Policer::default(),
             totals: Totals::default(),
@@ -142,8 +142,10 @@ impl Bbr1 {
             self.bandwidth.update(self.rounds.count, rate);
         }
         if ack.acked > 0 {
-            let rate = self.rate();
-            self.aggregation.update(cx.facts.now, ack.acked, rate, self.rounds.count, self.window.cwnd);
+            if self.rounds.started {
+                self.aggregation.start_round(EXTRA_ACKED_ROUNDS);
+            }
+            self.aggregation.update(cx.facts.now, ack.acked, self.rate(), self.window.cwnd);
         }
         if self.rounds.started {
             self.full_pipe.round(self.bandwidth.get(), app_limited);
@@ -162,19 +164,24 @@ impl Bbr1 {
         }
     }
 
+    /// `bbr_packets_in_net_at_edt`, in bytes.
+    fn in_network(&self, facts: &Facts, in_flight: u64) -> u64 {
+        let leaving = if self.pacing_gain() > 1.0 { self.quantum } else { 0 };
+        flight::at_next_departure(facts, in_flight, self.rate(), leaving)
+    }
+
     /// `bbr_update_cycle_phase`.
     fn advance_cycle(&mut self, cx: &Context, ack: &Ack) {
         if self.mode != Mode::ProbeBw {
             return;
         }
-        // What leaves next is on its way when Up counts.
-        let prior = ack.prior_in_flight;
+        let in_network = self.in_network(cx.facts, ack.prior_in_flight);
         let progress = Progress {
             now: cx.facts.now,
             min_rtt: self.min_rtt.get().unwrap_or_default(),
             lost: ack.lost > 0,
-            high: prior + self.quantum_segments() * self.setup.mss >= self.inflight(self.params.up_gain),
-            low: prior <= self.inflight(1.0),
+            high: in_network >= self.inflight(self.params.up_gain),
+            low: in_network <= self.inflight(1.0),
         };
         self.cycle.update(&progress);
     }
@@ -189,7 +196,7 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.enter(Mode::Drain);
         }
-        if self.mode == Mode::Drain && cx.facts.in_flight <= self.inflight(1.0) {
+        if self.mode == Mode::Drain && self.in_network(cx.facts, cx.facts.in_flight) <= self.inflight(1.0) {
             self.enter_probe_bw(cx);
         }
     }
@@ -260,6 +267,7 @@ impl Bbr1 {
     /// `bbr_undo_cwnd`.
     fn undo(&mut self) {
         self.window.end_repair();
+        self.window.restore();
         self.full_pipe.restart();
         self.policer.reset();
     }
@@ -339,11 +347,9 @@ pub fn algorithm() -> Algorithm {
              policers (policer_detection = false), none of which is in the paper of 2016",
             "unlike Linux: gains and rates are real numbers, where the kernel rounds to 256ths (Drain's gain is 0.347, \
              not 0.344)",
-            "unlike Linux: the filters of bandwidth and of bunched ACKs are exact maxima, where the kernel keeps three \
-             values, and two for 5 to 10 rounds",
+            "unlike Linux: the filter of the bandwidth is an exact maximum, where the kernel keeps three values",
             "unlike Linux: a timeout leaves a window of one segment (RFC 5681), where the kernel adds what is still in \
              flight, and an undo restores the window at once, where the kernel waits for the next ACK",
-            "unlike Linux: data held back by the pacing clock are not in flight here, so nothing is subtracted for them",
         ],
         params: Bbr1Params::specs().into(),
         declares: Bbr1::DECLARATION.into(),

@@ -10,8 +10,6 @@ pub(super) const LEAST_SEGMENTS: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     Nothing,
-    /// Fast recovery has begun, and no ACK has been taken since.
-    New,
     Recovery,
     Timeout,
 }
@@ -27,17 +25,21 @@ pub(super) struct Window {
     /// The last one that neither a repair nor ProbeRTT had cut.
     prior: u64,
     repair: Repair,
+    /// What was under repair at the last ACK (`prev_ca_state`). A recovery that begins with the ACK that ended another
+    /// one is the same to the window: packets are not conserved again.
+    last_repair: Repair,
     conserves: bool,
 }
 
 impl Window {
     pub fn new(initial: u64, mss: u64) -> Self {
-        Self { mss, initial, cwnd: initial, prior: 0, repair: Repair::Nothing, conserves: false }
+        let (repair, last_repair) = (Repair::Nothing, Repair::Nothing);
+        Self { mss, initial, cwnd: initial, prior: 0, repair, last_repair, conserves: false }
     }
 
     /// Notes the window before it is cut; `cut`: ProbeRTT has cut it already.
     pub fn save(&mut self, cut: bool) {
-        let good = self.repair == Repair::Nothing && !cut;
+        let good = self.last_repair == Repair::Nothing && !cut;
         self.prior = if good { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
@@ -48,21 +50,19 @@ impl Window {
 
     pub fn begin_recovery(&mut self, cut: bool) {
         self.save(cut);
-        self.repair = Repair::New;
+        self.repair = Repair::Recovery;
     }
 
     /// RFC 5681 section 3.1: one segment.
     pub fn time_out(&mut self, cut: bool) {
         self.save(cut);
-        self.repair = Repair::Timeout;
+        (self.repair, self.last_repair) = (Repair::Timeout, Repair::Timeout);
         self.cwnd = self.mss;
     }
 
+    /// All is repaired; the next ACK gives the window back.
     pub fn end_repair(&mut self) {
-        if self.repair != Repair::Nothing {
-            self.restore();
-            (self.repair, self.conserves) = (Repair::Nothing, false);
-        }
+        self.repair = Repair::Nothing;
     }
 
     /// Packets were conserved for a round.
@@ -75,12 +75,18 @@ impl Window {
         if ack.acked == 0 {
             return false;
         }
-        let begins = self.repair == Repair::New;
+        let begins = self.repair == Repair::Recovery && self.last_repair != Repair::Recovery;
+        let ends = self.repair == Repair::Nothing && self.last_repair != Repair::Nothing;
+        self.last_repair = self.repair;
         // An ACK for n packets lets out at most 2 n: what it reports lost is taken off first.
         self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
         if begins {
-            (self.repair, self.conserves) = (Repair::Recovery, true);
+            self.conserves = true;
             self.cwnd = in_flight + ack.acked;
+        }
+        if ends {
+            self.conserves = false;
+            self.restore();
         }
         if self.conserves {
             self.cwnd = self.cwnd.max(in_flight + ack.acked);

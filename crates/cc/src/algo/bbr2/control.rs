@@ -1,15 +1,20 @@
 //! What follows from the model: pacing rate and window (`bbr_set_pacing_rate`, `bbr_set_cwnd`,
 //! `bbr2_bound_cwnd_for_inflight_model`).
 
-use super::signals::share;
 use super::{Bbr2, Extension, LEAST_SEGMENTS, Mode, NO_LIMIT};
-use crate::bbr::pacing;
+use crate::bbr::{flight, pacing};
+use crate::contract::Facts;
 use crate::units::{Rate, Span};
 
 /// Most time for which extra_acked is allowed for (tcp_bbr2.c bbr_extra_acked_max_us).
 const MOST_AGGREGATION: Span = Span::from_millis(100);
 /// tcp_bbr2.c bbr_quantization_budget: so that UP goes above a BDP of few packets.
 const UP_SEGMENTS: u64 = 2;
+/// tcp_bbr2.c bbr_quantization_budget: one quantum in the host's queue, one in its offload engine, one at the receiver.
+const QUANTA_IN_HOSTS: u64 = 3;
+/// tcp_bbr2.c bbr_tso_rtt_shift: on a short path a quantum may have 64 KiB more, half of it for each 512 us of RTT.
+const SHORT_PATH_QUANTUM: u64 = 64 * 1024;
+const SHORT_PATH: Span = Span::from_micros(512);
 /// tcp_bbr2.c bbr_rate_bytes_per_sec: a byte a second.
 const LEAST_RATE: Rate = Rate(8);
 
@@ -47,19 +52,36 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
+    /// `bbr_tso_segs_goal`, in bytes.
+    pub(super) fn quantum(&self) -> u64 {
+        let halvings = (self.min_rtt.path.0 / SHORT_PATH.0).min(63);
+        let more = SHORT_PATH_QUANTUM >> halvings;
+        flight::whole((pacing::quantum(self.pacing_rate, self.mss) + more).min(SHORT_PATH_QUANTUM), self.mss)
+    }
+
+    /// `bbr_packets_in_net_at_edt`, in bytes.
+    pub(super) fn in_network(&self, facts: &Facts, in_flight: u64) -> u64 {
+        let leaving = if self.pacing_gain > 1.0 { self.quantum() } else { 0 };
+        flight::at_next_departure(facts, in_flight, self.bandwidth.estimate(), leaving)
+    }
+
     /// Rounded up to whole segments, else each rounding would lower the rate that it is measured from.
     fn bdp(&self, bandwidth: Rate, gain: f64) -> u64 {
         if self.min_rtt.path == Span::MAX {
             return self.initial_window;
         }
-        let bytes = share(bandwidth.bytes_in(self.min_rtt.path), gain);
-        bytes.div_ceil(self.mss).saturating_mul(self.mss)
+        flight::ceil((bandwidth.bytes_in(self.min_rtt.path) as f64 * gain) as u64, self.mss)
+    }
+
+    /// This share of a flight, in whole segments.
+    pub(super) fn share(&self, bytes: u64, of: f64) -> u64 {
+        flight::whole((bytes as f64 * of) as u64, self.mss)
     }
 
     /// `bbr_quantization_budget`.
     fn with_budget(&self, window: u64) -> u64 {
         let up = if self.mode == Mode::Up { UP_SEGMENTS * self.mss } else { 0 };
-        window.max(LEAST_SEGMENTS * self.mss) + up
+        window.max(QUANTA_IN_HOSTS * self.quantum()).max(LEAST_SEGMENTS * self.mss) + up
     }
 
     /// `bbr_inflight`.
@@ -82,7 +104,7 @@ impl<X: Extension> Bbr2<X> {
         if self.inflight_hi == NO_LIMIT {
             return NO_LIMIT;
         }
-        let headroom = share(self.inflight_hi, self.params.headroom).max(self.mss);
+        let headroom = self.share(self.inflight_hi, self.params.headroom).max(self.mss);
         self.inflight_hi.saturating_sub(headroom).max(LEAST_SEGMENTS * self.mss)
     }
 

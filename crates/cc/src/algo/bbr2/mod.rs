@@ -39,8 +39,8 @@ const NO_LIMIT: u64 = u64::MAX;
 /// A window that delayed ACKs do not stall (tcp_bbr2.c bbr_cwnd_min_target).
 const LEAST_SEGMENTS: u64 = 4;
 /// tcp_bbr2.c bbr_extra_acked_win_rtts: a maximum of the last 5 to 10 rounds; of 1 to 2 in Startup.
-const AGGREGATION_ROUNDS: u64 = 10;
-const AGGREGATION_ROUNDS_IN_STARTUP: u64 = 2;
+const AGGREGATION_ROUNDS: u64 = 5;
+const AGGREGATION_ROUNDS_IN_STARTUP: u64 = 1;
 
 /// As a recorded value: not a number where it bounds nothing.
 fn mbps(rate: Rate) -> f64 {
@@ -177,7 +177,7 @@ impl<X: Extension> Bbr2<X> {
             mode: Mode::Startup,
             rounds: RoundCounter::default(),
             full_pipe: FullPipe::default(),
-            aggregation: Aggregation::new(AGGREGATION_ROUNDS_IN_STARTUP),
+            aggregation: Aggregation::default(),
             bandwidth: Bandwidth::default(),
             min_rtt: MinRtt::UNKNOWN,
             marked: MarkedShare::default(),
@@ -217,7 +217,6 @@ impl<X: Extension> Bbr2<X> {
 
     fn enter_drain(&mut self) {
         self.enter(Mode::Drain);
-        self.aggregation.set_rounds(AGGREGATION_ROUNDS);
         self.signals.reset();
     }
 
@@ -226,7 +225,9 @@ impl<X: Extension> Bbr2<X> {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.enter_drain();
         }
-        if self.mode == Mode::Drain && cx.facts.in_flight <= self.inflight(self.bandwidth.max(), 1.0) {
+        if self.mode == Mode::Drain
+            && self.in_network(cx.facts, cx.facts.in_flight) <= self.inflight(self.bandwidth.max(), 1.0)
+        {
             self.start_down(cx);
         }
     }
@@ -296,17 +297,24 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
+    /// `bbr_update_ack_aggregation`.
+    fn update_aggregation(&mut self, cx: &Context, ack: &Ack) {
+        if self.rounds.started {
+            let full = self.full_pipe.reached;
+            self.aggregation.start_round(if full {
+                AGGREGATION_ROUNDS
+            } else {
+                AGGREGATION_ROUNDS_IN_STARTUP
+            });
+        }
+        self.aggregation.update(cx.facts.now, ack.acked, self.bandwidth.estimate(), self.cwnd);
+    }
+
     /// `bbr2_update_model`, in its order.
     fn update_model(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
         if ack.sample.is_some() && ack.acked > 0 {
             self.update_signals(ack, sample);
-            self.aggregation.update(
-                cx.facts.now,
-                ack.acked,
-                self.bandwidth.estimate(),
-                self.rounds.count,
-                self.cwnd,
-            );
+            self.update_aggregation(cx, ack);
         }
         self.check_startup_losses(cx, ack, sample);
         if self.rounds.started {
@@ -324,7 +332,11 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
     }
 
     fn control(&self) -> Control {
-        Control { pacing_rate: Some(self.pacing_rate), send_quantum: self.mss, ..Control::window(self.cwnd) }
+        Control {
+            pacing_rate: Some(self.pacing_rate),
+            send_quantum: self.quantum(),
+            ..Control::window(self.cwnd)
+        }
     }
 
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
@@ -376,11 +388,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
 
 /// What the code of the alpha has and this has not, or differently; F-BBRv2 shares it.
 pub const DEPARTURES: &[&str] = &[
-    "packets leave one by one: the terms for TSO bursts are zero, and a window is at least 4 segments",
-    "fractions are exact and inflight is counted in bytes, where the kernel has 256ths and whole packets (its loss \
-     threshold is 5/256 and cut to whole packets, its beta 76/256, its headroom 38/256)",
-    "data in flight are counted directly; the kernel subtracts data that wait in its pacing layer",
-    "the memory of extra_acked is 10 rounds, and 2 in Startup, where the kernel's is 5 to 10, and 1 to 2",
+    "gains, rates and ECN's fractions are exact, where the kernel has 256ths",
     "no fast path: the kernel leaves out updates while the application limits the flow, to save time",
     "when a loss ends a probe, the next round counts from the ACK before it, by which less was delivered",
     "fast ACKs, and the experiments that the source switches off (ecn_reprobe_gain, refill_add_inc, \

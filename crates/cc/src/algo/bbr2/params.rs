@@ -16,15 +16,15 @@ crate::parameters! {
             "pacing gain of ProbeBW:DOWN", "tcp_bbr2.c bbr_pacing_gain";
         cwnd_gain: f64 = 2.0, "cwnd_gain", Allowed::Number(1.0, 10.0), "BDP",
             "window in ProbeBW", "tcp_bbr2.c bbr_cwnd_gain";
-        loss_threshold: f64 = 0.02, "loss_threshold", Allowed::Number(0.0, 0.5), "",
-            "a probe went too high if more than this share of the data in flight is lost", "tcp_bbr2.c bbr_loss_thresh";
+        loss_threshold: f64 = 0.019_531_25, "loss_threshold", Allowed::Number(0.0, 0.5), "",
+            "a probe went too high if more than this share of the data in flight is lost", "tcp_bbr2.c bbr_loss_thresh: 5/256";
         startup_losses: u64 = 8, "startup_losses", Allowed::Count(1, 15), "ACKs",
             "number of ACKs with losses in a round of recovery that can end Startup",
             "tcp_bbr2.c bbr_full_loss_cnt";
-        beta: f64 = 0.3, "beta", Allowed::Number(0.0, 0.9), "",
-            "the share by which losses cut the bounds", "tcp_bbr2.c bbr_beta";
-        headroom: f64 = 0.15, "headroom", Allowed::Number(0.0, 0.9), "",
-            "the share of inflight_hi that is left free for others", "tcp_bbr2.c bbr_inflight_headroom";
+        beta: f64 = 0.296_875, "beta", Allowed::Number(0.0, 0.9), "",
+            "the share by which losses cut the bounds", "tcp_bbr2.c bbr_beta: 76/256";
+        headroom: f64 = 0.148_437_5, "headroom", Allowed::Number(0.0, 0.9), "",
+            "the share of inflight_hi that is left free for others", "tcp_bbr2.c bbr_inflight_headroom: 38/256";
         probe_wait: Span = Span::from_secs(2), "probe_wait", Allowed::Span(Span::ZERO, Span::from_secs(67)), "s",
             "shortest time from one probe for bandwidth to the next", "tcp_bbr2.c bbr_bw_probe_base_us";
         probe_wait_random: Span = Span::from_secs(1), "probe_wait_random",

@@ -76,12 +76,13 @@ impl<X: Extension> Bbr2<X> {
         if !self.full_pipe.reached || self.adapt_upper_bounds(cx, ack, sample) {
             return;
         }
+        let in_network = self.in_network(cx.facts, ack.prior_in_flight);
         match self.mode {
             Mode::Cruise if self.is_time_to_probe(cx.facts.now) => self.start_refill(ack.delivered),
             Mode::Down if self.is_time_to_probe(cx.facts.now) => self.start_refill(ack.delivered),
-            Mode::Down if self.is_time_to_cruise(ack.prior_in_flight) => self.start_cruise(),
+            Mode::Down if self.is_time_to_cruise(in_network) => self.start_cruise(),
             Mode::Refill if self.rounds.started => self.start_up(cx.facts.now, ack.delivered),
-            Mode::Up => self.end_up_if_done(cx, ack),
+            Mode::Up => self.end_up_if_done(cx, in_network),
             _ => {}
         }
     }
@@ -153,10 +154,10 @@ impl<X: Extension> Bbr2<X> {
 
     /// UP ends at a bound that was too high the last time, or when it has built a queue; when too much is lost
     /// [`step_back`](Self::step_back) ends it.
-    fn end_up_if_done(&mut self, cx: &mut Context, ack: &Ack) {
-        let risky = self.cycle.previous_too_high && ack.prior_in_flight >= self.inflight_hi;
+    fn end_up_if_done(&mut self, cx: &mut Context, in_network: u64) {
+        let risky = self.cycle.previous_too_high && in_network >= self.inflight_hi;
         let queuing = self.cycle.has_lasted(cx.facts.now, self.min_rtt.path)
-            && ack.prior_in_flight >= self.inflight(self.bandwidth.max(), self.params.up_gain);
+            && in_network >= self.inflight(self.bandwidth.max(), self.params.up_gain);
         if risky || queuing {
             self.cycle.stopped_risky |= risky;
             self.cycle.previous_too_high = false;

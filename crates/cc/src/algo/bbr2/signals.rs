@@ -2,6 +2,7 @@
 
 use super::bandwidth::NO_BOUND;
 use super::{Bbr2, Extension, Mode, NO_LIMIT};
+use crate::bbr::flight;
 use crate::contract::{Ack, Context, Lost, Phase, RateSample};
 use crate::units::Rate;
 
@@ -110,11 +111,11 @@ impl<X: Extension> Bbr2<X> {
         if self.signals.lossy {
             let kept = 1.0 - self.params.beta;
             self.bandwidth.lo = bw.scaled(kept).max(self.signals.rate);
-            self.inflight_lo = share(inflight, kept).max(self.signals.inflight);
+            self.inflight_lo = self.share(inflight, kept).max(self.signals.inflight);
         }
         if marked {
             self.bandwidth.lo = self.bandwidth.lo.min(bw.scaled(self.marked.cut()));
-            self.inflight_lo = self.inflight_lo.min(share(inflight, self.marked.cut()));
+            self.inflight_lo = self.inflight_lo.min(self.share(inflight, self.marked.cut()));
         }
     }
 
@@ -156,11 +157,10 @@ impl<X: Extension> Bbr2<X> {
     pub(super) fn judge_loss(&mut self, cx: &mut Context, lost: &Lost) {
         let lost_of_flight = lost.lost_total - lost.prior_lost;
         if self.cycle.samples && self.loss_too_high(lost_of_flight, lost.in_flight_at_send) {
-            let inflight = crossing(
-                lost.in_flight_at_send.saturating_sub(lost.bytes),
-                lost_of_flight - lost.bytes,
-                self.params.loss_threshold,
-            );
+            let before = lost.in_flight_at_send.saturating_sub(lost.bytes);
+            let lost_before = lost_of_flight - lost.bytes;
+            let inflight =
+                flight::at_loss_threshold(before, lost_before, self.params.loss_threshold, self.mss);
             let app_limited = lost.app_limited || self.probe_rtt.held_down(lost.prior_delivered);
             self.step_back(cx, inflight, app_limited);
         }
@@ -171,7 +171,7 @@ impl<X: Extension> Bbr2<X> {
         self.cycle.previous_too_high = true;
         self.cycle.samples = false;
         if !app_limited {
-            self.inflight_hi = inflight.max(share(self.target_inflight(), 1.0 - self.params.beta));
+            self.inflight_hi = inflight.max(self.share(self.target_inflight(), 1.0 - self.params.beta));
             if self.marked.eligible && !self.cycle.fair_sample {
                 let bw = if self.bandwidth.hi == NO_BOUND { self.bandwidth.max() } else { self.bandwidth.hi };
                 self.bandwidth.hi = bw.scaled(self.marked.cut());
@@ -183,30 +183,9 @@ impl<X: Extension> Bbr2<X> {
     }
 }
 
-/// Where within a lost packet the losses crossed the threshold: x with
-/// (lost_before + x) / (in_flight_before + x) = threshold (`bbr2_inflight_hi_from_lost_skb`).
-fn crossing(in_flight_before: u64, lost_before: u64, threshold: f64) -> u64 {
-    let budget = threshold * in_flight_before as f64 - lost_before as f64;
-    in_flight_before + (budget.max(0.0) / (1.0 - threshold)) as u64
-}
-
-/// This share of a number of bytes.
-pub(super) fn share(bytes: u64, factor: f64) -> u64 {
-    (bytes as f64 * factor) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// 100 packets of 1000 bytes before it: 2 of them may be lost. With 1 lost, 1000 bytes and 2 % of x more may be.
-    #[test]
-    fn the_crossing_of_the_threshold_is_interpolated() {
-        assert_eq!(crossing(100_000, 1000, 0.02), 101_020);
-        assert_eq!(crossing(100_000, 1500, 0.02), 100_510);
-        assert_eq!(crossing(100_000, 2000, 0.02), 100_000);
-        assert_eq!(crossing(100_000, 9000, 0.02), 100_000);
-    }
 
     /// A loss that an ACK revealed is reported before the ACK; one that a timer found stands alone.
     #[test]

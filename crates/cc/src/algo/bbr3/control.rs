@@ -1,7 +1,8 @@
 //! Pacing rate, quantum and window (draft-ietf-ccwg-bbr section 5.6).
 
 use super::{Bbr3, LEAST_SEGMENTS, State, UNBOUNDED};
-use crate::bbr::pacing;
+use crate::bbr::{flight, pacing};
+use crate::contract::Facts;
 use crate::units::{Rate, Span};
 
 /// BBR.offload_budget: a quantum waits at the sender, one is being cut, one is not yet acknowledged (section 5.5.8.1).
@@ -53,6 +54,12 @@ impl Bbr3 {
     /// Inflight (section 5.6.4.2): what this gain needs on the path and in the hosts.
     pub(super) fn inflight(&self, bandwidth: Rate, gain: f64) -> u64 {
         self.with_quanta(self.bdp(bandwidth, gain))
+    }
+
+    /// What of this flight will be in the network at the next departure (google/bbr v3 `bbr_packets_in_net_at_edt`).
+    pub(super) fn in_network(&self, facts: &Facts, in_flight: u64) -> u64 {
+        let leaving = if self.pacing_gain() > 1.0 { self.send_quantum } else { 0 };
+        flight::at_next_departure(facts, in_flight, self.bw(), leaving)
     }
 
     /// QuantizationBudget.

@@ -1,7 +1,8 @@
 //! Losses and what takes them back (draft-ietf-ccwg-bbr sections 5.5.10, 5.5.11 and 5.6.4.4).
 
-use super::model::{Bounds, share};
+use super::model::Bounds;
 use super::{Bbr3, State};
+use crate::bbr::flight;
 use crate::contract::{Context, Lost, Phase};
 use crate::units::Rate;
 
@@ -52,11 +53,9 @@ impl Bbr3 {
 
     /// InflightAtLoss: where in this packet the losses crossed the threshold.
     fn inflight_at_loss(&self, lost: &Lost, lost_of_flight: u64) -> u64 {
-        let threshold = self.params.loss_threshold;
         let before = lost.in_flight_at_send.saturating_sub(lost.bytes);
         let lost_before = lost_of_flight.saturating_sub(lost.bytes);
-        let allowed = (threshold * before as f64 - lost_before as f64) / (1.0 - threshold);
-        before + allowed.max(0.0) as u64
+        flight::at_loss_threshold(before, lost_before, self.params.loss_threshold, self.setup.mss)
     }
 
     /// Once a probe: its flight was too much (HandleInflightTooHigh).
@@ -64,7 +63,8 @@ impl Bbr3 {
         self.cycle.prev_too_high = true;
         self.cycle.samples_probe = false;
         if !app_limited {
-            self.bounds.inflight_longterm = in_flight.max(share(self.target_inflight(), self.params.beta));
+            self.bounds.inflight_longterm =
+                in_flight.max(self.share(self.target_inflight(), self.params.beta));
         }
         if self.state == State::ProbeUp {
             self.undo.state = Some(State::ProbeUp);

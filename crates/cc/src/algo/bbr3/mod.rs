@@ -144,7 +144,7 @@ impl Bbr3 {
             bounds: Bounds::NONE,
             signals: RoundSignals::default(),
             min_rtt: MinRtt::default(),
-            aggregation: Aggregation::new(model::EXTRA_ACKED_STARTUP_ROUNDS),
+            aggregation: Aggregation::default(),
             full_pipe: FullPipe::default(),
             full_bw_reached: false,
             drain_start_round: 0,
@@ -276,6 +276,15 @@ pub fn algorithm() -> Algorithm {
             "a timeout leaves one segment, as the contract requires of all; the draft adds the data in flight",
             "as in google/bbr v3, restart from idle forgets what the last aggregation epoch had acknowledged, where the \
              draft keeps the count and would take all of it for aggregation",
+            "as in google/bbr v3, the BDP and the bounds on inflight are whole segments, the BDP rounded up and the others \
+             down (the threshold of losses up): a flight of whole segments never reaches a fraction of one. The draft \
+             counts bytes",
+            "as in google/bbr v3, a flight is compared as it will be at the next paced departure, with the quantum that \
+             leaves then where the pacing gain is above 1",
+            "as in google/bbr v3, growth of the delivery rate counts with any ACK, its absence once a round; the draft \
+             looks at both once a round",
+            "as in google/bbr v3, extra_acked is the largest of the last 5 to 10 rounds, or 1 to 2 in Startup; the draft \
+             has 10, and 1",
             "as in google/bbr v3, the part of a lost packet that fits below the loss threshold is not below zero",
             "what an undo restores is saved with the first loss of a recovery, as section 5.5.11.1 says in words: its \
              pseudo-code would save again each round, when the losses have changed it already",

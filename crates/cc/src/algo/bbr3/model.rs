@@ -2,16 +2,16 @@
 //! sections 5.5.1 to 5.5.9, and 5.5.10.3).
 
 use super::{Bbr3, UNBOUNDED};
-use crate::bbr::WindowedMax;
+use crate::bbr::{WindowedMax, flight};
 use crate::contract::{Ack, RateSample};
 use crate::units::{Rate, Span, Time};
 
 /// BBR.MaxBwFilterLen: this cycle of ProbeBW and the one before.
 const MAX_BW_CYCLES: u64 = 2;
-/// In Startup the window grows so fast that only the last round is informative.
-pub(super) const EXTRA_ACKED_STARTUP_ROUNDS: u64 = 1;
-/// BBR.ExtraAckedFilterLen.
-const EXTRA_ACKED_ROUNDS: u64 = 10;
+/// In Startup the window grows so fast that only the last one to two rounds are informative.
+const EXTRA_ACKED_STARTUP_ROUNDS: u64 = 1;
+/// Later the last five to ten are (google/bbr v3 `bbr_extra_acked_win_rtts`).
+const EXTRA_ACKED_ROUNDS: u64 = 5;
 
 /// BBR.max_bw and its filter (sections 5.5.3 to 5.5.6).
 #[derive(Clone, Debug)]
@@ -104,10 +104,15 @@ impl Bbr3 {
         self.max_bandwidth.rate.min(self.bounds.bw_shortterm)
     }
 
-    /// BDPMultiple (section 5.6.4.2).
+    /// BDPMultiple (section 5.6.4.2), in whole segments: rounded down, a small estimate would make itself smaller.
     pub(super) fn bdp(&self, bandwidth: Rate, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt.get() else { return self.setup.initial_window };
-        share(bandwidth.bytes_in(min_rtt), gain)
+        flight::ceil((bandwidth.bytes_in(min_rtt) as f64 * gain) as u64, self.setup.mss)
+    }
+
+    /// This share of a flight, in whole segments.
+    pub(super) fn share(&self, bytes: u64, of: f64) -> u64 {
+        flight::whole((bytes as f64 * of) as u64, self.setup.mss)
     }
 
     pub(super) fn update_latest_delivery_signals(&mut self, sample: &RateSample) {
@@ -147,21 +152,18 @@ impl Bbr3 {
             bounds.inflight_shortterm = self.cwnd;
         }
         bounds.bw_shortterm = self.signals.bw_latest.max(bounds.bw_shortterm.scaled(beta));
-        bounds.inflight_shortterm = self.signals.inflight_latest.max(share(bounds.inflight_shortterm, beta));
+        let least = self.share(self.bounds.inflight_shortterm, beta);
+        self.bounds.inflight_shortterm = self.signals.inflight_latest.max(least);
     }
 
     /// UpdateACKAggregation (section 5.5.9).
     pub(super) fn update_ack_aggregation(&mut self, now: Time, acked: u64) {
-        if self.full_bw_reached {
-            self.aggregation.set_rounds(EXTRA_ACKED_ROUNDS);
+        if self.rounds.started {
+            let half = if self.full_bw_reached { EXTRA_ACKED_ROUNDS } else { EXTRA_ACKED_STARTUP_ROUNDS };
+            self.aggregation.start_round(half);
         }
-        self.aggregation.update(now, acked, self.bw(), self.rounds.count, self.cwnd);
+        self.aggregation.update(now, acked, self.bw(), self.cwnd);
     }
-}
-
-/// This share of a number of bytes, rounded down.
-pub(super) fn share(bytes: u64, of: f64) -> u64 {
-    (bytes as f64 * of) as u64
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! ProbeBW (draft-ietf-ccwg-bbr section 5.3.3): below the bandwidth until there is room, at it until it is time to
 //! probe, a round to fill the pipe again, then above it until it stops growing or too much is lost.
 
-use super::model::share;
 use super::{Bbr3, LEAST_SEGMENTS, State, UNBOUNDED};
 use crate::contract::{Ack, Context, RateSample};
 use crate::units::{Span, Time};
@@ -87,12 +86,13 @@ impl Bbr3 {
         if !self.full_bw_reached || self.adapt_longterm_model(ack, sample) {
             return;
         }
+        let in_network = self.in_network(cx.facts, ack.prior_in_flight);
         match self.state {
             State::ProbeDown if self.is_time_to_probe(cx.facts.now) => self.start_probe_refill(),
-            State::ProbeDown if self.is_time_to_cruise(ack.prior_in_flight) => self.enter(State::ProbeCruise),
+            State::ProbeDown if self.is_time_to_cruise(in_network) => self.enter(State::ProbeCruise),
             State::ProbeCruise if self.is_time_to_probe(cx.facts.now) => self.start_probe_refill(),
             State::ProbeRefill if self.rounds.started => self.start_probe_up(sample),
-            State::ProbeUp => self.look_for_the_end(cx, ack, sample),
+            State::ProbeUp => self.look_for_the_end(cx, in_network, sample),
             _ => {}
         }
     }
@@ -122,13 +122,13 @@ impl Bbr3 {
         if longterm == UNBOUNDED {
             return UNBOUNDED;
         }
-        let headroom = share(longterm, self.params.headroom).max(self.setup.mss);
+        let headroom = self.share(longterm, self.params.headroom).max(self.setup.mss);
         longterm.saturating_sub(headroom).max(LEAST_SEGMENTS * self.setup.mss)
     }
 
     /// IsTimeToGoDown: where the last probe lost too much, or when the bandwidth has stopped growing.
-    fn look_for_the_end(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
-        let is_risky = self.cycle.prev_too_high && ack.prior_in_flight >= self.bounds.inflight_longterm;
+    fn look_for_the_end(&mut self, cx: &mut Context, in_network: u64, sample: &RateSample) {
+        let is_risky = self.cycle.prev_too_high && in_network >= self.bounds.inflight_longterm;
         self.cycle.prev_precautionary |= is_risky;
         if !is_risky && self.is_held_by_longterm() {
             // The bound, not the path, keeps the bandwidth from growing.

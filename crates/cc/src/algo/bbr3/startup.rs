@@ -3,6 +3,7 @@
 
 use super::{Bbr3, State};
 use crate::contract::{Ack, Context, Phase, RateSample};
+use crate::units::Span;
 
 /// Drain ends after this many rounds: the bandwidth may have been overestimated.
 const DRAIN_ROUNDS: u64 = 3;
@@ -10,8 +11,9 @@ const DRAIN_ROUNDS: u64 = 3;
 impl Bbr3 {
     /// CheckFullBWReached (section 5.3.1.2): in Startup, and again in each ProbeBW_UP.
     pub(super) fn check_full_bw_reached(&mut self, sample: &RateSample) {
-        if self.rounds.started {
-            self.full_pipe.round(sample.rate(), sample.app_limited);
+        // An ACK without a sample shows no rate.
+        if sample.interval > Span::ZERO {
+            self.full_pipe.sample(sample.rate(), sample.app_limited, self.rounds.started);
             self.full_bw_reached |= self.full_pipe.reached;
         }
     }
@@ -48,7 +50,7 @@ impl Bbr3 {
         if self.state != State::Drain {
             return;
         }
-        let drained = cx.facts.in_flight <= self.inflight(self.bw(), 1.0);
+        let drained = self.in_network(cx.facts, cx.facts.in_flight) <= self.inflight(self.bw(), 1.0);
         if drained || self.rounds.count > self.drain_start_round + DRAIN_ROUNDS {
             self.start_probe_down(cx);
         }

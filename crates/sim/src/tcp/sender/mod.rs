@@ -147,8 +147,6 @@ pub struct Sender {
     timers: Timers,
     counters: Counters,
     last_sent: Time,
-    /// What was sent is paid for, at the pacing rate, until then.
-    paced_until: Time,
     /// The next segment tells the receiver that the window was reduced (CWR).
     announce_reduction: bool,
     /// The last attempt to send ended because the host's queue was full.
@@ -170,7 +168,8 @@ impl Sender {
         options: Arc<TcpOptions>,
         build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>,
         supply: Supply,
-        mut rng: Rng,
+        clock: TimestampClock,
+        rng: Rng,
     ) -> Self {
         let mss = options.mss;
         let cc = build(&options.setup());
@@ -180,7 +179,7 @@ impl Sender {
             LossDetection::Rack | LossDetection::Sack => Detector::Count(DupThresh::default()),
         };
         Self {
-            clock: TimestampClock::new(&options, &mut rng),
+            clock,
             needs: cc.needs(),
             cc,
             rng,
@@ -203,7 +202,6 @@ impl Sender {
             timers: Timers::default(),
             counters: Counters::default(),
             last_sent: Time::ZERO,
-            paced_until: Time::ZERO,
             announce_reduction: false,
             held_by_host: false,
             window: 0,

@@ -3,7 +3,7 @@
 use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Tap, Turn};
-use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Time};
+use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Span, Time};
 
 impl Sender {
     /// Sends what window, pacing, receiver and host queue allow.
@@ -21,6 +21,7 @@ impl Sender {
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
+        let mut handed_over = 0;
         let limit = loop {
             if self.board.pipe() + held >= window && !at_once {
                 break SendLimit::Window;
@@ -29,14 +30,15 @@ impl Sender {
                 self.held_by_host = true;
                 break SendLimit::Window;
             }
-            if let Some(wait) = self.paced_out(now, &control) {
-                self.timers.pacing = wait;
+            if handed_over == 0 && self.is_paced_out(now, &control) {
+                self.timers.pacing = self.facts.next_departure;
                 break SendLimit::Window;
             }
             match self.next_segment() {
                 Ok(lost) => self.transmit(turn, lost, control.pacing_rate),
                 Err(limit) => break limit,
             }
+            handed_over = (handed_over + 1) % self.segments_at_once(&control);
             at_once = false;
         };
         self.note_usage(limit);
@@ -94,7 +96,7 @@ impl Sender {
         }
         self.last_sent = now;
         if let Some(rate) = pacing {
-            self.paced_until = self.paced_until.max(now) + rate.time_for(payload);
+            self.pace(now, rate.time_for(payload));
         }
         self.start_retransmit_timer(now);
         self.call(|cc, cx| cc.on_sent(cx, payload));
@@ -111,12 +113,26 @@ impl Sender {
         }
     }
 
-    /// When pacing lets the next packet go, if that is later than now. A quantum may be ahead of the rate.
-    fn paced_out(&self, now: Time, control: &Control) -> Option<Time> {
-        let rate = control.pacing_rate?;
-        let ahead = rate.time_for(control.send_quantum.saturating_sub(self.facts.mss));
-        let allowed = self.paced_until - ahead;
-        (allowed > now).then_some(allowed)
+    /// A segment leaves now, and the next one `gap` later. A segment that left after its time brings the next one forward,
+    /// but by no more than half of the gap (Linux `tcp_update_skb_after_send`).
+    #[inline]
+    fn pace(&mut self, now: Time, gap: Span) {
+        let late = now.since(self.facts.next_departure);
+        let gap = Span(gap.0 - late.0.min(gap.0 / 2));
+        self.facts.next_departure = self.facts.next_departure.max(now) + gap;
+    }
+
+    /// Whether pacing holds the next segment back.
+    #[inline]
+    fn is_paced_out(&self, now: Time, control: &Control) -> bool {
+        control.pacing_rate.is_some() && self.facts.next_departure > now
+    }
+
+    /// How many segments a paced sender hands over at once: with segmentation offload its send quantum (Linux
+    /// `tcp_tso_autosize`), without it each one at its own time.
+    #[inline]
+    fn segments_at_once(&self, control: &Control) -> u64 {
+        if self.options.segmentation_offload { (control.send_quantum / self.facts.mss).max(1) } else { 1 }
     }
 
     /// The sender's turn at the host's queue comes then.
