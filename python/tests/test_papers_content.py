@@ -10,7 +10,7 @@ import pytest
 from cwndlab.engine import SHIPPED
 from cwndlab.papers.contents.cells import cells
 from cwndlab.papers.contents.paper import Claim, Paper, Target
-from cwndlab.papers.contents.worlds import worlds
+from cwndlab.papers.contents.readings import readings
 from cwndlab.papers.language.units import UNITS
 from cwndlab.papers.reading import library
 from cwndlab.papers.reading.setting import in_force
@@ -96,9 +96,9 @@ def test_a_setting_is_what_the_paper_says(target: Target) -> None:
 @pytest.mark.parametrize("name", NUMBERS)
 def test_every_world_can_be_planned(name: str) -> None:
     """Each scenario of each alternative is checked; what cannot be run has its reason."""
-    for world in worlds(paper(name), [1], full=True):
-        assert world.missing or world.cells
-        assert all(cell.missing for cell in world.cells.values() if cell.scenario is None)
+    for reading in readings(paper(name), [1], full=True):
+        assert reading.missing or reading.cells
+        assert all(cell.missing for cell in reading.cells.values() if cell.scenario is None)
 
 
 @pytest.mark.parametrize("name", NUMBERS)

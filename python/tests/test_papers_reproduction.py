@@ -146,7 +146,7 @@ def test_sensitivity(papers: Path) -> None:
     assert papers.exists()
     [paper] = run().papers
     none, odd = paper.sensitivity
-    assert none.world.value == "none"
+    assert none.reading.value == "none"
     assert none.claims[0].verdict in (Verdict.SUPPORTED, Verdict.REPRODUCED)
     assert {claim.verdict for claim in odd.claims} == {Verdict.UNAVAILABLE}
     assert odd.claims[0].parts[0].reason == "cannot be"
@@ -261,7 +261,7 @@ t-7,Table 1,E1,long,,delay,5,ms,measured,"queue_delay(""long"", ""bottleneck"")"
     (papers / "targets.csv").write_text(TARGETS + more)
     [paper] = run().papers
     known = closeness([paper.defaults, *paper.alternatives])
-    assert [each.world.value for each in known] == ["default", "none"]
+    assert [each.reading.value for each in known] == ["default", "none"]
     for each in known:
         assert [row.target.id for row in each.rows] == ["t-1", "t-5"]
         gaps = [row.ours.value - (row.target.number or 0) for row in each.rows if row.ours]
@@ -273,10 +273,10 @@ def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
     (papers / "claims.toml").write_text(CLAIMS.replace('goodput("long")', 'goodput("C = 1.2")'))
-    [[world]] = plan([], [1], quick=True, full=False)
-    assert world.cells["E1/long"].title == "long (cut to 60 s)"
-    assert world.cells["E1/C = 1.2"].title == "C = 1.2 (control, cut to 60 s)"
-    made = world.cells["E1/long"].scenario
+    [[reading]] = plan([], [1], quick=True, full=False)
+    assert reading.cells["E1/long"].title == "long (cut to 60 s)"
+    assert reading.cells["E1/C = 1.2"].title == "C = 1.2 (control, cut to 60 s)"
+    made = reading.cells["E1/long"].scenario
     assert made is not None
     assert made.resolved["duration"] == "60 s"
 

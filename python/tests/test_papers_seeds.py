@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab.output.html import Picture, Table, Text
-from cwndlab.papers.contents.worlds import World, read_cells, worlds
+from cwndlab.papers.contents.readings import Reading, read_cells, readings
 from cwndlab.papers.judging.reproduction import plan, reproduce
 from cwndlab.papers.language.expression import NoValueError
 from cwndlab.papers.language.parsing import parse
@@ -23,7 +23,7 @@ __all__ = ["papers"]
 UNREAD = "E1/C = 1.2"
 
 
-def planned(*, quick: bool = False, full: bool = False) -> World:
+def planned(*, quick: bool = False, full: bool = False) -> Reading:
     """The defaults of the only paper."""
     [[defaults, *_]] = plan([], range(1, 9), quick=quick, full=full)
     return defaults
@@ -118,8 +118,8 @@ def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_contr
 @pytest.mark.parametrize("name", library.names())
 def test_whatever_is_read_has_all_seeds(name: str) -> None:
     paper = library.read(name)
-    for world in worlds(paper, range(1, 21)):
-        assert {key for key in world.cells if len(world.seeds_of(key)) < len(world.seeds)}.isdisjoint(
+    for reading in readings(paper, range(1, 21)):
+        assert {key for key in reading.cells if len(reading.seeds_of(key)) < len(reading.seeds)}.isdisjoint(
             read_cells(paper)
         )
 

@@ -12,7 +12,7 @@ from cwndlab.commands.options import AsJson, Fresh, Out, Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.judging.reproduction import Reproduction
 
 DEFAULT_SEEDS = "20"
@@ -74,7 +74,7 @@ def reproduce(
 
 
 def _run(
-    planned: Sequence[Sequence[World]],
+    planned: Sequence[Sequence[Reading]],
     seeds: Sequence[int],
     threads: int | None,
     *,
@@ -88,7 +88,7 @@ def _run(
     from cwndlab.system.progress import progress
 
     require_least()
-    count = sum(world.run_count for each in planned for world in each)
+    count = sum(reading.run_count for each in planned for reading in each)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
         reproduction = run_papers(

@@ -30,7 +30,12 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
         write_parquet(table, folder / f"{name}.parquet")
     runs = joined(
         (
-            {"paper": paper.paper.id, "option": each.world.option, "value": each.world.value, "cell": key},
+            {
+                "paper": paper.paper.id,
+                "option": each.reading.option,
+                "value": each.reading.value,
+                "cell": key,
+            },
             runs_frame(result.runs),
         )
         for paper in reproduction.papers
@@ -102,15 +107,15 @@ def _verdicts(reproduction: Reproduction) -> pl.DataFrame:
         {
             "paper": paper.paper.id,
             "claim": claim.claim.id,
-            "option": world.option,
-            "value": world.value,
-            "seeds": len(world.seeds),
+            "option": reading.option,
+            "value": reading.value,
+            "seeds": len(reading.seeds),
             "verdict": claim.verdict.value,
         }
         for paper in reproduction.papers
-        for world, claims in [
-            (paper.defaults.world, paper.claims),
-            *((each.world, each.claims) for each in paper.sensitivity),
+        for reading, claims in [
+            (paper.defaults.reading, paper.claims),
+            *((each.reading, each.claims) for each in paper.sensitivity),
         ]
         for claim in claims
     ]

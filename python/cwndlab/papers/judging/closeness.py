@@ -1,4 +1,4 @@
-"""The distance of each world from the numbers of a paper, which shows the answer that explains them best."""
+"""The distance of each reading from the numbers of a paper, which shows the answer that explains them best."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.judging.evaluation import Evaluated, Row
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """The rows that were measured in a world, and the root mean square of ours minus the paper's, in `unit`.
+    """The rows that were measured in a reading, and the root mean square of ours minus the paper's, in `unit`.
 
     Only plain quantities of the most frequent unit count, because a difference would count its parts twice.
     """
 
-    world: World
+    reading: Reading
     rows: list[Row]
     distance: float
     unit: str
 
 
 def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
-    """Return the closeness of each world with measured rows, over the rows that all of them share."""
-    measured = [(each.world, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated]
-    known = [(world, rows) for world, rows in measured if rows]
+    """Return the closeness of each reading with measured rows, over the rows that all of them share."""
+    measured = [
+        (each.reading, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated
+    ]
+    known = [(reading, rows) for reading, rows in measured if rows]
     if not known:
         return []
     common = [key for key in known[0][1] if all(key in rows for _, rows in known)]
@@ -40,8 +42,8 @@ def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
     [(unit, _)] = units.most_common(1)
     shown = [key for key in common if known[0][1][key].target.unit == unit]
     return [
-        Closeness(world, [rows[key] for key in shown], _distance([rows[key] for key in shown]), unit)
-        for world, rows in known
+        Closeness(reading, [rows[key] for key in shown], _distance([rows[key] for key in shown]), unit)
+        for reading, rows in known
     ]
 
 

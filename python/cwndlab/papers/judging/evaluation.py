@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.contents.paper import Claim, Part, Target
-    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.language.expression import Expression
     from cwndlab.results.result import Result
     from cwndlab.results.seed_run import SeedRun
@@ -44,9 +44,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A world with its results, by the keys of their cells."""
+    """A reading with its results, by the keys of their cells."""
 
-    world: World
+    reading: Reading
     results: dict[str, Result]
 
     def condense(self) -> None:
@@ -59,12 +59,12 @@ class Evaluated:
     @cached_property
     def claims(self) -> list[JudgedClaim]:
         """Every claim of the paper with its verdict. Holm's correction is over all of them."""
-        return self._judged(self.world.paper.claims)
+        return self._judged(self.reading.paper.claims)
 
     @cached_property
     def findings(self) -> list[JudgedClaim]:
         """Our statements about the paper with their verdicts. Holm's correction is over all of them."""
-        return self._judged(self.world.paper.findings)
+        return self._judged(self.reading.paper.findings)
 
     def _judged(self, claims: Sequence[Claim]) -> list[JudgedClaim]:
         parts = [part for claim in claims for part in claim.parts]
@@ -74,7 +74,7 @@ class Evaluated:
     @cached_property
     def rows(self) -> list[Row]:
         """Every measured number of the paper, and ours."""
-        return [self._row(target) for target in self.world.paper.targets if target.kind == "measured"]
+        return [self._row(target) for target in self.reading.paper.targets if target.kind == "measured"]
 
     def _row(self, target: Target) -> Row:
         if target.effect is None:
@@ -85,7 +85,7 @@ class Evaluated:
             return Row(target, None, str(error))
 
     def _test(self, part: Part) -> Examined:
-        missing = part.unavailable or self.world.missing
+        missing = part.unavailable or self.reading.missing
         if missing is not None or part.effect is None:
             return Examined(part, None, missing)
         try:
@@ -99,18 +99,18 @@ class Evaluated:
         runs = {key: self.runs(key) for key in effect.cells}
         return [
             effect.evaluate({key: by_seed[seed] for key, by_seed in runs.items()})
-            for seed in self.world.seeds
+            for seed in self.reading.seeds
         ]
 
     def runs(self, key: str) -> dict[int, SeedRun]:
         """Return the runs of a cell by seed. Raises `NoValueError` if any is missing."""
-        cell = self.world.cells.get(key)
+        cell = self.reading.cells.get(key)
         if cell is None:
             raise NoValueError(f"no such cell: {key}")
         if cell.missing is not None:
             raise NoValueError(cell.missing)
         runs = {run.seed: run for run in self.results[key].runs} if key in self.results else {}
-        for seed in self.world.seeds:
+        for seed in self.reading.seeds:
             if seed not in runs:
                 raise NoValueError(f"seed {seed} of {key} is missing")
         return runs

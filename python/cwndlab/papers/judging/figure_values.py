@@ -88,7 +88,7 @@ def drawn_figures(evaluated: Evaluated) -> list[Drawn]:
     """Return every figure of the paper, drawn from these results."""
     return [
         _over_time(figure, evaluated) if isinstance(figure, TimeFigure) else _over_settings(figure, evaluated)
-        for figure in evaluated.world.paper.figures
+        for figure in evaluated.reading.paper.figures
     ]
 
 
@@ -181,7 +181,7 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
 def _printed(evaluated: Evaluated) -> dict[Node, list[float]]:
     """Return the paper's numbers by their expressions. Two numbers of one expression may contradict."""
     known: dict[Node, list[float]] = {}
-    for target in evaluated.world.paper.targets:
+    for target in evaluated.reading.paper.targets:
         if target.effect is not None and target.number is not None:
             known.setdefault(target.effect.tree, []).append(target.number)
     return known
@@ -200,4 +200,4 @@ def _marked(label: str, keys: Sequence[str], evaluated: Evaluated) -> str:
 
 
 def _cells(keys: Sequence[str], evaluated: Evaluated) -> list[Cell]:
-    return [evaluated.world.cells[key] for key in keys if key in evaluated.world.cells]
+    return [evaluated.reading.cells[key] for key in keys if key in evaluated.reading.cells]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import in_use
-from cwndlab.papers.contents.worlds import World, worlds
+from cwndlab.papers.contents.readings import Reading, readings
 from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim, Row
 from cwndlab.papers.reading import library
 from cwndlab.results.manifest import builder
@@ -33,7 +33,7 @@ SCHEMA = 1
 class Sensitivity:
     """The claims under one alternative of an open point."""
 
-    world: World
+    reading: Reading
     claims: list[JudgedClaim]
 
 
@@ -47,7 +47,7 @@ class PaperReproduction:
     @property
     def paper(self) -> Paper:
         """The paper."""
-        return self.defaults.world.paper
+        return self.defaults.reading.paper
 
     @property
     def claims(self) -> list[JudgedClaim]:
@@ -74,7 +74,7 @@ class PaperReproduction:
     @cached_property
     def sensitivity(self) -> list[Sensitivity]:
         """The claims under each alternative that was tried."""
-        return [Sensitivity(each.world, each.claims) for each in self.alternatives]
+        return [Sensitivity(each.reading, each.claims) for each in self.alternatives]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Reproduction:
 
     @property
     def results(self) -> list[Result]:
-        """The results of all cells of all worlds."""
+        """The results of all cells of all readings."""
         evaluated = [one for paper in self.papers for one in (paper.defaults, *paper.alternatives)]
         return [result for one in evaluated for result in one.results.values()]
 
@@ -113,14 +113,14 @@ class Reproduction:
         }
 
 
-def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[World]]:
-    """Return the worlds of each paper. Raises `InputError` if a paper is unknown or has a mistake."""
+def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[Reading]]:
+    """Return the readings of each paper. Raises `InputError` if a paper is unknown or has a mistake."""
     papers = [library.read(name) for name in names or library.names()]
-    return [worlds(paper, seeds, quick=quick, full=full) for paper in papers]
+    return [readings(paper, seeds, quick=quick, full=full) for paper in papers]
 
 
 def reproduce(
-    planned: Sequence[Sequence[World]],
+    planned: Sequence[Sequence[Reading]],
     seeds: Sequence[int],
     *,
     quick: bool = False,
@@ -129,55 +129,59 @@ def reproduce(
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Reproduction:
-    """Run every cell of every world, on all cores, and judge the papers. Finished runs are reused."""
-    course = _Course([world for each in planned for world in each], threads, fresh, watch)
+    """Run every cell of every reading, on all cores, and judge the papers. Finished runs are reused."""
+    course = _Course([reading for each in planned for reading in each], threads, fresh, watch)
     papers = []
     for each in planned:
-        defaults, *alternatives = (course.run(world) for world in each)
+        defaults, *alternatives = (course.run(reading) for reading in each)
         papers.append(PaperReproduction(defaults, alternatives))
     prune(default_folder())
     return Reproduction(papers, seeds, course.interrupted, quick=quick, full=full)
 
 
 class _Course:
-    """Runs one world after the other. Of alternatives, only the judged values are kept."""
+    """Runs one reading after the other. Of alternatives, only the judged values are kept."""
 
     def __init__(
-        self, all_worlds: Sequence[World], threads: int | None, fresh: bool, watch: Callable[[float], None]
+        self,
+        all_readings: Sequence[Reading],
+        threads: int | None,
+        fresh: bool,
+        watch: Callable[[float], None],
     ) -> None:
         self.interrupted = False
         self._threads, self._fresh, self._watch = threads, fresh, watch
-        self._whole = sum(map(_weight, all_worlds))
+        self._whole = sum(map(_weight, all_readings))
         self._done = 0.0
 
-    def run(self, world: World) -> Evaluated:
-        """Run a world; after Ctrl-C, return it without runs. Alternatives are judged at once."""
-        if self.interrupted or not world.jobs:
-            results = [Result(scenario, [], interrupted=True) for scenario, _ in world.jobs]
+    def run(self, reading: Reading) -> Evaluated:
+        """Run a reading; after Ctrl-C, return it without runs. Alternatives are judged at once."""
+        if self.interrupted or not reading.jobs:
+            results = [Result(scenario, [], interrupted=True) for scenario, _ in reading.jobs]
         else:
-            results = self._execute(world)
-        keys = [cell.key for cell in world.runnable]
-        evaluated = Evaluated(world, dict(zip(keys, results, strict=True)))
-        if world.alternative is not None:
+            results = self._execute(reading)
+        keys = [cell.key for cell in reading.runnable]
+        evaluated = Evaluated(reading, dict(zip(keys, results, strict=True)))
+        if reading.alternative is not None:
             evaluated.condense()
         return evaluated
 
-    def _execute(self, world: World) -> list[Result]:
-        share, before = _weight(world) / self._whole, self._done / self._whole
+    def _execute(self, reading: Reading) -> list[Result]:
+        share, before = _weight(reading) / self._whole, self._done / self._whole
         results = execute_each(
-            world.jobs,
+            reading.jobs,
             record=Record.NONE,
             threads=self._threads,
             fresh=self._fresh,
             watch=lambda done: self._watch(min(1, before + share * done)),
         )
-        self._done += _weight(world)
+        self._done += _weight(reading)
         self.interrupted = any(result.interrupted for result in results)
         return results
 
 
-def _weight(world: World) -> float:
-    return sum(weight(scenario) * len(seeds) for scenario, seeds in world.jobs)
+def _weight(reading: Reading) -> float:
+    return sum(weight(scenario) * len(seeds) for scenario, seeds in reading.jobs)
 
 
 def _paper_json(paper: PaperReproduction) -> dict[str, Any]:
@@ -209,8 +213,8 @@ def _claim_json(paper: PaperReproduction, index: int) -> dict[str, Any]:
         **_judged_json(paper.claims[index]),
         "sensitivity": [
             {
-                "option": each.world.option,
-                "value": each.world.value,
+                "option": each.reading.option,
+                "value": each.reading.value,
                 "verdict": each.claims[index].verdict.value,
             }
             for each in paper.sensitivity

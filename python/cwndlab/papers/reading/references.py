@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 from cwndlab.papers.contents.cells import algorithms, known_cells
 from cwndlab.papers.contents.figure import TimeFigure
-from cwndlab.papers.contents.worlds import claimed_cells
+from cwndlab.papers.contents.readings import claimed_cells
 from cwndlab.papers.language.place import Mistake, Place
 from cwndlab.papers.language.quantities import JAIN
 from cwndlab.papers.language.quantity import Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
-from cwndlab.papers.contents.worlds import SECONDARY_SEEDS
+from cwndlab.papers.contents.readings import SECONDARY_SEEDS
 from cwndlab.papers.report.cells import cells_table, goodput_over_seeds, windows
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import counted, plain
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cwndlab.output.html import Block
     from cwndlab.papers.contents.cells import Cell as PaperCell
     from cwndlab.papers.contents.paper import Experiment
-    from cwndlab.papers.contents.worlds import World
+    from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.judging.evaluation import Row as Number
     from cwndlab.papers.judging.reproduction import PaperReproduction
     from cwndlab.statistics.estimate import Estimate
@@ -71,16 +71,16 @@ def _gap(ours: Estimate, paper: float | None) -> Cell:
 
 
 def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
-    world = paper.defaults.world
-    cells = [cell for cell in world.cells.values() if cell.experiment is experiment]
-    notes = [*_not_run(cells), *_unused(world, experiment)]
+    reading = paper.defaults.reading
+    cells = [cell for cell in reading.cells.values() if cell.experiment is experiment]
+    notes = [*_not_run(cells), *_unused(reading, experiment)]
     if notes:
         yield Text(notes)
     found = paper.defaults.results
     ran = [cell for cell in cells if cell.key in found and found[cell.key].runs]
     results = [(cell.title, found[cell.key]) for cell in ran]
     if results:
-        yield cells_table(results, len(world.seeds))
+        yield cells_table(results, len(reading.seeds))
         # Separate, because there are many controls, and some are far from all others.
         for variants, is_control in (("the variants of the paper", False), ("the controls", True)):
             shown = [(cell.title, found[cell.key]) for cell in ran if cell.variant.control is is_control]
@@ -98,16 +98,16 @@ def _not_run(cells: Iterable[PaperCell]) -> Iterator[str]:
         yield f"Not run. {'; '.join(reasons)}."
 
 
-def _unused(world: World, experiment: Experiment) -> Iterator[str]:
+def _unused(reading: Reading, experiment: Experiment) -> Iterator[str]:
     """Yield notes on unused variants, which were left out or have few seeds."""
-    known = {cell.variant.label: cell for cell in world.cells.values() if cell.experiment is experiment}
+    known = {cell.variant.label: cell for cell in reading.cells.values() if cell.experiment is experiment}
     left_out = [variant.label for variant in experiment.variants if variant.label not in known]
     if left_out:
         yield f"Left out by --quick, because {UNUSED}: {'; '.join(left_out)}."
     few = [
         label
         for label, cell in known.items()
-        if cell.scenario is not None and len(world.seeds_of(cell.key)) < len(world.seeds)
+        if cell.scenario is not None and len(reading.seeds_of(cell.key)) < len(reading.seeds)
     ]
     if few:
         seeds = counted(SECONDARY_SEEDS, "seed")

@@ -140,8 +140,8 @@ def _changed_verdicts(paper: PaperReproduction) -> Iterator[str]:
             for before, now in zip(paper.claims, each.claims, strict=True)
             if now.verdict is not before.verdict and Verdict.UNAVAILABLE not in (now.verdict, before.verdict)
         ]
-        if changed and each.world.alternative is not None:
-            yield f"With {each.world.alternative.label} instead: {', '.join(changed)}."
+        if changed and each.reading.alternative is not None:
+            yield f"With {each.reading.alternative.label} instead: {', '.join(changed)}."
 
 
 def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
@@ -225,15 +225,15 @@ def _expected(part: Part) -> str:
 
 def _sensitivity(paper: PaperReproduction) -> Section:
     """Return the verdicts under every alternative, for all claims that were judged under any."""
-    worlds = [("the default", "", paper.claims)]
-    worlds += [
-        (each.world.value, each.world.point.point if each.world.point else "", each.claims)
+    readings = [("the default", "", paper.claims)]
+    readings += [
+        (each.reading.value, each.reading.point.point if each.reading.point else "", each.claims)
         for each in paper.sensitivity
     ]
     shown = [
         index
         for index in range(len(paper.claims))
-        if any(claims[index].verdict is not Verdict.UNAVAILABLE for _, _, claims in worlds)
+        if any(claims[index].verdict is not Verdict.UNAVAILABLE for _, _, claims in readings)
     ]
     columns = [
         Column("left open"),
@@ -242,10 +242,10 @@ def _sensitivity(paper: PaperReproduction) -> Section:
     ]
     rows = [
         Row([Cell(point), Cell(answer), *(_verdict_cell(claims[index].verdict) for index in shown)])
-        for answer, point, claims in worlds
+        for answer, point, claims in readings
     ]
     default = next((point for point in paper.paper.open_points if point.telling), None)
-    seeds = counted(len(paper.sensitivity[0].world.seeds), "seed")
+    seeds = counted(len(paper.sensitivity[0].reading.seeds), "seed")
     intro = f"Each verdict under each alternative, over {seeds}. Fewer seeds leave more claims undecided."
     hidden = len(paper.claims) - len(shown)
     note = f"Not shown: {counted(hidden, 'claim')} unavailable under all alternatives." if hidden else ""
@@ -268,10 +268,10 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
     rows = [Row([Cell("the paper"), *printed, Cell("")])]
     for each in sorted(known, key=lambda each: each.distance):
         ours = [Cell(plain(row.ours.value), row.ours.value) for row in each.rows if row.ours is not None]
-        name = each.world.value if each.world.option else "the default"
+        name = each.reading.value if each.reading.option else "the default"
         rows.append(Row([Cell(name), *ours, Cell(plain(each.distance), each.distance)]))
     best = min(known, key=lambda each: each.distance)
-    closest = best.world.value if best.world.option else "the default"
+    closest = best.reading.value if best.reading.option else "the default"
     intro = (
         f"Our values for the paper's numbers that need no learning, under each answer, closest first. The "
         f"closest is {closest}, at a distance of {plain(best.distance)} {best.unit}. Nothing was fitted."

@@ -1,4 +1,4 @@
-"""Worlds: a paper with the defaults for its open points, or with one alternative."""
+"""Readings: a paper with the defaults for its open points, or with one alternative."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDARY_SEEDS = 5
 
 
 @dataclass(frozen=True)
-class World:
+class Reading:
     """The cells to run under the defaults or one alternative, and their seeds. The defaults have no point.
 
     `unread` holds the unused cells, which get few seeds. `missing` is the reason why an alternative cannot be
@@ -67,17 +67,17 @@ class World:
         return self.seeds[:SECONDARY_SEEDS] if key in self.unread else self.seeds
 
 
-def worlds(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[World]:
-    """Return the world of the defaults, then those of the alternatives.
+def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[Reading]:
+    """Return the reading of the defaults, then those of the alternatives.
 
     By default, the most telling point is varied with few seeds, and unused cells get few seeds, too. `full`
     varies all points and runs all cells with all seeds. `quick` varies no point and leaves out unused cells.
     """
     read = read_cells(paper)
     if quick:
-        return [World(paper, seeds, cells(paper, quick=True, only=read))]
+        return [Reading(paper, seeds, cells(paper, quick=True, only=read))]
     known = cells(paper)
-    defaults = World(paper, seeds, known, unread=() if full else known.keys() - read)
+    defaults = Reading(paper, seeds, known, unread=() if full else known.keys() - read)
     shown = [point for point in paper.open_points if full or point.telling]
     fewer = seeds if full else seeds[:SECONDARY_SEEDS]
     return [
@@ -110,7 +110,7 @@ def _cells_of(statements: Sequence[Claim]) -> set[str]:
     return {key for effect in effects if effect for key in effect.cells}
 
 
-def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> World:
+def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> Reading:
     if each.unavailable is not None:
-        return World(paper, seeds, {}, point, each, each.unavailable)
-    return World(paper, seeds, cells(paper, each, only=claimed_cells(paper)), point, each)
+        return Reading(paper, seeds, {}, point, each, each.unavailable)
+    return Reading(paper, seeds, cells(paper, each, only=claimed_cells(paper)), point, each)
