@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
+from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
-from cwndlab.papers.judging.verdict import Verdict
+from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.reading import library
 from cwndlab.papers.sensitivity import page
 from tests.conftest import SCENARIO, Command
@@ -124,7 +125,7 @@ def test_verdicts(papers: Path) -> None:
     assert paper.paper.folder == papers
     verdicts = {claim.claim.id: claim.verdict for claim in paper.claims}
     assert verdicts == {"Q1": Verdict.SUPPORTED, "Q2": Verdict.REFUTED, "Q3": Verdict.UNAVAILABLE}
-    [magic] = paper.claims[2].parts
+    [magic] = paper.claims[2].defaults.judged.parts
     assert magic.reason == "needs the algorithm magic, which is not implemented"
 
 
@@ -145,10 +146,10 @@ def test_numbers(papers: Path) -> None:
 def test_sensitivity(papers: Path) -> None:
     assert papers.exists()
     [paper] = run().papers
-    none, odd = paper.sensitivity
+    none, odd = paper.alternatives
     assert none.reading.value == "none"
-    assert none.claims[0].verdict in (Verdict.SUPPORTED, Verdict.REPRODUCED)
-    assert {claim.verdict for claim in odd.claims} == {Verdict.UNAVAILABLE}
+    assert none.claims[0].outcome in (Outcome.HOLDS, Outcome.AGREES)
+    assert {claim.outcome for claim in odd.claims} == {Outcome.MISSING}
     assert odd.claims[0].parts[0].reason == "cannot be"
     changed = paper.alternatives[0].results["E1/long"].scenario.resolved["link"][0]["loss"]
     assert changed == 0
@@ -165,17 +166,18 @@ def test_an_alternative_is_judged_by_whole_runs_then_forgets_them(papers: Path) 
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(scenario.read_text().replace("loss = 1e-3", "loss = 0"))
     [without_loss] = run().papers
-    evidence = paper.sensitivity[0].claims[0].parts[0]
+    evidence = paper.alternatives[0].claims[0].parts[0]
     assert evidence.estimate is not None
-    assert evidence == without_loss.claims[0].parts[0]
+    assert evidence == without_loss.defaults.claims[0].parts[0]
 
 
 def test_a_missing_seed_makes_a_claim_unavailable(papers: Path) -> None:
     assert papers.exists()
     [paper] = run().papers
     paper.defaults.results["E1/long"].runs.pop(2)
+    paper.defaults.settled.clear()
     judged = paper.defaults.claims
-    assert judged[0].verdict is Verdict.UNAVAILABLE
+    assert judged[0].outcome is Outcome.MISSING
     assert judged[0].parts[0].reason == "seed 3 of E1/long is missing"
 
 
@@ -196,7 +198,7 @@ def test_after_an_interruption_it_goes_on(papers: Path) -> None:
     assert cut.interrupted
     verdicts = {claim.verdict for claim in cut.papers[0].claims}
     assert verdicts == {Verdict.UNAVAILABLE}
-    assert "is missing" in str(cut.papers[0].claims[0].parts[0].reason)
+    assert "is missing" in str(cut.papers[0].defaults.claims[0].parts[0].reason)
     whole = reproduce(planned, chosen)
     assert not whole.interrupted
     assert whole.papers[0].claims[1].verdict is Verdict.REFUTED
@@ -219,12 +221,12 @@ def test_an_alternative_may_change_some_experiments_only(papers: Path, only: str
 def test_an_alternative_has_the_last_word_and_few_seeds(papers: Path) -> None:
     text = PAPER.replace('set = { "link.0.loss" = "0" } },', 'set = { "link.0.queue" = "7 packets" } },')
     (papers / "paper.toml").write_text(text)
-    [[defaults, other, _]] = plan([], range(1, 9), quick=False, full=False)
-    assert (len(defaults.seeds), len(other.seeds)) == (8, 5)
+    [[defaults, other, _]] = plan([], range(1, 21), quick=False, full=False)
+    assert (len(defaults.seeds), len(other.seeds)) == (20, 10)
     made = [cell.scenario for cell in other.runnable]
     assert {each.resolved["link"][0]["queue"]["size"] for each in made if each} == {"7 packets"}
-    [[_, everywhere, _]] = plan([], range(1, 9), quick=False, full=True)
-    assert len(everywhere.seeds) == 8
+    [[_, everywhere, _]] = plan([], range(1, 21), quick=False, full=True)
+    assert len(everywhere.seeds) == 20
 
 
 def test_an_alternative_may_be_a_parameter_of_an_algorithm(papers: Path) -> None:
@@ -248,7 +250,7 @@ def test_findings_are_tested_apart_from_the_claims(papers: Path) -> None:
         claims + CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding").replace("Q1", "F1")
     )
     [paper] = run().papers
-    assert [(finding.claim.id, finding.verdict) for finding in paper.findings] == [("F1", Verdict.SUPPORTED)]
+    assert [(finding.claim.id, finding.outcome) for finding in paper.findings] == [("F1", Outcome.HOLDS)]
     assert [claim.claim.id for claim in paper.claims] == ["Q1", "Q2", "Q3"]
 
 
@@ -281,6 +283,59 @@ def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     assert made.resolved["duration"] == "60 s"
 
 
+BASELINE = """
+[[baseline]]
+text = "the goodput of the long queue"
+experiment = "E1"
+effect = 'goodput("long")'
+paper = {paper}
+tolerance = 1
+why = "a tenth of the link"
+unit = "Mbit/s"
+
+"""
+
+
+def test_a_reading_that_misses_the_baselines_refutes_nothing(papers: Path) -> None:
+    (papers / "claims.toml").write_text(BASELINE.format(paper=90) + CLAIMS)
+    [paper] = run().papers
+    assert not paper.defaults.gate.passes
+    verdicts = [claim.verdict for claim in paper.claims]
+    assert verdicts == [Verdict.NOT_IDENTIFIED, Verdict.NOT_IDENTIFIED, Verdict.UNAVAILABLE]
+    long = paper.rows[0].ours
+    assert long is not None
+    (papers / "claims.toml").write_text(BASELINE.format(paper=long.value + 0.5) + CLAIMS)
+    [paper] = run().papers
+    assert [claim.verdict for claim in paper.claims][:2] == [Verdict.SUPPORTED, Verdict.REFUTED]
+
+
+def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
+    unclear = CLAIMS.replace(
+        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
+        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
+    )
+    (papers / "claims.toml").write_text(unclear)
+    [paper] = run(20).papers
+    counts = paper.defaults.counts
+    assert (counts["E1/long"], counts["E1/short"], counts["E1/C = 1.2"]) == (5, 5, 20)
+    clear, open_ = (claim.defaults.judged for claim in paper.claims[:2])
+    assert (clear.outcome, clear.seeds) == (Outcome.HOLDS, 5)
+    assert open_.seeds == 20
+
+
+def test_a_quick_look_leans_and_gives_no_verdict(papers: Path, cwndlab: Command) -> None:
+    assert papers.exists()
+    answer = cwndlab("reproduce", "--quick")
+    assert "3 claims: 1 leans for, 1 leans against, 1 no lean" in answer.stdout
+    assert "cwndlab reproduce tiny2026" in answer.stdout
+    words = [verdict.value for verdict in Verdict if verdict.value != "undecided"]
+    page = (cwndlab.folder / "out" / "reproduce" / "report.html").read_text()
+    before_rules = page[: page.index("How verdicts are reached")]
+    assert not [word for word in words if f">{word}<" in before_rules or f" {word}" in answer.stdout]
+    document = json.loads(cwndlab("reproduce", "--quick", "--json").stdout)
+    assert all("verdict" not in claim for claim in document["papers"][0]["claims"])
+
+
 def test_unknown_papers(papers: Path) -> None:
     assert papers.exists()
     with pytest.raises(InputError, match="did you mean tiny2026"):
@@ -300,7 +355,7 @@ def test_command(papers: Path, cwndlab: Command) -> None:
     [told] = document["papers"]
     assert told["id"] == papers.name
     assert [claim["verdict"] for claim in told["claims"]] == ["supported", "refuted", "unavailable"]
-    assert told["claims"][0]["sensitivity"][0]["option"] == "O1"
+    assert [each["option"] for each in told["claims"][0]["readings"]] == ["", "O1", "O1"]
     assert told["rows"][0]["paper"] == 9
     folder = cwndlab.folder / "out" / "reproduce"
     names = {path.name for path in folder.iterdir()}

@@ -9,7 +9,18 @@ import pytest
 from scipy.stats import bootstrap, false_discovery_control, ttest_1samp, ttest_rel
 
 from cwndlab.papers.contents.paper import Expect, Part
-from cwndlab.papers.judging.verdict import MEANING, Examined, Verdict, bounds, claim_verdict, judge, p_value
+from cwndlab.papers.judging.verdict import (
+    EARLY,
+    OUTCOMES,
+    SIGNIFICANT,
+    Examined,
+    Outcome,
+    bounds,
+    claim_outcome,
+    judge,
+    p_value,
+    p_value_against,
+)
 from cwndlab.statistics.estimate import BOOTSTRAP_SEED, RESAMPLES, Estimate, estimate, holm
 
 RNG = np.random.default_rng(7)
@@ -21,26 +32,26 @@ def part(expect: Expect = Expect.POSITIVE, **fields: Any) -> Part:
     return Part("text", "E", None, expect, **fields)
 
 
-def verdict(
+def outcome(
     values: Any, expect: Expect = Expect.POSITIVE, *, resampled: bool = False, **fields: Any
-) -> Verdict:
-    """The verdict of a claim that stands alone."""
+) -> Outcome:
+    """The outcome of a claim that stands alone."""
     known = estimate(list(values), "bootstrap" if resampled else "t")
-    return judge([Examined(part(expect, **fields), known)])[0].verdict
+    return judge([Examined(part(expect, **fields), known)])[0].outcome
 
 
 @pytest.mark.parametrize("resampled", [False, True])
 def test_direction(resampled: bool) -> None:
-    assert verdict(5 + NOISE, resampled=resampled) is Verdict.SUPPORTED
-    assert verdict(-5 + NOISE, resampled=resampled) is Verdict.REFUTED
-    assert verdict(0.1 + NOISE, resampled=resampled) is Verdict.UNDECIDED
+    assert outcome(5 + NOISE, resampled=resampled) is Outcome.HOLDS
+    assert outcome(-5 + NOISE, resampled=resampled) is Outcome.FAILS
+    assert outcome(0.1 + NOISE, resampled=resampled) is Outcome.OPEN
 
 
 def test_a_flipped_sign_is_caught() -> None:
-    assert verdict(5 + NOISE, Expect.POSITIVE) is Verdict.SUPPORTED
-    assert verdict(-(5 + NOISE), Expect.POSITIVE) is Verdict.REFUTED
-    assert verdict(5 + NOISE, Expect.NEGATIVE) is Verdict.REFUTED
-    assert verdict(-(5 + NOISE), Expect.NEGATIVE) is Verdict.SUPPORTED
+    assert outcome(5 + NOISE, Expect.POSITIVE) is Outcome.HOLDS
+    assert outcome(-(5 + NOISE), Expect.POSITIVE) is Outcome.FAILS
+    assert outcome(5 + NOISE, Expect.NEGATIVE) is Outcome.FAILS
+    assert outcome(-(5 + NOISE), Expect.NEGATIVE) is Outcome.HOLDS
 
 
 def test_an_interval_that_is_merely_wide_decides_nothing() -> None:
@@ -49,11 +60,11 @@ def test_an_interval_that_is_merely_wide_decides_nothing() -> None:
     assert known.low is not None
     assert known.high is not None
     assert known.low < 0 < known.high
-    assert verdict(wide) is Verdict.UNDECIDED
-    assert verdict(wide, Expect.SAME, margin=1) is Verdict.UNDECIDED
+    assert outcome(wide) is Outcome.OPEN
+    assert outcome(wide, Expect.SAME, margin=1) is Outcome.OPEN
     # Width alone must not reproduce a paper's number either, though the interval holds it.
-    assert verdict(wide, paper=5) is Verdict.UNDECIDED
-    assert verdict(25 + 20 * NOISE, paper=3) is not Verdict.REPRODUCED
+    assert outcome(wide, paper=5) is Outcome.OPEN
+    assert outcome(25 + 20 * NOISE, paper=3) is not Outcome.AGREES
 
 
 def test_pairing_is_by_seed() -> None:
@@ -62,18 +73,18 @@ def test_pairing_is_by_seed() -> None:
     these, those = luck + 1 + 0.1 * NOISE[::-1], luck
     known = estimate(list(these - those))
     assert known.p_above(0) == pytest.approx(ttest_rel(these, those, alternative="greater").pvalue)
-    assert verdict(these - those) is Verdict.SUPPORTED
+    assert outcome(these - those) is Outcome.HOLDS
     shuffled = RNG.permutation(those)
-    assert verdict(these - shuffled) is Verdict.UNDECIDED
+    assert outcome(these - shuffled) is Outcome.OPEN
 
 
 def test_sameness_needs_both_one_sided_tests() -> None:
-    assert verdict(0.1 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.SUPPORTED
-    assert verdict(0.1 + 20 * NOISE, Expect.SAME, margin=1) is Verdict.UNDECIDED
-    assert verdict(3 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.REFUTED
-    assert verdict(-3 + 0.2 * NOISE, Expect.SAME, margin=1) is Verdict.REFUTED
+    assert outcome(0.1 + 0.2 * NOISE, Expect.SAME, margin=1) is Outcome.HOLDS
+    assert outcome(0.1 + 20 * NOISE, Expect.SAME, margin=1) is Outcome.OPEN
+    assert outcome(3 + 0.2 * NOISE, Expect.SAME, margin=1) is Outcome.FAILS
+    assert outcome(-3 + 0.2 * NOISE, Expect.SAME, margin=1) is Outcome.FAILS
     # The absence of a significant difference is no sameness.
-    assert verdict(0 + 5 * NOISE, Expect.SAME, margin=0.5) is Verdict.UNDECIDED
+    assert outcome(0 + 5 * NOISE, Expect.SAME, margin=0.5) is Outcome.OPEN
 
 
 def test_sameness_is_tested_as_by_hand() -> None:
@@ -93,30 +104,30 @@ def test_directions_are_tested_on_both_sides() -> None:
 
 
 def test_bounds() -> None:
-    assert verdict(0.95 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.SUPPORTED
-    assert verdict(0.80 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Verdict.REFUTED
-    assert verdict(0.80 + 0.01 * NOISE, Expect.AT_MOST, value=0.9) is Verdict.SUPPORTED
-    assert verdict(25 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.SUPPORTED
-    assert verdict(40 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.REFUTED
-    assert verdict(35 + NOISE, Expect.BETWEEN, low=15, high=35) is Verdict.UNDECIDED
+    assert outcome(0.95 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Outcome.HOLDS
+    assert outcome(0.80 + 0.01 * NOISE, Expect.AT_LEAST, value=0.9) is Outcome.FAILS
+    assert outcome(0.80 + 0.01 * NOISE, Expect.AT_MOST, value=0.9) is Outcome.HOLDS
+    assert outcome(25 + NOISE, Expect.BETWEEN, low=15, high=35) is Outcome.HOLDS
+    assert outcome(40 + NOISE, Expect.BETWEEN, low=15, high=35) is Outcome.FAILS
+    assert outcome(35 + NOISE, Expect.BETWEEN, low=15, high=35) is Outcome.OPEN
 
 
 @pytest.mark.parametrize(
     ("center", "spread", "paper", "expected"),
     [
-        (5, 0.1, 5, Verdict.REPRODUCED),
-        (5, 0.1, 9.9, Verdict.REPRODUCED),  # all of it above half of 9.9
-        (5, 0.1, 10.5, Verdict.SUPPORTED),  # half of 10.5 is above it
-        (5, 0.1, 2.4, Verdict.SUPPORTED),  # twice 2.4 is below it
-        (5, 3.0, 5, Verdict.REPRODUCED),
-        (5, 0.1, -5, Verdict.SUPPORTED),  # the paper's number contradicts its own claim
-        (5, 0.1, None, Verdict.SUPPORTED),
+        (5, 0.1, 5, Outcome.AGREES),
+        (5, 0.1, 9.9, Outcome.AGREES),  # all of it above half of 9.9
+        (5, 0.1, 10.5, Outcome.HOLDS),  # half of 10.5 is above it
+        (5, 0.1, 2.4, Outcome.HOLDS),  # twice 2.4 is below it
+        (5, 3.0, 5, Outcome.AGREES),
+        (5, 0.1, -5, Outcome.HOLDS),  # the paper's number contradicts its own claim
+        (5, 0.1, None, Outcome.HOLDS),
     ],
 )
 def test_reproduced_is_agreement_in_size(
-    center: float, spread: float, paper: float | None, expected: Verdict
+    center: float, spread: float, paper: float | None, expected: Outcome
 ) -> None:
-    assert verdict(center + spread * NOISE, paper=paper) is expected
+    assert outcome(center + spread * NOISE, paper=paper) is expected
 
 
 def test_a_wide_interval_that_holds_the_papers_effect_does_not_reproduce_it() -> None:
@@ -126,31 +137,31 @@ def test_a_wide_interval_that_holds_the_papers_effect_does_not_reproduce_it() ->
     assert known.high is not None
     assert 0 < known.low < 3 < known.high
     assert known.high - known.low > 3
-    assert verdict(values, paper=3) is Verdict.SUPPORTED
+    assert outcome(values, paper=3) is Outcome.HOLDS
 
 
 def test_negative_effects_agree_too() -> None:
-    assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=-4) is Verdict.REPRODUCED
-    assert verdict(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=4) is Verdict.SUPPORTED
+    assert outcome(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=-4) is Outcome.AGREES
+    assert outcome(-5 + 0.1 * NOISE, Expect.NEGATIVE, paper=4) is Outcome.HOLDS
 
 
 def test_what_never_varies_is_known() -> None:
-    assert verdict([2.0] * 5) is Verdict.SUPPORTED
-    assert verdict([0.0] * 5) is Verdict.REFUTED
-    assert verdict([0.0] * 5, Expect.SAME, margin=0.1) is Verdict.SUPPORTED
-    assert verdict([0.9] * 5, Expect.AT_LEAST, value=0.9) is Verdict.UNDECIDED
+    assert outcome([2.0] * 5) is Outcome.HOLDS
+    assert outcome([0.0] * 5) is Outcome.FAILS
+    assert outcome([0.0] * 5, Expect.SAME, margin=0.1) is Outcome.HOLDS
+    assert outcome([0.9] * 5, Expect.AT_LEAST, value=0.9) is Outcome.OPEN
 
 
 def test_one_seed_decides_nothing() -> None:
     [judged] = judge([Examined(part(), estimate([5.0]))])
-    assert judged.verdict is Verdict.UNDECIDED
+    assert judged.outcome is Outcome.OPEN
     assert judged.p == 1
     assert judged.reason == "one seed gives no interval"
 
 
 def test_what_was_not_run_is_unavailable_with_its_reason() -> None:
     [judged] = judge([Examined(part(), None, "seed 7 of E/cubic is missing")])
-    assert judged.verdict is Verdict.UNAVAILABLE
+    assert judged.outcome is Outcome.MISSING
     assert judged.reason == "seed 7 of E/cubic is missing"
 
 
@@ -167,44 +178,71 @@ def test_holm_by_hand() -> None:
 def test_many_claims_are_corrected_together() -> None:
     weak = estimate(list(0.5 + NOISE))
     alone = judge([Examined(part(), weak)])
-    assert alone[0].verdict is Verdict.SUPPORTED
+    assert alone[0].outcome is Outcome.HOLDS
     others = [Examined(part(), estimate(list(0.1 + RNG.normal(size=20)))) for _ in range(20)]
     [among, *_] = judge([Examined(part(), weak), *others])
-    assert among.verdict is Verdict.UNDECIDED
+    assert among.outcome is Outcome.OPEN
     assert among.reason == "significant on its own, but not after Holm's correction"
 
 
-def test_correction_hides_no_refutation() -> None:
+def test_refuting_is_corrected_as_supporting_is() -> None:
     against = estimate(list(-0.5 + NOISE))
+    assert judge([Examined(part(), against)])[0].outcome is Outcome.FAILS
     others = [Examined(part(), estimate(list(0.1 + NOISE[::-1]))) for _ in range(20)]
-    assert judge([Examined(part(), against), *others])[0].verdict is Verdict.REFUTED
+    among = judge([Examined(part(), against), *others])[0]
+    assert among.outcome is Outcome.OPEN
+    assert among.reason == "significant on its own, but not after Holm's correction"
+    clear = estimate(list(-5 + NOISE))
+    assert judge([Examined(part(), clear), *others])[0].outcome is Outcome.FAILS
+
+
+def test_an_early_look_needs_far_more() -> None:
+    some = estimate([0.2, 1.4, 0.9, -0.3, 1.1, 0.6, 0.1, 1.2, 0.5, -0.1])
+    assert EARLY < p_value(part(), some) < SIGNIFICANT
+    assert judge([Examined(part(), some, is_last=False)])[0].outcome is Outcome.OPEN
+    assert judge([Examined(part(), some)])[0].outcome is Outcome.HOLDS
+    for sign, outcome_ in ((1, Outcome.HOLDS), (-1, Outcome.FAILS)):
+        clear = estimate([sign * (9 + value) for value in some.values])
+        assert judge([Examined(part(), clear, is_last=False)])[0].outcome is outcome_
+
+
+def test_looks_keep_the_error_rate() -> None:
+    """Of 4000 claims whose effect is zero, 5 % are decided over three looks, as one look would."""
+    draws = np.random.default_rng(3).normal(size=(4000, 20))
+    wrong = 0
+    for values in draws:
+        looks = ((5, False), (10, False), (20, True))
+        tested = (Examined(part(), estimate(list(values[:n])), is_last=last) for n, last in looks)
+        wrong += any(judge([each])[0].is_decided for each in tested)
+    # 0.05 and at most 0.001 for each early look; four standard errors of 4000 draws are 0.014.
+    assert abs(wrong / 4000 - 0.051) < 0.014
 
 
 def test_unavailable_parts_are_not_counted_by_the_correction() -> None:
     weak = Examined(part(), estimate(list(0.5 + NOISE)))
     missing = [Examined(part(), None, "not there")] * 50
-    assert judge([weak, *missing])[0].verdict is Verdict.SUPPORTED
+    assert judge([weak, *missing])[0].outcome is Outcome.HOLDS
 
 
-def whole(*parts: tuple[Any, dict[str, Any]]) -> Verdict:
+def whole(*parts: tuple[Any, dict[str, Any]]) -> Outcome:
     tested = [
         Examined(part(**fields), None if values is None else estimate(list(values)))
         for values, fields in parts
     ]
-    return claim_verdict(judge(tested))
+    return claim_outcome(judge(tested))
 
 
 def test_all_parts_must_hold() -> None:
     good: tuple[Any, dict[str, Any]] = (5 + NOISE, {})
     bad: tuple[Any, dict[str, Any]] = (-5 + NOISE, {})
     open_: tuple[Any, dict[str, Any]] = (0.1 + NOISE, {})
-    assert whole(good, good) is Verdict.SUPPORTED
-    assert whole(good, bad) is Verdict.REFUTED
-    assert whole(good, open_) is Verdict.UNDECIDED
-    assert whole(good, (None, {})) is Verdict.UNAVAILABLE
-    assert whole(bad, (None, {})) is Verdict.REFUTED
-    assert whole((5 + 0.1 * NOISE, {"paper": 5}), good) is Verdict.REPRODUCED
-    assert whole((5 + 0.1 * NOISE, {"paper": 5}), (5 + 0.1 * NOISE, {"paper": 50})) is Verdict.SUPPORTED
+    assert whole(good, good) is Outcome.HOLDS
+    assert whole(good, bad) is Outcome.FAILS
+    assert whole(good, open_) is Outcome.OPEN
+    assert whole(good, (None, {})) is Outcome.MISSING
+    assert whole(bad, (None, {})) is Outcome.FAILS
+    assert whole((5 + 0.1 * NOISE, {"paper": 5}), good) is Outcome.AGREES
+    assert whole((5 + 0.1 * NOISE, {"paper": 5}), (5 + 0.1 * NOISE, {"paper": 50})) is Outcome.HOLDS
 
 
 def test_intervals_are_scipys() -> None:
@@ -263,8 +301,16 @@ def test_bounds_of_every_expectation() -> None:
         assert (low, high) != (None, None)
 
 
-def test_every_verdict_has_a_meaning() -> None:
-    assert set(MEANING) == set(Verdict)
+def test_every_outcome_has_a_meaning() -> None:
+    assert set(OUTCOMES) == set(Outcome)
+
+
+def test_against_is_tested_on_the_other_side() -> None:
+    values = list(-0.3 + NOISE)
+    assert p_value_against(part(), estimate(values)) == pytest.approx(ttest_1samp(values, 0).pvalue)
+    beyond = list(1.5 + NOISE)
+    expected = 2 * ttest_1samp(beyond, 1, alternative="greater").pvalue
+    assert p_value_against(part(Expect.SAME, margin=1), estimate(beyond)) == pytest.approx(expected)
 
 
 def test_estimates_keep_the_seeds() -> None:

@@ -88,7 +88,7 @@ def _run(
     from cwndlab.system.progress import progress
 
     require_least()
-    count = sum(reading.run_count for each in planned for reading in each)
+    count = sum(reading.most_runs for each in planned for reading in each)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
         reproduction = run_papers(

@@ -25,7 +25,10 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
     """Write the document, the numbers of the papers and ours, the verdicts, and every run of every cell."""
     writing.remove(folder / REPORT)
     writing.write_text(folder / DOCUMENT, dump(reproduction.to_json()) + "\n")
-    for name, table in {"numbers": _numbers(reproduction), "verdicts": _verdicts(reproduction)}.items():
+    tables = {"numbers": _numbers(reproduction), "readings": _readings(reproduction)}
+    if not reproduction.quick:
+        tables["verdicts"] = _verdicts(reproduction)
+    for name, table in tables.items():
         write_csv(table, folder / f"{name}.csv")
         write_parquet(table, folder / f"{name}.parquet")
     runs = joined(
@@ -39,7 +42,7 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
             runs_frame(result.runs),
         )
         for paper in reproduction.papers
-        for each in (paper.defaults, *paper.alternatives)
+        for each in paper.readings
         for key, result in each.results.items()
         if result.runs
     )
@@ -90,6 +93,8 @@ def _numbers(reproduction: Reproduction) -> pl.DataFrame:
             "ours": row.ours.value if row.ours else None,
             "ci95_low": row.ours.low if row.ours else None,
             "ci95_high": row.ours.high if row.ours else None,
+            "lowest_run": min(row.ours.values) if row.ours else None,
+            "highest_run": max(row.ours.values) if row.ours else None,
             "n": row.ours.n if row.ours else 0,
             "missing": row.missing,
         }
@@ -100,6 +105,27 @@ def _numbers(reproduction: Reproduction) -> pl.DataFrame:
 
 
 def _verdicts(reproduction: Reproduction) -> pl.DataFrame:
+    """Return one row for each claim."""
+    import polars as pl
+
+    rows = [
+        {
+            "paper": paper.paper.id,
+            "claim": claim.claim.id,
+            "verdict": claim.verdict.value,
+            "parts": len(claim.claim.parts),
+            "parts_holding": claim.defaults.judged.holding,
+            "seeds": claim.defaults.judged.seeds,
+            "readings": len(claim.readings),
+            "readings_passing": len(claim.passing),
+        }
+        for paper in reproduction.papers
+        for claim in paper.claims
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _readings(reproduction: Reproduction) -> pl.DataFrame:
     """Return one row for each claim under the defaults and under each alternative."""
     import polars as pl
 
@@ -107,16 +133,14 @@ def _verdicts(reproduction: Reproduction) -> pl.DataFrame:
         {
             "paper": paper.paper.id,
             "claim": claim.claim.id,
-            "option": reading.option,
-            "value": reading.value,
-            "seeds": len(reading.seeds),
-            "verdict": claim.verdict.value,
+            "option": each.evaluated.reading.option,
+            "value": each.evaluated.reading.value,
+            "passes_gate": each.passes,
+            "seeds": each.judged.seeds,
+            "result": each.judged.lean.value if reproduction.quick else each.outcome.value,
         }
         for paper in reproduction.papers
-        for reading, claims in [
-            (paper.defaults.reading, paper.claims),
-            *((each.reading, each.claims) for each in paper.sensitivity),
-        ]
-        for claim in claims
+        for claim in paper.claims
+        for each in claim.readings
     ]
     return pl.DataFrame(rows, infer_schema_length=None)

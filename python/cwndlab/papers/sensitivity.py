@@ -25,8 +25,8 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
     head = [
         "# What the verdicts depend on",
         "",
-        "These tables show the verdict on each claim under every alternative to what its paper leaves open.",
-        "Only one alternative is tried at a time.",
+        "These tables show what becomes of each claim under every alternative to what its paper leaves open.",
+        "Only one alternative is tried at a time. In brackets: readings that miss the paper's own baselines.",
         "The papers' folders describe them; `make sensitivity` (`cwndlab reproduce --full`) made the tables.",
         "The line above each table names the version that made it; later changes are not in it.",
         "",
@@ -40,21 +40,22 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
 
 def _paper(document: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"## {paper['id']}", "", _made_by(document), "")
-    claims = paper["claims"]
-    judged = [claim for claim in claims if _was_judged(claim)]
+    judged = [claim for claim in paper["claims"] if claim["verdict"] != "unavailable"]
     if not judged:
         yield "No claim can be judged yet."
         return
     yield f"| left open | answer | {' | '.join(claim['id'] for claim in judged)} |"
     yield "|---" * (2 + len(judged)) + "|"
-    yield f"| | the defaults | {' | '.join(claim['verdict'] for claim in judged)} |"
+    yield f"| | **verdict** | {' | '.join(claim['verdict'] for claim in judged)} |"
     hidden = 0
-    for index, option in enumerate(claims[0]["sensitivity"]):
-        verdicts = [claim["sensitivity"][index]["verdict"] for claim in judged]
-        if set(verdicts) == {"unavailable"}:
+    for index, reading in enumerate(judged[0]["readings"]):
+        outcomes = [claim["readings"][index]["outcome"] for claim in judged]
+        if set(outcomes) == {"not run"}:
             hidden += 1
         else:
-            yield f"| {option['option']} | {option['value']} | {' | '.join(verdicts)} |"
+            shown = outcomes if reading["passes_gate"] else [f"({outcome})" for outcome in outcomes]
+            answer = reading["value"] if reading["option"] else "the defaults"
+            yield f"| {reading['option']} | {answer} | {' | '.join(shown)} |"
     if hidden:
         yield from ("", f"{counted(hidden, 'alternative')} could not be tried.")
 
@@ -65,11 +66,6 @@ def _made_by(document: Mapping[str, Any]) -> str:
         f"{len(document['seeds'])} seeds, version {manifest['version']}, commit {manifest['commit']}, "
         f"extension {manifest['extension_sha256'][:12]}."
     )
-
-
-def _was_judged(claim: Mapping[str, Any]) -> bool:
-    verdicts = [claim["verdict"], *(each["verdict"] for each in claim["sensitivity"])]
-    return any(verdict != "unavailable" for verdict in verdicts)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from cwndlab.papers.judging.verdict import Verdict
+from cwndlab.papers.judging.across import Verdict
+from cwndlab.papers.judging.verdict import Lean, Outcome
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from cwndlab.papers.judging.across import ClaimVerdict
     from cwndlab.papers.judging.evaluation import JudgedClaim
+    from cwndlab.papers.judging.gate import Checked
     from cwndlab.papers.judging.reproduction import PaperReproduction, Reproduction
     from cwndlab.papers.judging.verdict import Judged
     from cwndlab.statistics.estimate import Estimate
@@ -22,28 +27,74 @@ if TYPE_CHECKING:
 STYLES = {
     Verdict.REPRODUCED: "green",
     Verdict.SUPPORTED: "green",
+    Verdict.DEPENDS: "yellow",
     Verdict.REFUTED: "red",
+    Verdict.NOT_IDENTIFIED: "yellow",
     Verdict.UNDECIDED: "yellow",
     Verdict.UNAVAILABLE: "dim",
+}
+OUTCOME_STYLES = {
+    Outcome.AGREES: "green",
+    Outcome.HOLDS: "green",
+    Outcome.FAILS: "red",
+    Outcome.OPEN: "yellow",
+    Outcome.MISSING: "dim",
 }
 
 
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     """Print one line per claim. Unavailable claims are only counted."""
     for paper in reproduction.papers:
-        _print_paper(console, paper)
-    console.print(f"{counted(len(reproduction.seeds), 'seed')}; 95 % intervals, paired by seed.")
+        _print_paper(console, paper, quick=reproduction.quick)
+    console.print("95 % intervals, paired by seed; [lowest to highest run] after them.", markup=False)
     if reproduction.quick:
         console.print(
-            "--quick: few seeds, longer runs cut to 60 s, and unused cells left out. These are not the "
-            "papers' experiments."
+            f"--quick: {counted(len(reproduction.seeds), 'seed')}, longer runs cut to 60 s, unused cells and "
+            "alternatives left out. A lean is no verdict; for verdicts: "
+            f"{verdict_command(reproduction)}"
         )
 
 
-def tally(claims: list[JudgedClaim]) -> str:
-    """Return the number of claims with each verdict."""
+def verdict_command(reproduction: Reproduction) -> str:
+    """Return the command that gives verdicts for these papers."""
+    return " ".join(["cwndlab", "reproduce", *(paper.paper.id for paper in reproduction.papers)])
+
+
+def tally(claims: Sequence[ClaimVerdict], *, quick: bool = False) -> str:
+    """Return the number of claims with each verdict, or of a quick look with each lean."""
+    if quick:
+        leans = Counter(claim.lean for claim in claims)
+        return ", ".join(f"{leans[lean]} {lean.value}" for lean in Lean if leans[lean])
     counts = Counter(claim.verdict for claim in claims)
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in STYLES if counts[verdict])
+
+
+def conditions(claim: ClaimVerdict) -> list[str]:
+    """Return the answers on which the verdict depends."""
+    lines = []
+    if claim.verdict is Verdict.NOT_IDENTIFIED:
+        missed = "; ".join(baseline(each) for each in claim.defaults.evaluated.gate.missed)
+        lines.append(f"the defaults miss the paper's own baselines: {missed}")
+    elif not claim.defaults.passes:
+        lines.append("the defaults miss the paper's own baselines and do not count")
+    if claim.holds_if:
+        lines.append(f"holds if: {'; '.join(claim.holds_if)}")
+    if claim.fails_if:
+        lines.append(f"fails if: {'; '.join(claim.fails_if)}")
+    return lines
+
+
+def baseline(checked: Checked) -> str:
+    """Return a baseline with its number, ours and the tolerance."""
+    about = checked.baseline
+    unit = f" {about.unit}" if about.unit else ""
+    ours = "not run" if checked.ours is None else plain(checked.ours.value)
+    return f"{about.text}: {ours} (paper: {plain(about.paper)} ± {plain(about.tolerance)}{unit})"
+
+
+def parts_holding(claim: JudgedClaim) -> str:
+    """Return how many parts of a claim hold, if it has several."""
+    return f"{claim.holding} of {len(claim.parts)} parts hold" if len(claim.parts) > 1 else ""
 
 
 def claim_evidence(claim: JudgedClaim) -> list[str]:
@@ -62,7 +113,7 @@ def evidence(judged: Judged) -> str:
         return judged.reason or "not run"
     paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
     reason = f"; {judged.reason}" if judged.reason else ""
-    return f"{effect(judged.estimate, judged.part.unit)}{paper}{reason}"
+    return f"{effect(judged.estimate, judged.part.unit)}{paper}; {runs(judged.estimate)}{reason}"
 
 
 def effect(estimate: Estimate, unit: str = "") -> str:
@@ -75,19 +126,33 @@ def effect(estimate: Estimate, unit: str = "") -> str:
     return f"{plain(estimate.value)} [{plain(estimate.low)}, {plain(estimate.high)}]{unit}"
 
 
-def _print_paper(console: Console, paper: PaperReproduction) -> None:
+def runs(estimate: Estimate) -> str:
+    """Return the range of the single runs, since a paper mostly reports one, and their number."""
+    spread = f"{plain(min(estimate.values))} to {plain(max(estimate.values))}"
+    return f"{counted(estimate.n, 'run')} from {spread}" if estimate.n > 1 else "one run"
+
+
+def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> None:
     console.print(f"[bold]{escape(paper.paper.id)}[/bold]: {escape(paper.paper.title)}")
-    console.print(f"{counted(len(paper.claims), 'claim')}: {tally(paper.claims)}")
-    shown = [claim for claim in (*paper.claims, *paper.findings) if claim.verdict is not Verdict.UNAVAILABLE]
-    if shown:
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-        for _ in range(3):
-            table.add_column()
-        for claim in shown:
-            details = "\n".join(claim_evidence(claim))
-            verdict = f"[{STYLES[claim.verdict]}]{claim.verdict.value}[/]"
-            table.add_row(
-                escape(claim.claim.id), verdict, f"{escape(claim.claim.text)}\n[dim]{escape(details)}[/dim]"
-            )
-        console.print(table)
+    console.print(f"{counted(len(paper.claims), 'claim')}: {tally(paper.claims, quick=quick)}")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for _ in range(3):
+        table.add_column()
+    for claim in paper.claims:
+        if claim.verdict is not Verdict.UNAVAILABLE:
+            style = "bold" if quick else STYLES[claim.verdict]
+            word = claim.lean.value if quick else claim.verdict.value
+            _add(table, claim.defaults.judged, f"[{style}]{word}[/]", [] if quick else conditions(claim))
+    for finding in paper.findings:
+        if finding.outcome is not Outcome.MISSING:
+            style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
+            word = finding.lean.value if quick else finding.outcome.value
+            _add(table, finding, f"[{style}]{word}[/]", [])
+    console.print(table)
     console.print()
+
+
+def _add(table: Table, judged: JudgedClaim, word: str, notes: list[str]) -> None:
+    lines = [each for each in (parts_holding(judged), *notes, *claim_evidence(judged)) if each]
+    details = "\n".join(lines)
+    table.add_row(escape(judged.claim.id), word, f"{escape(judged.claim.text)}\n[dim]{escape(details)}[/dim]")

@@ -154,6 +154,27 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """A number of the paper's own baseline, and how far ours may be off in a reading that counts.
+
+    The tolerance was fixed before the claims were judged; `why` says from what it follows.
+    """
+
+    text: str
+    experiment: str
+    effect: Expression
+    paper: float
+    tolerance: float
+    why: str
+    unit: str = ""
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    def admits(self, value: float) -> bool:
+        """Whether a value is close enough to the paper's."""
+        return abs(value - self.paper) <= self.tolerance
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of a paper in one sentence, and its parts, which must all hold."""
 
@@ -165,7 +186,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper. `findings` are our own statements about it, tested like its claims."""
+    """A paper.
+
+    `findings` are our own statements about it, tested like its claims. `baselines` are the gate that a
+    reading has to pass.
+    """
 
     folder: Path
     id: str
@@ -180,6 +205,7 @@ class Paper:
     targets: tuple[Target, ...]
     claims: tuple[Claim, ...]
     findings: tuple[Claim, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
     figures: tuple[PaperFigure, ...] = ()
 
     def experiment(self, name: str) -> Experiment | None:

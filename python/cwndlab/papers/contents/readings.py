@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from cwndlab.papers.contents.paper import Alternative, Claim, OpenPoint, Paper
     from cwndlab.scenarios.scenario import Scenario
 
-# The number of seeds for secondary cells: the alternatives of the most telling point, and unused cells. The
-# first seeds are taken, so that compared cells share their random numbers.
-SECONDARY_SEEDS = 5
+# The looks at the seeds: after so many of them, what is decided needs no more.
+LOOKS = (5, 10, 20)
+# Without `--full`, alternatives have at most so many seeds.
+ALTERNATIVE_SEEDS = 10
 
 
 @dataclass(frozen=True)
 class Reading:
     """The cells to run under the defaults or one alternative, and their seeds. The defaults have no point.
 
-    `unread` holds the unused cells, which get few seeds. `missing` is the reason why an alternative cannot be
-    tried.
+    `missing` is the reason why an alternative cannot be tried.
     """
 
     paper: Paper
@@ -35,7 +35,6 @@ class Reading:
     point: OpenPoint | None = None
     alternative: Alternative | None = None
     missing: str | None = None
-    unread: Collection[str] = ()
 
     @property
     def option(self) -> str:
@@ -53,35 +52,33 @@ class Reading:
         return [cell for cell in self.cells.values() if cell.scenario is not None]
 
     @property
-    def jobs(self) -> list[tuple[Scenario, Sequence[int]]]:
-        """The scenarios of the runnable cells, with the seeds of each."""
-        return [(cell.scenario, self.seeds_of(cell.key)) for cell in self.runnable if cell.scenario]
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of seeds after which the claims are judged; the last one is all of them."""
+        return (*(look for look in LOOKS if look < len(self.seeds)), len(self.seeds))
+
+    def jobs(self, keys: Collection[str], begin: int, end: int) -> list[tuple[Scenario, Sequence[int]]]:
+        """Return the scenarios of these cells, with the seeds from one look to the next."""
+        cells = (cell for cell in self.runnable if cell.key in keys)
+        return [(cell.scenario, self.seeds[begin:end]) for cell in cells if cell.scenario]
 
     @property
-    def run_count(self) -> int:
-        """The number of runs of all cells."""
-        return sum(len(seeds) for _, seeds in self.jobs)
-
-    def seeds_of(self, key: str) -> Sequence[int]:
-        """Return the seeds of one cell."""
-        return self.seeds[:SECONDARY_SEEDS] if key in self.unread else self.seeds
+    def most_runs(self) -> int:
+        """The number of runs if every cell gets all seeds."""
+        return len(self.runnable) * len(self.seeds)
 
 
 def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[Reading]:
     """Return the reading of the defaults, then those of the alternatives.
 
-    By default, the most telling point is varied with few seeds, and unused cells get few seeds, too. `full`
-    varies all points and runs all cells with all seeds. `quick` varies no point and leaves out unused cells.
+    By default, the most telling point is varied with fewer seeds. `full` varies all points with all seeds.
+    `quick` varies no point and leaves out the cells that nothing uses.
     """
-    read = read_cells(paper)
     if quick:
-        return [Reading(paper, seeds, cells(paper, quick=True, only=read))]
-    known = cells(paper)
-    defaults = Reading(paper, seeds, known, unread=() if full else known.keys() - read)
+        return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
     shown = [point for point in paper.open_points if full or point.telling]
-    fewer = seeds if full else seeds[:SECONDARY_SEEDS]
+    fewer = seeds if full else seeds[:ALTERNATIVE_SEEDS]
     return [
-        defaults,
+        Reading(paper, seeds, cells(paper)),
         *(_alternative(paper, fewer, point, each) for point in shown for each in point.alternatives),
     ]
 
@@ -93,9 +90,10 @@ def read_cells(paper: Paper) -> set[str]:
 
 
 def claimed_cells(paper: Paper) -> set[str]:
-    """Return the cells that the paper's claims and numbers need."""
+    """Return the cells that the paper's claims, baselines and numbers need."""
     numbers = {key for target in paper.targets if target.effect for key in target.effect.cells}
-    return _cells_of(paper.claims) | numbers
+    baselines = {key for baseline in paper.baselines for key in baseline.effect.cells}
+    return _cells_of(paper.claims) | numbers | baselines
 
 
 def figure_cells(figure: PaperFigure) -> list[str]:

@@ -1,4 +1,4 @@
-"""The distance of each reading from the numbers of a paper, which shows the answer that explains them best."""
+"""The distance of each reading from the numbers of a paper, which shows the answer that fits them best."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Closeness:
-    """The rows that were measured in a reading, and the root mean square of ours minus the paper's, in `unit`.
+    """The rows measured in a reading, and the root mean square of ours minus the paper's, in `unit`.
 
     Only plain quantities of the most frequent unit count, because a difference would count its parts twice.
     """

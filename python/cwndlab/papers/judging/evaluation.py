@@ -1,19 +1,20 @@
-"""Evaluates the numbers and claims of a paper from the runs of its cells."""
+"""Evaluates the numbers, baselines and claims of a paper in one reading, from the runs of its cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cwndlab.papers.judging.verdict import Examined, Judged, Verdict, claim_verdict, judge
+from cwndlab.papers.judging.gate import Checked, Gate
+from cwndlab.papers.judging.verdict import Examined, Judged, Lean, Outcome, claim_outcome, judge
 from cwndlab.papers.language.expression import NoValueError
 from cwndlab.statistics.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cwndlab.papers.contents.paper import Claim, Part, Target
+    from cwndlab.papers.contents.paper import Baseline, Claim, Part, Target
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.language.expression import Expression
     from cwndlab.results.result import Result
@@ -22,15 +23,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with the verdicts of its parts."""
+    """A claim with the outcomes of its parts in one reading."""
 
     claim: Claim
     parts: list[Judged]
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict of the whole claim."""
-        return claim_verdict(self.parts)
+    def outcome(self) -> Outcome:
+        """The outcome of the whole claim."""
+        return claim_outcome(self.parts)
+
+    @property
+    def holding(self) -> int:
+        """The number of parts that hold."""
+        return sum(part.outcome in (Outcome.HOLDS, Outcome.AGREES) for part in self.parts)
+
+    @property
+    def lean(self) -> Lean:
+        """The side on which the estimates lie, if every part was measured."""
+        sides = {part.side for part in self.parts}
+        if None in sides:
+            return Lean.NEITHER
+        return Lean.AGAINST if False in sides else Lean.FOR
+
+    @property
+    def seeds(self) -> int:
+        """The largest number of seeds of its parts."""
+        return max((part.estimate.n for part in self.parts if part.estimate is not None), default=0)
 
 
 @dataclass(frozen=True)
@@ -42,33 +61,49 @@ class Row:
     missing: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Evaluated:
-    """A reading with its results, by the keys of their cells."""
+    """A reading with its results, by the keys of their cells.
+
+    `counts` holds the number of seeds that each cell is to have so far. Parts that were decided at an earlier
+    look are `settled` (by their identity): they keep what was found then.
+    """
 
     reading: Reading
     results: dict[str, Result]
+    counts: dict[str, int]
+    settled: dict[int, Judged] = field(default_factory=dict)
+
+    @cached_property
+    def claims(self) -> list[JudgedClaim]:
+        """Every claim of the paper with its outcome. Holm's correction is over all of them."""
+        return self.judged(self.reading.paper.claims)
+
+    @cached_property
+    def findings(self) -> list[JudgedClaim]:
+        """Our statements about the paper with their outcomes. Holm's correction is over all of them."""
+        return self.judged(self.reading.paper.findings)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """Whether the reading gives the numbers of the paper's own baselines."""
+        return Gate([self._check(each) for each in self.reading.paper.baselines], self.reading.missing)
 
     def condense(self) -> None:
         """Judge, then drop the details of the runs: those of thousands of runs would fill the memory."""
-        _ = self.claims, self.rows
+        _ = self.claims, self.rows, self.gate
         for key, result in self.results.items():
             runs = [run.measures_only() for run in result.runs]
             self.results[key] = replace(result, runs=runs)
 
-    @cached_property
-    def claims(self) -> list[JudgedClaim]:
-        """Every claim of the paper with its verdict. Holm's correction is over all of them."""
-        return self._judged(self.reading.paper.claims)
-
-    @cached_property
-    def findings(self) -> list[JudgedClaim]:
-        """Our statements about the paper with their verdicts. Holm's correction is over all of them."""
-        return self._judged(self.reading.paper.findings)
-
-    def _judged(self, claims: Sequence[Claim]) -> list[JudgedClaim]:
+    def judged(self, claims: Sequence[Claim], last: int | None = None) -> list[JudgedClaim]:
+        """Judge claims at this look. Estimates of fewer than `last` seeds are not the last ones."""
         parts = [part for claim in claims for part in claim.parts]
-        judged = iter(judge([self._test(part) for part in parts]))
+        tested = [self._test(part, last) for part in parts]
+        found = [
+            self.settled.get(id(each.part), now) for each, now in zip(tested, judge(tested), strict=True)
+        ]
+        judged = iter(found)
         return [JudgedClaim(claim, [next(judged) for _ in claim.parts]) for claim in claims]
 
     @cached_property
@@ -84,7 +119,16 @@ class Evaluated:
         except NoValueError as error:
             return Row(target, None, str(error))
 
-    def _test(self, part: Part) -> Examined:
+    def _check(self, baseline: Baseline) -> Checked:
+        try:
+            return Checked(baseline, estimate(self.values(baseline.effect)))
+        except NoValueError as error:
+            return Checked(baseline, None, str(error))
+
+    def _test(self, part: Part, last: int | None) -> Examined:
+        settled = self.settled.get(id(part))
+        if settled is not None:
+            return Examined(part, settled.estimate, settled.reason)
         missing = part.unavailable or self.reading.missing
         if missing is not None or part.effect is None:
             return Examined(part, None, missing)
@@ -92,25 +136,32 @@ class Evaluated:
             values = self.values(part.effect)
         except NoValueError as error:
             return Examined(part, None, str(error))
-        return Examined(part, estimate(values, part.interval, part.statistic))
+        is_last = last is None or len(values) >= last
+        return Examined(part, estimate(values, part.interval, part.statistic), is_last=is_last)
 
     def values(self, effect: Expression) -> list[float]:
-        """Return the effect in each seed. Raises `NoValueError` if a cell, a seed or a value is missing."""
+        """Return the effect in each seed that all its cells have.
+
+        Raises `NoValueError` if a cell, a value, or a seed that was to be run is missing.
+        """
         runs = {key: self.runs(key) for key in effect.cells}
+        shared = min((self.counts[key] for key in effect.cells), default=0)
         return [
             effect.evaluate({key: by_seed[seed] for key, by_seed in runs.items()})
-            for seed in self.reading.seeds
+            for seed in self.reading.seeds[:shared]
         ]
 
     def runs(self, key: str) -> dict[int, SeedRun]:
-        """Return the runs of a cell by seed. Raises `NoValueError` if any is missing."""
+        """Return the runs of a cell by seed. Raises `NoValueError` if one that was to be made is missing."""
         cell = self.reading.cells.get(key)
         if cell is None:
             raise NoValueError(f"no such cell: {key}")
         if cell.missing is not None:
             raise NoValueError(cell.missing)
         runs = {run.seed: run for run in self.results[key].runs} if key in self.results else {}
-        for seed in self.reading.seeds:
+        for seed in self.reading.seeds[: self.counts.get(key, 0)]:
             if seed not in runs:
                 raise NoValueError(f"seed {seed} of {key} is missing")
+        if not runs:
+            raise NoValueError(f"no run of {key}")
         return runs

@@ -1,6 +1,7 @@
-"""Computes verdicts from estimates, by fixed rules.
+"""Judges the parts of claims from their estimates, by fixed rules, within one reading of a paper.
 
-`MEANING` defines each verdict. The strongest one that holds is taken.
+A part holds, fails, or stays open at each look at the seeds. `judging.readings` then says what
+follows for a claim.
 """
 
 from __future__ import annotations
@@ -13,81 +14,129 @@ from cwndlab.papers.contents.paper import Expect, Part
 from cwndlab.statistics.estimate import Estimate, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+# The level of the last look at the seeds, and of each look before it (Haybittle 1971, Peto et al. 1976):
+# early looks are so strict that they hardly add to the error of the last one.
 SIGNIFICANT = 0.05
+EARLY = 0.001
 
 
-class Verdict(StrEnum):
-    """The verdict on a claim."""
+class Outcome(StrEnum):
+    """What becomes of a part, or of a claim, in one reading."""
 
-    REFUTED = "refuted"
-    REPRODUCED = "reproduced"
-    SUPPORTED = "supported"
-    UNDECIDED = "undecided"
-    UNAVAILABLE = "unavailable"
+    AGREES = "agrees"
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "open"
+    MISSING = "not run"
 
 
-MEANING = {
-    Verdict.REPRODUCED: (
-        "supported, and the whole interval lies between half and twice the paper's effect, or is narrower "
-        "than that effect and contains it"
+OUTCOMES = {
+    Outcome.AGREES: (
+        "holds, and the whole interval lies between half and twice the paper's effect, or is narrower than "
+        "that effect and contains it"
     ),
-    Verdict.SUPPORTED: (
+    Outcome.HOLDS: (
         "the 95 % interval of the effect, paired by seed, lies entirely on the claimed side, and the test is "
-        "significant at 0.05 after Holm's correction over the claims of the paper (for sameness, both "
-        "one-sided tests are)"
+        "significant after Holm's correction over the claims of the paper (for sameness, both one-sided "
+        "tests are)"
     ),
-    Verdict.REFUTED: (
-        "the 95 % interval lies entirely outside the claim (its direction, bound, margin or range); this is "
-        "not corrected for the number of claims"
+    Outcome.FAILS: (
+        "the 95 % interval lies entirely outside the claim (its direction, bound, margin or range), and the "
+        "test against the claim is significant after Holm's correction over the claims of the paper"
     ),
-    Verdict.UNDECIDED: "none of the others",
-    Verdict.UNAVAILABLE: "not run; the evidence gives the reason",
+    Outcome.OPEN: "neither",
+    Outcome.MISSING: "not run; the evidence gives the reason",
 }
+
+
+class Lean(StrEnum):
+    """What a first look with few seeds suggests. It decides nothing."""
+
+    FOR = "leans for"
+    AGAINST = "leans against"
+    NEITHER = "no lean"
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A part of a claim with its estimate, or the reason why there is none."""
+    """A part of a claim with its estimate, or the reason why there is none.
+
+    `is_last` is set if no more seeds can come; earlier looks decide at a stricter level.
+    """
 
     part: Part
     estimate: Estimate | None
     missing: str | None = None
+    is_last: bool = True
+
+    @property
+    def level(self) -> float:
+        """The level at which this look decides."""
+        return SIGNIFICANT if self.is_last else EARLY
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A part with its verdict. `p` is the p value after Holm's correction."""
+    """A part with its outcome.
+
+    `p` is the p value for the claim and `p_against` the one against it, both after Holm's correction.
+    """
 
     part: Part
     estimate: Estimate | None
-    verdict: Verdict
+    outcome: Outcome
     p: float | None
+    p_against: float | None = None
     reason: str | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether more seeds are of no use."""
+        return self.outcome is not Outcome.OPEN
+
+    @property
+    def side(self) -> bool | None:
+        """Whether the estimate itself lies where the claim has it."""
+        if self.estimate is None:
+            return None
+        low, high = bounds(self.part)
+        value = self.estimate.value
+        return (low is None or value > low) and (high is None or value < high)
 
 
 def judge(tested: Sequence[Examined]) -> list[Judged]:
-    """Judge the parts of all claims of a paper together: Holm's correction is over all tested parts."""
-    available = [index for index, each in enumerate(tested) if each.estimate is not None]
-    p_values = [p_value(tested[index].part, tested[index].estimate) for index in available]
-    adjusted = dict(zip(available, holm(p_values), strict=True))
-    return [_judge(each, adjusted.get(index)) for index, each in enumerate(tested)]
+    """Judge the parts of all claims of a paper together.
 
-
-def claim_verdict(parts: Sequence[Judged]) -> Verdict:
-    """Return the verdict of a claim: all parts must hold, and one refuted part refutes it.
-
-    A claim is reproduced if the paper has a number for some part, and all such parts are reproduced.
+    Holm's correction is over all tested parts, for supporting and for refuting alike.
     """
-    verdicts = {part.verdict for part in parts}
-    for weakest in (Verdict.REFUTED, Verdict.UNAVAILABLE, Verdict.UNDECIDED):
-        if weakest in verdicts:
+    available = [index for index, each in enumerate(tested) if each.estimate is not None]
+    for_it = _corrected(tested, available, p_value)
+    against = _corrected(tested, available, p_value_against)
+    return [_judge(each, for_it.get(index), against.get(index)) for index, each in enumerate(tested)]
+
+
+def _corrected(
+    tested: Sequence[Examined], available: Sequence[int], test: Callable[[Part, Estimate | None], float]
+) -> dict[int, float]:
+    p_values = [test(tested[index].part, tested[index].estimate) for index in available]
+    return dict(zip(available, holm(p_values), strict=True))
+
+
+def claim_outcome(parts: Sequence[Judged]) -> Outcome:
+    """Return the outcome of a claim in one reading: all parts must hold, and one that fails breaks it.
+
+    A claim agrees if the paper has a number for some part, and all such parts agree.
+    """
+    outcomes = {part.outcome for part in parts}
+    for weakest in (Outcome.FAILS, Outcome.MISSING, Outcome.OPEN):
+        if weakest in outcomes:
             return weakest
-    numbered = [part.verdict for part in parts if part.part.paper is not None]
-    if numbered and all(verdict is Verdict.REPRODUCED for verdict in numbered):
-        return Verdict.REPRODUCED
-    return Verdict.SUPPORTED
+    numbered = [part.outcome for part in parts if part.part.paper is not None]
+    if numbered and all(outcome is Outcome.AGREES for outcome in numbered):
+        return Outcome.AGREES
+    return Outcome.HOLDS
 
 
 def p_value(part: Part, estimate: Estimate | None) -> float:
@@ -103,6 +152,31 @@ def p_value(part: Part, estimate: Estimate | None) -> float:
         return max(estimate.p_above(low), estimate.p_below(high))
     one_sided = estimate.p_above(low) if low is not None else estimate.p_below(high or 0.0)
     return min(1.0, 2 * one_sided)
+
+
+def p_value_against(part: Part, estimate: Estimate | None) -> float:
+    """Return the two-sided p value of the test that the effect lies outside the part's expectation."""
+    if estimate is None:
+        return 1.0
+    low, high = bounds(part)
+    sides = [
+        *([_p_not_above(part, estimate, low)] if low is not None else []),
+        *([_p_not_below(part, estimate, high)] if high is not None else []),
+    ]
+    return min(1.0, 2 * min(sides))
+
+
+def _p_not_above(part: Part, estimate: Estimate, low: float) -> float:
+    # An effect of exactly zero in every seed contradicts a direction.
+    if estimate.is_constant and _is_strict(part) and estimate.value == low:
+        return 0.0
+    return estimate.p_below(low)
+
+
+def _p_not_below(part: Part, estimate: Estimate, high: float) -> float:
+    if estimate.is_constant and _is_strict(part) and estimate.value == high:
+        return 0.0
+    return estimate.p_above(high)
 
 
 def bounds(part: Part) -> tuple[float | None, float | None]:
@@ -123,26 +197,31 @@ def bounds(part: Part) -> tuple[float | None, float | None]:
             return part.low, part.high
 
 
-def _judge(tested: Examined, p: float | None) -> Judged:
+def _judge(tested: Examined, p: float | None, p_against: float | None) -> Judged:
     part, estimate = tested.part, tested.estimate
-    if estimate is None or p is None:
-        return Judged(part, None, Verdict.UNAVAILABLE, None, tested.missing)
-    verdict = _verdict(part, estimate, p)
+    if estimate is None or p is None or p_against is None:
+        return Judged(part, None, Outcome.MISSING, None, None, tested.missing)
+    outcome = _outcome(part, estimate, p, p_against, tested.level)
     reason = None
     if estimate.n < 2:
         reason = "one seed gives no interval"
-    elif verdict is Verdict.UNDECIDED and _lies_inside(part, estimate) and p > SIGNIFICANT:
-        reason = "significant on its own, but not after Holm's correction"
-    return Judged(part, estimate, verdict, p, reason)
+    elif outcome is Outcome.OPEN and tested.is_last:
+        reason = _why_open(part, estimate)
+    return Judged(part, estimate, outcome, p, p_against, reason)
 
 
-def _verdict(part: Part, estimate: Estimate, p: float) -> Verdict:
-    if _lies_outside(part, estimate):
-        return Verdict.REFUTED
-    holds = p <= SIGNIFICANT and (_is_sameness(part) or _lies_inside(part, estimate))
-    if not holds:
-        return Verdict.UNDECIDED
-    return Verdict.REPRODUCED if _agrees(part, estimate) else Verdict.SUPPORTED
+def _why_open(part: Part, estimate: Estimate) -> str | None:
+    if _lies_inside(part, estimate) or _lies_outside(part, estimate):
+        return "significant on its own, but not after Holm's correction"
+    return None
+
+
+def _outcome(part: Part, estimate: Estimate, p: float, p_against: float, level: float) -> Outcome:
+    if _lies_outside(part, estimate) and p_against <= level:
+        return Outcome.FAILS
+    if p > level or not (_is_sameness(part) or _lies_inside(part, estimate)):
+        return Outcome.OPEN
+    return Outcome.AGREES if _agrees(part, estimate) else Outcome.HOLDS
 
 
 def _is_sameness(part: Part) -> bool:

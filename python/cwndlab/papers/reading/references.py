@@ -64,6 +64,9 @@ class _References:
         for statement in (*self.paper.claims, *self.paper.findings):
             for part in statement.parts:
                 yield from self.part(part)
+        for baseline in self.paper.baselines:
+            wrong = self.experiment(baseline.source.inside("experiment"), baseline.experiment)
+            yield from wrong or self.effect(baseline.effect)
         for target in self.paper.targets:
             yield from self.target(target)
         for figure in self.paper.figures:

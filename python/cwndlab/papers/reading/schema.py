@@ -19,6 +19,7 @@ from cwndlab.papers.contents.figure import (
 )
 from cwndlab.papers.contents.paper import (
     Alternative,
+    Baseline,
     Claim,
     Erratum,
     Expect,
@@ -66,7 +67,7 @@ _METHOD: Readers = {"interval": choice("t", "bootstrap"), "statistic": choice("m
 
 def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entry]) -> Paper | None:
     """Return the paper, or None if the experiments have a mistake. The entries record the mistakes."""
-    check_keys(claims, ("effect", "claim", "finding"))
+    check_keys(claims, ("effect", "baseline", "claim", "finding"))
     before = len(about.mistakes)
     experiments = _all(about.tables("experiment"), partial(_experiment, folder))
     are_complete = len(about.mistakes) == before
@@ -92,6 +93,7 @@ def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entr
         targets=_all(targets, reader.target),
         claims=_all(claims.tables("claim"), reader.claim),
         findings=_all(claims.tables("finding"), reader.claim),
+        baselines=_all(claims.tables("baseline"), reader.baseline),
     )
     # Without all experiments, correct names would look unknown.
     return paper if are_complete else None
@@ -195,6 +197,25 @@ class _Reader:
 
     def unit(self, entry: Entry) -> str:
         return chosen(self.units, text(entry)) if entry.value != "" else ""
+
+    def baseline(self, entry: Entry) -> Baseline | None:
+        experiment = str(entry.value.get("experiment", ""))
+        baseline = record(
+            Baseline,
+            entry,
+            {
+                "text": text,
+                "experiment": text,
+                "effect": partial(self.expression, experiment),
+                "paper": number,
+                "tolerance": number,
+                "why": text,
+                "unit": self.unit,
+            },
+        )
+        if baseline is not None:
+            _check_measured(entry.key("unit"), baseline.effect)
+        return baseline
 
     def claim(self, entry: Entry) -> Claim | None:
         parts = _all(entry.tables("part"), self.part)

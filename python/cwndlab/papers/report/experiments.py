@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
-from cwndlab.papers.contents.readings import SECONDARY_SEEDS
 from cwndlab.papers.report.cells import cells_table, goodput_over_seeds, windows
 from cwndlab.papers.table import effect
-from cwndlab.statistics.numbers import counted, plain
+from cwndlab.statistics.numbers import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -104,11 +103,3 @@ def _unused(reading: Reading, experiment: Experiment) -> Iterator[str]:
     left_out = [variant.label for variant in experiment.variants if variant.label not in known]
     if left_out:
         yield f"Left out by --quick, because {UNUSED}: {'; '.join(left_out)}."
-    few = [
-        label
-        for label, cell in known.items()
-        if cell.scenario is not None and len(reading.seeds_of(cell.key)) < len(reading.seeds)
-    ]
-    if few:
-        seeds = counted(SECONDARY_SEEDS, "seed")
-        yield f"Only {seeds}, because {UNUSED}: {'; '.join(few)}."

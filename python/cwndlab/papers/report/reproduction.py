@@ -9,17 +9,27 @@ from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
 from cwndlab.papers.contents.paper import Expect
+from cwndlab.papers.judging.across import MEANING, Verdict
 from cwndlab.papers.judging.closeness import closeness
-from cwndlab.papers.judging.verdict import MEANING, Verdict
+from cwndlab.papers.judging.verdict import OUTCOMES, Lean, Outcome
 from cwndlab.papers.report.experiments import experiment_section
 from cwndlab.papers.report.figures import figure_sections
-from cwndlab.papers.table import claim_evidence, effect, tally
+from cwndlab.papers.table import (
+    baseline,
+    claim_evidence,
+    conditions,
+    effect,
+    runs,
+    tally,
+    verdict_command,
+)
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from cwndlab.output.html import Block
+    from cwndlab.output.html.document import Mark
     from cwndlab.papers.contents.paper import Part
     from cwndlab.papers.judging.evaluation import JudgedClaim
     from cwndlab.papers.judging.reproduction import PaperReproduction, Reproduction
@@ -28,7 +38,26 @@ METHOD = (
     "An effect is computed within each seed, so that compared runs share their random numbers. Means have "
     "Student's t intervals; ratios, indices and medians have bootstrap intervals (BCa)."
 )
-WHOLE = "A claim with several parts holds only if all of them hold. One refuted part refutes it."
+WHOLE = (
+    "A claim with several parts holds only if all of them hold. A reading is one set of answers to what the "
+    "paper leaves open. It counts if it gives the numbers of the paper's own baselines (the gate)."
+)
+VERDICT_MARKS: dict[Verdict, Mark] = {
+    Verdict.REPRODUCED: "reproduced",
+    Verdict.SUPPORTED: "supported",
+    Verdict.DEPENDS: "undecided",
+    Verdict.REFUTED: "refuted",
+    Verdict.NOT_IDENTIFIED: "undecided",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.UNAVAILABLE: "unavailable",
+}
+OUTCOME_MARKS: dict[Outcome, Mark] = {
+    Outcome.AGREES: "reproduced",
+    Outcome.HOLDS: "supported",
+    Outcome.FAILS: "refuted",
+    Outcome.OPEN: "undecided",
+    Outcome.MISSING: "unavailable",
+}
 
 
 def reproduction_page(reproduction: Reproduction) -> Report:
@@ -40,7 +69,7 @@ def reproduction_page(reproduction: Reproduction) -> Report:
             for paper in reproduction.papers
             for section in _paper_sections(paper, has_files=not reproduction.quick)
         ),
-        Section("How verdicts are reached", [Text([METHOD]), _meanings(), Text([WHOLE])], "rules"),
+        Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules"),
     ]
     names = ", ".join(paper.paper.id for paper in reproduction.papers)
     subtitle = f"{names}; {counted(len(reproduction.seeds), 'seed')}{_marks(reproduction)}"
@@ -48,17 +77,21 @@ def reproduction_page(reproduction: Reproduction) -> Report:
     return Report("Reproduction of papers", subtitle, sections, reproduction.command, facts)
 
 
-def _meanings() -> Table:
-    rows = [Row([_verdict_cell(verdict), Cell(meaning)]) for verdict, meaning in MEANING.items()]
-    return Table([Column("verdict"), Column("meaning", prose=True)], rows)
+def _meanings() -> list[Table]:
+    verdicts = [Row([_verdict_cell(verdict), Cell(meaning)]) for verdict, meaning in MEANING.items()]
+    outcomes = [Row([_outcome_cell(outcome), Cell(meaning)]) for outcome, meaning in OUTCOMES.items()]
+    return [
+        Table([Column("verdict"), Column("over all readings", prose=True)], verdicts),
+        Table([Column("outcome"), Column("of a part in one reading", prose=True)], outcomes),
+    ]
 
 
 def _marks(reproduction: Reproduction) -> str:
     marks = []
     if reproduction.quick:
         marks.append(
-            "quick: few seeds, longer runs cut to 60 s, and unused cells left out, so these are not the "
-            "papers' experiments"
+            "quick: few seeds, longer runs cut to 60 s, alternatives and unused cells left out. A lean is no "
+            f"verdict; for verdicts: {verdict_command(reproduction)}"
         )
     if reproduction.interrupted:
         marks.append("interrupted: claims without their runs are unavailable")
@@ -66,52 +99,79 @@ def _marks(reproduction: Reproduction) -> str:
 
 
 def _first_page(reproduction: Reproduction) -> list[Section]:
-    intro = "The number of claims of each paper with each verdict. The claims follow, one sentence each."
+    quick = reproduction.quick
+    what = "lean" if quick else "verdict"
+    intro = f"The number of claims of each paper with each {what}. The claims follow, one sentence each."
     first = Section("The claims at a glance", [_overview(reproduction)], "claims", intro)
-    return [first, *(_claims(paper) for paper in reproduction.papers)]
+    return [first, *(_claims(paper, quick=quick) for paper in reproduction.papers)]
 
 
 def _overview(reproduction: Reproduction) -> Table:
+    quick = reproduction.quick
+    words = [lean.value for lean in Lean] if quick else [verdict.value for verdict in MEANING]
     columns = [Column("paper", prose=True), Column("claims", numeric=True)]
-    columns += [Column(verdict.value, numeric=True) for verdict in MEANING]
+    columns += [Column(word, numeric=True) for word in words]
     rows = []
     for paper in reproduction.papers:
-        counts = Counter(claim.verdict for claim in paper.claims)
-        numbers = [len(paper.claims), *(counts[verdict] for verdict in MEANING)]
+        counts = Counter((claim.lean if quick else claim.verdict).value for claim in paper.claims)
+        numbers = [len(paper.claims), *(counts[word] for word in words)]
         first = Cell(f"{paper.paper.id}: {paper.paper.title}", href=f"#{paper.paper.id}-claims")
         rows.append(Row([first, *(Cell(str(number), number) for number in numbers)]))
     return Table(columns, rows)
 
 
-def _claims(paper: PaperReproduction) -> Section:
+def _claims(paper: PaperReproduction, *, quick: bool) -> Section:
     about = paper.paper
-    blocks: list[Block] = [
-        _claims_table(paper.claims, about.id, f"Claims of {about.id}: {tally(paper.claims)}")
+    rows = [
+        _claim_row(
+            claim.defaults.judged,
+            about.id,
+            _lean_cell(claim.lean) if quick else _verdict_cell(claim.verdict),
+            [] if quick else conditions(claim),
+        )
+        for claim in paper.claims
     ]
+    columns = [Column(""), Column("statement", prose=True), Column("lean" if quick else "verdict")]
+    columns += [Column("parts"), Column("seeds", numeric=True), Column("evidence", prose=True)]
+    blocks: list[Block] = [Table(columns, rows, f"Claims of {about.id}: {tally(paper.claims, quick=quick)}")]
     if paper.findings:
-        blocks.append(_claims_table(paper.findings, about.id, "Our findings, tested in the same way"))
+        findings = [
+            _claim_row(
+                finding,
+                about.id,
+                _lean_cell(finding.lean) if quick else _outcome_cell(finding.outcome),
+                [],
+            )
+            for finding in paper.findings
+        ]
+        blocks.append(Table(columns, findings, "Our findings, tested in the same way under the defaults"))
     blocks.append(Text(list(_conditions(paper))))
     return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2)
 
 
-def _claims_table(claims: Iterable[JudgedClaim], paper: str, caption: str) -> Table:
-    rows = [
-        Row(
-            [
-                Cell(claim.claim.id, href=f"#{paper}-{claim.claim.id}"),
-                Cell(claim.claim.text, hint=claim.claim.quote),
-                _verdict_cell(claim.verdict),
-                Cell("\n".join(claim_evidence(claim))),
-            ]
-        )
-        for claim in claims
-    ]
-    columns = [Column(""), Column("statement", prose=True), Column("verdict"), Column("evidence", prose=True)]
-    return Table(columns, rows, caption)
+def _claim_row(judged: JudgedClaim, paper: str, word: Cell, notes: list[str]) -> Row:
+    return Row(
+        [
+            Cell(judged.claim.id, href=f"#{paper}-{judged.claim.id}"),
+            Cell(judged.claim.text, hint=judged.claim.quote),
+            word,
+            Cell(f"{judged.holding} of {len(judged.parts)} hold"),
+            Cell(str(judged.seeds), judged.seeds),
+            Cell("\n".join([*notes, *claim_evidence(judged)])),
+        ]
+    )
 
 
 def _verdict_cell(verdict: Verdict) -> Cell:
-    return Cell(verdict.value, sort=list(Verdict).index(verdict), mark=verdict.value)
+    return Cell(verdict.value, sort=list(Verdict).index(verdict), mark=VERDICT_MARKS[verdict])
+
+
+def _outcome_cell(outcome: Outcome) -> Cell:
+    return Cell(outcome.value, sort=list(Outcome).index(outcome), mark=OUTCOME_MARKS[outcome])
+
+
+def _lean_cell(lean: Lean) -> Cell:
+    return Cell(lean.value, sort=list(Lean).index(lean))
 
 
 def _conditions(paper: PaperReproduction) -> Iterator[str]:
@@ -119,29 +179,20 @@ def _conditions(paper: PaperReproduction) -> Iterator[str]:
     telling = next((point for point in paper.paper.open_points if point.telling), None)
     if telling is not None:
         yield f"Left open: {telling.point}. Default: {telling.default}. Why: {telling.reason}"
-        yield from _changed_verdicts(paper)
     others = [point for point in paper.paper.open_points if not point.telling]
     if others:
         yield f"The paper leaves {counted(len(others), 'other point')} open; see the defaults below."
     variants = [(each.id, variant) for each in paper.paper.experiments for variant in each.variants]
+    if paper.paper.baselines:
+        checked = paper.defaults.gate.checked
+        word = "passes" if paper.defaults.gate.passes else "misses"
+        yield f"The default reading {word} the gate: {'; '.join(baseline(each) for each in checked)}."
     fitted = [f"{name}/{variant.label}: {variant.fitted}" for name, variant in variants if variant.fitted]
     yield f"Fitted to the paper: {'; '.join(fitted)}." if fitted else "Nothing is fitted to the paper."
     departures = dict(_departures(paper))
     if departures:
         counts = ", ".join(f"{name} ({len(each)})" for name, each in departures.items())
         yield f"Algorithms that depart from their sources, as described below: {counts}."
-
-
-def _changed_verdicts(paper: PaperReproduction) -> Iterator[str]:
-    """Yield the verdicts that each alternative changes."""
-    for each in paper.sensitivity:
-        changed = [
-            f"{now.claim.id} {before.verdict.value} → {now.verdict.value}"
-            for before, now in zip(paper.claims, each.claims, strict=True)
-            if now.verdict is not before.verdict and Verdict.UNAVAILABLE not in (now.verdict, before.verdict)
-        ]
-        if changed and each.reading.alternative is not None:
-            yield f"With {each.reading.alternative.label} instead: {', '.join(changed)}."
 
 
 def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
@@ -161,7 +212,7 @@ def _paper_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Se
     text = [f"{about.authors}. {about.venue}, {about.year}.", about.summary]
     yield Section(f"{about.id}: {about.title}", [Text(text), _evidence_table(paper)], about.id)
     yield from figure_sections(paper, has_files=has_files)
-    if paper.sensitivity:
+    if paper.alternatives:
         yield _sensitivity(paper)
         yield from _closeness(paper)
     for experiment in about.experiments:
@@ -173,15 +224,16 @@ def _evidence_table(paper: PaperReproduction) -> Table:
     columns = [
         Column("claim"),
         Column("part", prose=True),
-        Column("verdict"),
+        Column("outcome"),
         Column("ours, 95 % interval", numeric=True),
+        Column("single runs"),
         Column("paper", numeric=True),
         Column("unit"),
         Column("expected"),
         Column("p (Holm)", numeric=True),
         Column("effect", code=True),
     ]
-    judged = [*paper.claims, *paper.findings]
+    judged = [*(claim.defaults.judged for claim in paper.claims), *paper.findings]
     rows = [row for claim in judged for row in _evidence_rows(paper.paper.id, claim)]
     return Table(columns, rows, "Every part of every claim and finding")
 
@@ -199,8 +251,9 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
             [
                 Cell(judged.claim.id),
                 Cell(part.text),
-                _verdict_cell(each.verdict),
+                _outcome_cell(each.outcome),
                 ours,
+                Cell("" if each.estimate is None else runs(each.estimate)),
                 Cell("" if part.paper is None else plain(part.paper), part.paper),
                 Cell(part.unit),
                 Cell(_expected(part)),
@@ -224,32 +277,22 @@ def _expected(part: Part) -> str:
 
 
 def _sensitivity(paper: PaperReproduction) -> Section:
-    """Return the verdicts under every alternative, for all claims that were judged under any."""
-    readings = [("the default", "", paper.claims)]
-    readings += [
-        (each.reading.value, each.reading.point.point if each.reading.point else "", each.claims)
-        for each in paper.sensitivity
-    ]
-    shown = [
-        index
-        for index in range(len(paper.claims))
-        if any(claims[index].verdict is not Verdict.UNAVAILABLE for _, _, claims in readings)
-    ]
-    columns = [
-        Column("left open"),
-        Column("answer"),
-        *(Column(paper.claims[index].claim.id) for index in shown),
-    ]
-    rows = [
-        Row([Cell(point), Cell(answer), *(_verdict_cell(claims[index].verdict) for index in shown)])
-        for answer, point, claims in readings
-    ]
+    """Return the outcome of every claim in every reading, for all claims that were judged in any."""
+    shown = [claim for claim in paper.claims if claim.verdict is not Verdict.UNAVAILABLE]
+    columns = [Column("left open"), Column("answer"), Column("gate")]
+    columns += [Column(claim.claim.id) for claim in shown]
+    rows = []
+    for index, each in enumerate(paper.readings):
+        point = each.reading.point.point if each.reading.point else ""
+        answer = each.reading.value if each.reading.option else "the defaults"
+        outcomes = [_outcome_cell(claim.readings[index].outcome) for claim in shown]
+        gate = "passes" if each.gate.passes else "misses"
+        rows.append(Row([Cell(point), Cell(answer), Cell(gate), *outcomes]))
     default = next((point for point in paper.paper.open_points if point.telling), None)
-    seeds = counted(len(paper.sensitivity[0].reading.seeds), "seed")
-    intro = f"Each verdict under each alternative, over {seeds}. Fewer seeds leave more claims undecided."
     hidden = len(paper.claims) - len(shown)
-    note = f"Not shown: {counted(hidden, 'claim')} unavailable under all alternatives." if hidden else ""
+    note = f"Not shown: {counted(hidden, 'claim')} unavailable in all readings." if hidden else ""
     table = Table(columns, rows, f"Default: {default.default}" if default else "", note)
+    intro = "What becomes of each claim in each reading that was tried."
     return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 
 

@@ -1,0 +1,128 @@
+"""Says what follows for a claim from its outcomes in all readings that were tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from cwndlab.papers.judging.verdict import Lean, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.papers.contents.paper import Claim
+    from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim
+
+
+class Verdict(StrEnum):
+    """The verdict on a claim of a paper."""
+
+    REPRODUCED = "reproduced"
+    SUPPORTED = "supported"
+    DEPENDS = "depends"
+    REFUTED = "refuted"
+    NOT_IDENTIFIED = "set-up not identified"
+    UNDECIDED = "undecided"
+    UNAVAILABLE = "unavailable"
+
+
+MEANING = {
+    Verdict.REPRODUCED: (
+        "the claim agrees in size under the defaults, and fails in no reading that passes the gate"
+    ),
+    Verdict.SUPPORTED: "the claim holds under the defaults, and fails in no reading that passes the gate",
+    Verdict.DEPENDS: "the claim holds in some readings that pass the gate and fails in others",
+    Verdict.REFUTED: "the claim fails in every reading that passes the gate",
+    Verdict.NOT_IDENTIFIED: "no reading that was tried gives the numbers of the paper's own baselines",
+    Verdict.UNDECIDED: "none of the others",
+    Verdict.UNAVAILABLE: "not run; the evidence gives the reason",
+}
+
+
+@dataclass(frozen=True)
+class ReadingOutcome:
+    """A claim in one reading, with whether the reading passes the paper's gate."""
+
+    evaluated: Evaluated
+    judged: JudgedClaim
+
+    @property
+    def outcome(self) -> Outcome:
+        """What becomes of the claim in this reading."""
+        return self.judged.outcome
+
+    @property
+    def passes(self) -> bool:
+        """Whether the reading gives the numbers of the paper's own baselines."""
+        return self.evaluated.gate.passes
+
+    @property
+    def answer(self) -> str:
+        """The answer that makes the reading differ from the defaults."""
+        reading = self.evaluated.reading
+        return f"{reading.option}: {reading.value}" if reading.option else "the defaults"
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """A claim with its outcome in each reading; the defaults come first."""
+
+    claim: Claim
+    readings: list[ReadingOutcome]
+
+    @property
+    def defaults(self) -> ReadingOutcome:
+        """The claim under the defaults."""
+        return self.readings[0]
+
+    @property
+    def passing(self) -> list[ReadingOutcome]:
+        """The readings that pass the gate and were run."""
+        return [each for each in self.readings if each.passes and each.outcome is not Outcome.MISSING]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict over all readings."""
+        if all(each.outcome is Outcome.MISSING for each in self.readings):
+            return Verdict.UNAVAILABLE
+        if not self.passing:
+            return Verdict.NOT_IDENTIFIED
+        return _over([each.outcome for each in self.passing], self._default_outcome())
+
+    def _default_outcome(self) -> Outcome:
+        """Return the outcome under the defaults, or in the first passing reading if they miss the gate."""
+        return self.defaults.outcome if self.defaults.passes else self.passing[0].outcome
+
+    @property
+    def lean(self) -> Lean:
+        """What the defaults suggest."""
+        return self.defaults.judged.lean
+
+    @property
+    def holds_if(self) -> list[str]:
+        """The answers under which the claim holds, if it does not hold under all that pass the gate."""
+        return self._answers(Outcome.HOLDS, Outcome.AGREES)
+
+    @property
+    def fails_if(self) -> list[str]:
+        """The answers under which the claim fails."""
+        return self._answers(Outcome.FAILS)
+
+    def _answers(self, *outcomes: Outcome) -> list[str]:
+        found = [each.answer for each in self.passing if each.outcome in outcomes]
+        return found if len(found) < len(self.passing) else []
+
+
+def _over(outcomes: Sequence[Outcome], default: Outcome) -> Verdict:
+    fails = Outcome.FAILS in outcomes
+    holds = Outcome.HOLDS in outcomes or Outcome.AGREES in outcomes
+    if fails and all(outcome is Outcome.FAILS for outcome in outcomes):
+        return Verdict.REFUTED
+    if fails and holds:
+        return Verdict.DEPENDS
+    if not fails and default is Outcome.AGREES:
+        return Verdict.REPRODUCED
+    if not fails and default is Outcome.HOLDS:
+        return Verdict.SUPPORTED
+    return Verdict.UNDECIDED

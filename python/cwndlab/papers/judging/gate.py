@@ -1,0 +1,42 @@
+"""The gate: a reading that misses the numbers of the paper's own baselines says nothing about its claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cwndlab.papers.contents.paper import Baseline
+    from cwndlab.statistics.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A baseline with our number, or the reason why there is none."""
+
+    baseline: Baseline
+    ours: Estimate | None
+    missing: str | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether our mean lies within the tolerance of the paper's number."""
+        return self.ours is not None and self.baseline.admits(self.ours.value)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The baselines of a paper in one reading. A paper without numbers for its baselines has an open gate."""
+
+    checked: list[Checked]
+    missing: str | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Whether the reading gives the numbers of all baselines."""
+        return self.missing is None and all(each.passes for each in self.checked)
+
+    @property
+    def missed(self) -> list[Checked]:
+        """The baselines whose numbers the reading misses."""
+        return [each for each in self.checked if not each.passes]

@@ -1,0 +1,68 @@
+"""The verdict on a claim from its outcomes in all readings."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cwndlab.papers.judging.across import MEANING, ClaimVerdict, ReadingOutcome, Verdict
+from cwndlab.papers.judging.verdict import Outcome
+
+AGREES, HOLDS, FAILS, OPEN, MISSING = Outcome
+
+
+def claim(*readings: tuple[Outcome, bool]) -> ClaimVerdict:
+    """A claim with these outcomes, and whether each reading passes the gate; the defaults come first."""
+    found: list[Any] = [
+        SimpleNamespace(
+            gate=SimpleNamespace(passes=passes),
+            reading=SimpleNamespace(option=f"A{index}" if index else "", value=f"answer {index}"),
+        )
+        for index, (_, passes) in enumerate(readings)
+    ]
+    judged: list[Any] = [SimpleNamespace(outcome=outcome) for outcome, _ in readings]
+    made: Any = None
+    return ClaimVerdict(made, [ReadingOutcome(*each) for each in zip(found, judged, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [
+        ([(AGREES, True)], Verdict.REPRODUCED),
+        ([(HOLDS, True)], Verdict.SUPPORTED),
+        ([(HOLDS, True), (OPEN, True)], Verdict.SUPPORTED),
+        ([(FAILS, True)], Verdict.REFUTED),
+        ([(FAILS, True), (FAILS, True)], Verdict.REFUTED),
+        # One reading in which it does not fail is enough to refute nothing.
+        ([(FAILS, True), (OPEN, True)], Verdict.UNDECIDED),
+        ([(FAILS, True), (HOLDS, True)], Verdict.DEPENDS),
+        ([(HOLDS, True), (FAILS, True)], Verdict.DEPENDS),
+        ([(AGREES, True), (FAILS, True), (OPEN, True)], Verdict.DEPENDS),
+        # A reading that misses the baselines counts for nothing, whatever it says.
+        ([(FAILS, False)], Verdict.NOT_IDENTIFIED),
+        ([(HOLDS, False), (FAILS, False)], Verdict.NOT_IDENTIFIED),
+        ([(HOLDS, True), (FAILS, False)], Verdict.SUPPORTED),
+        ([(FAILS, True), (HOLDS, False)], Verdict.REFUTED),
+        ([(FAILS, False), (HOLDS, True)], Verdict.SUPPORTED),
+        # A reading that could not be run counts for nothing either.
+        ([(FAILS, True), (MISSING, True)], Verdict.REFUTED),
+        ([(MISSING, True), (MISSING, False)], Verdict.UNAVAILABLE),
+        ([(OPEN, True), (HOLDS, True)], Verdict.UNDECIDED),
+    ],
+)
+def test_verdict(readings: list[tuple[Outcome, bool]], expected: Verdict) -> None:
+    assert claim(*readings).verdict is expected
+
+
+def test_the_answers_that_decide_are_named() -> None:
+    depends = claim((FAILS, True), (HOLDS, True), (FAILS, True), (AGREES, False))
+    assert depends.holds_if == ["A1: answer 1"]
+    assert depends.fails_if == ["the defaults", "A2: answer 2"]
+    assert claim((HOLDS, True), (HOLDS, True)).holds_if == []
+    assert claim((FAILS, True)).fails_if == []
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert set(MEANING) == set(Verdict)
