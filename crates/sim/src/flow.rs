@@ -134,7 +134,7 @@ impl Flow {
         if place.is_some() {
             sender.become_subflow(kind.uncoupled);
         }
-        let paced = sender.control().pacing_rate.is_some();
+        let paced = options.pacing || sender.control().pacing_rate.is_some();
         let ecn = match sender.ecn() {
             None => EcnField::NotEct,
             Some(Ecn::Ect1) => EcnField::Ect1,
