@@ -17,12 +17,14 @@ def claim(*readings: tuple[Outcome, bool]) -> ClaimVerdict:
     """A claim with these outcomes, and whether each reading passes the gate; the defaults come first."""
     found: list[Any] = [
         SimpleNamespace(
-            gate=SimpleNamespace(passes=passes),
+            gate=SimpleNamespace(of=lambda _, passes=passes: SimpleNamespace(passes=passes)),
             reading=SimpleNamespace(option=f"A{index}" if index else "", value=f"answer {index}"),
         )
         for index, (_, passes) in enumerate(readings)
     ]
-    judged: list[Any] = [SimpleNamespace(outcome=outcome) for outcome, _ in readings]
+    judged: list[Any] = [
+        SimpleNamespace(outcome=outcome, claim=SimpleNamespace(id="Q1")) for outcome, _ in readings
+    ]
     made: Any = None
     return ClaimVerdict(made, [ReadingOutcome(*each) for each in zip(found, judged, strict=True)])
 

@@ -73,7 +73,7 @@ def conditions(claim: ClaimVerdict) -> list[str]:
     """Return the answers on which the verdict depends."""
     lines = []
     if claim.verdict is Verdict.NOT_IDENTIFIED:
-        missed = "; ".join(baseline(each) for each in claim.defaults.evaluated.gate.missed)
+        missed = "; ".join(baseline(each) for each in claim.defaults.gate.missed)
         lines.append(f"the defaults miss the paper's own baselines: {missed}")
     elif not claim.defaults.passes:
         lines.append("the defaults miss the paper's own baselines and do not count")
@@ -113,7 +113,8 @@ def evidence(judged: Judged) -> str:
         return judged.reason or "not run"
     paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
     reason = f"; {judged.reason}" if judged.reason else ""
-    return f"{effect(judged.estimate, judged.part.unit)}{paper}; {runs(judged.estimate)}{reason}"
+    ran = "" if judged.estimate.is_constant else f"; {runs(judged.estimate)}"
+    return f"{effect(judged.estimate, judged.part.unit)}{paper}{ran}{reason}"
 
 
 def effect(estimate: Estimate, unit: str = "") -> str:

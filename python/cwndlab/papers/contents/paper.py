@@ -157,7 +157,8 @@ class Part:
 class Baseline:
     """A number of the paper's own baseline, and how far ours may be off in a reading that counts.
 
-    The tolerance was fixed before the claims were judged; `why` says from what it follows.
+    The tolerance was fixed before the claims were judged; `why` says from what it follows. It is a gate of
+    all claims, or only of `claims`.
     """
 
     text: str
@@ -167,6 +168,7 @@ class Baseline:
     tolerance: float
     why: str
     unit: str = ""
+    claims: Sequence[str] = ()
     source: Place = field(default=NOWHERE, compare=False, repr=False)
 
     def admits(self, value: float) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.contents.paper import Claim
     from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim
+    from cwndlab.papers.judging.gate import Gate
 
 
 class Verdict(StrEnum):
@@ -55,7 +56,12 @@ class ReadingOutcome:
     @property
     def passes(self) -> bool:
         """Whether the reading gives the numbers of the paper's own baselines."""
-        return self.evaluated.gate.passes
+        return self.gate.passes
+
+    @property
+    def gate(self) -> Gate:
+        """The baselines that this claim needs."""
+        return self.evaluated.gate.of(self.judged.claim.id)
 
     @property
     def answer(self) -> str:

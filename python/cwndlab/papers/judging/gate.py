@@ -31,6 +31,11 @@ class Gate:
     checked: list[Checked]
     missing: str | None = None
 
+    def of(self, claim: str) -> Gate:
+        """Return the gate of one claim."""
+        shared = [each for each in self.checked if not each.baseline.claims or claim in each.baseline.claims]
+        return Gate(shared, self.missing)
+
     @property
     def passes(self) -> bool:
         """Whether the reading gives the numbers of all baselines."""

@@ -67,6 +67,9 @@ class _References:
         for baseline in self.paper.baselines:
             wrong = self.experiment(baseline.source.inside("experiment"), baseline.experiment)
             yield from wrong or self.effect(baseline.effect)
+            for name in baseline.claims:
+                known = [claim.id for claim in self.paper.claims]
+                yield from _tried(baseline.source.inside("claims"), chosen, known, name)
         for target in self.paper.targets:
             yield from self.target(target)
         for figure in self.paper.figures:

@@ -211,6 +211,7 @@ class _Reader:
                 "tolerance": number,
                 "why": text,
                 "unit": self.unit,
+                "claims": texts,
             },
         )
         if baseline is not None:
