@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
+from cwndlab.papers import pages
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
@@ -383,6 +384,33 @@ def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> N
     assert "commit another" in second
     assert "| O1 | none |" in first
     assert "1 alternative could not be tried." in first
+
+
+def test_a_page_shows_the_verdicts_of_its_paper(papers: Path, tmp_path: Path) -> None:
+    assert papers.exists()
+    document = tmp_path / "reproduction.json"
+    document.write_text(json.dumps(run().to_json()))
+    page = tmp_path / "page.md"
+    page.write_text(
+        "before\n<!-- verdicts: tiny2026 -->\nstale\n<!-- end of verdicts -->\nbetween\n"
+        "<!-- verdicts: other2026 -->\nkept\n<!-- end of verdicts -->\n"
+        "<!-- verdicts -->\n<!-- end of verdicts -->\nafter\n"
+    )
+    pages.main([str(document), str(page)])
+    text = page.read_text()
+    one, rest = text.split("\nbetween\n")
+    assert one.startswith("before\n<!-- verdicts: tiny2026 -->\n")
+    assert "stale" not in one
+    assert "| Q2 | Longer queues delay less | **refuted** | 0 of 1 | 4 |" in one
+    assert "| Q1 | by the mean | 1000 ms | " in one
+    assert "\nkept\n" in rest
+    assert "](papers/tiny2026/README.md) | Longer queues delay less | **refuted** | 0 of 1 |" in rest
+    assert rest.endswith("<!-- end of verdicts -->\nafter\n")
+    pages.main([str(document), str(page)])
+    assert page.read_text() == text
+    page.write_text("no block\n")
+    with pytest.raises(InputError, match="expected a line '<!-- verdicts: PAPER -->', found none"):
+        pages.main([str(document), str(page)])
 
 
 def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> None:

@@ -1,0 +1,147 @@
+"""Writes the verdicts into the papers' pages: `python -m cwndlab.papers.pages FILE PAGE...`.
+
+FILE is a `reproduction.json` of `cwndlab reproduce`. Each PAGE has blocks that end with the line
+`<!-- end of verdicts -->`. A block that begins with `<!-- verdicts: PAPER -->` gets the claims of that
+paper, one that begins with `<!-- verdicts -->` those of all papers in FILE.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+from cwndlab.papers.judging.across import Verdict
+from cwndlab.papers.sensitivity import MAX_BYTES
+from cwndlab.statistics.numbers import counted, plain
+from cwndlab.system import writing
+from cwndlab.system.reading import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+BLOCK = re.compile(
+    r"(?P<begin><!-- verdicts(?:: (?P<paper>[\w-]+))? -->\n).*?(?P<end><!-- end of verdicts -->)", re.DOTALL
+)
+
+
+def filled(page: str, document: Mapping[str, Any], date: datetime.date) -> str:
+    """Return the page with its blocks replaced. Blocks of papers that the document lacks stay as they are."""
+    papers = {paper["id"]: paper for paper in document["papers"]}
+
+    def block(found: re.Match[str]) -> str:
+        name = found["paper"]
+        if name is not None and name not in papers:
+            return found[0]
+        lines = _all(document, date) if name is None else _one(document, papers[name], date)
+        return "\n".join([found["begin"], *lines, "", found["end"]])
+
+    return BLOCK.sub(block, page)
+
+
+def _all(document: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
+    yield _made_by(document, None, date)
+    yield ""
+    yield "| paper | claim | verdict | parts that hold |"
+    yield "|---|---|---|---|"
+    for paper in document["papers"]:
+        for claim in paper["claims"]:
+            row = [f"[{paper['id']}](papers/{paper['id']}/README.md)", claim["text"], *_status(claim)]
+            yield f"| {' | '.join(row)} |"
+
+
+def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
+    yield _made_by(document, paper["id"], date)
+    yield ""
+    yield "| claim | | verdict | parts that hold | seeds | condition |"
+    yield "|---|---|---|---|---|---|"
+    for claim in paper["claims"]:
+        row = [claim["id"], claim["text"], *_status(claim), str(claim["seeds"] or ""), _conditions(claim)]
+        yield f"| {' | '.join(row)} |"
+    findings = [each for each in paper["findings"] if each["outcome"] != "not run"]
+    if findings:
+        yield from ("", "| finding | | | parts that hold |", "|---|---|---|---|")
+        for each in findings:
+            yield f"| {each['id']} | {each['text']} | {each['outcome']} | {_parts(each)} |"
+    yield from _gate(paper)
+    yield from ("", "<details><summary>The parts of each claim and finding, under the defaults</summary>", "")
+    yield "| claim | part | the paper | ours | single runs | |"
+    yield "|---|---|---|---|---|---|"
+    for each in [*paper["claims"], *findings]:
+        yield from (_part(each["id"], part) for part in each["evidence"])
+    yield from ("", "</details>")
+
+
+def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date) -> str:
+    manifest = document["manifest"]
+    command = "cwndlab reproduce" if paper is None else f"cwndlab reproduce {paper}"
+    seeds = f"at most {counted(len(document['seeds']), 'seed')}"
+    return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
+
+
+def _status(claim: Mapping[str, Any]) -> tuple[str, str]:
+    return f"**{claim['verdict']}**", _parts(claim)
+
+
+def _parts(judged: Mapping[str, Any]) -> str:
+    return f"{judged['parts_holding']} of {judged['parts']}"
+
+
+def _conditions(claim: Mapping[str, Any]) -> str:
+    if claim["verdict"] not in (Verdict.DEPENDS, Verdict.UNDECIDED):
+        return ""
+    sides = (("holds", claim["holds_if"]), ("fails", claim["fails_if"]))
+    return "<br>".join(f"{word} with {'; '.join(answers)}" for word, answers in sides if answers)
+
+
+def _gate(paper: Mapping[str, Any]) -> Iterator[str]:
+    """Say how the defaults meet the paper's own baselines, and which answers do not."""
+    baselines = paper["readings"][0]["baselines"]
+    if not baselines:
+        return
+    yield from ("", "The paper's own baselines under the defaults:", "")
+    yield from ("| baseline | the paper | ours | |", "|---|---|---|---|")
+    for each in baselines:
+        unit = f" {each['unit']}" if each["unit"] else ""
+        given = f"{each['paper']:g} ± {each['tolerance']:g}{unit}"
+        met = {True: "met", False: "missed", None: "not run"}[each["passes"]]
+        yield f"| {each['text']} | {given} | {_estimate(each['ours'], each['unit'])} | {met} |"
+
+
+def _part(claim: str, part: Mapping[str, Any]) -> str:
+    ours = part["ours"]
+    given = "" if part["paper"] is None else _with_unit(f"{part['paper']:g}", part["unit"])
+    runs = "" if ours is None or ours["n"] < 2 else " to ".join(plain(end) for end in ours["runs"])
+    missing = part.get("reason", "not run") if ours is None else _estimate(ours, part["unit"])
+    return f"| {claim} | {part['text']} | {given} | {missing} | {runs} | {part['outcome']} |"
+
+
+def _estimate(ours: Mapping[str, Any] | None, unit: str) -> str:
+    if ours is None:
+        return "not run"
+    interval = "" if ours["ci95"] is None else f" [{', '.join(plain(end) for end in ours['ci95'])}]"
+    return _with_unit(plain(ours["mean"]) + interval, unit)
+
+
+def _with_unit(value: str, unit: str) -> str:
+    return f"{value} {unit}" if unit else value
+
+
+def main(arguments: list[str]) -> None:
+    """Fill the blocks of the pages. Raises `InputError` if a page has none."""
+    file, *pages = arguments
+    document = json.loads(read(Path(file), MAX_BYTES, "the document of a reproduction (JSON)"))
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    for page in map(Path, pages):
+        text = page.read_text(encoding="utf-8")
+        if not BLOCK.search(text):
+            raise InputError(f"{page}: expected a line '<!-- verdicts: PAPER -->', found none")
+        writing.write_text(page, filled(text, document, today))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
