@@ -67,6 +67,10 @@ def with_patterns() -> SeedRun:
         "timeouts": 10,
         "timeouts_at_peak": 4,
         "regained_segments": 5.0,
+        "regained_after_timeout_segments": 8.0,
+        "regained_after_timeout_at_peak_segments": 7.0,
+        "regained_after_fast_recovery_segments": 3.0,
+        "regained_after_fast_recovery_at_peak_segments": 2.0,
     }
     one = flow("a", 20, **own, regained_after_peak_segments=4.0, fast_recoveries=3, fast_recoveries_at_peak=1)
     many = {"name": "web", "goodput_mbps": 1.0, "cc": "reno", **own, "timeouts": 5, "fast_recoveries": 2}
@@ -89,6 +93,10 @@ def test_patterns_of_one_and_of_all() -> None:
     assert quantity("fast_recoveries_at_peak", of=of) == 1
     assert quantity("regained", "a", of=of) == 5
     assert quantity("regained_after_peak", "a", of=of) == 4
+    assert quantity("regained_after_timeout", "a", of=of) == 8
+    assert quantity("regained_after_timeout_at_peak", "a", of=of) == 7
+    assert quantity("regained_after_fast_recovery", "web", of=of) == 3
+    assert quantity("regained_after_fast_recovery_at_peak", "a", of=of) == 2
     with pytest.raises(NoValueError, match="web has no regained_after_peak_segments"):
         quantity("regained_after_peak", "web", of=of)
 

@@ -17,11 +17,21 @@ crate::words! {
 impl Counting {
     /// How many bytes an ACK counts for.
     #[must_use]
-    pub fn of(self, acked: u64, mss: u64) -> f64 {
+    pub fn of(self, acked: u64, mss: u64) -> u64 {
         match self {
-            Counting::Bytes => acked as f64,
-            Counting::Acks => acked.min(mss) as f64,
+            Counting::Bytes => acked,
+            Counting::Acks => acked.min(mss),
         }
+    }
+}
+
+crate::words! {
+    /// How RFC 6356's alpha / W is calculated, and what growth comes of it.
+    pub enum Arithmetic {
+        /// In real numbers; windows grow by fractions.
+        Exact = "exact",
+        /// In whole 4096ths; windows grow by whole segments (Linux mptcp_coupled.c).
+        Kernel = "kernel",
     }
 }
 
@@ -77,6 +87,58 @@ impl Coupling {
             count += 1;
         }
         (count > 1).then(|| Self { alpha: total * best / (rate * rate), total })
+    }
+}
+
+/// The resolution of alpha / W per segment in Linux MPTCP v0.9x mptcp_coupled.c (alpha_scale = 12).
+const STEPS: u64 = 1 << 12;
+
+/// RFC 6356 equation (1) as mptcp_coupled.c calculates it: alpha / W is a whole number of 4096ths, one at least, so large windows
+/// grow by a segment in 1365, 2048 or 4096 ACKs and nothing between.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FixedPoint {
+    /// Bytes counted towards the next segment; more than a segment's need is forgotten.
+    counted: u64,
+}
+
+impl FixedPoint {
+    /// alpha / W in 4096ths; `None` with a single path. Smoothed RTTs have eighths of a microsecond, as srtt_us has.
+    #[must_use]
+    pub fn alpha(cx: &Context, own: u64) -> Option<u64> {
+        let of = |path: &Path| {
+            let window = if path.own { own } else { path.view.window };
+            (u128::from(window / path.view.mss.max(1)), u128::from(path.view.srtt.0 / 125).max(1))
+        };
+        let all = paths(cx, own as f64);
+        // The first of those that are equal in whole numbers.
+        let mut best: Option<(u128, (u128, u128))> = None;
+        for (segments, srtt) in all.clone().map(|path| of(&path)) {
+            let quality = (segments << 32) / (srtt * srtt);
+            if best.is_none_or(|(largest, _)| quality > largest) {
+                best = Some((quality, (segments, srtt)));
+            }
+        }
+        let (_, (best_segments, best_srtt)) = best?;
+        let sum: u128 = all.clone().map(|path| of(&path)).map(|(w, srtt)| (w << 10) * best_srtt / srtt).sum();
+        let alpha = (best_segments << 32) / (sum * sum).max(1);
+        (all.count() > 1).then_some((alpha as u64).max(1))
+    }
+
+    /// Counts an ACK worth so many bytes; `alpha` as above, or none for plain TCP. The ACK that grows the window does not count.
+    pub fn add(&mut self, window: &mut Window, alpha: Option<u64>, bytes: u64) {
+        let own = window.cwnd / window.mss;
+        let per = alpha.map_or(own, |alpha| own.max(STEPS / alpha));
+        if self.counted >= per * window.mss {
+            window.cwnd += window.mss;
+            self.counted = 0;
+        } else {
+            self.counted += bytes;
+        }
+    }
+
+    /// Forgets what was counted, as at a reduction.
+    pub fn clear(&mut self) {
+        self.counted = 0;
     }
 }
 

@@ -158,6 +158,49 @@ fn all_three_move_away_from_losses_and_olia_most() {
     assert!(olia < balia && balia < lia && lia < uncoupled, "{olia} {balia} {lia} {uncoupled}");
 }
 
+/// ACKs of a subflow until its window has grown by a segment.
+fn acks_for_a_segment(connection: &mut Connection, subflow: usize) -> usize {
+    let before = connection.windows()[subflow];
+    (1..=10_000)
+        .find(|_| {
+            connection.ack(subflow);
+            connection.windows()[subflow] > before
+        })
+        .expect("growth")
+}
+
+/// Linux MPTCP v0.9x mptcp_coupled.c: alpha / W is a whole number of 4096ths. Counts up to 4096 of it, and one ACK more.
+#[test]
+fn lia_in_the_kernels_arithmetic_grows_in_whole_steps() {
+    let kernel = [("arithmetic", Value::Word("kernel"))];
+    let start = |window, rtt| Start { name: "lia", settings: &kernel, window: 2 * window, rtt };
+    let grown = |long: u64| {
+        let mut both = Connection::new(&[start(long, RTT), start(50, Span::from_millis(30))]);
+        (0..2).for_each(|subflow| both.lose(subflow));
+        acks_for_a_segment(&mut both, 0)
+    };
+    // (w / rtt^2) / (sum of w / rtt)^2 is 1 / 1595 for 1240 segments: 2.57 of 4096.
+    assert_eq!(grown(1240), 2049);
+    // 1 / 1350: 3.03.
+    assert_eq!(grown(990), 1366);
+    // 1 / 3361: 1.22. 1 / 9349: 0.44, and one at least.
+    assert_eq!((grown(3010), grown(9010)), (4097, 9011));
+    // RFC 6356 equation (1): never more than one TCP; with 30 segments both grow by themselves.
+    assert!(grown(30) > 30);
+}
+
+#[test]
+fn in_the_kernels_arithmetic_one_subflow_grows_by_a_segment_in_a_window_and_one_ack() {
+    let kernel = [("arithmetic", Value::Word("kernel"))];
+    let mut alone = Connection::alike("lia", &kernel, 1, 80, RTT);
+    assert_eq!(acks_for_a_segment(&mut alone, 0), 41);
+    // What was counted is forgotten at a loss.
+    (0..30).for_each(|_| alone.ack(0));
+    alone.lose(0);
+    assert_eq!(alone.windows()[0], 20.5);
+    assert_eq!(acks_for_a_segment(&mut alone, 0), 21);
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // OLIA
 // ---------------------------------------------------------------------------------------------------------------
@@ -222,4 +265,41 @@ fn balia_cuts_slow_paths_by_more() {
     let mut alone = Connection::alike("balia", &[], 1, 200, RTT);
     alone.lose(0);
     assert_eq!(alone.subflows[0].sender.cc.control().cwnd, 50 * MSS);
+}
+
+/// Linux MPTCP v0.9x mptcp_balia.c: alpha_r is a whole number, so the cut is a half or three quarters.
+#[test]
+fn balia_cuts_as_the_kernel_does_by_a_half_or_three_quarters() {
+    for (window, left) in [(120, 60.0), (100, 50.0), (61, 31.0), (60, 15.0), (40, 10.0)] {
+        let mut both = Connection::new(&[balia_of_the_kernel(120), balia_of_the_kernel(window)]);
+        both.lose(1);
+        assert_eq!(both.windows()[1], left, "{window}");
+    }
+    let mut alone = Connection::new(&[balia_of_the_kernel(200)]);
+    alone.lose(0);
+    assert_eq!(alone.subflows[0].sender.cc.control().cwnd, 100 * MSS);
+}
+
+const OF_THE_KERNEL: [(&str, Value); 1] = [("cut", Value::Word("kernel"))];
+
+fn balia_of_the_kernel(window: u64) -> Start<'static> {
+    Start { name: "balia", settings: &OF_THE_KERNEL, window, rtt: RTT }
+}
+
+/// And it is the cut of the rates when the window last grew by a segment, not of those at the loss.
+#[test]
+fn balias_cut_in_the_kernel_is_that_of_the_last_growth() {
+    let cut = |settings: &'static [(&'static str, Value)]| {
+        let start = || Start { name: "balia", settings, window: 200, rtt: RTT };
+        let mut both = Connection::new(&[start(), start()]);
+        (0..2).for_each(|subflow| halve(&mut both, subflow));
+        // In congestion avoidance both have 100 segments, and the second one has calculated its cut.
+        both.ack(1);
+        // The first then has twice the rate of the second, which has not grown since.
+        both.subflows[0].sender.facts.rtt.smoothed = Span::from_millis(40);
+        let before = both.windows()[1];
+        both.lose(1);
+        (both.windows()[1] / before * 100.0).round()
+    };
+    assert_eq!((cut(&[]), cut(&OF_THE_KERNEL)), (25.0, 50.0));
 }

@@ -143,6 +143,14 @@ pub struct PatternsOutcome {
     pub regained_segments: Option<f64>,
     /// The same after a loss with a peak.
     pub regained_after_peak_segments: Option<f64>,
+    /// After a timeout without a peak only.
+    pub regained_after_timeout_segments: Option<f64>,
+    /// After a timeout with a peak.
+    pub regained_after_timeout_at_peak_segments: Option<f64>,
+    /// After a fast recovery without a peak only.
+    pub regained_after_fast_recovery_segments: Option<f64>,
+    /// After a fast recovery with a peak.
+    pub regained_after_fast_recovery_at_peak_segments: Option<f64>,
 }
 
 /// One direction of a link; measures are taken from the warm-up to the end.

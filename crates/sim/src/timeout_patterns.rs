@@ -52,10 +52,10 @@ struct Patterns {
     peaks: u64,
     timeouts_at_peak: u64,
     recoveries_at_peak: u64,
-    /// After losses without a peak, and with one.
-    regained: [Growth; 2],
-    /// The last loss: whether it came with a peak, and the window that it left.
-    since: Option<(bool, f64)>,
+    /// After each kind of loss, without a peak and with one.
+    regained: [[Growth; 2]; 2],
+    /// The last loss: its kind, whether it came with a peak, and the window that it left.
+    since: Option<(Loss, bool, f64)>,
     /// How many samples had a ratio of each class.
     classes: Vec<u32>,
 }
@@ -91,15 +91,15 @@ impl Patterns {
 
     /// A loss; the windows before and after it in whole segments.
     fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
-        if let Some((at_peak, from)) = self.since {
-            self.regained[usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
+        if let Some((loss, at_peak, from)) = self.since {
+            self.regained[loss as usize][usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
         }
         let at_peak = self.is_at_peak();
         match loss {
             Loss::Timeout => self.timeouts_at_peak += u64::from(at_peak),
             Loss::FastRecovery => self.recoveries_at_peak += u64::from(at_peak),
         }
-        self.since = Some((at_peak, after));
+        self.since = Some((loss, at_peak, after));
     }
 
     /// The peak ratio of the last sample; none while the average is the base RTT.
@@ -119,8 +119,8 @@ impl Patterns {
         self.peaks += other.peaks;
         self.timeouts_at_peak += other.timeouts_at_peak;
         self.recoveries_at_peak += other.recoveries_at_peak;
-        for (sum, more) in self.regained.iter_mut().zip(other.regained) {
-            sum.add(more);
+        for (sum, more) in self.regained.as_flattened_mut().iter_mut().zip(other.regained.as_flattened()) {
+            sum.add(*more);
         }
         if self.classes.len() < other.classes.len() {
             self.classes.resize(other.classes.len(), 0);
@@ -143,13 +143,23 @@ impl Patterns {
 
     /// What was counted.
     fn outcome(&self) -> PatternsOutcome {
+        let after = |loss: Loss, at_peak: bool| self.regained[loss as usize][usize::from(at_peak)];
+        let after_any = |at_peak: bool| {
+            let mut sum = after(Loss::Timeout, at_peak);
+            sum.add(after(Loss::FastRecovery, at_peak));
+            sum.mean()
+        };
         PatternsOutcome {
             rtt_samples: self.samples,
             rtt_peaks: self.peaks,
             timeouts_at_peak: self.timeouts_at_peak,
             fast_recoveries_at_peak: self.recoveries_at_peak,
-            regained_segments: self.regained[0].mean(),
-            regained_after_peak_segments: self.regained[1].mean(),
+            regained_segments: after_any(false),
+            regained_after_peak_segments: after_any(true),
+            regained_after_timeout_segments: after(Loss::Timeout, false).mean(),
+            regained_after_timeout_at_peak_segments: after(Loss::Timeout, true).mean(),
+            regained_after_fast_recovery_segments: after(Loss::FastRecovery, false).mean(),
+            regained_after_fast_recovery_at_peak_segments: after(Loss::FastRecovery, true).mean(),
         }
     }
 }
@@ -308,9 +318,37 @@ mod tests {
         let outcome = patterns.outcome();
         assert_eq!(outcome.regained_after_peak_segments, Some(7.0));
         assert_eq!(outcome.regained_segments, Some(7.0));
+        assert_eq!(outcome.regained_after_timeout_at_peak_segments, Some(7.0));
+        assert_eq!(outcome.regained_after_timeout_segments, None);
         let mut none = Patterns::default();
         none.on_loss(Loss::Timeout, 20.0, 1.0);
         assert_eq!(none.outcome().regained_segments, None);
+    }
+
+    /// From one segment a window grows further than from a half, so the kinds of loss must not be mixed.
+    #[test]
+    fn what_is_regained_after_timeouts_stands_apart_from_fast_recoveries() {
+        let mut patterns = Patterns::default();
+        let mut loss = |rtt_ms, loss, before, after| {
+            sample(&mut patterns, rtt_ms);
+            patterns.on_loss(loss, before, after);
+        };
+        loss(120, Loss::Timeout, 20.0, 1.0);
+        loss(150, Loss::Timeout, 9.0, 1.0);
+        loss(120, Loss::FastRecovery, 7.0, 4.0);
+        loss(150, Loss::FastRecovery, 8.0, 4.0);
+        loss(150, Loss::FastRecovery, 7.0, 3.0);
+        loss(120, Loss::Timeout, 6.0, 1.0);
+        let mut sum = Patterns::default();
+        (0..2).for_each(|_| sum.add(&patterns));
+        for outcome in [patterns.outcome(), sum.outcome()] {
+            assert_eq!(outcome.regained_after_timeout_segments, Some(8.0));
+            assert_eq!(outcome.regained_after_timeout_at_peak_segments, Some(6.0));
+            assert_eq!(outcome.regained_after_fast_recovery_segments, Some(4.0));
+            assert_eq!(outcome.regained_after_fast_recovery_at_peak_segments, Some(3.0));
+            assert_eq!(outcome.regained_segments, Some(6.0));
+            assert_eq!(outcome.regained_after_peak_segments, Some(4.0));
+        }
     }
 
     #[test]

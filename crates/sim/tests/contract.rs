@@ -360,3 +360,46 @@ fn a_controller_has_its_timer() {
         diary.iter().filter(|(_, told)| *told == Callback::Timer).map(|(at, _)| at.0 / 1_000_000).collect();
     assert_eq!(rings, [250, 350, 450, 550, 650, 750, 850, 950, 1050]);
 }
+
+/// Writes down the distances between losses at each event.
+struct Onlooker {
+    cwnd: u64,
+    seen: Arc<Mutex<Vec<(Event, u64, u64)>>>,
+}
+
+impl CongestionControl for Onlooker {
+    fn control(&self) -> Control {
+        Control::window(self.cwnd)
+    }
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        let own = &cx.subflows[cx.me];
+        self.seen.lock().unwrap().push((event, own.between_losses, own.since_loss));
+    }
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        Decision::NotDue
+    }
+}
+
+/// Linux MPTCP v0.9x, mptcp_olia_set_state: a timer that expires again and again while the link is down tells of one loss.
+#[test]
+fn an_outage_is_one_distance_between_losses() {
+    let seen: Arc<Mutex<Vec<_>>> = Arc::default();
+    let shared = seen.clone();
+    let algorithm = algorithm(move |setup| {
+        let seen = shared.clone();
+        Box::new(Onlooker { cwnd: 20 * setup.mss, seen })
+    });
+    let flow = changed(constant("f", 1), |flow| {
+        flow.kind.algorithm = algorithm;
+        flow.kind.settings = vec![];
+    });
+    let at = |s: u64| Time::ZERO + Span::from_secs(s);
+    let up = Schedule::steps(vec![(at(0), true), (at(1), false), (at(4), true)]).expect("steps in order");
+    let link = LinkSpec { up, ..link("l", Rate::from_mbit(12), ms(20)) };
+    run(&spec(Span::from_secs(5), vec![link], vec![flow]));
+    let seen = seen.lock().unwrap();
+    let timeouts: Vec<_> = seen.iter().filter(|(event, ..)| *event == Event::Timeout).collect();
+    assert!(timeouts.len() > 2, "{seen:?}");
+    // A second of 12 Mbit/s, less the opening.
+    assert!(timeouts.iter().all(|(_, between, since)| *between > 500_000 && *since == 0), "{timeouts:?}");
+}

@@ -15,6 +15,19 @@ crate::parameters! {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
             "as lia: RFC 6356 section 3 (bytes); Linux mptcp_balia (acks)";
+        cut: Cut = Cut::Loss, "cut", Allowed::Word(Cut::WORDS), "",
+            "what a loss takes: by the rates at the loss, or, in whole numbers, by those when the window last grew by a segment",
+            "draft-walid-mptcp-congestion-control-04 (loss); Linux MPTCP v0.9x net/mptcp/mptcp_balia.c (kernel)";
+    }
+}
+
+crate::words! {
+    /// How far a loss shrinks the window.
+    pub enum Cut {
+        /// By the rates at the loss, in real numbers.
+        Loss = "loss",
+        /// By what was calculated when the window last grew by a segment, with alpha_r and windows as whole numbers.
+        Kernel = "kernel",
     }
 }
 
@@ -24,9 +37,12 @@ const LARGEST_CUT_HALVES: f64 = 1.5;
 /// The window rule of BALIA.
 pub struct Balia {
     counting: Counting,
+    cut: Cut,
     remainder: Remainder,
     /// alpha_r, by the last growth.
     alpha: f64,
+    /// With `cut = kernel`: the window in segments that the next cut was calculated with, and the cut in segments (`md`).
+    kept: Option<(u64, u64)>,
 }
 
 /// The rates of the connection, in bytes a second.
@@ -53,6 +69,16 @@ impl Rates {
     }
 }
 
+/// What mptcp_balia.c takes off this window, in segments: half of it, times alpha_r as a whole number, or times 1.5 if that is less.
+/// `None` with a single path: half.
+fn whole_cut(cx: &Context, window: &Window) -> Option<u64> {
+    let own = window.cwnd as f64;
+    let several = coupled::paths(cx, own).count() > 1;
+    let alpha = Rates::of(cx, own).filter(|_| several)?.alpha() as u64;
+    let half = window.cwnd / window.mss / 2;
+    Some(if alpha > 1 { half * 3 / 2 } else { half })
+}
+
 impl WindowRule for Balia {
     const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
@@ -63,13 +89,23 @@ impl WindowRule for Balia {
         self.alpha = rates.as_ref().map_or(1.0, Rates::alpha);
         let linked = rates.map_or(1.0 / own, |rates| rates.own / (rates.own_rtt_s * rates.sum * rates.sum));
         let growth = linked * (1.0 + self.alpha) / 2.0 * (4.0 + self.alpha) / 5.0;
-        self.remainder.add(window, self.counting.of(acked, window.mss) * mss * growth);
+        self.remainder.add(window, self.counting.of(acked, window.mss) as f64 * mss * growth);
+        let segments = window.cwnd / window.mss;
+        if self.cut == Cut::Kernel && self.kept.is_none_or(|(with, _)| with != segments) {
+            self.kept = whole_cut(cx, window).map(|cut| (segments, cut));
+        }
     }
 
     /// The window loses min(alpha, 1.5) halves.
     fn shrink(&mut self, cx: &Context, window: &Window, _event: Event) -> u64 {
         self.remainder.clear();
         let own = window.cwnd as f64;
+        if self.cut == Cut::Kernel {
+            // In slow start the kernel calculates it at every ACK, and once more after a recovery.
+            let kept = self.kept.take().filter(|_| !window.in_slow_start()).map(|(_, cut)| cut);
+            let cut = kept.or_else(|| whole_cut(cx, window));
+            return cut.map_or(window.cwnd / 2, |cut| window.cwnd.saturating_sub(cut * window.mss));
+        }
         let alpha = Rates::of(cx, own).map_or(1.0, |rates| rates.alpha());
         (own * (1.0 - alpha.min(LARGEST_CUT_HALVES) / 2.0)) as u64
     }
@@ -83,14 +119,18 @@ pub fn algorithm() -> Algorithm {
         summary: "BALIA: coupled subflows, between LIA's friendliness and OLIA's balance",
         source: "draft-walid-mptcp-congestion-control-04; Linux MPTCP v0.9x net/mptcp/mptcp_balia.c",
         departures: &[
-            "windows grow by fractions of a byte and alpha_r is a real number, where mptcp_balia.c cuts it to a whole one",
+            "windows grow by fractions of a byte and alpha_r is a real number, where mptcp_balia.c cuts it to a whole one (in \
+             the cut, cut = kernel does so, too)",
+            "with cut = loss a loss counts with the rates at the loss, where mptcp_balia.c takes what it calculated when the \
+             window last grew by a segment",
             "ssthresh is at least two segments (RFC 5681), where mptcp_balia.c has one",
         ],
         params: BaliaParams::specs().into(),
         declares: Declaration { coupled: true, ..Classic::<Balia>::DECLARATION }.into(),
         build: Arc::new(|setup, settings| {
             let params = BaliaParams::with(settings);
-            let rule = Balia { counting: params.counting, remainder: Remainder::default(), alpha: 1.0 };
+            let BaliaParams { counting, cut } = params;
+            let rule = Balia { counting, cut, remainder: Remainder::default(), alpha: 1.0, kept: None };
             Box::new(Classic::new(setup, rule))
         }),
     }

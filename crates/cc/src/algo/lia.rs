@@ -3,7 +3,7 @@
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Setup};
-use crate::coupled::{Counting, Coupling, Remainder};
+use crate::coupled::{Arithmetic, Counting, Coupling, FixedPoint, Remainder};
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
 use crate::probes::Probe;
@@ -15,6 +15,9 @@ crate::parameters! {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
             "RFC 6356 section 3 (bytes); Linux mptcp_coupled (acks)";
+        arithmetic: Arithmetic = Arithmetic::Exact, "arithmetic", Allowed::Word(Arithmetic::WORDS), "",
+            "alpha / W in real numbers, or in whole 4096ths with growth by whole segments",
+            "RFC 6356 section 3 (exact); Linux MPTCP v0.9x net/mptcp/mptcp_coupled.c (kernel)";
         hystart: bool = false, "hystart", Allowed::Flag, "",
             "leave slow start by ACK train or delay, as cubic does", "RFC 6356 leaves slow start as it is";
     }
@@ -23,8 +26,10 @@ crate::parameters! {
 /// The window rule of LIA.
 pub struct Lia {
     counting: Counting,
+    arithmetic: Arithmetic,
     hystart: Option<HyStart>,
     remainder: Remainder,
+    fixed: FixedPoint,
     /// By the last growth; one is plain TCP.
     alpha: f64,
 }
@@ -34,7 +39,14 @@ impl Lia {
     #[must_use]
     pub fn new(setup: &Setup, params: &LiaParams) -> Self {
         let hystart = params.hystart.then(|| HyStart::new(&hystart::LINUX, setup.paced));
-        Self { counting: params.counting, hystart, remainder: Remainder::default(), alpha: 1.0 }
+        Self {
+            counting: params.counting,
+            arithmetic: params.arithmetic,
+            hystart,
+            remainder: Remainder::default(),
+            fixed: FixedPoint::default(),
+            alpha: 1.0,
+        }
     }
 
     /// RFC 6356's alpha, by the last growth.
@@ -61,15 +73,21 @@ impl WindowRule for Lia {
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let (own, mss) = (window.cwnd as f64, window.mss as f64);
         let plain = 1.0 / own;
+        let counted = self.counting.of(acked, window.mss);
         let coupling = Coupling::of(cx, own);
         self.alpha = coupling.map_or(1.0, |coupling| coupling.alpha);
+        if self.arithmetic == Arithmetic::Kernel {
+            self.fixed.add(window, FixedPoint::alpha(cx, window.cwnd), counted);
+            return;
+        }
         let linked = coupling.map_or(plain, |coupling| coupling.alpha / coupling.total);
-        self.remainder.add(window, self.counting.of(acked, window.mss) * mss * linked.min(plain));
+        self.remainder.add(window, counted as f64 * mss * linked.min(plain));
     }
 
     /// RFC 6356 section 3 leaves the decrease as it is: half.
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         self.remainder.clear();
+        self.fixed.clear();
         window.cwnd / 2
     }
 
@@ -88,11 +106,13 @@ pub fn algorithm() -> Algorithm {
         summary: "LIA: coupled subflows that together grow as one TCP on the best path",
         source: "RFC 6356; with counting = acks: Linux MPTCP v0.9x net/mptcp/mptcp_coupled.c",
         departures: &[
-            "alpha is computed at every ACK in real numbers, where the RFC advises once per window and mptcp_coupled.c has \
-             fixed point and computes it when a window has changed by a segment",
+            "alpha is computed at every ACK, where the RFC advises once per window and mptcp_coupled.c computes it when a \
+             window has changed by a segment",
+            "with arithmetic = exact alpha / W is a real number, where mptcp_coupled.c has a whole number of 4096ths: windows \
+             there grow by a segment in 1365, 2048 or 4096 ACKs where W / alpha is that large",
             "ssthresh is half of cwnd (as in Linux), where RFC 5681 equation (4) has half of FlightSize",
-            "with counting = acks the window grows by fractions, where mptcp_coupled.c counts ACKs up to W / alpha and one \
-             more for a whole segment",
+            "with counting = acks and arithmetic = exact the window grows by fractions, where mptcp_coupled.c counts ACKs up to \
+             W / alpha and one more for a whole segment",
         ],
         params: LiaParams::specs().into(),
         declares: Declaration { coupled: true, ..Classic::<Lia>::DECLARATION }.into(),

@@ -63,7 +63,7 @@ impl WindowRule for Olia {
         let linked = paths.clone().find(|path| path.own).map(|path| path.rate() / (path.rtt_s * rate * rate));
         self.alpha = alpha(paths);
         let growth = linked.unwrap_or(1.0 / own) + self.alpha / own;
-        self.remainder.add(window, self.counting.of(acked, window.mss) * mss * growth);
+        self.remainder.add(window, self.counting.of(acked, window.mss) as f64 * mss * growth);
     }
 
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
@@ -81,6 +81,8 @@ pub fn algorithm() -> Algorithm {
         source: "draft-khalili-mptcp-congestion-control-05; Linux MPTCP v0.9x net/mptcp/mptcp_olia.c",
         departures: &[
             "windows grow by fractions of a byte in real numbers, where mptcp_olia.c has whole segments and fixed point",
+            "a timer that expires within a fast recovery, or again before anything is acknowledged, is no new loss, and a \
+             congestion mark is one (as in mptcp_olia.c)",
             "a window that shrinks to ssthresh stays there, because below it slow start grows it again (as in mptcp_olia.c)",
         ],
         params: OliaParams::specs().into(),

@@ -102,6 +102,10 @@ measures! {
     "fast_recoveries_at_peak", "fast rec. at peak", "", Sum, "entries into fast recovery whose last RTT sample was a peak", |p| json!(p.fast_recoveries_at_peak);
     "regained_segments", "regained", "segments", Mean, "mean growth of the window from a loss without a peak to the next loss; no value without such a loss", |p| optional(p.regained_segments);
     "regained_after_peak_segments", "regained after peak", "segments", Mean, "the same, from a loss with a peak", |p| optional(p.regained_after_peak_segments);
+    "regained_after_timeout_segments", "regained after timeout", "segments", Mean, "mean growth of the window from a timeout without a peak to the next loss; no value without such a timeout", |p| optional(p.regained_after_timeout_segments);
+    "regained_after_timeout_at_peak_segments", "reg. after timeout at peak", "segments", Mean, "the same, from a timeout with a peak", |p| optional(p.regained_after_timeout_at_peak_segments);
+    "regained_after_fast_recovery_segments", "regained after fast rec.", "segments", Mean, "mean growth of the window from a fast recovery without a peak to the next loss; no value without such a fast recovery", |p| optional(p.regained_after_fast_recovery_segments);
+    "regained_after_fast_recovery_at_peak_segments", "reg. after fast rec. at peak", "segments", Mean, "the same, from a fast recovery with a peak", |p| optional(p.regained_after_fast_recovery_at_peak_segments);
 }
 
 measures! {

@@ -116,6 +116,26 @@ def regained_after_peak(run: SeedRun, flow: str) -> float:
     return _measure(_sender(run, flow), "regained_after_peak_segments")
 
 
+def regained_after_timeout(run: SeedRun, flow: str) -> float:
+    """Mean growth of the window in segments from a timeout without a peak to the next loss."""
+    return _measure(_sender(run, flow), "regained_after_timeout_segments")
+
+
+def regained_after_timeout_at_peak(run: SeedRun, flow: str) -> float:
+    """Mean growth of the window in segments from a timeout with a peak to the next loss."""
+    return _measure(_sender(run, flow), "regained_after_timeout_at_peak_segments")
+
+
+def regained_after_fast_recovery(run: SeedRun, flow: str) -> float:
+    """Mean growth of the window in segments from a fast recovery without a peak to the next loss."""
+    return _measure(_sender(run, flow), "regained_after_fast_recovery_segments")
+
+
+def regained_after_fast_recovery_at_peak(run: SeedRun, flow: str) -> float:
+    """Mean growth of the window in segments from a fast recovery with a peak to the next loss."""
+    return _measure(_sender(run, flow), "regained_after_fast_recovery_at_peak_segments")
+
+
 def rtt(run: SeedRun, flow: str) -> float:
     """Mean RTT of a flow in ms."""
     return _measure(_flow(run, flow), "rtt_ms")
@@ -256,6 +276,30 @@ _DECLARED = (
         regained_after_peak,
         "segments",
         "growth of the window from a loss with a peak to the next loss",
+        Kind.SENDER,
+    ),
+    Quantity(
+        regained_after_timeout,
+        "segments",
+        "growth of the window from a timeout without a peak to the next loss",
+        Kind.SENDER,
+    ),
+    Quantity(
+        regained_after_timeout_at_peak,
+        "segments",
+        "growth of the window from a timeout with a peak to the next loss",
+        Kind.SENDER,
+    ),
+    Quantity(
+        regained_after_fast_recovery,
+        "segments",
+        "growth of the window from a fast recovery without a peak to the next loss",
+        Kind.SENDER,
+    ),
+    Quantity(
+        regained_after_fast_recovery_at_peak,
+        "segments",
+        "growth of the window from a fast recovery with a peak to the next loss",
         Kind.SENDER,
     ),
     Quantity(

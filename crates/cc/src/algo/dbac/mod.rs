@@ -183,6 +183,7 @@ pub fn algorithm() -> Algorithm {
         departures: &[
             "sqrt(alpha1) is at most 1, where Han 2024 equation (6) has no bound",
             "the ratio of equation (5) is at most 1: where equation (4) falls below (3) CUBIC has Reno's window",
+            "alpha1 is a real number, where the kernel that Han 2024 changed has whole ones (for alpha2 see arithmetic)",
             "a subflow that becomes high keeps its window, where the flow chart does not mention a change",
         ],
         params: DbacParams::specs().into(),

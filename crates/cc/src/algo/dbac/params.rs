@@ -1,6 +1,6 @@
 //! What can be set of DBAC (Han 2024): its equations leave a constant, a threshold and the use of the factor open.
 
-use crate::coupled::Counting;
+use crate::coupled::{Arithmetic, Counting};
 use crate::units::Span;
 
 crate::words! {
@@ -106,6 +106,9 @@ crate::parameters! {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes a low subflow grow in congestion avoidance, as in lia",
             "RFC 6356 section 3 (bytes); Linux mptcp_coupled, which Han 2024 changed (acks)";
+        arithmetic: Arithmetic = Arithmetic::Exact, "arithmetic", Allowed::Word(Arithmetic::WORDS), "",
+            "how a low subflow calculates its growth, as in lia; alpha1 is a real number",
+            "RFC 6356 section 3 (exact); Linux mptcp_coupled, which Han 2024 changed (kernel)";
         hystart: bool = false, "hystart", Allowed::Flag, "",
             "leave slow start by ACK train or delay, as cubic does", "Han 2024 builds on Linux's LIA, which has none";
     }

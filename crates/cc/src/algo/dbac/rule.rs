@@ -20,7 +20,8 @@ impl Rule {
     /// and it cuts the window, where the RFC's form cuts FlightSize, which is that of the scaled window.
     pub fn new(setup: &Setup, params: &DbacParams) -> Self {
         let cubic = CubicParams { form: Form::Linux, hystart: params.hystart, ..CubicParams::default() };
-        let lia = LiaParams { counting: params.counting, hystart: params.hystart };
+        let lia =
+            LiaParams { counting: params.counting, arithmetic: params.arithmetic, hystart: params.hystart };
         Self { high: false, cubic: Cubic::new(setup, cubic), lia: Lia::new(setup, &lia) }
     }
 

@@ -59,7 +59,8 @@ impl Sender {
         self.peer.ce_count += ce;
         self.peer.timestamp = self.peer.timestamp.max(header.sent_at);
         self.peer.window_end = self.peer.window_end.max(header.cumulative.saturating_add(header.window));
-        self.view[0].since_loss += u64::from(advanced) * self.facts.mss;
+        let acknowledged = u64::from(advanced) * self.facts.mss;
+        self.distances.on_acknowledged(&mut self.view[0], acknowledged, self.facts.phase);
         if let Some(distributor) = self.supply.distributor() {
             distributor.on_ack(header.cumulative, header.window);
             self.view[0].usable |= arrived.segments > 0;

@@ -1,9 +1,10 @@
 //! The sending endpoint: a state machine that takes in ACKs and timers, and leaves packets in an outbox.
 //!
 //! `ack` takes acknowledgements in, `recovery` moves between the phases, `transmit` decides what leaves, `timers`
-//! keeps the clocks.
+//! keeps the clocks, `distances` what was delivered between losses.
 
 mod ack;
+mod distances;
 mod recovery;
 mod timers;
 mod transmit;
@@ -23,6 +24,7 @@ use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Decision, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span,
     SubflowView, Time,
 };
+use distances::LossDistances;
 use recovery::Undo;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -126,6 +128,7 @@ pub struct Sender {
     rng: Rng,
     facts: Facts,
     view: [SubflowView; 1],
+    distances: LossDistances,
     supply: Supply,
     /// Its controller sees no siblings.
     uncoupled: bool,
@@ -185,6 +188,7 @@ impl Sender {
             rng,
             facts: Facts { mss, rtt: rtt::unmeasured(&options), window_limited: true, ..Facts::default() },
             view: [SubflowView { mss, usable: true, ..SubflowView::default() }],
+            distances: LossDistances::default(),
             supply,
             uncoupled: false,
             connection: Handshake::Closed,

@@ -1,5 +1,6 @@
 //! The phases of loss recovery: entering, leaving, timing out, taking back.
 
+use super::distances::LossDistances;
 use super::{Detector, Sender, TailProbe};
 use crate::packet::AckHeader;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
@@ -139,7 +140,7 @@ impl Sender {
     pub(super) fn enter_recovery<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         self.undo = Undo::begin(&self.board);
         self.counters.fast_recoveries += 1;
-        self.note_loss();
+        LossDistances::on_loss(&mut self.view[0]);
         self.reduce(turn, Event::LossRecovery, Reduction::FastRecovery, arrived);
         // RFC 5681 section 3.2, step 3; PRR sees to it by itself.
         self.retransmit_at_once = self.prr.is_none() && !self.needs.own_window_in_recovery;
@@ -149,6 +150,7 @@ impl Sender {
     fn on_echo<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.counters.ecn_reductions += 1;
+            LossDistances::on_loss(&mut self.view[0]);
             // A mark is never spurious.
             self.undo = Undo::default();
             self.reduce(turn, Event::EcnReduction, Reduction::EcnMark, arrived);
@@ -173,7 +175,7 @@ impl Sender {
         self.counters.timeouts += 1;
         self.facts.flight_size = self.flight_size();
         self.mark_overdue(turn);
-        self.note_loss();
+        LossDistances::on_loss(&mut self.view[0]);
         // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.undo = Undo::begin(&self.board);
@@ -213,13 +215,6 @@ impl Sender {
         }
     }
 
-    /// For OLIA: what was delivered between the last two losses, and since the last.
-    fn note_loss(&mut self) {
-        let view = &mut self.view[0];
-        view.between_losses = view.since_loss;
-        view.since_loss = 0;
-    }
-
     /// The receiver had this segment already.
     pub(super) fn on_dsack(&mut self, seq: u32) {
         // RFC 3708 section 2: what was sent once only was doubled by the network.
@@ -255,7 +250,7 @@ impl Sender {
         self.probe = None;
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if resent && !repeated && open {
-            self.note_loss();
+            LossDistances::on_loss(&mut self.view[0]);
             self.reduce(turn, Event::LossRecovery, Reduction::ProbedLoss, 0);
             self.leave(turn);
         }
