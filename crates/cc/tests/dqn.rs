@@ -189,10 +189,10 @@ fn dropout_may_stay_on_while_acting() {
     assert!(taken.contains(&0) && taken.contains(&3), "{taken:?}");
 }
 
-/// The loss of 100 segments ends slow start; without it the first rate in congestion avoidance is the largest.
+/// The loss of 100 segments ends slow start; without it the first rate after it is the largest.
 #[test]
 fn the_overshoot_of_slow_start_may_be_left_out_of_the_reward() {
-    for (rule, expected) in [("congestion", 0.7), ("avoidance", 1.0)] {
+    for (rule, expected) in [("congestion", 0.7), ("second-congestion", 1.0)] {
         let set = [play("dqn-newreno", 3), vec![("thr_max", Value::Word(rule))]].concat();
         let mut sender = after_a_loss("dqn-newreno", &set);
         sender.wait(RTT).ack(1);

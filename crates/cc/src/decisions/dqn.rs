@@ -104,7 +104,7 @@ crate::parameters! {
             "Seo and Cho 2024 section 3.1.1 has dropout without a share; decided: 0.1";
         dropout_acting: bool = false, "dropout_acting", Allowed::Flag, "",
             "leave that share out at decisions, too",
-            "Srivastava et al. 2014 section 4: not at test time; Seo and Cho 2024 section 3.1.1 does not say";
+            "Srivastava et al. 2014: not at test time; Seo and Cho 2024 section 3.1.1 does not say";
         loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
             "cost of an error",
             "Mnih et al. 2015 algorithm 1: the squared error; clipped in its methods (huber)";

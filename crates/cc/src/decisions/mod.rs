@@ -110,8 +110,6 @@ pub struct View<'a> {
     pub at: Moment,
     /// The window in bytes.
     pub cwnd: u64,
-    /// Whether the window is below the slow-start threshold.
-    pub slow_start: bool,
     /// What the action set describes.
     pub features: &'a [f64],
 }
@@ -216,8 +214,7 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
         let at = Moment { now, rtt: rtt.latest, rtt_min: rtt.minimum, since_congestion };
         let (actions, window) = self.classic.parts();
         actions.describe(window, at, &mut self.features);
-        let (cwnd, slow_start) = (window.cwnd, window.in_slow_start());
-        call(&mut self.policy, cx, &View { at, cwnd, slow_start, features: &self.features });
+        call(&mut self.policy, cx, &View { at, cwnd: window.cwnd, features: &self.features });
     }
 }
 
