@@ -53,6 +53,16 @@ def test_training_repeats_itself() -> None:
     assert sum(episode.decisions for episode in first.episodes) <= 2500
 
 
+def test_a_learning_step_may_follow_so_many_tuples() -> None:
+    def learned(every: int) -> bytes:
+        overrides = {"flow.0.cc.train": "tuple", "flow.0.cc.train_every": every}
+        return train(NEWRENO, 2100, seed=4, overrides=overrides).weights
+
+    assert learned(10**6) == train(NEWRENO, 1, seed=4).weights
+    assert learned(1) == train(NEWRENO, 2100, seed=4).weights
+    assert learned(1) != learned(2)
+
+
 def test_what_is_learned_is_better_than_chance() -> None:
     settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 25_000}
     overrides = {f"flow.0.cc.{key}": value for key, value in settings.items()}

@@ -4,12 +4,12 @@
 mod common;
 
 use common::{MSS, sender};
-use cwndlab_cc::algo::actions::{CubicActionParams, CubicActions, NewRenoActions};
+use cwndlab_cc::algo::actions::{CubicActionParams, CubicActions, NewRenoActionParams, NewRenoActions};
 use cwndlab_cc::algo::random::UniformlyRandom;
 use cwndlab_cc::decisions::{ActionSet, Decided, DecisionParams, Policy};
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::testing::Sender;
-use cwndlab_cc::{Context, Event, Phase, Setup, Span};
+use cwndlab_cc::{Context, Decision, Event, Phase, Setup, Span};
 use std::sync::{Arc, Mutex};
 
 const RTT: Span = Span::from_millis(100);
@@ -64,7 +64,8 @@ fn decided(
 /// NewReno's actions, at so many segments: in slow start until something is lost.
 fn newreno(set: &[(&str, Value)], policy: impl Policy + 'static, segments: u64) -> (Sender, Log) {
     let beta = DecisionParams::with(&settings(set)).beta;
-    decided(set, NewRenoActions::new(beta), policy, &setup(segments))
+    let params = NewRenoActionParams::with(&settings(set));
+    decided(set, NewRenoActions::new(params, beta), policy, &setup(segments))
 }
 
 /// CUBIC's actions, at so many segments, on Linux's form: the target is one RTT ahead to the nanosecond.
@@ -119,6 +120,45 @@ fn an_ack_brings_one_decision_at_most() {
     sender.lose().ack(150);
     assert_eq!(log.lock().unwrap().len(), 1);
     assert_eq!(acks_to_decide(&mut (sender, log)), 130);
+}
+
+/// With delayed ACKs a window of 140 segments is 70 ACKs, or twice as many where ACKs are counted.
+#[test]
+fn newreno_counts_bytes_or_acks() {
+    for (counting, acks) in [("bytes", 70), ("acks", 140)] {
+        let (mut sender, log) = newreno(&[("counting", word(counting))], Always(3), 200);
+        sender.lose();
+        (1..acks).for_each(|_| _ = sender.ack(2));
+        assert_eq!(log.lock().unwrap().len(), 0, "{counting}");
+        sender.ack(2);
+        assert_eq!(log.lock().unwrap().len(), 1, "{counting}");
+    }
+}
+
+/// The first ACK in congestion avoidance sets the clock; between the fixed times no ACK brings a decision, and in slow
+/// start and recovery no fixed time does.
+#[test]
+fn decisions_may_come_at_fixed_times() {
+    let every = Span::from_millis(10);
+    let set = [("decide", word("interval")), ("interval", Value::Span(every))];
+    let (mut sender, log) = newreno(&set, Always(4), 200);
+    assert_eq!(sender.cc.next_timer(), None);
+    sender.ack(1);
+    assert_eq!(sender.cc.next_timer(), None, "slow start");
+    sender.lose();
+    (0..1000).for_each(|_| _ = sender.ack(1));
+    assert_eq!((sender.cwnd_segments(), log.lock().unwrap().len()), (140.7, 0));
+    for n in 1..=3 {
+        assert_eq!(sender.cc.next_timer(), Some(sender.facts.now + every));
+        sender.wait(every);
+        assert_eq!(sender.call(|cc, cx| cc.on_timer(cx)), Decision::Made(4));
+        assert_eq!(log.lock().unwrap().len(), n);
+    }
+    sender.event(Event::LossRecovery);
+    sender.facts.phase = Phase::Recovery;
+    sender.wait(every);
+    assert_eq!(sender.call(|cc, cx| cc.on_timer(cx)), Decision::NotDue);
+    assert_eq!(sender.cc.next_timer(), Some(sender.facts.now + every), "it goes on after recovery");
 }
 
 /// Seo and Cho 2024 section 3.1.1: the threshold is 0.7 of the window at the loss; 0.5 is what the text says of NewReno.

@@ -130,6 +130,76 @@ fn it_learns_once_there_are_tuples_enough() {
     }
 }
 
+/// NewReno decides once a window of 70 segments or more; each ACK in between stores a tuple.
+#[test]
+fn a_learning_step_follows_each_decision_or_so_many_tuples() {
+    let learned_after = |train: &'static str, every: u64| {
+        let set = [
+            ("warmup", Value::Count(10)),
+            ("train", Value::Word(train)),
+            ("train_every", Value::Count(every)),
+            ("below_ssthresh", Value::Word("avoidance")),
+        ];
+        let mut sender = after_a_loss("dqn-newreno", &set);
+        sender.facts.rtt.minimum = Span::from_micros(1);
+        (0..1000).find(|_| {
+            stored(&mut sender, 1);
+            !sender.probe("loss").is_nan()
+        })?;
+        Some(sender.probe("replay_tuples"))
+    };
+    assert_eq!(learned_after("tuple", 1), Some(10.0), "as soon as the warm-up is over");
+    assert_eq!(learned_after("tuple", 25), Some(25.0));
+    assert_eq!(learned_after("tuple", 10_000), None, "no decision is followed by a step");
+    assert!(learned_after("decision", 1) > Some(50.0), "at the next decision");
+    assert_eq!(learned_after("decision", 1), learned_after("decision", 25));
+}
+
+/// A layer of one node: without it all actions are worth the bias, and the first of equal ones is taken.
+#[test]
+fn dropout_may_stay_on_while_acting() {
+    let actions = |acting: bool| {
+        let mut network = Mlp::zero(&[3, 1, 7]);
+        network.set_weights(0, &[0.0; 3], &[1.0]);
+        network.set_weights(1, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], &[0.0; 7]);
+        let weights =
+            GivenWeights::of_file("file", String::new(), Weights { network, inputs: String::new() });
+        let set = [
+            ("policy", Value::Word("play")),
+            ("layers", Value::Count(1)),
+            ("nodes", Value::Count(1)),
+            ("weights", weights.to_value()),
+            ("epsilon", Value::Number(0.0)),
+            ("dropout", Value::Number(0.5)),
+            ("dropout_acting", Value::Flag(acting)),
+            ("below_ssthresh", Value::Word("avoidance")),
+        ];
+        let mut sender = sender("dqn-newreno", &set, 1000, RTT);
+        sender.lose();
+        let mut taken = Vec::new();
+        while taken.len() < 40 {
+            if let Decision::Made(action) = sender.wait(Span::from_millis(1)).ack(1000) {
+                taken.push(action);
+            }
+        }
+        taken
+    };
+    assert_eq!(actions(false), [3; 40]);
+    let taken = actions(true);
+    assert!(taken.contains(&0) && taken.contains(&3), "{taken:?}");
+}
+
+/// The loss of 100 segments ends slow start; without it the first rate after it is the largest.
+#[test]
+fn the_overshoot_of_slow_start_may_be_left_out_of_the_reward() {
+    for (rule, expected) in [("congestion", 0.7), ("second-congestion", 1.0)] {
+        let set = [play("dqn-newreno", 3), vec![("thr_max", Value::Word(rule))]].concat();
+        let mut sender = after_a_loss("dqn-newreno", &set);
+        sender.wait(RTT).ack(1);
+        assert!((sender.probe("reward") - expected).abs() < 1e-6, "{rule}");
+    }
+}
+
 #[test]
 fn the_ring_holds_so_many() {
     let mut sender = after_a_loss("dqn-cubic", &[("replay", Value::Count(64))]);

@@ -364,13 +364,16 @@ fn setup() -> impl Strategy<Value = Setup> {
     })
 }
 
+/// As many as any algorithm has parameters.
+const DICE: usize = 40;
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn invariants_hold_whatever_happens(
         setup in setup(),
-        dice in prop::collection::vec(any::<u64>(), 32),
+        dice in prop::collection::vec(any::<u64>(), DICE),
         operations in prop::collection::vec(operation(), 1..200),
     ) {
         for algorithm in Registry::built_in().iter() {
@@ -388,7 +391,7 @@ proptest! {
     #[test]
     fn a_controller_is_a_function_of_what_it_is_told(
         setup in setup(),
-        dice in prop::collection::vec(any::<u64>(), 32),
+        dice in prop::collection::vec(any::<u64>(), DICE),
         operations in prop::collection::vec(operation(), 1..60),
     ) {
         for algorithm in Registry::built_in().iter() {
@@ -414,7 +417,7 @@ fn every_default_is_allowed_and_every_departure_is_a_sentence() {
             );
             assert!(!spec.meaning.is_empty() && !spec.source.is_empty(), "{}.{}", algorithm.name, spec.name);
         }
-        assert!(algorithm.params.len() <= 32, "the model has 32 dice");
+        assert!(algorithm.params.len() <= DICE, "the model has too few dice: {}", algorithm.name);
         assert!(algorithm.departures.iter().all(|departure| departure.len() > 20), "{}", algorithm.name);
     }
 }

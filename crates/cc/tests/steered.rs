@@ -160,18 +160,26 @@ fn a_network_steers_by_what_it_sees() {
 
 #[test]
 fn a_network_that_learns_changes_once_it_has_decisions_enough() {
-    let set =
-        [("policy", Value::Word("learn")), ("warmup", Value::Count(20)), ("max_cwnd", Value::Count(50))];
-    let mut sender = sender("steered", &set, 10, RTT);
-    let mut after = |rounds| {
-        for _ in 0..rounds {
-            sender.wait(RTT).ack(1);
-        }
-        learned(&sender).expect("it has decided")
+    let first_step = |train: &'static str, every: u64| {
+        let set = [
+            ("policy", Value::Word("learn")),
+            ("warmup", Value::Count(20)),
+            ("max_cwnd", Value::Count(50)),
+            ("train", Value::Word(train)),
+            ("train_every", Value::Count(every)),
+        ];
+        let mut sender = sender("steered", &set, 10, RTT);
+        let mut after = |rounds| {
+            for _ in 0..rounds {
+                sender.wait(RTT).ack(1);
+            }
+            learned(&sender).expect("it has decided")
+        };
+        let first = after(1);
+        (1..100).find(|_| after(1) != first).expect("it learns")
     };
-    let first = after(1);
-    assert_eq!(after(19), first, "the first decision is in a tuple at the second");
-    assert_ne!(after(1), first);
+    assert_eq!(first_step("decision", 7), 20, "the first decision is in a tuple at the second");
+    assert_eq!(first_step("tuple", 7), 21);
 }
 
 #[test]

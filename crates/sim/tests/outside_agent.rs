@@ -235,6 +235,7 @@ fn learner(spec: &SimSpec, weights: &GivenWeights) -> Dqn {
         warmup: 50,
         target_sync: 100,
         dropout: 0.1,
+        dropout_acting: false,
         loss: Loss::Mse,
         double: false,
         epsilon: 0.1,

@@ -1,7 +1,7 @@
 //! The same action at each decision: a control that shows what learning adds to the best single action. It decides
 //! where the DQN of Seo et al. 2022 and Seo and Cho 2024 decides, among the same actions.
 
-use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
+use super::actions::{CubicActionParams, CubicActions, NewRenoActionParams, NewRenoActions};
 use super::random::{Actions, RandomParams};
 use crate::algorithm::{Algorithm, Declares};
 use crate::contract::Context;
@@ -30,8 +30,13 @@ impl Policy for Always {
 /// How the registry knows it.
 #[must_use]
 pub fn algorithm() -> Algorithm {
-    let params =
-        [AlwaysParams::specs(), RandomParams::specs(), DecisionParams::specs(), CubicActionParams::specs()];
+    let params = [
+        AlwaysParams::specs(),
+        RandomParams::specs(),
+        DecisionParams::specs(),
+        NewRenoActionParams::specs(),
+        CubicActionParams::specs(),
+    ];
     Algorithm {
         name: "always",
         summary: "the same action wherever a DQN would decide: a control",
@@ -48,7 +53,12 @@ pub fn algorithm() -> Algorithm {
             let beta = shared.beta;
             let policy = Always(AlwaysParams::with(settings).action as u32);
             match RandomParams::with(settings).actions {
-                Actions::NewReno => Box::new(Decided::new(setup, shared, NewRenoActions::new(beta), policy)),
+                Actions::NewReno => Box::new(Decided::new(
+                    setup,
+                    shared,
+                    NewRenoActions::new(NewRenoActionParams::with(settings), beta),
+                    policy,
+                )),
                 Actions::Cubic => {
                     let actions = CubicActions::new(setup, CubicActionParams::with(settings), beta);
                     Box::new(Decided::new(setup, shared, actions, policy))

@@ -1,7 +1,7 @@
 //! DQN-based NewReno (Seo and Cho 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
 //! a window of acknowledged segments, and learns from what comes of it.
 
-use super::actions::NewRenoActions;
+use super::actions::{NewRenoActionParams, NewRenoActions};
 use super::dqn_cubic::NO_SPAN;
 use crate::algorithm::Algorithm;
 use crate::decisions::{
@@ -52,6 +52,7 @@ pub fn algorithm() -> Algorithm {
         TupleParams::specs(),
         DqnParams::specs(),
         DecisionParams::specs(),
+        NewRenoActionParams::specs(),
     ];
     Algorithm {
         name: "dqn-newreno",
@@ -59,7 +60,7 @@ pub fn algorithm() -> Algorithm {
         source: "Seo and Cho 2024 section 3.1: \"Performance Evaluation of DQN-Based Congestion Control Algorithm for \
                  TCP\"",
         departures: &[
-            "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs",
+            "acknowledged bytes are counted, in slow start too, where ns-3's NewReno counts ACKs (counting = acks)",
             "tuples are stored by the rule that the paper states for DQN-based CUBIC: one at each decision would be \
              833 in 50 s, but learning waits for 2000",
             NO_SPAN,
@@ -68,7 +69,7 @@ pub fn algorithm() -> Algorithm {
         declares: Decided::<NewRenoActions, DqnPolicy>::DECLARATION.into(),
         build: Arc::new(|setup, settings| {
             let shared = DecisionParams::with(settings);
-            let actions = NewRenoActions::new(shared.beta);
+            let actions = NewRenoActions::new(NewRenoActionParams::with(settings), shared.beta);
             Box::new(Decided::new(setup, shared, actions, policy(settings)))
         }),
     }

@@ -16,6 +16,17 @@ crate::words! {
     }
 }
 
+impl Counting {
+    /// What an ACK counts for.
+    #[must_use]
+    pub fn counted(self, ack: &Ack, mss: u64) -> u64 {
+        match self {
+            Counting::Bytes => ack.acked,
+            Counting::Acks => ack.acked.min(mss),
+        }
+    }
+}
+
 crate::words! {
     /// What is halved on a loss.
     pub enum HalfOf {
@@ -44,10 +55,7 @@ pub struct NewReno {
 
 impl WindowRule for NewReno {
     fn counted(&self, ack: &Ack, mss: u64) -> u64 {
-        match self.params.counting {
-            Counting::Bytes => ack.acked,
-            Counting::Acks => ack.acked.min(mss),
-        }
+        self.params.counting.counted(ack, mss)
     }
 
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {

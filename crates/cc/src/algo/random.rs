@@ -1,7 +1,7 @@
 //! Uniformly random actions: a control that separates learning from luck. It decides where the DQN of Seo et al. 2022
 //! and Seo and Cho 2024 decides, among the same actions, and knows nothing.
 
-use super::actions::{CubicActionParams, CubicActions, NewRenoActions};
+use super::actions::{CubicActionParams, CubicActions, NewRenoActionParams, NewRenoActions};
 use crate::algorithm::{Algorithm, Declares};
 use crate::contract::Context;
 use crate::decisions::{Decided, DecisionParams, Policy};
@@ -39,7 +39,12 @@ impl Policy for UniformlyRandom {
 /// How the registry knows it.
 #[must_use]
 pub fn algorithm() -> Algorithm {
-    let params = [RandomParams::specs(), DecisionParams::specs(), CubicActionParams::specs()];
+    let params = [
+        RandomParams::specs(),
+        DecisionParams::specs(),
+        NewRenoActionParams::specs(),
+        CubicActionParams::specs(),
+    ];
     Algorithm {
         name: "random",
         summary: "uniformly random actions where a DQN would decide: a control",
@@ -64,9 +69,12 @@ pub fn algorithm() -> Algorithm {
             let shared = DecisionParams::with(settings);
             let beta = shared.beta;
             match RandomParams::with(settings).actions {
-                Actions::NewReno => {
-                    Box::new(Decided::new(setup, shared, NewRenoActions::new(beta), UniformlyRandom))
-                }
+                Actions::NewReno => Box::new(Decided::new(
+                    setup,
+                    shared,
+                    NewRenoActions::new(NewRenoActionParams::with(settings), beta),
+                    UniformlyRandom,
+                )),
                 Actions::Cubic => {
                     let actions = CubicActions::new(setup, CubicActionParams::with(settings), beta);
                     Box::new(Decided::new(setup, shared, actions, UniformlyRandom))

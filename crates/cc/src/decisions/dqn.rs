@@ -4,7 +4,7 @@ use super::state::Scaling;
 use super::tuples::{Blamed, TupleRule};
 use crate::contract::Context;
 use crate::params::{NamedFile, Parameter};
-use cwndlab_learn::dqn::{Dqn, DqnConfig};
+use cwndlab_learn::dqn::{Dqn, DqnConfig, Experience};
 use cwndlab_learn::net::Loss;
 use cwndlab_learn::{Mlp, Rng, Weights};
 
@@ -17,6 +17,16 @@ crate::words! {
         Play = "play",
         /// An agent outside; the run waits for it at each decision.
         Outside = "outside",
+    }
+}
+
+crate::words! {
+    /// What brings a step of learning.
+    pub enum Train {
+        /// Each decision.
+        Decision = "decision",
+        /// So many tuples stored.
+        Tuple = "tuple",
     }
 }
 
@@ -75,8 +85,14 @@ crate::parameters! {
             "Adam's step size",
             "Seo et al. give none; ns3-ai's TCP example has Adam with this";
         batch: u64 = 32, "batch", Allowed::Count(1, 1024), "tuples",
-            "tuples per learning step; one step per decision",
+            "tuples per learning step",
             "Seo et al. give none; 32 in ns3-ai's TCP example and in Mnih et al. 2015";
+        train: Train = Train::Decision, "train", Allowed::Word(Train::WORDS), "",
+            "what is followed by a learning step: each decision, or every train_every-th tuple stored",
+            "Seo and Cho 2024 section 4.1: state, learning, action, and again; ns3-ai's TCP example learns after each tuple (tuple)";
+        train_every: u64 = 1, "train_every", Allowed::Count(1, 1_000_000_000), "tuples",
+            "with train = tuple: tuples stored per learning step",
+            "ns3-ai's TCP example: 1";
         replay: u64 = 2000, "replay", Allowed::Count(1, 10_000_000), "tuples",
             "number of tuples kept",
             "Seo et al. give none; 2000 in ns3-ai's TCP example, which waits for as many";
@@ -86,6 +102,9 @@ crate::parameters! {
         dropout: f64 = 0.1, "dropout", Allowed::Number(0.0, 0.9), "",
             "share of each hidden layer that a learning step leaves out",
             "Seo and Cho 2024 section 3.1.1 has dropout without a share; decided: 0.1";
+        dropout_acting: bool = false, "dropout_acting", Allowed::Flag, "",
+            "leave that share out at decisions, too",
+            "Srivastava et al. 2014: not at test time; Seo and Cho 2024 section 3.1.1 does not say";
         loss: LossFunction = LossFunction::Mse, "loss", Allowed::Word(LossFunction::WORDS), "",
             "cost of an error",
             "Mnih et al. 2015 algorithm 1: the squared error; clipped in its methods (huber)";
@@ -96,6 +115,20 @@ crate::parameters! {
 }
 
 impl DqnParams {
+    /// Whether a learning step follows a decision.
+    #[must_use]
+    pub fn learns_at_decision(&self) -> bool {
+        self.train == Train::Decision
+    }
+
+    /// Keeps an experience, and learns if it is time to.
+    pub fn remember(&self, dqn: &mut Dqn, experience: &Experience) {
+        dqn.remember(experience);
+        if self.train == Train::Tuple && dqn.replay().made().is_multiple_of(self.train_every) {
+            dqn.learn();
+        }
+    }
+
     /// As the learner takes them.
     #[must_use]
     pub fn config(&self) -> DqnConfig {
@@ -107,6 +140,7 @@ impl DqnParams {
             warmup: self.warmup,
             target_sync: self.target_sync,
             dropout: self.dropout,
+            dropout_acting: self.dropout_acting,
             loss: match self.loss {
                 LossFunction::Mse => Loss::Mse,
                 LossFunction::Huber => Loss::Huber,

@@ -94,7 +94,8 @@ impl DqnPolicy {
         let (Some(dqn), Some(state), Some(action)) = (&mut self.dqn, &self.chain.state, self.action) else {
             return;
         };
-        dqn.remember(&Experience { state, action, reward, next_state: &self.state });
+        let experience = Experience { state, action, reward, next_state: &self.state };
+        self.setup.params.remember(dqn, &experience);
         self.chain.stored(view_at);
     }
 
@@ -174,7 +175,7 @@ impl Policy for DqnPolicy {
             self.keep(at, self.shown);
             self.chain.begin_at(&self.state);
         }
-        let learns = self.learns();
+        let learns = self.learns() && self.setup.params.learns_at_decision();
         let state = std::mem::take(&mut self.state);
         let dqn = self.dqn(cx);
         let action = dqn.choose(&state);

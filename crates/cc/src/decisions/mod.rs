@@ -10,7 +10,9 @@ mod tuples;
 mod weights;
 
 pub use cwndlab_learn::Weights;
-pub use dqn::{DqnParams, LossFunction, PolicyParams, PolicyRole, TupleParams, dqn_of_flow, sizes, suit};
+pub use dqn::{
+    DqnParams, LossFunction, PolicyParams, PolicyRole, Train, TupleParams, dqn_of_flow, sizes, suit,
+};
 pub use dqn_policy::DqnPolicy;
 pub use reward::{Punished, Reward, RewardParams};
 pub use state::{CWND, Feature, RTT, SINCE_CONGESTION, SSTHRESH, Scaling, W_MAX};
@@ -34,6 +36,16 @@ crate::words! {
     }
 }
 
+crate::words! {
+    /// When a decision is due.
+    pub enum Decide {
+        /// When so many segments were acknowledged.
+        Count = "count",
+        /// At fixed times in congestion avoidance, ACK or not.
+        Interval = "interval",
+    }
+}
+
 crate::parameters! {
     /// What can be set of every action set.
     pub struct DecisionParams {
@@ -43,6 +55,14 @@ crate::parameters! {
         min_cwnd: u64 = 2, "min_cwnd", Allowed::Count(1, 2), "segments",
             "smallest window that an action may leave",
             "the papers name no least window; two segments as for ssthresh in RFC 5681 equation (4)";
+        decide: Decide = Decide::Count, "decide", Allowed::Word(Decide::WORDS), "",
+            "when a decision is due in congestion avoidance: when enough segments were acknowledged, or at fixed times",
+            "Seo and Cho 2024 sections 3.1.1 and 3.2.1 count ACKs; its section 4.1 has a timer, as ns3-gym's time-based \
+             TCP example (interval)";
+        interval: Span = Span::from_millis(100), "interval",
+            Allowed::Span(Span::from_micros(100), Span::from_secs(10)), "",
+            "with decide = interval: time between two decisions",
+            "ns3-gym's time-based TCP example: 100 ms";
         below_ssthresh: BelowSsthresh = BelowSsthresh::SlowStart, "below_ssthresh",
             Allowed::Word(BelowSsthresh::WORDS), "",
             "after an action that leaves less than ssthresh: slow start back to it, or avoidance from there",
@@ -163,6 +183,8 @@ pub struct Decided<A, P> {
     params: DecisionParams,
     /// The last congestion event; the first ACK if there was none.
     congested: Option<Time>,
+    /// When the next decision at a fixed time is due; the first ACK in congestion avoidance sets the clock.
+    next: Option<Time>,
     features: Vec<f64>,
 }
 
@@ -177,7 +199,11 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
     /// A controller at its initial window.
     pub fn new(setup: &Setup, params: DecisionParams, actions: A, policy: P) -> Self {
         let features = vec![0.0; A::FEATURES.len()];
-        Self { classic: Classic::new(setup, actions), policy, params, congested: None, features }
+        Self { classic: Classic::new(setup, actions), policy, params, congested: None, next: None, features }
+    }
+
+    fn decide(&mut self, cx: &mut Context) -> Decision {
+        self.policy.choose(cx, A::ACTIONS).map_or(Decision::Due, Decision::Made)
     }
 
     /// Shows the policy the flow as it is.
@@ -214,12 +240,23 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
         let avoiding = due || (!window.in_slow_start() && cx.facts.phase != Phase::Recovery);
         if avoiding && cx.facts.rtt.latest > Span::ZERO {
             self.show(cx, |policy, cx, view| policy.watch(cx, view));
+            if self.params.decide == Decide::Interval && self.next.is_none() {
+                self.next = Some(cx.facts.now + self.params.interval);
+            }
         }
-        if due {
-            self.policy.choose(cx, A::ACTIONS).map_or(Decision::Due, Decision::Made)
-        } else {
-            Decision::NotDue
-        }
+        if due && self.params.decide == Decide::Count { self.decide(cx) } else { Decision::NotDue }
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.next
+    }
+
+    /// State and reward are those of the last ACK in congestion avoidance.
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
+        self.next = Some(cx.facts.now + self.params.interval);
+        let avoiding =
+            !self.classic.window().in_slow_start() && matches!(cx.facts.phase, Phase::Open | Phase::Disorder);
+        if avoiding { self.decide(cx) } else { Decision::NotDue }
     }
 
     fn agent(&mut self) -> Option<&mut dyn Agent> {

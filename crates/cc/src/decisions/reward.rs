@@ -11,6 +11,8 @@ crate::words! {
     pub enum RateMax {
         /// The largest rate up to the first congestion, then the largest at any congestion; it never falls.
         Congestion = "congestion",
+        /// The same, begun anew at the first congestion: it ends slow start, whose window is more than the path holds.
+        SecondCongestion = "second-congestion",
         /// The largest rate up to the first congestion, then that at the last congestion.
         LastCongestion = "last-congestion",
         /// The largest rate of the last ten seconds.
@@ -24,7 +26,7 @@ crate::parameters! {
         rate_max: RateMax = RateMax::Congestion, "thr_max", Allowed::Word(RateMax::WORDS), "",
             "the rate that a reward of 1 stands for",
             "Seo and Cho 2024 section 3.3: the largest at moments of congestion, and no decay; before the first the largest \
-             rate";
+             rate; during learning, and slow start with its first congestion is before it (second-congestion)";
         clip: bool = false, "clip_reward", Allowed::Flag, "",
             "limit rewards to 1", "nothing in Seo and Cho 2024 section 3.3 clips it";
         rtt_weight: f64 = 0.0, "rtt_weight", Allowed::Number(0.0, 100.0), "",
@@ -61,6 +63,9 @@ pub struct Reward {
     /// The rates are in bytes a second.
     max: f64,
     recent: WindowedMax<f64>,
+    /// A congestion was seen.
+    seen: bool,
+    /// One was seen that the maximum takes in.
     congested: bool,
 }
 
@@ -68,7 +73,7 @@ impl Reward {
     /// Of a flow that has not begun.
     #[must_use]
     pub fn new(params: RewardParams) -> Self {
-        Self { params, max: 0.0, recent: WindowedMax::new(WINDOW.0), congested: false }
+        Self { params, max: 0.0, recent: WindowedMax::new(WINDOW.0), seen: false, congested: false }
     }
 
     /// The window over the RTT: Seo and Cho 2024 equation (7), Seo et al. 2022 equation (4), but for a factor that the
@@ -92,11 +97,16 @@ impl Reward {
 
     /// Sees a congestion event, before the window is cut.
     pub fn at_congestion(&mut self, view: &View) {
+        let first = !std::mem::replace(&mut self.seen, true);
+        if first && self.params.rate_max == RateMax::SecondCongestion {
+            self.max = 0.0;
+            return;
+        }
         let rate = Self::rate(view);
         self.recent.update(view.at.now.0, rate);
         self.max = match self.params.rate_max {
             RateMax::LastCongestion => rate,
-            RateMax::Congestion | RateMax::Last10s => self.max.max(rate),
+            RateMax::Congestion | RateMax::SecondCongestion | RateMax::Last10s => self.max.max(rate),
         };
         self.congested = true;
     }
@@ -142,6 +152,19 @@ mod tests {
         assert_eq!(after_congestion("congestion"), [1.0, 1.0, 0.5, 0.4, 0.4]);
         assert_eq!(after_congestion("last-congestion"), [1.0, 1.0, 0.5, 0.5, 0.5]);
         assert_eq!(after_congestion("last-10s"), [1.0, 1.0, 0.5, 0.4, 1.0], "it forgets");
+    }
+
+    /// Slow start overshoots to twice the window that the path holds, and loses; later 1000 bytes are lost.
+    #[test]
+    fn the_overshoot_of_slow_start_may_be_left_out() {
+        for (rule, expected) in [("congestion", [1.0, 0.35, 0.4]), ("second-congestion", [1.0, 1.0, 0.8])] {
+            let mut reward = reward(&[("thr_max", word(rule))]);
+            let overshoot = reward.at_ack(&view(1, 2000, 50));
+            reward.at_congestion(&view(1, 2000, 50));
+            let before = reward.at_ack(&view(2, 700, 50));
+            reward.at_congestion(&view(3, 1000, 50));
+            assert_eq!([overshoot, before, reward.at_ack(&view(4, 800, 50))], expected, "{rule}");
+        }
     }
 
     #[test]

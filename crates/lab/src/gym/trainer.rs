@@ -29,6 +29,7 @@ struct Shape {
 pub struct Trainer {
     player: Player,
     dqn: Dqn,
+    params: DqnParams,
     inputs: String,
     state: Vec<f32>,
     seed: u64,
@@ -69,7 +70,7 @@ impl Trainer {
         };
         let dqn = Dqn::new(params.config(), network, fresh, rng);
         let state = player.observation().to_vec();
-        Ok(Self { player, dqn, inputs, state, seed, rewards: 0.0, playing: true })
+        Ok(Self { player, dqn, params, inputs, state, seed, rewards: 0.0, playing: true })
     }
 
     /// A learner that goes on from a checkpoint, as if it had never been put down.
@@ -127,8 +128,11 @@ impl Trainer {
             let action = self.dqn.choose(&self.state);
             let step = self.act(action)?;
             let next_state = self.player.observation();
-            self.dqn.remember(&Experience { state: &self.state, action, reward: step.reward, next_state });
-            self.dqn.learn();
+            let experience = Experience { state: &self.state, action, reward: step.reward, next_state };
+            self.params.remember(&mut self.dqn, &experience);
+            if self.params.learns_at_decision() {
+                self.dqn.learn();
+            }
             self.state.copy_from_slice(next_state);
             if step.end.is_some() {
                 let decisions = self.player.actions().len() as u64;

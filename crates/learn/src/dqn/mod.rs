@@ -29,6 +29,8 @@ pub struct DqnConfig {
     pub target_sync: u64,
     /// The share of each hidden layer that is left out in a step of learning.
     pub dropout: f64,
+    /// The same share is left out while acting, too.
+    pub dropout_acting: bool,
     /// What an error costs.
     pub loss: Loss,
     /// The online network chooses the next action that the target network values (van Hasselt et al. 2016).
@@ -127,7 +129,13 @@ impl Dqn {
         if self.explorer.explores(self.replay.made(), &mut self.rng) {
             return self.rng.below(self.online.outputs() as u64) as u32;
         }
-        argmax(self.evaluation.outputs(&self.online, state).iter().copied()) as u32
+        let outputs = if self.config.dropout_acting {
+            let (dropout, rng) = (self.config.dropout, &mut self.rng);
+            self.evaluation.outputs_with(&self.online, state, |values| drop_out(values, dropout, rng))
+        } else {
+            self.evaluation.outputs(&self.online, state)
+        };
+        argmax(outputs.iter().copied()) as u32
     }
 
     /// Keeps an experience.

@@ -56,6 +56,7 @@ fn agrees(name: &str, sizes: &[usize], loss: Loss, double: bool, dropout: bool) 
         warmup: 0,
         target_sync: 20,
         dropout: if dropout { 0.1 } else { 0.0 },
+        dropout_acting: false,
         loss,
         double,
         epsilon: 0.0,

@@ -9,6 +9,7 @@ fn config() -> DqnConfig {
         warmup: 50,
         target_sync: 20,
         dropout: 0.0,
+        dropout_acting: false,
         loss: Loss::Mse,
         double: false,
         epsilon: 0.1,
@@ -130,6 +131,22 @@ fn dropout_leaves_its_share_out_and_keeps_the_sum() {
     drop_out(&mut untouched, 0.0, &mut rng);
     assert!(untouched.iter().all(|value| *value == 1.0));
     assert_eq!(rng.bits(), before, "no number is drawn for nothing");
+}
+
+/// One hidden node that decides: without it the first of equal actions is taken, in half of all decisions.
+#[test]
+fn dropout_leaves_its_share_out_while_acting_if_it_shall() {
+    let chosen = |dropout_acting: bool| {
+        let mut weights = Mlp::zero(&[1, 1, 2]);
+        weights.set_weights(0, &[0.0], &[1.0]);
+        weights.set_weights(1, &[0.0, 1.0], &[0.0; 2]);
+        let config = DqnConfig { dropout: 0.5, dropout_acting, epsilon: 0.0, ..config() };
+        let mut dqn = Dqn::new(config, weights, false, Rng::named(1, "x"));
+        (0..1000).filter(|_| dqn.choose(&[0.0]) == 1).count()
+    };
+    assert_eq!(chosen(false), 1000);
+    // Five standard deviations of 16.
+    assert!((420..580).contains(&chosen(true)), "{}", chosen(true));
 }
 
 #[test]

@@ -190,6 +190,14 @@ impl Evaluation {
     /// # Panics
     /// The input has not the network's length.
     pub fn outputs(&mut self, mlp: &Mlp, input: &[f32]) -> &[f32] {
+        self.outputs_with(mlp, input, |_| {})
+    }
+
+    /// The same; `hidden` sees, and may change, the values of each hidden layer.
+    ///
+    /// # Panics
+    /// The input has not the network's length.
+    pub fn outputs_with(&mut self, mlp: &Mlp, input: &[f32], mut hidden: impl FnMut(&mut [f32])) -> &[f32] {
         assert_eq!(input.len(), mlp.inputs());
         self.values[0][..input.len()].copy_from_slice(input);
         for (n, layer) in mlp.layers.iter().enumerate() {
@@ -197,6 +205,9 @@ impl Evaluation {
             let weights = &mlp.parameters[layer.start..layer.end()];
             let relu = n + 1 < mlp.layers.len();
             self.kernels.one(weights, layer.stride, &from[..layer.inputs], &mut to[..layer.stride], relu);
+            if relu {
+                hidden(&mut to[..layer.outputs]);
+            }
             self.values.swap(0, 1);
         }
         &self.values[0][..mlp.outputs()]

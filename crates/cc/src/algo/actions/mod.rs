@@ -4,4 +4,4 @@ mod cubic;
 mod newreno;
 
 pub use cubic::{CubicActionParams, CubicActions};
-pub use newreno::NewRenoActions;
+pub use newreno::{NewRenoActionParams, NewRenoActions};

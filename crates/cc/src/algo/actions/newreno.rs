@@ -1,15 +1,28 @@
 //! The seven actions on NewReno (Seo and Cho 2024 section 3.1.2): once a window of acknowledged segments.
 
+use crate::algo::newreno::Counting;
 use crate::classic::{Window, WindowRule};
-use crate::contract::{Context, Event, Phase};
+use crate::contract::{Ack, Context, Event, Phase};
 use crate::decisions::{ActionSet, CWND, DecisionCounter, Feature, Moment, RTT, SSTHRESH};
 use crate::probes::Probe;
 
 /// What each action adds to the window, in segments (Seo and Cho 2024 equation (1)).
 const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
 
+crate::parameters! {
+    /// What can be set of NewReno's actions.
+    pub struct NewRenoActionParams {
+        counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
+            "NewReno's actions: what counts towards a decision, and in slow start: bytes acknowledged, or ACKs regardless of \
+             how much they cover",
+            "RFC 3465 (bytes), as in newreno; Seo and Cho 2024 section 3.1.1: as many ACKs as packets were sent, and ns-3 TcpNewReno \
+             (acks)";
+    }
+}
+
 /// NewReno, its growth in congestion avoidance left to actions.
 pub struct NewRenoActions {
+    params: NewRenoActionParams,
     beta: f64,
     counter: DecisionCounter,
 }
@@ -17,8 +30,8 @@ pub struct NewRenoActions {
 impl NewRenoActions {
     /// Actions on a base that keeps `beta` of its window on a loss.
     #[must_use]
-    pub fn new(beta: f64) -> Self {
-        Self { beta, counter: DecisionCounter::default() }
+    pub fn new(params: NewRenoActionParams, beta: f64) -> Self {
+        Self { params, beta, counter: DecisionCounter::default() }
     }
 }
 
@@ -46,6 +59,10 @@ impl WindowRule for NewRenoActions {
         ("action", |actions| actions.counter.action()),
         ("cnt_segments", |actions| actions.counter.cnt_segments()),
     ];
+
+    fn counted(&self, ack: &Ack, mss: u64) -> u64 {
+        self.params.counting.counted(ack, mss)
+    }
 
     /// As `newreno` (RFC 5681 section 3.1).
     fn reduces_again(&self, phase: Phase) -> bool {

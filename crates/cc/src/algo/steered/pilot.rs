@@ -45,10 +45,11 @@ impl Pilot {
         let state = sight.state();
         if let (true, Some((before, action))) = (learns, self.last) {
             let reward = sight.reward();
-            dqn.remember(&Experience { state: &before, action, reward, next_state: state });
+            let experience = Experience { state: &before, action, reward, next_state: state };
+            self.params.remember(dqn, &experience);
         }
         let action = dqn.choose(state);
-        if learns {
+        if learns && self.params.learns_at_decision() {
             dqn.learn();
         }
         self.last = Some((*state, action));
