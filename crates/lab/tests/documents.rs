@@ -138,6 +138,7 @@ fn scenarios() -> Vec<(String, String)> {
         "tail_loss_probe = false",
         "pacing = true",
         "mss = 500",
+        "mtu = 1000",
         "receive_buffer = \"30 kB\"",
         "undo = false",
         "delayed_ack = 1",

@@ -10,6 +10,7 @@ mod multipath;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Own};
+use crate::fragment;
 use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
@@ -269,6 +270,9 @@ impl<T: Tap> Sim<T> {
         }
         match packet.body {
             Body::Data(data) => {
+                if packet.fragment.of > 1 && !flow.gather(self.now, &mut packet, &data) {
+                    return None;
+                }
                 let before = flow.receiver.next();
                 let answer = flow.on_data(self.now, &data, packet.ecn);
                 if flow.place.is_some() {
@@ -372,7 +376,12 @@ impl<T: Tap> Sim<T> {
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
             for outgoing in outbox.drain(..) {
-                link.receive(turn, flow.wrap(index as u32, &outgoing));
+                let packet = flow.wrap(index as u32, &outgoing);
+                if packet.size <= flow.mtu {
+                    link.receive(turn, packet);
+                } else {
+                    fragment::cut(packet, flow.mtu).for_each(|fragment| link.receive(turn, fragment));
+                }
             }
             events.set(first as Component, link.next_event());
         }

@@ -209,17 +209,30 @@ fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
 /// A table of TCP options over others.
 pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     let mut section = item.section()?;
+    let mtu_given = section.has("mtu");
     let settings = settings(&mut section, &TcpOptions::specs());
     section.finish()?;
     let mut options = base.clone();
     for (name, value) in settings? {
         options.set(&name, &value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
     }
-    let packet = options.mss + options.header;
-    if packet > MTU {
-        item.warn(format!("a full packet has {packet} bytes (mss + header), more than an MTU of {MTU}"));
-    }
+    warn_of_long_packets(item, &options, mtu_given);
     Ok(options)
+}
+
+/// A full packet that exceeds an MTU, unless `mtu` says that this is meant.
+fn warn_of_long_packets(item: &Item, options: &TcpOptions, mtu_given: bool) {
+    let packet = options.mss + options.header;
+    if mtu_given || packet <= MTU.min(options.mtu) {
+        return;
+    }
+    item.warn(match options.fragments() {
+        1 => format!("a full packet has {packet} bytes (mss + header), more than an MTU of {MTU}"),
+        fragments => format!(
+            "a full packet has {packet} bytes (mss + header), more than mtu = {}: it leaves in {fragments} fragments",
+            options.mtu
+        ),
+    });
 }
 
 fn start(item: &Item, cx: &Context) -> Checked<Span> {

@@ -1,5 +1,6 @@
 //! The options of a TCP endpoint, each declared once, and the stack profiles: named sets of them.
 
+use crate::fragment::fragments;
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Setup, Span};
 
@@ -44,6 +45,8 @@ cwndlab_cc::parameters! {
             "payload of a full segment", "RFC 9293: 1500 less 52 bytes of headers with timestamps";
         header: u64 = 52, "header", Allowed::Count(0, 200), "bytes",
             "IP and TCP headers of a data segment and of an ACK", "IPv4 20, TCP 20, timestamps 12";
+        mtu: u64 = u64::MAX, "mtu", Allowed::Count(576, u64::MAX), "bytes",
+            "longest IP packet of a sender: a longer one leaves in fragments, and a segment of which one is lost is lost", "RFC 791; unlimited on Linux, which keeps segments below the MTU (RFC 1191); ns3: 1500 (PointToPointNetDevice)";
         overhead: u64 = 0, "overhead", Allowed::Count(0, 200), "bytes",
             "bytes that links carry in addition to each packet (a link's own `overhead` takes precedence)", "linux: none; ns3: 2 of PPP";
         initial_window: u64 = 10, "initial_window", Allowed::Count(1, 100_000), "segments",
@@ -102,6 +105,12 @@ cwndlab_cc::parameters! {
 }
 
 impl TcpOptions {
+    /// IP fragments of a full segment; 1: it leaves whole.
+    #[must_use]
+    pub fn fragments(&self) -> u64 {
+        fragments(self.mss + self.header, self.mtu)
+    }
+
     /// What a controller is given of them when it is made.
     #[must_use]
     pub fn setup(&self) -> Setup {
@@ -186,6 +195,7 @@ pub const PROFILES: &[Profile] = &[
             "the handshake is simulated, the end of a connection is not",
         ],
         options: &[
+            ("mtu", Setting::Count(1500)),
             ("overhead", Setting::Count(2)),
             ("rto_min", Setting::Span(Span::from_secs(1))),
             ("rto_floor", Setting::Word("total")),
@@ -203,6 +213,7 @@ pub const PROFILES: &[Profile] = &[
             ("clock", Setting::Span(Span::ZERO)),
         ],
         dialects: &[
+            ("bbr1", "min_rtt_refresh", Setting::Word("<=")),
             ("cubic", "form", Setting::Word("ns3")),
             ("cubic", "reno_friendly", Setting::Flag(false)),
             ("newreno", "counting", Setting::Word("acks")),
