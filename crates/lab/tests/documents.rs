@@ -143,6 +143,8 @@ fn scenarios() -> Vec<(String, String)> {
         "undo = false",
         "delayed_ack = 1",
         "timestamps = false",
+        "metrics = \"saved\"",
+        "clock = \"10 ms\", srtt_ticks = true",
     ] {
         let top = format!("tcp = {{ {option} }}");
         add(format!("option {option}"), text(&top, "loss = 0.005\n", &(flow("\"cubic\"", "") + &rival)));

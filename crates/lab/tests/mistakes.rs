@@ -446,6 +446,19 @@ fn what_is_odd_is_told_and_runs() {
 }
 
 #[test]
+fn options_that_do_not_go_together() {
+    let told = |key: &str, text: &str| problems(with_line(key, text).as_bytes()).join("\n");
+    let ticks = told("tcp.mss", "srtt_ticks = true\nclock = \"0 s\"");
+    assert!(
+        ticks.contains("error: tcp: srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""),
+        "{ticks}"
+    );
+    let web =
+        told("flow.start", "tcp = { metrics = \"saved\" }\narrivals = { per_second = 3, size = \"30 kB\" }");
+    assert!(web.contains("with `arrivals`, a flow cannot have tcp.metrics = \"saved\""), "{web}");
+}
+
+#[test]
 fn packets_longer_than_an_mtu_are_odd_unless_mtu_says_so() {
     let told = |text: &str| problems(with_line("tcp.mss", text).as_bytes());
     let none: Vec<String> = Vec::new();

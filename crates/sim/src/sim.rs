@@ -156,6 +156,12 @@ impl<T: Tap> Sim<T> {
         })
     }
 
+    /// The ssthresh that Linux would save if each flow (and subflow) ended now, in segments, in the order of the flows.
+    #[must_use]
+    pub fn saved_ssthresh(&self) -> Vec<Option<u64>> {
+        self.flows.iter().map(|flow| flow.sender.saved_ssthresh()).collect()
+    }
+
     /// All that a flow, or its connection, had to send was acknowledged.
     fn is_finished(&self, flow: &Flow) -> bool {
         match flow.place {

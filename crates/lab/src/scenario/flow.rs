@@ -18,7 +18,7 @@ use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::spec::{ActiveTime, FlowKind};
-use cwndlab_sim::tcp::TcpOptions;
+use cwndlab_sim::tcp::{Metrics, TcpOptions};
 use std::collections::BTreeMap;
 
 /// The links' numbers by their names.
@@ -110,7 +110,7 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let decision_delay = section.get("decision_delay", quantity::time);
     let arrivals = section.get("arrivals", arrivals);
     if arrivals.is_ok_and(|arrivals| arrivals.is_some()) {
-        refuse_with_arrivals(&mut section)?;
+        refuse_with_arrivals(&mut section, tcp.as_ref().ok())?;
     }
     section.finish()?;
 
@@ -216,6 +216,9 @@ pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     for (name, value) in settings? {
         options.set(&name, &value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
     }
+    if options.srtt_ticks && options.clock == Span::ZERO {
+        return Err(item.error("srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""));
+    }
     warn_of_long_packets(item, &options, mtu_given);
     Ok(options)
 }
@@ -256,7 +259,12 @@ fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
     }
 }
 
-fn refuse_with_arrivals(section: &mut Section) -> Checked<()> {
+fn refuse_with_arrivals(section: &mut Section, tcp: Option<&TcpOptions>) -> Checked<()> {
+    if tcp.is_some_and(|tcp| tcp.metrics == Metrics::Saved) {
+        return Err(section.error(
+            "with `arrivals`, a flow cannot have tcp.metrics = \"saved\"; give it tcp = { metrics = \"none\" }",
+        ));
+    }
     if let Some(item) = section.item("paths") {
         return Err(item.error("a flow with `arrivals` has a single path: give `path`"));
     }

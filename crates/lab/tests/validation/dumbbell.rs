@@ -163,7 +163,7 @@ impl Dumbbell {
                 tcp: self.tcp.clone(),
                 decision_delay: Span::ZERO,
             },
-            paths: vec![PathSpec { links: vec![0], access }],
+            paths: vec![PathSpec { links: vec![0], access, initial_ssthresh: None }],
             multipath: None,
             active: ActiveTime {
                 start: Time::ZERO + flow.start,

@@ -29,6 +29,16 @@ cwndlab_cc::words! {
 }
 
 cwndlab_cc::words! {
+    /// What a connection knows of an earlier one.
+    pub enum Metrics {
+        /// Nothing.
+        None = "none",
+        /// The ssthresh that Linux saved as it ended.
+        Saved = "saved",
+    }
+}
+
+cwndlab_cc::words! {
     /// Where the floor of the RTO applies.
     pub enum RtoFloor {
         /// RTO = SRTT + max(floor, 4 RTTVAR) (Linux).
@@ -53,6 +63,8 @@ cwndlab_cc::parameters! {
             "window at the start", "RFC 6928";
         initial_ssthresh: u64 = u64::MAX, "initial_ssthresh", Allowed::Count(2, u64::MAX), "segments",
             "where the first slow start of a loss-based algorithm ends", "RFC 5681 section 3.1: arbitrarily high; Linux may take it from an earlier connection (tcp_no_metrics_save)";
+        metrics: Metrics = Metrics::None, "metrics", Allowed::Word(Metrics::WORDS), "",
+            "saved: initial_ssthresh is what an equal run before this one saved at its end, if it saved anything", "Linux tcp_update_metrics, tcp_init_metrics; off since Linux 5.6 (tcp_no_ssthresh_metrics_save)";
         rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
             "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
         rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",
@@ -101,6 +113,8 @@ cwndlab_cc::parameters! {
             "granularity of RTT samples, from 1 ms on with a different phase for each connection; 0 s is exact", "Linux tcp_stamp_us_delta: 1 us; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
         clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
             "value of a sample of zero ticks of a coarse clock", "Linux, ns-3: 1 us; Linux 2.2: a tick";
+        srtt_ticks: bool = false, "srtt_ticks", Allowed::Flag, "",
+            "keep SRTT and RTTVAR in whole numbers, and read SRTT as whole ticks of the clock", "Linux tcp_rtt_estimator: srtt >> 3";
     }
 }
 
