@@ -274,10 +274,11 @@ impl Flow {
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
-    /// A fragment of a segment arrives; returns whether it was the last one missing, and the packet is whole again.
+    /// A fragment of a segment arrives; if it was the last one missing, gives the ECN field of the whole packet.
+    #[cold]
     #[inline(never)]
-    pub fn gather(&mut self, now: Time, packet: &mut Packet, data: &Data) -> bool {
-        self.reassembly.take(now, packet, data)
+    pub fn gather(&mut self, now: Time, mut packet: Packet, data: Data) -> Option<EcnField> {
+        self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
     }
 
     /// A segment arrives; gives an answer that is due at once.

@@ -276,11 +276,10 @@ impl<T: Tap> Sim<T> {
         }
         match packet.body {
             Body::Data(data) => {
-                if packet.fragment.of > 1 && !flow.gather(self.now, &mut packet, &data) {
-                    return None;
-                }
+                let ecn =
+                    if packet.fragment.of == 1 { packet.ecn } else { flow.gather(self.now, packet, data)? };
                 let before = flow.receiver.next();
-                let answer = flow.on_data(self.now, &data, packet.ecn);
+                let answer = flow.on_data(self.now, &data, ecn);
                 if flow.place.is_some() {
                     self.pass_up(index, before);
                 }
@@ -386,7 +385,7 @@ impl<T: Tap> Sim<T> {
                 if packet.size <= flow.mtu {
                     link.receive(turn, packet);
                 } else {
-                    fragment::cut(packet, flow.mtu).for_each(|fragment| link.receive(turn, fragment));
+                    receive_fragments(link, turn, packet, flow.mtu);
                 }
             }
             events.set(first as Component, link.next_event());
@@ -459,4 +458,11 @@ impl<T: Tap> Sim<T> {
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
     }
+}
+
+/// A packet that is longer than the MTU comes to a link in fragments.
+#[cold]
+#[inline(never)]
+fn receive_fragments<T: Tap>(link: &mut Link, turn: &mut LinkTurn<T>, packet: Packet, mtu: u32) {
+    fragment::cut(packet, mtu).for_each(|fragment| link.receive(turn, fragment));
 }

@@ -59,20 +59,26 @@ impl TimestampClock {
     }
 
     /// Takes a sample in: `smoothed` goes into SRTT, `latest` is shown as the latest sample.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
-        match &mut self.estimate {
-            None => sample(rtt, options, smoothed, latest),
-            Some(estimate) => {
-                estimate.sample((smoothed.0 / self.tick.0.max(1)).max(1));
-                let first = rtt.smoothed == Span::ZERO;
-                rtt.latest = latest;
-                rtt.minimum = if first { latest } else { rtt.minimum.min(latest) };
-                rtt.smoothed = self.tick.times(estimate.srtt >> 3);
-                rtt.variance = Span(self.tick.times(estimate.mdev).0 / 4);
-                set_timeout(rtt, options);
-            }
+        if self.estimate.is_none() {
+            sample(rtt, options, smoothed, latest);
+        } else {
+            self.sample_ticks(rtt, options, smoothed, latest);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sample_ticks(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
+        let Some(estimate) = &mut self.estimate else { return };
+        estimate.sample((smoothed.0 / self.tick.0.max(1)).max(1));
+        let first = rtt.smoothed == Span::ZERO;
+        rtt.latest = latest;
+        rtt.minimum = if first { latest } else { rtt.minimum.min(latest) };
+        rtt.smoothed = self.tick.times(estimate.srtt >> 3);
+        rtt.variance = Span(self.tick.times(estimate.mdev).0 / 4);
+        set_timeout(rtt, options);
     }
 
     /// The time between two moments as it shows it: a difference of ticks.
