@@ -4,7 +4,8 @@ use crate::scenario::Scenario;
 use cwndlab_cc::{Breakdown, Time};
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tap::Tap;
-use cwndlab_sim::{Outcome, Sim, Stop};
+use cwndlab_sim::tcp::Metrics;
+use cwndlab_sim::{Outcome, Sim, SimSpec, Stop};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,12 +65,15 @@ impl std::error::Error for Failure {}
 /// # Errors
 /// The run was cancelled, a controller broke it off, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, token: &RunToken) -> Result<Outcome, Failure> {
-    let spec = scenario.spec(seed, record);
     let run = || {
+        let mut spec = scenario.spec(seed, record);
+        if scenario.knows_earlier_run() {
+            remember(&mut spec, scenario, token)?;
+        }
         if spec.record.is_some() || spec.timeout_patterns {
-            run_in_slices(Sim::watched(&spec), scenario, seed, token)
+            Ok(run_in_slices(Sim::watched(&spec), scenario, seed, token)?.outcome())
         } else {
-            run_in_slices(Sim::new(&spec), scenario, seed, token)
+            Ok(run_in_slices(Sim::new(&spec), scenario, seed, token)?.outcome())
         }
     };
     match guarded(seed, run) {
@@ -87,12 +91,26 @@ pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failur
     })
 }
 
-fn run_in_slices<T: Tap<Outcome = Outcome>>(
+/// Runs it once with nothing known, and lets the flows with `metrics = "saved"` begin with the ssthresh that this run saved.
+fn remember(spec: &mut SimSpec, scenario: &Scenario, token: &RunToken) -> Result<(), Failure> {
+    let sim = run_in_slices(Sim::untapped(spec), scenario, spec.seed, token)?;
+    let mut saved = sim.saved_ssthresh().into_iter();
+    for flow in &mut spec.flows {
+        for (path, saved) in flow.paths.iter_mut().zip(saved.by_ref()) {
+            if flow.kind.tcp.metrics == Metrics::Saved {
+                path.initial_ssthresh = saved;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run_in_slices<T: Tap>(
     mut sim: Sim<T>,
     scenario: &Scenario,
     seed: u64,
     token: &RunToken,
-) -> Result<Outcome, Failure> {
+) -> Result<Sim<T>, Failure> {
     for slice in 1..=SLICES {
         if token.cancel.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
@@ -102,7 +120,7 @@ fn run_in_slices<T: Tap<Outcome = Outcome>>(
         }
         token.progress.store(slice * PERMILLE / SLICES, Ordering::Relaxed);
     }
-    Ok(sim.outcome())
+    Ok(sim)
 }
 
 fn name_of(scenario: &Scenario, seed: u64, flow: usize) -> String {

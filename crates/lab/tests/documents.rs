@@ -138,10 +138,13 @@ fn scenarios() -> Vec<(String, String)> {
         "tail_loss_probe = false",
         "pacing = true",
         "mss = 500",
+        "mtu = 1000",
         "receive_buffer = \"30 kB\"",
         "undo = false",
         "delayed_ack = 1",
         "timestamps = false",
+        "metrics = \"saved\"",
+        "clock = \"10 ms\", srtt_ticks = true",
     ] {
         let top = format!("tcp = {{ {option} }}");
         add(format!("option {option}"), text(&top, "loss = 0.005\n", &(flow("\"cubic\"", "") + &rival)));

@@ -5,6 +5,9 @@ mod common;
 use common::accepted;
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Rate, Span, Time};
+use cwndlab_lab::measures::{OverTime, outcome_json};
+use cwndlab_lab::run::{RunToken, run_seed};
+use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::queue::codel::CodelParams;
 use cwndlab_sim::queue::{Limit, QueueSpec};
 use cwndlab_sim::spec::{ArrivalProcess, Capacity, LossKind, SizeSpec};
@@ -385,4 +388,70 @@ fn what_is_resolved_depends_on_what_is_in_force_only() {
     let trace =
         |name: &str| resolved(&ONE.replace("rate = \"100 Mbit/s\"", &format!("trace = \"{name}\"")), &[]);
     assert_ne!(trace("short"), trace("long"));
+}
+
+/// A connection over two paths and a flow beside it, which overshoot.
+const SAVING: &str = r#"
+duration = "8 s"
+[[link]]
+name = "long"
+rate = "20 Mbit/s"
+delay = "40 ms"
+[[link]]
+name = "short"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[[flow]]
+name = "m"
+cc = "lia"
+paths = [["long"], ["short"]]
+tcp = { metrics = "saved" }
+[[flow]]
+name = "s"
+cc = "reno"
+path = ["short"]
+"#;
+
+fn outcome(scenario: &Scenario) -> String {
+    let outcome = run_seed(scenario, 7, false, &RunToken::default()).expect("a run");
+    outcome_json(&outcome, &OverTime::of(scenario, &outcome)).to_string()
+}
+
+/// The run is the same as one that is told what the run before it saved, subflow by subflow; the other flow knows nothing.
+#[test]
+fn saved_metrics_are_what_an_equal_run_ended_with() {
+    let scenario = accepted(SAVING, &[]);
+    let mut spec = scenario.spec(7, false);
+    let mut before = Sim::untapped(&spec);
+    before.run();
+    let saved = before.saved_ssthresh();
+    assert!(saved.len() == 3 && saved.iter().all(Option::is_some) && saved[0] != saved[1], "{saved:?}");
+    for (path, saved) in spec.flows[0].paths.iter_mut().zip(&saved) {
+        path.initial_ssthresh = *saved;
+    }
+    let mut told = Sim::new(&spec);
+    told.run();
+    let told = told.outcome();
+    assert_eq!(outcome(&scenario), outcome_json(&told, &OverTime::of(&scenario, &told)).to_string());
+    let without = accepted(SAVING, &[("flow.m.tcp.metrics", "none")]);
+    assert_ne!(outcome(&scenario), outcome(&without));
+    assert_eq!(scenario.packets_expected(), 2.0 * without.packets_expected());
+    let one =
+        |metrics| accepted(ONE, &[("tcp.metrics", metrics), ("flow.0.cc", "reno"), ("duration", "20 s")]);
+    let mut before = Sim::untapped(&one("none").spec(7, false));
+    before.run();
+    let by_hand = before.saved_ssthresh()[0].expect("it overshoots").to_string();
+    let by_hand =
+        accepted(ONE, &[("tcp.initial_ssthresh", &by_hand), ("flow.0.cc", "reno"), ("duration", "20 s")]);
+    assert_eq!(outcome(&one("saved")), outcome(&by_hand));
+}
+
+#[test]
+fn a_size_in_bdp_counts_fragments() {
+    let ns3 = |more: &[(&str, &str)]| first_limit(&[&[("profile", "ns3")], more].concat());
+    assert_eq!(ns3(&[]), Limit::Packets(500));
+    assert_eq!(ns3(&[("tcp.mss", "1460")]), Limit::Packets(1000));
+    assert_eq!(ns3(&[("tcp.mss", "1460"), ("tcp.mtu", "unlimited")]), Limit::Packets(500));
+    assert_eq!(ns3(&[("tcp.mss", "1460"), ("link.b.queue", "0.5 bdp")]), Limit::Packets(500));
+    assert_eq!(ns3(&[("tcp.mss", "1460"), ("link.b.queue", "80 packets")]), Limit::Packets(80));
 }

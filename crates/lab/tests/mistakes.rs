@@ -419,7 +419,7 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("link.queue", "queue = \"200 bdp\"", "the queue holds 200 bandwidth-delay products"),
     ("link.queue", "queue = \"200000 packets\"", "bandwidth-delay products"),
     ("duration", "duration = \"200000 s\"", "a run of 2 days is long"),
-    ("tcp.mss", "mss = 1460", "a full packet has 1512 bytes"),
+    ("tcp.mss", "mss = 1460", "a full packet has 1512 bytes (mss + header), more than an MTU of 1500"),
     ("link.loss", "jitter = \"50 ms\"", "larger than the delay of 30 ms"),
     ("flow.access", "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }", "no faster than `b`"),
     ("flow.start", "start = \"9.995 s\"", "it may start at 10.005 s, after the end"),
@@ -443,6 +443,35 @@ fn what_is_odd_is_told_and_runs() {
         );
         assert!(told.iter().all(|problem| !problem.contains(": error: ")), "{told:#?}");
     }
+}
+
+#[test]
+fn options_that_do_not_go_together() {
+    let told = |key: &str, text: &str| problems(with_line(key, text).as_bytes()).join("\n");
+    let ticks = told("tcp.mss", "srtt_ticks = true\nclock = \"0 s\"");
+    assert!(
+        ticks.contains("error: tcp: srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""),
+        "{ticks}"
+    );
+    let web =
+        told("flow.start", "tcp = { metrics = \"saved\" }\narrivals = { per_second = 3, size = \"30 kB\" }");
+    assert!(web.contains("with `arrivals`, a flow cannot have tcp.metrics = \"saved\""), "{web}");
+}
+
+#[test]
+fn packets_longer_than_an_mtu_are_odd_unless_mtu_says_so() {
+    let told = |text: &str| problems(with_line("tcp.mss", text).as_bytes());
+    let none: Vec<String> = Vec::new();
+    assert_eq!(told("mss = 1460\nmtu = 1500"), none);
+    assert_eq!(told("mss = 1460\nmtu = \"unlimited\""), none);
+    assert_eq!(told("mss = 1448\nheader = 52"), none);
+    let of_ns3 = with_line("duration", "duration = \"10 s\"\nprofile = \"ns3\"");
+    let of_ns3 = of_ns3.replace("mss = 1448", "mss = 1460");
+    let fragments =
+        "a full packet has 1512 bytes (mss + header), more than mtu = 1500: it leaves in 2 fragments";
+    assert!(problems(of_ns3.as_bytes()).iter().any(|problem| problem.contains(fragments)), "{of_ns3}");
+    let short = told("mtu = 500");
+    assert!(short[0].contains("tcp.mtu: expected a whole number from 576 on, found 500"), "{short:#?}");
 }
 
 #[test]

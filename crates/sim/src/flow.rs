@@ -1,6 +1,7 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
-use crate::packet::{AckHeader, Body, Data, EcnField, Packet};
+use crate::fragment::Reassembly;
+use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use crate::processing::Processing;
 use crate::route::Routes;
 use crate::spec::FlowKind;
@@ -85,6 +86,12 @@ pub struct Flow {
     started: Time,
     header: u32,
     mss: u64,
+    /// The longest packet that leaves whole.
+    pub mtu: u32,
+    /// Fragments of a full segment.
+    pub fragments: u32,
+    /// Packets of which fragments have come.
+    reassembly: Reassembly,
     ecn: EcnField,
     retired: bool,
     /// It waits for a slot of its host's queue.
@@ -163,6 +170,9 @@ impl Flow {
             started: start,
             header: options.header as u32,
             mss: options.mss,
+            mtu: u32::try_from(options.mtu).unwrap_or(u32::MAX),
+            fragments: options.fragments() as u32,
+            reassembly: Reassembly::default(),
             ecn,
             retired: false,
             waits_for_host: false,
@@ -234,7 +244,8 @@ impl Flow {
                 (self.header + *payload as u32, ecn, Body::Data(*data))
             }
         };
-        Packet { flow: index, generation: self.generation, hop: 0, ecn, size, body }
+        let fragment = Fragment::WHOLE;
+        Packet { flow: index, generation: self.generation, hop: 0, ecn, size, fragment, body }
     }
 
     /// The packet of an answer, for a return path of links.
@@ -253,13 +264,21 @@ impl Flow {
             Answer::SynAck { .. } => 0,
         };
         let size = self.header + options;
-        Packet { flow: index, generation: self.generation, hop: 0, ecn: EcnField::NotEct, size, body }
+        let (ecn, fragment) = (EcnField::NotEct, Fragment::WHOLE);
+        Packet { flow: index, generation: self.generation, hop: 0, ecn, size, fragment, body }
     }
 
     /// The SYN arrives.
     pub fn accept(&mut self, now: Time) -> Answer {
         self.receiver.accept(now);
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
+    }
+
+    /// A fragment of a segment arrives; if it was the last one missing, gives the ECN field of the whole packet.
+    #[cold]
+    #[inline(never)]
+    pub fn gather(&mut self, now: Time, mut packet: Packet, data: Data) -> Option<EcnField> {
+        self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
     }
 
     /// A segment arrives; gives an answer that is due at once.

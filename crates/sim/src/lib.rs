@@ -7,6 +7,7 @@
 mod arrivals;
 pub mod event;
 pub mod flow;
+pub mod fragment;
 mod host;
 pub mod link;
 pub mod measures;

@@ -27,6 +27,8 @@ pub struct Packet {
     pub ecn: EcnField,
     /// Bytes that it takes on a link, without the link's own overhead.
     pub size: u32,
+    /// Which part of an IP packet it is.
+    pub fragment: Fragment,
     /// What it is.
     pub body: Body,
 }
@@ -38,6 +40,20 @@ impl Packet {
     pub fn is_data(&self) -> bool {
         matches!(self.body, Body::Data(_))
     }
+}
+
+/// A part of an IP packet (RFC 791).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Which, from 0.
+    pub index: u8,
+    /// Of so many; 1: the packet is whole.
+    pub of: u8,
+}
+
+impl Fragment {
+    /// A packet that was not cut.
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
 }
 
 /// The ECN field of the IP header (RFC 3168 section 5).

@@ -10,6 +10,7 @@ mod multipath;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Own};
+use crate::fragment;
 use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
@@ -155,6 +156,12 @@ impl<T: Tap> Sim<T> {
         })
     }
 
+    /// The ssthresh that Linux would save if each flow (and subflow) ended now, in segments, in the order of the flows.
+    #[must_use]
+    pub fn saved_ssthresh(&self) -> Vec<Option<u64>> {
+        self.flows.iter().map(|flow| flow.sender.saved_ssthresh()).collect()
+    }
+
     /// All that a flow, or its connection, had to send was acknowledged.
     fn is_finished(&self, flow: &Flow) -> bool {
         match flow.place {
@@ -269,8 +276,10 @@ impl<T: Tap> Sim<T> {
         }
         match packet.body {
             Body::Data(data) => {
+                let ecn =
+                    if packet.fragment.of == 1 { packet.ecn } else { flow.gather(self.now, packet, data)? };
                 let before = flow.receiver.next();
-                let answer = flow.on_data(self.now, &data, packet.ecn);
+                let answer = flow.on_data(self.now, &data, ecn);
                 if flow.place.is_some() {
                     self.pass_up(index, before);
                 }
@@ -372,7 +381,12 @@ impl<T: Tap> Sim<T> {
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
             for outgoing in outbox.drain(..) {
-                link.receive(turn, flow.wrap(index as u32, &outgoing));
+                let packet = flow.wrap(index as u32, &outgoing);
+                if packet.size <= flow.mtu {
+                    link.receive(turn, packet);
+                } else {
+                    receive_fragments(link, turn, packet, flow.mtu);
+                }
             }
             events.set(first as Component, link.next_event());
         }
@@ -444,4 +458,11 @@ impl<T: Tap> Sim<T> {
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
     }
+}
+
+/// A packet that is longer than the MTU comes to a link in fragments.
+#[cold]
+#[inline(never)]
+fn receive_fragments<T: Tap>(link: &mut Link, turn: &mut LinkTurn<T>, packet: Packet, mtu: u32) {
+    fragment::cut(packet, mtu).for_each(|fragment| link.receive(turn, fragment));
 }

@@ -189,6 +189,8 @@ pub struct PathSpec {
     pub links: Vec<usize>,
     /// A link of its own at the sender.
     pub access: Option<AccessSpec>,
+    /// Segments at which the first slow start ends, where that is not what the TCP options say.
+    pub initial_ssthresh: Option<u64>,
 }
 
 /// When flows send.

@@ -286,7 +286,7 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
 pub struct Turn<'a, T> {
     /// The time.
     pub now: Time,
-    /// Packets that its host's queue takes.
+    /// Segments that its host's queue takes.
     pub room: u32,
     /// Where packets go that leave.
     pub outbox: &'a mut Vec<crate::tcp::Outgoing>,

@@ -90,12 +90,13 @@ fn carries_data_back(link: usize, spec: &SimSpec) -> bool {
 /// Packets that the host's queue takes, if there is such a queue: nothing ever waits before a link without a rate.
 fn held_back_packets(access: &AccessSpec, tcp: &TcpOptions) -> Option<u64> {
     let packet = tcp.mss + tcp.header;
-    match &access.link.capacity {
+    let segments = match &access.link.capacity {
         _ if !access.hold_back => None,
         Capacity::Unlimited => None,
         Capacity::Rate(rates) => Some(HELD_BACK_PACKETS.max(rates.first().bytes_in(HELD_BACK_TIME) / packet)),
         Capacity::Trace(_) => Some(HELD_BACK_PACKETS),
-    }
+    };
+    segments.map(|segments| segments * tcp.fragments())
 }
 
 /// A return direction that is not congested, loses nothing while the link is up, and has the same delay.

@@ -15,7 +15,8 @@ const SEEDS: u64 = 6;
 /// A connection with a subflow over each of these links.
 fn connection(cc: &str, links: [usize; 2]) -> FlowSpec {
     changed(flow("connection", cc), |flow| {
-        flow.paths = links.map(|link| PathSpec { links: vec![link], access: None }).into();
+        flow.paths =
+            links.map(|link| PathSpec { links: vec![link], access: None, initial_ssthresh: None }).into();
         flow.multipath = Some(MptcpOptions::default());
         flow.kind.uncoupled = cc == "reno";
     })

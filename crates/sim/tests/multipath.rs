@@ -18,7 +18,8 @@ fn over_two(flow: FlowSpec, scheduler: Scheduler) -> FlowSpec {
 
 fn over(flow: FlowSpec, scheduler: Scheduler, paths: Vec<Vec<usize>>) -> FlowSpec {
     changed(flow, |flow| {
-        flow.paths = paths.into_iter().map(|links| PathSpec { links, access: None }).collect();
+        flow.paths =
+            paths.into_iter().map(|links| PathSpec { links, access: None, initial_ssthresh: None }).collect();
         flow.multipath = Some(MptcpOptions { scheduler });
     })
 }

@@ -1,7 +1,7 @@
 //! The queue disciplines against their sources: RFC 8289, RFC 8290 and ns-3.37.
 
 use cwndlab_cc::{Span, Time};
-use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Packet};
+use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use cwndlab_sim::queue::codel::{self, CodelParams};
 use cwndlab_sim::queue::fq_codel::{self, FqCodelParams};
 use cwndlab_sim::queue::ns3_default::{self, Ns3DefaultParams};
@@ -16,7 +16,8 @@ fn ms(ms: u64) -> Time {
 
 fn data(flow: u32, seq: u32, bytes: u32, now: Time) -> Waiting {
     let body = Body::Data(Data { seq, sent_at: now, echo: Time::ZERO, cwr: false });
-    let packet = Packet { flow, generation: 0, hop: 0, ecn: EcnField::NotEct, size: bytes, body };
+    let (ecn, fragment) = (EcnField::NotEct, Fragment::WHOLE);
+    let packet = Packet { flow, generation: 0, hop: 0, ecn, size: bytes, fragment, body };
     Waiting { packet, bytes, since: now }
 }
 

@@ -232,7 +232,15 @@ impl Course {
         let source =
             Source { file: &self.file, registry: &self.registry, queues: &self.queues, traces: &traces };
         let (scenario, problems) = read(&self.text, &source, overrides);
-        scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        let scenario = scenario
+            .ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+        if scenario.knows_earlier_run() {
+            return Err(format!(
+                "{}: tcp.metrics = \"saved\" needs an earlier run, which an episode has not",
+                self.file
+            ));
+        }
+        Ok(scenario)
     }
 
     /// The entries of the named flows, or the first that lasts.

@@ -139,7 +139,8 @@ fn bottlenecks<'a>(
         let bits = if flow.kind.reverse { &backward } else { &forward };
         let rated = path.links.iter().filter_map(|&n| Some((n, bits[n]?)));
         let slowest = rated.min_by(|a, b| a.1.total_cmp(&b.1));
-        let packet_bits = (flow.kind.tcp.mss + flow.kind.tcp.header) as f64 * 8.0;
+        let tcp = &flow.kind.tcp;
+        let packet_bits = (tcp.mss + tcp.header) as f64 * 8.0 / tcp.fragments() as f64;
         let capacity = slowest.map_or(f64::INFINITY, |(_, bits)| bits / packet_bits);
         let access = path.access.as_ref().and_then(run_bits).map_or(f64::INFINITY, |bits| bits / packet_bits);
         let rtt = base_rtt(path, links);
@@ -199,7 +200,7 @@ fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64
     let end = active.stop.map_or(duration.0, |stop| stop.0.min(duration.0));
     let active = Span(end.saturating_sub(active.start.0)).as_secs_f64();
     let share = active / duration.as_secs_f64();
-    let mss = flow.kind.tcp.mss as f64;
+    let mss = flow.kind.tcp.mss as f64 / flow.kind.tcp.fragments() as f64;
     let window = match flow.kind.tcp.receive_buffer {
         u64::MAX => f64::INFINITY,
         // A round trip of 0 gives no limit.

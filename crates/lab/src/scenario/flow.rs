@@ -18,7 +18,7 @@ use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
 use cwndlab_sim::mptcp::MptcpOptions;
 use cwndlab_sim::spec::{ActiveTime, FlowKind};
-use cwndlab_sim::tcp::TcpOptions;
+use cwndlab_sim::tcp::{Metrics, TcpOptions};
 use std::collections::BTreeMap;
 
 /// The links' numbers by their names.
@@ -110,7 +110,7 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let decision_delay = section.get("decision_delay", quantity::time);
     let arrivals = section.get("arrivals", arrivals);
     if arrivals.is_ok_and(|arrivals| arrivals.is_some()) {
-        refuse_with_arrivals(&mut section)?;
+        refuse_with_arrivals(&mut section, tcp.as_ref().ok())?;
     }
     section.finish()?;
 
@@ -209,17 +209,33 @@ fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
 /// A table of TCP options over others.
 pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     let mut section = item.section()?;
+    let mtu_given = section.has("mtu");
     let settings = settings(&mut section, &TcpOptions::specs());
     section.finish()?;
     let mut options = base.clone();
     for (name, value) in settings? {
         options.set(&name, &value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
     }
-    let packet = options.mss + options.header;
-    if packet > MTU {
-        item.warn(format!("a full packet has {packet} bytes (mss + header), more than an MTU of {MTU}"));
+    if options.srtt_ticks && options.clock == Span::ZERO {
+        return Err(item.error("srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""));
     }
+    warn_of_long_packets(item, &options, mtu_given);
     Ok(options)
+}
+
+/// A full packet that exceeds an MTU, unless `mtu` says that this is meant.
+fn warn_of_long_packets(item: &Item, options: &TcpOptions, mtu_given: bool) {
+    let packet = options.mss + options.header;
+    if mtu_given || packet <= MTU.min(options.mtu) {
+        return;
+    }
+    item.warn(match options.fragments() {
+        1 => format!("a full packet has {packet} bytes (mss + header), more than an MTU of {MTU}"),
+        fragments => format!(
+            "a full packet has {packet} bytes (mss + header), more than mtu = {}: it leaves in {fragments} fragments",
+            options.mtu
+        ),
+    });
 }
 
 fn start(item: &Item, cx: &Context) -> Checked<Span> {
@@ -243,7 +259,12 @@ fn stop(item: &Item, start: Checked<Option<Span>>) -> Checked<Span> {
     }
 }
 
-fn refuse_with_arrivals(section: &mut Section) -> Checked<()> {
+fn refuse_with_arrivals(section: &mut Section, tcp: Option<&TcpOptions>) -> Checked<()> {
+    if tcp.is_some_and(|tcp| tcp.metrics == Metrics::Saved) {
+        return Err(section.error(
+            "with `arrivals`, a flow cannot have tcp.metrics = \"saved\"; give it tcp = { metrics = \"none\" }",
+        ));
+    }
     if let Some(item) = section.item("paths") {
         return Err(item.error("a flow with `arrivals` has a single path: give `path`"));
     }

@@ -43,7 +43,7 @@ use cwndlab_cc::{Registry, Span};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::queue::Queues;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
-use cwndlab_sim::tcp::TcpOptions;
+use cwndlab_sim::tcp::{Metrics, TcpOptions};
 
 /// What a scenario is read with.
 pub struct Source<'a> {
@@ -136,10 +136,10 @@ impl Scenario {
     }
 
     /// About how many data packets the run will carry at most, so that the work of several runs can be compared.
-    /// Links without a rate and windows without a limit by them are left out.
+    /// Links without a rate and windows without a limit by them are left out. An earlier run that has to be known counts too.
     #[must_use]
     pub fn packets_expected(&self) -> f64 {
-        self.work.packets
+        self.work.packets * if self.knows_earlier_run() { 2.0 } else { 1.0 }
     }
 
     /// About how many data packets are in the simulator's memory at once, at most: sent and not yet acknowledged.
@@ -171,7 +171,13 @@ impl Scenario {
         self.flows.iter().filter(|flow| flow.enabled)
     }
 
-    /// What the simulator gets.
+    /// Whether a flow begins with what an equal run before this one has saved.
+    #[must_use]
+    pub fn knows_earlier_run(&self) -> bool {
+        self.running().any(|flow| flow.kind.tcp.metrics == Metrics::Saved)
+    }
+
+    /// What the simulator gets; nothing is known of an earlier run.
     #[must_use]
     pub fn spec(&self, seed: u64, record: bool) -> SimSpec {
         let (arriving, lasting): (Vec<&Flow>, Vec<&Flow>) =
@@ -243,7 +249,7 @@ fn path_spec(name: &str, path: &Path) -> PathSpec {
         link: access.spec(&format!("{name}.access")),
         hold_back: access.hold_back,
     });
-    PathSpec { links: path.links.clone(), access }
+    PathSpec { links: path.links.clone(), access, initial_ssthresh: None }
 }
 
 fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {

@@ -21,6 +21,8 @@ struct Load {
     rtt: Span,
     /// Largest packet in bytes, without the link's overhead.
     packet: u64,
+    /// Most fragments of a segment.
+    fragments: u64,
 }
 
 /// Sizes all queues.
@@ -28,14 +30,14 @@ pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], pro
     let loads = loads(links, flows);
     for (link, load) in links.iter_mut().zip(loads) {
         if let Some(link) = link {
-            let alone = Load { rtt: link.round_trip(), packet: 0 };
+            let alone = Load { rtt: link.round_trip(), packet: 0, fragments: 1 };
             size_both_ways(link, load.unwrap_or(alone), problems);
         }
     }
     for flow in flows.iter_mut().flatten() {
-        let packet = packet(flow);
+        let alone = load(flow, Span::ZERO);
         for path in &mut flow.paths {
-            let load = Load { rtt: base_rtt(path, links), packet };
+            let load = Load { rtt: base_rtt(path, links), ..alone };
             if let Some(access) = &mut path.access {
                 size_both_ways(access, load, problems);
             }
@@ -48,19 +50,24 @@ fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
     let mut loads: Vec<Option<Load>> = vec![None; links.len()];
     for flow in flows.iter().flatten() {
         for path in &flow.paths {
-            let own = Load { rtt: base_rtt(path, links), packet: packet(flow) };
+            let own = load(flow, base_rtt(path, links));
             for &n in &path.links {
                 let other = loads[n].unwrap_or(own);
-                loads[n] = Some(Load { rtt: own.rtt.min(other.rtt), packet: own.packet.max(other.packet) });
+                loads[n] = Some(Load {
+                    rtt: own.rtt.min(other.rtt),
+                    packet: own.packet.max(other.packet),
+                    fragments: own.fragments.max(other.fragments),
+                });
             }
         }
     }
     loads
 }
 
-/// Bytes of a full packet, without a link's overhead.
-fn packet(flow: &Flow) -> u64 {
-    flow.kind.tcp.mss + flow.kind.tcp.header
+/// What one flow means, at this base RTT.
+fn load(flow: &Flow, rtt: Span) -> Load {
+    let tcp = &flow.kind.tcp;
+    Load { rtt, packet: tcp.mss + tcp.header, fragments: tcp.fragments() }
 }
 
 /// Sum of the first delays of all links of a path, there and back.
@@ -83,19 +90,20 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
         QueueSize::Unlimited => Limit::Unlimited,
         QueueSize::Packets(packets) => Limit::Packets(packets),
         QueueSize::Bytes(bytes) => Limit::Bytes(bytes),
+        // A queue counts fragments: as many hold a bdp as segments times the fragments of each.
         QueueSize::Bdp(bdp) => match in_packets(bdp, link.nominal, load.rtt) {
-            Ok(packets) => Limit::Packets(packets),
+            Ok(packets) => Limit::Packets(packets * load.fragments),
             Err(message) => {
                 problems.error(&origin.at, &origin.key, message);
                 return;
             }
         },
         QueueSize::Default => match link.nominal {
-            Some(rate) => Limit::Packets(packets_of(1.0, rate, load.rtt)),
+            Some(rate) => Limit::Packets(packets_of(1.0, rate, load.rtt) * load.fragments),
             None => Limit::Unlimited,
         },
     };
-    let packet = load.packet + link.spec.overhead;
+    let packet = load.packet + load.fragments * link.spec.overhead;
     if let Limit::Bytes(bytes) = limit
         && bytes < packet
     {
@@ -104,7 +112,7 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
         problems.error(&origin.at, &origin.key, message);
     }
     if let Some(rate) = link.nominal {
-        warn_of_odd_size(limit, packets_of(1.0, rate, load.rtt), origin, problems);
+        warn_of_odd_size(limit, packets_of(1.0, rate, load.rtt) * load.fragments, origin, problems);
     }
     if let Err(message) = apply(&mut link.spec.queue, limit) {
         problems.error(&origin.at, &origin.key, message);

@@ -59,6 +59,7 @@ const TCP_OPTIONS: &[&str] = &[
     "pacing = true",
     "sack = false",
     "mss = 500",
+    "mtu = 600",
     "delayed_ack = 1",
     "receive_buffer = \"30 kB\"",
     "recovery = \"window\"",

@@ -2,7 +2,7 @@
 
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Registry, Span, Time};
-use cwndlab_sim::queue::{Limit, QueueSpec};
+use cwndlab_sim::queue::{Limit, QueueKind, QueueSpec};
 use cwndlab_sim::spec::{
     AccessSpec, ActiveTime, Capacity, FlowKind, FlowSpec, LinkSpec, LossKind, LossSpec, PathSpec, RecordSpec,
     SimSpec,
@@ -49,6 +49,8 @@ pub struct Dumbbell {
     /// RTT without queues, serialisation and access links.
     pub rtt: Span,
     pub limit: Limit,
+    /// A kind of queue for all links, in the place of drop-tail.
+    pub queue: Option<QueueKind>,
     pub loss: LossKind,
     pub loss_before_queue: bool,
     pub duration_s: f64,
@@ -71,6 +73,7 @@ impl Dumbbell {
             rate_mbps,
             rtt: Span::from_secs_f64(rtt_ms / 1e3),
             limit: Limit::Unlimited,
+            queue: None,
             loss: LossKind::None,
             loss_before_queue: false,
             duration_s: 0.0,
@@ -106,7 +109,7 @@ impl Dumbbell {
         let one_way = Span(self.rtt.0 / 2);
         let bottleneck = LinkSpec {
             loss,
-            queue: QueueSpec::droptail(self.limit),
+            queue: self.queue(self.limit),
             ..self.link("bottleneck", self.rate_mbps, one_way)
         };
         SimSpec {
@@ -122,6 +125,10 @@ impl Dumbbell {
         }
     }
 
+    fn queue(&self, limit: Limit) -> QueueSpec {
+        self.queue.map_or(QueueSpec::droptail(limit), QueueSpec::of)
+    }
+
     fn link(&self, name: &str, rate_mbps: f64, delay: Span) -> LinkSpec {
         LinkSpec {
             name: name.to_owned(),
@@ -129,7 +136,7 @@ impl Dumbbell {
             delay: Schedule::constant(delay),
             up: Schedule::constant(true),
             loss: LossSpec { kind: LossKind::None, before_queue: false },
-            queue: QueueSpec::droptail(Limit::Unlimited),
+            queue: self.queue(Limit::Unlimited),
             overhead: self.tcp.overhead,
             jitter: Span::ZERO,
             reorder: None,
@@ -156,7 +163,7 @@ impl Dumbbell {
                 tcp: self.tcp.clone(),
                 decision_delay: Span::ZERO,
             },
-            paths: vec![PathSpec { links: vec![0], access }],
+            paths: vec![PathSpec { links: vec![0], access, initial_ssthresh: None }],
             multipath: None,
             active: ActiveTime {
                 start: Time::ZERO + flow.start,

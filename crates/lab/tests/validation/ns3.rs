@@ -1,12 +1,12 @@
 //! Against ns-3.37.
 
 use crate::dumbbell::{Dumbbell, FlowSetup, run_groups};
-use crate::reference::{Row, grouped, ns3};
+use crate::reference::{Row, grouped, ns3, ns3_fragments};
 use crate::stats::{gap, max, mean, median, min, quantile};
 use crate::table::{Table, number, percent, publish, range};
 use cwndlab_cc::Span;
 use cwndlab_sim::Outcome;
-use cwndlab_sim::queue::Limit;
+use cwndlab_sim::queue::{Limit, ns3_default};
 
 /// What ns-3's links carry for a full segment and for an ACK, in bits (PPP takes two bytes).
 const DATA_BITS: f64 = 1502.0 * 8.0;
@@ -196,6 +196,52 @@ fn single_flows() {
             row.text("bneck_drops").into(),
             format!("{}; {}", dropped[0], range(median(&dropped), min(&dropped), max(&dropped), 0)),
             format!("{}; {}, {:.1}", row.text("n_rto"), expiries[0], mean(&expiries)),
+            settle(row.text("label"), verdict, &mut broken),
+        ]);
+    }
+    publish(&[table], broken);
+}
+
+/// Segments that fit into a packet of 1500 bytes and segments that do not, over ns-3's default queues.
+#[test]
+fn fragments() {
+    let runs = by_run(ns3_fragments());
+    let cases = |rows: &Vec<Row>| {
+        let of_size = |case: Dumbbell| {
+            case.but(|case| {
+                case.tcp.mss = rows[0].number("segment_bytes") as u64;
+                case.queue = Some(ns3_default::QUEUE);
+            })
+        };
+        phases(rows).into_iter().map(of_size).collect()
+    };
+    let groups = run_groups(runs.iter().map(cases).collect());
+    let mut table = Table::new(
+        "ns3-fragments",
+        &[
+            "segment, bytes",
+            "algorithm",
+            "ns-3 goodput, Mbit/s",
+            "ours, the same phase",
+            "ours over the phases: median [min, max]",
+            "gap of the median, %",
+            "verdict",
+        ],
+    );
+    let mut broken = Vec::new();
+    for (rows, outcomes) in runs.iter().zip(&groups) {
+        let row = &rows[0];
+        let goodput = collect(outcomes, total);
+        let theirs = row.number("goodput_mbps");
+        let gap = gap(median(&goodput), theirs);
+        let verdict = if gap.abs() <= 2.0 { Ok("ok") } else { Err(format!("{theirs} against {goodput:?}")) };
+        table.row([
+            row.text("segment_bytes").into(),
+            algorithm(row.text("cc")).into(),
+            number(theirs, 2),
+            number(goodput[0], 2),
+            range(median(&goodput), min(&goodput), max(&goodput), 2),
+            percent(gap),
             settle(row.text("label"), verdict, &mut broken),
         ]);
     }

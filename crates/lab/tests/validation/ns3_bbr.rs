@@ -7,7 +7,6 @@ use crate::ns3::{
 use crate::reference::{Row, ns3_44};
 use crate::stats::{gap, max, mean, min};
 use crate::table::{Table, number, percent, publish, range};
-use cwndlab_cc::params::Value;
 use cwndlab_sim::spec::LossKind;
 use cwndlab_sim::{Outcome, Schedule};
 
@@ -25,10 +24,6 @@ fn case(rows: &[Row]) -> Dumbbell {
     dumbbell(rows).but(|case| {
         if loss > 0.0 {
             case.loss = LossKind::Random(Schedule::constant(loss));
-        }
-        for flow in case.flows.iter_mut().filter(|flow| flow.cc == "bbr1") {
-            // As ns-3 has it.
-            flow.settings.push(("min_rtt_refresh", Value::Word("<=")));
         }
     })
 }

@@ -36,6 +36,11 @@ pub fn ns3_44() -> Vec<Row> {
     rows(include_str!("../reference/ns3-3.44.csv"))
 }
 
+/// Runs of ns-3.37 with its default queues, where segments are fragmented or not: one row a flow.
+pub fn ns3_fragments() -> Vec<Row> {
+    rows(include_str!("../reference/ns3-fragments.csv"))
+}
+
 /// Runs of the Linux 6.18 kernel: one row a flow.
 pub fn linux() -> Vec<Row> {
     rows(include_str!("../reference/linux.csv"))

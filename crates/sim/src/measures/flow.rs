@@ -2,6 +2,7 @@
 
 use super::histogram::Histogram;
 use crate::flow::Flow;
+use crate::fragment::{IP_HEADER, fragments};
 use crate::outcome::FlowOutcome;
 use crate::tap::FlowEvent;
 use crate::tcp::Counters;
@@ -13,6 +14,8 @@ pub(super) struct FlowGauge {
     since: Time,
     /// Bytes of a packet's headers.
     header: u64,
+    /// The longest packet that leaves whole.
+    mtu: u64,
     rtt: Histogram,
     rtt_min: Option<Span>,
     sent_bytes: u64,
@@ -40,14 +43,21 @@ impl WindowIntegral {
 impl FlowGauge {
     /// Of a flow that has not begun.
     pub(super) fn new(flow: &Flow) -> Self {
-        Self { header: flow.header(), ..Self::default() }
+        Self { header: flow.header(), mtu: u64::from(flow.mtu), ..Self::default() }
+    }
+
+    /// Bytes of a segment's packet, or of its fragments.
+    #[inline]
+    fn packet(&self, payload: u64) -> u64 {
+        let size = self.header + payload;
+        if size <= self.mtu { size } else { size + IP_HEADER * (fragments(size, self.mtu) - 1) }
     }
 
     #[inline(always)]
     pub(super) fn on_event(&mut self, now: Time, event: FlowEvent<'_>) {
         match event {
             FlowEvent::SynSent => self.sent_bytes += self.header,
-            FlowEvent::Sent { payload, .. } => self.sent_bytes += self.header + payload,
+            FlowEvent::Sent { payload, .. } => self.sent_bytes += self.packet(payload),
             FlowEvent::RttSampled { latest, .. } => {
                 self.rtt.record(latest);
                 self.rtt_min = Some(self.rtt_min.map_or(latest, |least| least.min(latest)));
@@ -64,6 +74,7 @@ impl FlowGauge {
         *self = Self {
             since: now,
             header: self.header,
+            mtu: self.mtu,
             rtt_min: self.rtt_min,
             window: self.window,
             bytes_before: flow.delivered_bytes(),

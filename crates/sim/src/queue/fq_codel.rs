@@ -226,6 +226,10 @@ impl FqCodel {
         }
         // The finaliser of SplitMix64, then multiply-and-shift.
         let mut hash = self.key ^ (place << 16 | u64::from(packet.generation));
+        if packet.fragment.index > 0 && self.law.dialect() == Dialect::Ns3 {
+            // Ipv4QueueDiscItem::Hash: only the first fragment has the ports, so the others are of another tuple.
+            hash = !hash;
+        }
         hash = (hash ^ hash >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         hash = (hash ^ hash >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         hash ^= hash >> 31;
@@ -363,7 +367,7 @@ impl Discipline for FqCodel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{AckHeader, Data, EcnField};
+    use crate::packet::{AckHeader, Data, EcnField, Fragment};
     use crate::queue::Limit;
     use crate::queue::Tally;
 
@@ -371,7 +375,23 @@ mod tests {
 
     fn data(flow: u32, generation: u16) -> Packet {
         let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, echo: Time::ZERO, cwr: false });
-        Packet { flow, generation, hop: 0, ecn: EcnField::NotEct, size: 1500, body }
+        let fragment = Fragment::WHOLE;
+        Packet { flow, generation, hop: 0, ecn: EcnField::NotEct, size: 1500, fragment, body }
+    }
+
+    #[test]
+    fn later_fragments_are_another_tuple_in_ns3_only() {
+        let bucket = |dialect, index| {
+            let params = FqCodelParams { flows: 65_536, ..FqCodelParams::default() };
+            let fragment = Fragment { index, of: 3 };
+            FqCodel::with_dialect(dialect, &params, &SITE).bucket(&Packet { fragment, ..data(3, 0) })
+        };
+        let whole = FqCodel::new(&FqCodelParams { flows: 65_536, ..FqCodelParams::default() }, &SITE)
+            .bucket(&data(3, 0));
+        assert_eq!([0, 1, 2].map(|index| bucket(Dialect::Rfc, index)), [whole; 3]);
+        let [first, second, third] = [0, 1, 2].map(|index| bucket(Dialect::Ns3, index));
+        assert_eq!((first, second), (whole, third));
+        assert_ne!(first, second);
     }
 
     #[test]

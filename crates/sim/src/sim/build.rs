@@ -121,9 +121,13 @@ impl Maker<'_> {
             Some(most) => Processing::of(most),
             None => Processing::against_phase_effects(packet_time(&kind.tcp, path, self.spec)),
         };
-        let known = self.options.iter().find(|options| ***options == kind.tcp);
+        let tcp = match path.initial_ssthresh {
+            Some(initial_ssthresh) => &TcpOptions { initial_ssthresh, ..kind.tcp.clone() },
+            None => &kind.tcp,
+        };
+        let known = self.options.iter().find(|options| &***options == tcp);
         let options = known.cloned().unwrap_or_else(|| {
-            let options = Arc::new(kind.tcp.clone());
+            let options = Arc::new(tcp.clone());
             self.options.push(options.clone());
             options
         });

@@ -4,7 +4,7 @@ use super::Sim;
 use crate::tap::Tap;
 
 impl<T: Tap> Sim<T> {
-    /// Packets that the host's queue still takes from this sender.
+    /// Segments that the host's queue still takes from this sender.
     #[inline(always)]
     pub(super) fn room(&mut self, index: usize) -> u32 {
         self.flows[index].routes.host.map_or(u32::MAX, |host| self.room_at(host, index))
@@ -13,7 +13,9 @@ impl<T: Tap> Sim<T> {
     #[inline(never)]
     fn room_at(&mut self, host: u32, index: usize) -> u32 {
         let backlog = self.settled(self.hosts[host as usize].link).backlog().packets;
-        self.hosts[host as usize].room(index as u32, backlog)
+        let packets = self.hosts[host as usize].room(index as u32, backlog);
+        // A segment goes whole into a queue that has room for one of its fragments.
+        packets.div_ceil(self.flows[index].fragments)
     }
 
     /// A sender has acted; what it sent is not in the queue yet.

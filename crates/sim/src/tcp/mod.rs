@@ -11,7 +11,7 @@ pub mod scoreboard;
 pub mod sender;
 pub mod supply;
 
-pub use options::{LossDetection, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
+pub use options::{LossDetection, Metrics, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
 pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
 pub use rtt::TimestampClock;

@@ -1,5 +1,6 @@
 //! The options of a TCP endpoint, each declared once, and the stack profiles: named sets of them.
 
+use crate::fragment::fragments;
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Setup, Span};
 
@@ -28,6 +29,16 @@ cwndlab_cc::words! {
 }
 
 cwndlab_cc::words! {
+    /// What a connection knows of an earlier one.
+    pub enum Metrics {
+        /// Nothing.
+        None = "none",
+        /// The ssthresh that Linux saved as it ended.
+        Saved = "saved",
+    }
+}
+
+cwndlab_cc::words! {
     /// Where the floor of the RTO applies.
     pub enum RtoFloor {
         /// RTO = SRTT + max(floor, 4 RTTVAR) (Linux).
@@ -44,12 +55,16 @@ cwndlab_cc::parameters! {
             "payload of a full segment", "RFC 9293: 1500 less 52 bytes of headers with timestamps";
         header: u64 = 52, "header", Allowed::Count(0, 200), "bytes",
             "IP and TCP headers of a data segment and of an ACK", "IPv4 20, TCP 20, timestamps 12";
+        mtu: u64 = u64::MAX, "mtu", Allowed::Count(576, u64::MAX), "bytes",
+            "longest IP packet of a sender: a longer one leaves in fragments, and a segment of which one is lost is lost", "RFC 791; unlimited on Linux, which keeps segments below the MTU (RFC 1191); ns3: 1500 (PointToPointNetDevice)";
         overhead: u64 = 0, "overhead", Allowed::Count(0, 200), "bytes",
             "bytes that links carry in addition to each packet (a link's own `overhead` takes precedence)", "linux: none; ns3: 2 of PPP";
         initial_window: u64 = 10, "initial_window", Allowed::Count(1, 100_000), "segments",
             "window at the start", "RFC 6928";
         initial_ssthresh: u64 = u64::MAX, "initial_ssthresh", Allowed::Count(2, u64::MAX), "segments",
             "where the first slow start of a loss-based algorithm ends", "RFC 5681 section 3.1: arbitrarily high; Linux may take it from an earlier connection (tcp_no_metrics_save)";
+        metrics: Metrics = Metrics::None, "metrics", Allowed::Word(Metrics::WORDS), "",
+            "saved: initial_ssthresh is what an equal run before this one saved at its end, if it saved anything", "Linux tcp_update_metrics, tcp_init_metrics; off since Linux 5.6 (tcp_no_ssthresh_metrics_save)";
         rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
             "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
         rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",
@@ -98,10 +113,18 @@ cwndlab_cc::parameters! {
             "granularity of RTT samples, from 1 ms on with a different phase for each connection; 0 s is exact", "Linux tcp_stamp_us_delta: 1 us; ns-3 has 1 ms timestamps; Linux 2.2 on x86 10 ms";
         clock_least: Span = Span::from_micros(1), "clock_least", Allowed::Span(Span(1), Span::from_secs(1)), "time",
             "value of a sample of zero ticks of a coarse clock", "Linux, ns-3: 1 us; Linux 2.2: a tick";
+        srtt_ticks: bool = false, "srtt_ticks", Allowed::Flag, "",
+            "keep SRTT and RTTVAR in whole numbers, and read SRTT as whole ticks of the clock", "Linux tcp_rtt_estimator: srtt >> 3";
     }
 }
 
 impl TcpOptions {
+    /// IP fragments of a full segment; 1: it leaves whole.
+    #[must_use]
+    pub fn fragments(&self) -> u64 {
+        fragments(self.mss + self.header, self.mtu)
+    }
+
     /// What a controller is given of them when it is made.
     #[must_use]
     pub fn setup(&self) -> Setup {
@@ -186,6 +209,7 @@ pub const PROFILES: &[Profile] = &[
             "the handshake is simulated, the end of a connection is not",
         ],
         options: &[
+            ("mtu", Setting::Count(1500)),
             ("overhead", Setting::Count(2)),
             ("rto_min", Setting::Span(Span::from_secs(1))),
             ("rto_floor", Setting::Word("total")),
@@ -203,6 +227,7 @@ pub const PROFILES: &[Profile] = &[
             ("clock", Setting::Span(Span::ZERO)),
         ],
         dialects: &[
+            ("bbr1", "min_rtt_refresh", Setting::Word("<=")),
             ("cubic", "form", Setting::Word("ns3")),
             ("cubic", "reno_friendly", Setting::Flag(false)),
             ("newreno", "counting", Setting::Word("acks")),

@@ -24,6 +24,28 @@ pub struct TimestampClock {
     phase: Span,
     /// What a sample of no tick counts as.
     least: Span,
+    /// SRTT and RTTVAR, where they go in ticks as well.
+    estimate: Option<Estimate>,
+}
+
+/// Linux's `srtt`, eight times SRTT, and `mdev`, four times RTTVAR, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimate {
+    srtt: u64,
+    mdev: u64,
+}
+
+impl Estimate {
+    /// Linux 2.2 `tcp_rtt_estimator`.
+    fn sample(&mut self, ticks: u64) {
+        if self.srtt == 0 {
+            *self = Self { srtt: ticks << 3, mdev: ticks << 1 };
+            return;
+        }
+        let (smoothed, deviation) = (self.srtt >> 3, self.mdev >> 2);
+        self.srtt = self.srtt + ticks - smoothed;
+        self.mdev = self.mdev + ticks.abs_diff(smoothed) - deviation;
+    }
 }
 
 impl TimestampClock {
@@ -33,7 +55,30 @@ impl TimestampClock {
     pub fn new(options: &TcpOptions, rng: &mut Rng) -> Self {
         let tick = options.clock;
         let phase = if tick < COARSE { Span::ZERO } else { Span(rng.below(tick.0)) };
-        Self { tick, phase, least: options.clock_least }
+        Self { tick, phase, least: options.clock_least, estimate: options.srtt_ticks.then(Estimate::default) }
+    }
+
+    /// Takes a sample in: `smoothed` goes into SRTT, `latest` is shown as the latest sample.
+    #[inline(always)]
+    pub fn sample(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
+        if self.estimate.is_none() {
+            sample(rtt, options, smoothed, latest);
+        } else {
+            self.sample_ticks(rtt, options, smoothed, latest);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sample_ticks(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
+        let Some(estimate) = &mut self.estimate else { return };
+        estimate.sample((smoothed.0 / self.tick.0.max(1)).max(1));
+        let first = rtt.smoothed == Span::ZERO;
+        rtt.latest = latest;
+        rtt.minimum = if first { latest } else { rtt.minimum.min(latest) };
+        rtt.smoothed = self.tick.times(estimate.srtt >> 3);
+        rtt.variance = Span(self.tick.times(estimate.mdev).0 / 4);
+        set_timeout(rtt, options);
     }
 
     /// The time between two moments as it shows it: a difference of ticks.
@@ -56,7 +101,7 @@ pub fn distrust(rtt: &mut Rtt) {
 /// RFC 6298 rules (2.2) and (2.3), with gains 1/8 and 1/4. `smoothed` goes into SRTT, `latest` is shown as the latest
 /// sample.
 #[inline]
-pub fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
+fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
     rtt.latest = latest;
     if rtt.smoothed == Span::ZERO {
         rtt.minimum = latest;
@@ -68,6 +113,11 @@ pub fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span)
         rtt.variance = Span(rtt.variance.0 - rtt.variance.0 / 4 + error / 4);
         rtt.smoothed = Span(rtt.smoothed.0 - rtt.smoothed.0 / 8 + smoothed.0 / 8);
     }
+    set_timeout(rtt, options);
+}
+
+#[inline]
+fn set_timeout(rtt: &mut Rtt, options: &TcpOptions) {
     // RFC 6298 rule (2.4): four variances, but a floor below it; Linux sets the floor under the variance term.
     let variance = rtt.variance.times(4);
     let rto = match options.rto_floor {
@@ -106,7 +156,33 @@ mod tests {
 
     fn clock(phase_ms: u64) -> TimestampClock {
         let ms = Span::from_millis;
-        TimestampClock { tick: ms(10), phase: ms(phase_ms), least: ms(10) }
+        TimestampClock { tick: ms(10), phase: ms(phase_ms), least: ms(10), estimate: None }
+    }
+
+    /// By hand, after Linux 2.2: srtt 8 x 10, 83, 86, 89, 92, ... for samples of 10 and then 13 ticks.
+    #[test]
+    fn whole_ticks_are_what_the_kernel_sees_of_srtt() {
+        let ms = Span::from_millis;
+        let options = TcpOptions {
+            clock: ms(10),
+            srtt_ticks: true,
+            rto_floor: RtoFloor::Total,
+            rto_min: Span::ZERO,
+            ..TcpOptions::default()
+        };
+        let mut clock = TimestampClock::new(&options, &mut Rng::named(1, "clock"));
+        let mut rtt = unmeasured(&options);
+        clock.sample(&mut rtt, &options, ms(100), ms(100));
+        assert_eq!((rtt.smoothed, rtt.variance, rtt.rto), (ms(100), ms(50), ms(300)));
+        let mut next = |sample| {
+            clock.sample(&mut rtt, &options, ms(sample), ms(sample));
+            (rtt.smoothed, rtt.rto, rtt.minimum)
+        };
+        // mdev 20 + 3 - 5 = 18, 18 + 3 - 4 = 17, 17 + 3 - 4 = 16; the fourth: srtt 92, read as 11.
+        assert_eq!(next(130), (ms(100), ms(280), ms(100)));
+        assert_eq!(next(130), (ms(100), ms(270), ms(100)));
+        assert_eq!(next(130), (ms(110), ms(270), ms(100)));
+        assert_eq!(next(80), (ms(100), ms(250), ms(80)));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn flow(name: &str, cc: &str) -> FlowSpec {
             tcp: profile.options(),
             decision_delay: Span::ZERO,
         },
-        paths: vec![PathSpec { links: vec![0], access: None }],
+        paths: vec![PathSpec { links: vec![0], access: None, initial_ssthresh: None }],
         multipath: None,
         active: ActiveTime { start: Time::ZERO, start_jitter: Span::ZERO, stop: None },
         bytes: None,

@@ -15,6 +15,7 @@ mod ecn;
 mod fast_recovery;
 mod limits;
 mod linux_2_2;
+mod metrics;
 mod opening;
 mod pacing;
 mod receiving;

@@ -4,7 +4,6 @@ use super::{Detector, Sender};
 use crate::packet::AckHeader;
 use crate::tap::{FlowEvent, Tap, Turn};
 use crate::tcp::rack::{self, DUP_THRESH};
-use crate::tcp::rtt;
 use crate::tcp::scoreboard::Record;
 use cwndlab_cc::{Ack, Decision, Lost, Phase, Span, Time};
 
@@ -221,7 +220,7 @@ impl Sender {
         let smoothed = self.clock.between(oldest, turn.now);
         let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, turn.now));
         turn.emit(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
-        rtt::sample(&mut self.facts.rtt, options, smoothed, latest);
+        self.clock.sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
         Some(latest)
     }

@@ -238,7 +238,7 @@ impl Sender {
             rtt::distrust(&mut self.facts.rtt);
         } else {
             let sample = self.clock.between(syn_sent, turn.now);
-            rtt::sample(&mut self.facts.rtt, &self.options, sample, sample);
+            self.clock.sample(&mut self.facts.rtt, &self.options, sample, sample);
             self.view[0].srtt = self.facts.rtt.smoothed;
         }
         self.facts.now = turn.now;
@@ -330,6 +330,22 @@ impl Sender {
     #[must_use]
     pub fn controller(&self) -> &dyn CongestionControl {
         self.cc.as_ref()
+    }
+
+    /// The ssthresh in segments that Linux saves for the next connection to this destination if this one ends now
+    /// (`tcp_update_metrics`, with nothing saved before): none in the first slow start, none after a timeout before ssthresh is
+    /// reached again. A connection ends when all is acknowledged, so recovery is over then.
+    #[must_use]
+    pub fn saved_ssthresh(&self) -> Option<u64> {
+        let probe = self.cc.probes().iter().position(|name| *name == "ssthresh_bytes")?;
+        let mut probes = vec![f64::NAN; self.cc.probes().len()];
+        self.cc.probe(&mut probes);
+        let ssthresh = Some(probes[probe]).filter(|bytes| !bytes.is_nan())? as u64 / self.facts.mss;
+        let window = match self.facts.phase {
+            Phase::Recovery => ssthresh,
+            Phase::Open | Phase::Disorder | Phase::Loss => self.cc.control().cwnd / self.facts.mss,
+        };
+        (window >= ssthresh && self.timers.backoff == 0).then(|| ssthresh.max(window / 2))
     }
 
     /// The agent of a learning controller.
