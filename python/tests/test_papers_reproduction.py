@@ -14,6 +14,7 @@ from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.reading import library
+from cwndlab.papers.report.forest import forest
 from cwndlab.papers.sensitivity import page
 from tests.conftest import SCENARIO, Command
 
@@ -368,6 +369,7 @@ def test_command(papers: Path, cwndlab: Command) -> None:
         "Longer queues delay less",
         "not measured: no such thing",
         "A slip.",
+        "Each effect divided by the paper",
     ):
         assert text in page
 
@@ -384,6 +386,16 @@ def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> N
     assert "commit another" in second
     assert "| O1 | none |" in first
     assert "1 alternative could not be tried." in first
+
+
+def test_the_forest_has_a_line_for_each_part_with_a_number(papers: Path) -> None:
+    assert papers.exists()
+    ran = run().papers[0]
+    (picture,) = forest(ran)
+    assert "Q1: by the mean" in picture.svg
+    assert "Q2: " not in picture.svg
+    hidden = sum(len(claim.defaults.judged.parts) for claim in ran.claims) - 1
+    assert f"Not shown: {hidden} part" in picture.caption
 
 
 def test_a_page_shows_the_verdicts_of_its_paper(papers: Path, tmp_path: Path) -> None:

@@ -39,6 +39,11 @@ class JudgedClaim:
         return sum(part.outcome in (Outcome.HOLDS, Outcome.AGREES) for part in self.parts)
 
     @property
+    def sided(self) -> int:
+        """The number of parts whose estimate lies where the claim has it, whatever its interval."""
+        return sum(part.side is True for part in self.parts)
+
+    @property
     def lean(self) -> Lean:
         """The side on which the estimates lie, if every part was measured."""
         sides = {part.side for part in self.parts}

@@ -14,9 +14,9 @@ from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.verdict import OUTCOMES, Lean, Outcome
 from cwndlab.papers.report.experiments import experiment_section
 from cwndlab.papers.report.figures import figure_sections
+from cwndlab.papers.report.forest import forest
 from cwndlab.papers.table import (
     baseline,
-    claim_evidence,
     conditions,
     effect,
     runs,
@@ -67,7 +67,7 @@ def reproduction_page(reproduction: Reproduction) -> Report:
         *(
             section
             for paper in reproduction.papers
-            for section in _paper_sections(paper, has_files=not reproduction.quick)
+            for section in _paper_sections(paper, quick=reproduction.quick)
         ),
         Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules"),
     ]
@@ -101,7 +101,10 @@ def _marks(reproduction: Reproduction) -> str:
 def _first_page(reproduction: Reproduction) -> list[Section]:
     quick = reproduction.quick
     what = "lean" if quick else "verdict"
-    intro = f"The number of claims of each paper with each {what}. The claims follow, one sentence each."
+    intro = (
+        f"The number of claims of each paper with each {what}. Then, for each paper, its numbers beside "
+        "ours and one line a claim; its link leads to the evidence."
+    )
     first = Section("The claims at a glance", [_overview(reproduction)], "claims", intro)
     return [first, *(_claims(paper, quick=quick) for paper in reproduction.papers)]
 
@@ -121,45 +124,55 @@ def _overview(reproduction: Reproduction) -> Table:
 
 
 def _claims(paper: PaperReproduction, *, quick: bool) -> Section:
+    """Return the forest plot and one line for each claim. The paper's own section has the evidence."""
     about = paper.paper
+    columns = [Column(""), Column("claim", prose=True), Column("lean" if quick else "verdict")]
+    columns += [
+        Column("parts on the claim's side" if quick else "parts that hold"),
+        Column("seeds", numeric=True),
+    ]
     rows = [
         _claim_row(
             claim.defaults.judged,
             about.id,
             _lean_cell(claim.lean) if quick else _verdict_cell(claim.verdict),
-            [] if quick else conditions(claim),
+            "" if quick else "; ".join(conditions(claim)),
+            quick=quick,
         )
         for claim in paper.claims
     ]
-    columns = [Column(""), Column("statement", prose=True), Column("lean" if quick else "verdict")]
-    columns += [Column("parts"), Column("seeds", numeric=True), Column("evidence", prose=True)]
-    blocks: list[Block] = [Table(columns, rows, f"Claims of {about.id}: {tally(paper.claims, quick=quick)}")]
-    if paper.findings:
-        findings = [
-            _claim_row(
-                finding,
-                about.id,
-                _lean_cell(finding.lean) if quick else _outcome_cell(finding.outcome),
-                [],
-            )
-            for finding in paper.findings
-        ]
-        blocks.append(Table(columns, findings, "Our findings, tested in the same way under the defaults"))
-    blocks.append(Text(list(_conditions(paper))))
+    table = Table(columns, rows, f"Claims of {about.id}: {tally(paper.claims, quick=quick)}")
+    blocks: list[Block] = [*forest(paper), table]
     return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2)
 
 
-def _claim_row(judged: JudgedClaim, paper: str, word: Cell, notes: list[str]) -> Row:
+def _claim_row(judged: JudgedClaim, paper: str, word: Cell, condition: str = "", *, quick: bool) -> Row:
+    text = f"{judged.claim.text}\n{condition}" if condition else judged.claim.text
     return Row(
         [
             Cell(judged.claim.id, href=f"#{paper}-{judged.claim.id}"),
-            Cell(judged.claim.text, hint=judged.claim.quote),
+            Cell(text, hint=judged.claim.quote),
             word,
-            Cell(f"{judged.holding} of {len(judged.parts)} hold"),
+            Cell(f"{judged.sided if quick else judged.holding} of {len(judged.parts)}"),
             Cell(str(judged.seeds), judged.seeds),
-            Cell("\n".join([*notes, *claim_evidence(judged)])),
         ]
     )
+
+
+def _findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
+    columns = [Column(""), Column("finding", prose=True), Column("lean" if quick else "outcome")]
+    columns += [
+        Column("parts on the claim's side" if quick else "parts that hold"),
+        Column("seeds", numeric=True),
+    ]
+    rows = [
+        _claim_row(
+            each, paper.paper.id, _lean_cell(each.lean) if quick else _outcome_cell(each.outcome), quick=quick
+        )
+        for each in paper.findings
+    ]
+    if rows:
+        yield Table(columns, rows, "Our findings, tested in the same way under the defaults")
 
 
 def _verdict_cell(verdict: Verdict) -> Cell:
@@ -207,11 +220,17 @@ def _departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
             yield entry["name"], entry["departures"]
 
 
-def _paper_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
+def _paper_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Section]:
     about = paper.paper
     text = [f"{about.authors}. {about.venue}, {about.year}.", about.summary]
-    yield Section(f"{about.id}: {about.title}", [Text(text), _evidence_table(paper)], about.id)
-    yield from figure_sections(paper, has_files=has_files)
+    blocks: list[Block] = [
+        Text(text),
+        Text(list(_conditions(paper))),
+        _evidence_table(paper),
+        *_findings(paper, quick=quick),
+    ]
+    yield Section(f"{about.id}: {about.title}", blocks, about.id)
+    yield from figure_sections(paper, has_files=not quick)
     if paper.alternatives:
         yield _sensitivity(paper)
         yield from _closeness(paper)
