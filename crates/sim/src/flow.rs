@@ -233,6 +233,16 @@ impl Flow {
         self.inbox.push_back((arrival, answer));
     }
 
+    /// Whether its packet is no longer than the MTU; asked before the packet is made, which is then made in its place.
+    #[inline]
+    #[must_use]
+    pub fn leaves_whole(&self, outgoing: &Outgoing) -> bool {
+        match outgoing {
+            Outgoing::Syn => true,
+            Outgoing::Segment { payload, .. } => u64::from(self.header) + payload <= u64::from(self.mtu),
+        }
+    }
+
     /// The packet of something that the sender wants to send.
     #[inline]
     pub fn wrap(&mut self, index: u32, outgoing: &Outgoing) -> Packet {

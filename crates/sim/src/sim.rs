@@ -381,11 +381,10 @@ impl<T: Tap> Sim<T> {
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
             for outgoing in outbox.drain(..) {
-                let packet = flow.wrap(index as u32, &outgoing);
-                if packet.size <= flow.mtu {
-                    link.receive(turn, packet);
+                if flow.leaves_whole(&outgoing) {
+                    link.receive(turn, flow.wrap(index as u32, &outgoing));
                 } else {
-                    receive_fragments(link, turn, packet, flow.mtu);
+                    receive_fragments(link, turn, flow, index as u32, &outgoing);
                 }
             }
             events.set(first as Component, link.next_event());
@@ -460,9 +459,15 @@ impl<T: Tap> Sim<T> {
     }
 }
 
-/// A packet that is longer than the MTU comes to a link in fragments.
+/// A segment that is longer than the MTU comes to a link in fragments.
 #[cold]
 #[inline(never)]
-fn receive_fragments<T: Tap>(link: &mut Link, turn: &mut LinkTurn<T>, packet: Packet, mtu: u32) {
-    fragment::cut(packet, mtu).for_each(|fragment| link.receive(turn, fragment));
+fn receive_fragments<T: Tap>(
+    link: &mut Link,
+    turn: &mut LinkTurn<T>,
+    flow: &mut Flow,
+    index: u32,
+    outgoing: &Outgoing,
+) {
+    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, fragment));
 }
