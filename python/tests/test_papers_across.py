@@ -13,12 +13,18 @@ from cwndlab.papers.judging.verdict import Outcome
 AGREES, HOLDS, FAILS, OPEN, MISSING = Outcome
 
 
-def claim(*readings: tuple[Outcome, bool]) -> ClaimVerdict:
-    """A claim with these outcomes, and whether each reading passes the gate; the defaults come first."""
+def claim(*readings: tuple[Outcome, bool], fitted: bool = False) -> ClaimVerdict:
+    """A claim with these outcomes, and whether each reading passes the gate; the defaults come first.
+
+    The last reading may be fitted to the paper.
+    """
     found: list[Any] = [
         SimpleNamespace(
             gate=SimpleNamespace(of=lambda _, passes=passes: SimpleNamespace(passes=passes)),
-            reading=SimpleNamespace(option=f"A{index}" if index else "", value=f"answer {index}"),
+            reading=SimpleNamespace(
+                answers=[f"A{index}: answer {index}"] if index else [],
+                fitted=fitted and index == len(readings) - 1,
+            ),
         )
         for index, (_, passes) in enumerate(readings)
     ]
@@ -64,6 +70,13 @@ def test_the_answers_that_decide_are_named() -> None:
     assert depends.fails_if == ["the defaults", "A2: answer 2"]
     assert claim((HOLDS, True), (HOLDS, True)).holds_if == []
     assert claim((FAILS, True)).fails_if == []
+
+
+def test_a_reading_that_was_fitted_to_the_paper_decides_nothing_alone() -> None:
+    """But it can keep a claim from being refuted."""
+    assert claim((FAILS, False), (HOLDS, True), fitted=True).verdict is Verdict.NOT_IDENTIFIED
+    assert claim((FAILS, False), (FAILS, True), fitted=True).verdict is Verdict.NOT_IDENTIFIED
+    assert claim((FAILS, True), (HOLDS, True), fitted=True).verdict is Verdict.DEPENDS
 
 
 def test_every_verdict_has_a_meaning() -> None:

@@ -113,8 +113,8 @@ def test_an_experiment_marked_unavailable_cannot_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_one_open_point_is_the_most_telling(name: str) -> None:
-    assert sum(point.telling for point in paper(name).open_points) == 1
+def test_some_open_point_is_telling(name: str) -> None:
+    assert any(point.telling for point in paper(name).open_points)
 
 
 @pytest.mark.parametrize("name", NUMBERS)

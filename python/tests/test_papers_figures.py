@@ -11,8 +11,9 @@ from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_sett
 from cwndlab.output.html import ChartGroup, Picture, Table, Text
 from cwndlab.papers import figures, files
 from cwndlab.papers.judging.figure_values import DrawnSettings, DrawnTime, drawn_figures
-from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
 from cwndlab.papers.report.figures import figure_sections
+from cwndlab.papers.reproducing.reproduce import plan, reproduce
+from cwndlab.papers.reproducing.reproduction import Reproduction
 from tests.test_papers_reproduction import PAPER, papers
 
 __all__ = ["papers"]

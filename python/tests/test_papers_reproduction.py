@@ -11,10 +11,12 @@ from cwndlab.errors import InputError
 from cwndlab.papers import pages
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
-from cwndlab.papers.judging.reproduction import Reproduction, plan, reproduce
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.forest import forest
+from cwndlab.papers.reproducing.document import document
+from cwndlab.papers.reproducing.reproduce import plan, reproduce
+from cwndlab.papers.reproducing.reproduction import Reproduction
 from cwndlab.papers.sensitivity import page
 from tests.conftest import SCENARIO, Command
 
@@ -376,9 +378,9 @@ def test_command(papers: Path, cwndlab: Command) -> None:
 
 def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> None:
     assert papers.exists()
-    document = run().to_json()
-    other = {**document, "seeds": [1, 2], "manifest": {**document["manifest"], "commit": "another"}}
-    text = page([document, other])
+    made = document(run())
+    other = {**made, "seeds": [1, 2], "manifest": {**made["manifest"], "commit": "another"}}
+    text = page([made, other])
     assert text.count("## tiny2026") == 2
     first, second = text.split("## tiny2026")[1:]
     assert first.lstrip().startswith("4 seeds, version ")
@@ -400,29 +402,29 @@ def test_the_forest_has_a_line_for_each_part_with_a_number(papers: Path) -> None
 
 def test_a_page_shows_the_verdicts_of_its_paper(papers: Path, tmp_path: Path) -> None:
     assert papers.exists()
-    document = tmp_path / "reproduction.json"
-    document.write_text(json.dumps(run().to_json()))
+    file = tmp_path / "reproduction.json"
+    file.write_text(json.dumps(document(run())))
     page = tmp_path / "page.md"
     page.write_text(
         "before\n<!-- verdicts: tiny2026 -->\nstale\n<!-- end of verdicts -->\nbetween\n"
         "<!-- verdicts: other2026 -->\nkept\n<!-- end of verdicts -->\n"
         "<!-- verdicts -->\n<!-- end of verdicts -->\nafter\n"
     )
-    pages.main([str(document), str(page)])
+    pages.main([str(file), str(page)])
     text = page.read_text()
     one, rest = text.split("\nbetween\n")
     assert one.startswith("before\n<!-- verdicts: tiny2026 -->\n")
     assert "stale" not in one
-    assert "| Q2 | Longer queues delay less | **refuted** | 0 of 1 | 4 |" in one
+    assert "| Q2 | Longer queues delay less | **refuted** |  | all 2 readings | 0 of 1 | 4 |" in one
     assert "| Q1 | by the mean | 1000 ms | " in one
     assert "\nkept\n" in rest
     assert "](papers/tiny2026/README.md) | Longer queues delay less | **refuted** | 0 of 1 |" in rest
     assert rest.endswith("<!-- end of verdicts -->\nafter\n")
-    pages.main([str(document), str(page)])
+    pages.main([str(file), str(page)])
     assert page.read_text() == text
     page.write_text("no block\n")
     with pytest.raises(InputError, match="expected a line '<!-- verdicts: PAPER -->', found none"):
-        pages.main([str(document), str(page)])
+        pages.main([str(file), str(page)])
 
 
 def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> None:

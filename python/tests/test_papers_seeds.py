@@ -8,11 +8,11 @@ import pytest
 
 from cwndlab.output.html import Picture, Text
 from cwndlab.papers.contents.readings import Reading, read_cells
-from cwndlab.papers.judging.reproduction import plan, reproduce
 from cwndlab.papers.language.parsing import parse
 from cwndlab.papers.language.quantities import QUANTITIES
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.experiments import experiment_section
+from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
 from tests.test_papers_reproduction import CLAIMS, papers

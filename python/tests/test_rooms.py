@@ -38,6 +38,8 @@ ROOMS = (
     "papers.contents",
     "papers.reading",
     "papers.judging",
+    "papers.explaining",
+    "papers.reproducing",
     "papers.figures",
     "papers.table",
     "papers.report",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.contents.readings import Reading
-    from cwndlab.papers.judging.reproduction import Reproduction
+    from cwndlab.papers.reproducing.reproduction import Reproduction
 
 DEFAULT_SEEDS = "20"
 QUICK_SEEDS = "3"
@@ -37,6 +37,13 @@ def reproduce(
         bool,
         typer.Option("--full", help="Try every alternative to what the papers leave open, with all seeds."),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Search the combinations of answers: what moves which number, and what comes closest.",
+        ),
+    ] = False,
     threads: Threads = None,
     out: Out = None,
     fresh: Fresh = False,
@@ -51,15 +58,18 @@ def reproduce(
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.errors import InputError
     from cwndlab.papers import files
-    from cwndlab.papers.judging.reproduction import plan
+    from cwndlab.papers.explaining.effects import library
+    from cwndlab.papers.reproducing.reproduce import plan
     from cwndlab.scenarios.seeds import parse_seeds
 
-    if quick and full:
-        raise InputError("--quick and --full cannot be combined")
+    if quick and (full or explain):
+        raise InputError("--quick cannot be combined with --full or --explain")
+    if explain:
+        library()
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
     planned = plan(papers, chosen, quick=quick, full=full)
     folder = prepared(out, "reproduce")
-    reproduction = _run(planned, chosen, threads, quick=quick, full=full, fresh=fresh)
+    reproduction = _run(planned, chosen, threads, quick=quick, full=full, explained=explain, fresh=fresh)
     files.write_tables(reproduction, folder)
     try:
         _print(reproduction, as_json=as_json)
@@ -80,9 +90,10 @@ def _run(
     *,
     quick: bool,
     full: bool,
+    explained: bool,
     fresh: bool,
 ) -> Reproduction:
-    from cwndlab.papers.judging.reproduction import reproduce as run_papers
+    from cwndlab.papers.reproducing.reproduce import reproduce as run_papers
     from cwndlab.statistics.numbers import counted
     from cwndlab.system.out_of_memory import require_least
     from cwndlab.system.progress import progress
@@ -92,7 +103,14 @@ def _run(
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
         reproduction = run_papers(
-            planned, seeds, quick=quick, full=full, threads=threads, fresh=fresh, watch=watch
+            planned,
+            seeds,
+            quick=quick,
+            full=full,
+            explained=explained,
+            threads=threads,
+            fresh=fresh,
+            watch=watch,
         )
     made = [run for result in reproduction.results for run in result.runs]
     reused = sum(run.reused for run in made)
@@ -106,10 +124,11 @@ def _run(
 
 def _print(reproduction: Reproduction, *, as_json: bool) -> None:
     from cwndlab.output.files import dump
+    from cwndlab.papers.reproducing.document import document
     from cwndlab.papers.table import print_reproduction
     from cwndlab.system.terminal import output
 
     if as_json:
-        typer.echo(dump(reproduction.to_json()))
+        typer.echo(dump(document(reproduction)))
     else:
         print_reproduction(output(), reproduction)

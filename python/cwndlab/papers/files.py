@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.files import REPORT, dump
+from cwndlab.papers.reproducing.document import document
 from cwndlab.results.frames import joined, runs_frame
 from cwndlab.system import writing
 from cwndlab.system.table_files import write_csv, write_parquet
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from cwndlab.papers.judging.reproduction import Reproduction
+    from cwndlab.papers.reproducing.reproduction import Reproduction
 
 DOCUMENT = "reproduction.json"
 
@@ -24,7 +25,7 @@ __all__ = ["DOCUMENT", "REPORT", "write_figures", "write_report", "write_tables"
 def write_tables(reproduction: Reproduction, folder: Path) -> None:
     """Write the document, the numbers of the papers and ours, the verdicts, and every run of every cell."""
     writing.remove(folder / REPORT)
-    writing.write_text(folder / DOCUMENT, dump(reproduction.to_json()) + "\n")
+    writing.write_text(folder / DOCUMENT, dump(document(reproduction)) + "\n")
     tables = {"numbers": _numbers(reproduction), "readings": _readings(reproduction)}
     if not reproduction.quick:
         tables["verdicts"] = _verdicts(reproduction)

@@ -15,18 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.papers.explaining import tables
 from cwndlab.papers.judging.across import Verdict
+from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.sensitivity import MAX_BYTES
 from cwndlab.statistics.numbers import counted, plain
 from cwndlab.system import writing
 from cwndlab.system.reading import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 BLOCK = re.compile(
     r"(?P<begin><!-- verdicts(?:: (?P<paper>[\w-]+))? -->\n).*?(?P<end><!-- end of verdicts -->)", re.DOTALL
 )
+
+
+# At most so many rows of each table of an explanation; the report has the others.
+MOST_ROWS = 12
 
 
 def filled(page: str, document: Mapping[str, Any], date: datetime.date) -> str:
@@ -57,10 +63,12 @@ def _all(document: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
 def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
     yield _made_by(document, paper["id"], date)
     yield ""
-    yield "| claim | | verdict | parts that hold | seeds | condition |"
-    yield "|---|---|---|---|---|---|"
+    yield "| | claim | status | holds if | fails if | parts that hold | seeds |"
+    yield "|---|---|---|---|---|---|---|"
     for claim in paper["claims"]:
-        row = [claim["id"], claim["text"], *_status(claim), str(claim["seeds"] or ""), _conditions(claim)]
+        word, parts = _status(claim)
+        seeds = str(claim["seeds"] or "")
+        row = [claim["id"], claim["text"], word, *_conditions(paper, claim), parts, seeds]
         yield f"| {' | '.join(row)} |"
     findings = [each for each in paper["findings"] if each["outcome"] != "not run"]
     if findings:
@@ -68,6 +76,8 @@ def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.d
         for each in findings:
             yield f"| {each['id']} | {each['text']} | {each['outcome']} | {_parts(each)} |"
     yield from _gate(paper)
+    if "explanation" in paper:
+        yield from _explanation(paper)
     yield from ("", "<details><summary>The parts of each claim and finding, under the defaults</summary>", "")
     yield "| claim | part | the paper | ours | single runs | |"
     yield "|---|---|---|---|---|---|"
@@ -78,7 +88,8 @@ def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.d
 
 def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date) -> str:
     manifest = document["manifest"]
-    command = "cwndlab reproduce" if paper is None else f"cwndlab reproduce {paper}"
+    explained = any("explanation" in each for each in document["papers"])
+    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *["--explain"] * explained])
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
 
@@ -91,11 +102,39 @@ def _parts(judged: Mapping[str, Any]) -> str:
     return f"{judged['parts_holding']} of {judged['parts']}"
 
 
-def _conditions(claim: Mapping[str, Any]) -> str:
-    if claim["verdict"] not in (Verdict.DEPENDS, Verdict.UNDECIDED):
+def _conditions(paper: Mapping[str, Any], claim: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the readings in which a claim holds, and those in which it fails.
+
+    If none passes the gate, all that were tried are named, and marked as missing it.
+    """
+    if claim["verdict"] == Verdict.UNAVAILABLE:
+        return "", ""
+    return (
+        _readings(paper, claim, (Outcome.HOLDS, Outcome.AGREES)),
+        _readings(paper, claim, (Outcome.FAILS,)),
+    )
+
+
+def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequence[str]) -> str:
+    """Return the answers of the readings with one of these outcomes."""
+    counts = any(each["passes_gate"] for each in claim["readings"])
+    tried = [
+        (own["outcome"], reading)
+        for own, reading in zip(claim["readings"], paper["readings"], strict=True)
+        if own["outcome"] != Outcome.MISSING and own["passes_gate"] == counts
+    ]
+    found = [reading for outcome, reading in tried if outcome in outcomes]
+    if not found:
         return ""
-    sides = (("holds", claim["holds_if"]), ("fails", claim["fails_if"]))
-    return "<br>".join(f"{word} with {'; '.join(answers)}" for word, answers in sides if answers)
+    mark = "" if counts else "missing the baselines: "
+    if len(found) == len(tried) > 1:
+        return f"{mark}all {len(tried)} readings"
+    return mark + "; ".join(map(_answers, found))
+
+
+def _answers(reading: Mapping[str, Any]) -> str:
+    answers = " with ".join(reading["answers"]) or "the defaults"
+    return f"{answers} (fitted)" if reading["fitted"] else answers
 
 
 def _gate(paper: Mapping[str, Any]) -> Iterator[str]:
@@ -110,6 +149,16 @@ def _gate(paper: Mapping[str, Any]) -> Iterator[str]:
         given = f"{each['paper']:g} ± {each['tolerance']:g}{unit}"
         met = {True: "met", False: "missed", None: "not run"}[each["passes"]]
         yield f"| {each['text']} | {given} | {_estimate(each['ours'], each['unit'])} | {met} |"
+
+
+def _explanation(paper: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", f"**Why?** {tables.introduction(paper)} [How](../../docs/reproduction.md#why).")
+    for each in tables.tables(paper, MOST_ROWS):
+        yield from ("", f"{each.title}:", "")
+        yield from (f"| {' | '.join(each.columns)} |", "|---" * len(each.columns) + "|")
+        yield from (f"| {' | '.join(row)} |" for row in each.rows)
+        if each.note:
+            yield from ("", each.note)
 
 
 def _part(claim: str, part: Mapping[str, Any]) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from cwndlab.papers.judging.across import ClaimVerdict
     from cwndlab.papers.judging.evaluation import JudgedClaim
     from cwndlab.papers.judging.gate import Checked
-    from cwndlab.papers.judging.reproduction import PaperReproduction, Reproduction
     from cwndlab.papers.judging.verdict import Judged
+    from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
     from cwndlab.statistics.estimate import Estimate
 
 STYLES = {

@@ -13,7 +13,7 @@ from cwndlab.papers.language.place import Mistake, PaperError, Place
 from cwndlab.scenarios.scenario import Scenario, ScenarioError, load
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from cwndlab.papers.contents.paper import Alternative, Experiment, Paper, Variant
 
@@ -54,19 +54,19 @@ class Cell:
 
 def cells(
     paper: Paper,
-    alternative: Alternative | None = None,
+    alternatives: Sequence[Alternative] = (),
     *,
     quick: bool = False,
     only: Container[str] | None = None,
 ) -> dict[str, Cell]:
-    """Return the cells of a paper by their keys, under its defaults or an alternative.
+    """Return the cells of a paper by their keys, under its defaults or with some alternatives.
 
     `only` selects some cells: an alternative may not fit the settings of the others.
 
     Raises `PaperError` if scenarios of the paper have mistakes.
     """
     mistakes: list[Mistake] = []
-    made = known_cells(paper, alternative, mistakes, quick=quick, only=only)
+    made = known_cells(paper, alternatives, mistakes, quick=quick, only=only)
     if mistakes:
         raise PaperError(mistakes)
     return made
@@ -74,7 +74,7 @@ def cells(
 
 def known_cells(
     paper: Paper,
-    alternative: Alternative | None,
+    alternatives: Sequence[Alternative],
     mistakes: list[Mistake],
     *,
     quick: bool = False,
@@ -87,9 +87,11 @@ def known_cells(
             if only is not None and f"{experiment.id}/{variant.label}" not in only:
                 continue
             try:
-                cell = _cell(experiment, variant, _changes(alternative, experiment, variant), quick=quick)
+                cell = _cell(
+                    experiment, variant, _all_changes(alternatives, experiment, variant), quick=quick
+                )
             except InputError as error:
-                source = alternative.source if alternative else variant.source
+                source = alternatives[-1].source if alternatives else variant.source
                 mistakes += _scenario_mistakes(error, source)
                 cell = Cell(experiment, variant, None, "its scenario has a mistake")
             found[cell.key] = cell
@@ -108,9 +110,30 @@ def _scenario_mistakes(error: InputError, source: Place) -> Iterator[Mistake]:
             yield Mistake(source.inside(f"set: {problem.key}"), problem.message)
 
 
-def _changes(alternative: Alternative | None, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
+def _all_changes(
+    alternatives: Sequence[Alternative], experiment: Experiment, variant: Variant
+) -> dict[str, str]:
+    """Return the settings that alternatives change in a cell. Of two for one key, the later one counts."""
+    changes: dict[str, str] = {}
+    for each in alternatives:
+        changes |= _changes(each, experiment, variant)
+    return changes
+
+
+def conflict(paper: Paper, one: Alternative, other: Alternative) -> bool:
+    """Whether two alternatives give one key of some cell different values."""
+    for experiment in paper.experiments:
+        for variant in experiment.variants:
+            first = _changes(one, experiment, variant)
+            second = _changes(other, experiment, variant)
+            if any(first[key] != second[key] for key in first.keys() & second.keys()):
+                return True
+    return False
+
+
+def _changes(alternative: Alternative, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
     """Return the settings that an alternative changes in a cell."""
-    if alternative is None or (alternative.only and experiment.id not in alternative.only):
+    if alternative.only and experiment.id not in alternative.only:
         return {}
     if not alternative.algorithms:
         return alternative.set

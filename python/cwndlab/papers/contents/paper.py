@@ -69,7 +69,7 @@ class Alternative:
 class OpenPoint:
     """A point that a paper leaves open, our default and its reason.
 
-    `cwndlab reproduce` varies the `telling` point; the others only with `--full`.
+    `cwndlab reproduce` varies the `telling` points; the others only with `--full`.
     """
 
     id: str
@@ -78,6 +78,20 @@ class OpenPoint:
     reason: str
     alternatives: tuple[Alternative, ...] = ()
     telling: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An open point with another answer than the default. Its label tells it from the others."""
+
+    point: OpenPoint
+    alternative: Alternative
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return f"{self.point.id}: {self.alternative.label}"
 
 
 @dataclass(frozen=True)

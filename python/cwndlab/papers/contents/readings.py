@@ -1,4 +1,4 @@
-"""Readings: a paper with the defaults for its open points, or with one alternative."""
+"""Readings: a paper with the defaults for its open points, or with other answers to some of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.cells import cells
 from cwndlab.papers.contents.figure import TimeFigure
+from cwndlab.papers.contents.paper import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Container, Sequence
 
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.figure import PaperFigure
-    from cwndlab.papers.contents.paper import Alternative, Claim, OpenPoint, Paper
+    from cwndlab.papers.contents.paper import Claim, Paper
     from cwndlab.scenarios.scenario import Scenario
 
 # The looks at the seeds: after so many of them, what is decided needs no more.
@@ -24,27 +25,28 @@ ALTERNATIVE_SEEDS = 10
 
 @dataclass(frozen=True)
 class Reading:
-    """The cells to run under the defaults or one alternative, and their seeds. The defaults have no point.
+    """The cells to run under some answers, and their seeds. The defaults have no answers.
 
-    `missing` is the reason why an alternative cannot be tried.
+    `missing` is the reason why a reading cannot be tried. A `fitted` one was found by comparing many with
+    the paper's numbers.
     """
 
     paper: Paper
     seeds: Sequence[int]
     cells: dict[str, Cell]
-    point: OpenPoint | None = None
-    alternative: Alternative | None = None
+    answers: tuple[Answer, ...] = ()
     missing: str | None = None
+    fitted: bool = False
 
     @property
     def option(self) -> str:
-        """The open point with another answer; empty for the defaults."""
-        return self.point.id if self.point else ""
+        """The open points with other answers, joined by `+`; empty for the defaults."""
+        return " + ".join(answer.point.id for answer in self.answers)
 
     @property
     def value(self) -> str:
-        """The other answer; `default` for the defaults."""
-        return self.alternative.label if self.alternative else "default"
+        """The other answers, joined by `+`; `default` for the defaults."""
+        return " + ".join(answer.alternative.label for answer in self.answers) or "default"
 
     @property
     def runnable(self) -> list[Cell]:
@@ -70,7 +72,7 @@ class Reading:
 def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[Reading]:
     """Return the reading of the defaults, then those of the alternatives.
 
-    By default, the most telling point is varied with fewer seeds. `full` varies all points with all seeds.
+    By default, the most telling points are varied with fewer seeds. `full` varies all points with all seeds.
     `quick` varies no point and leaves out the cells that nothing uses.
     """
     if quick:
@@ -79,7 +81,11 @@ def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: b
     fewer = seeds if full else seeds[:ALTERNATIVE_SEEDS]
     return [
         Reading(paper, seeds, cells(paper)),
-        *(_alternative(paper, fewer, point, each) for point in shown for each in point.alternatives),
+        *(
+            reading(paper, fewer, (Answer(point, each),), claimed_cells(paper))
+            for point in shown
+            for each in point.alternatives
+        ),
     ]
 
 
@@ -91,9 +97,14 @@ def read_cells(paper: Paper) -> set[str]:
 
 def claimed_cells(paper: Paper) -> set[str]:
     """Return the cells that the paper's claims, baselines and numbers need."""
+    return _cells_of(paper.claims) | numbered_cells(paper)
+
+
+def numbered_cells(paper: Paper) -> set[str]:
+    """Return the cells that the paper's numbers and baselines need."""
     numbers = {key for target in paper.targets if target.effect for key in target.effect.cells}
     baselines = {key for baseline in paper.baselines for key in baseline.effect.cells}
-    return _cells_of(paper.claims) | numbers | baselines
+    return numbers | baselines
 
 
 def figure_cells(figure: PaperFigure) -> list[str]:
@@ -108,7 +119,20 @@ def _cells_of(statements: Sequence[Claim]) -> set[str]:
     return {key for effect in effects if effect for key in effect.cells}
 
 
-def _alternative(paper: Paper, seeds: Sequence[int], point: OpenPoint, each: Alternative) -> Reading:
-    if each.unavailable is not None:
-        return Reading(paper, seeds, {}, point, each, each.unavailable)
-    return Reading(paper, seeds, cells(paper, each, only=claimed_cells(paper)), point, each)
+def reading(
+    paper: Paper,
+    seeds: Sequence[int],
+    answers: tuple[Answer, ...],
+    only: Container[str],
+    *,
+    fitted: bool = False,
+) -> Reading:
+    """Return the reading with these answers and cells.
+
+    Raises `PaperError` if the answers make a scenario invalid.
+    """
+    alternatives = [answer.alternative for answer in answers]
+    missing = next((each.unavailable for each in alternatives if each.unavailable is not None), None)
+    if missing is not None:
+        return Reading(paper, seeds, {}, answers, missing)
+    return Reading(paper, seeds, cells(paper, alternatives, only=only), answers, fitted=fitted)

@@ -66,8 +66,7 @@ class ReadingOutcome:
     @property
     def answer(self) -> str:
         """The answer that makes the reading differ from the defaults."""
-        reading = self.evaluated.reading
-        return f"{reading.option}: {reading.value}" if reading.option else "the defaults"
+        return " and ".join(map(str, self.evaluated.reading.answers)) or "the defaults"
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,15 @@ class ClaimVerdict:
         """The verdict over all readings."""
         if all(each.outcome is Outcome.MISSING for each in self.readings):
             return Verdict.UNAVAILABLE
-        if not self.passing:
+        if all(each.evaluated.reading.fitted for each in self.passing):
             return Verdict.NOT_IDENTIFIED
         return _over([each.outcome for each in self.passing], self._default_outcome())
 
     def _default_outcome(self) -> Outcome:
-        """Return the outcome under the defaults, or in the first passing reading if they miss the gate."""
+        """Return the outcome under the defaults, or in the first passing reading if they miss the gate.
+
+        A reading that was fitted to the paper comes after all others and does not stand in for the defaults.
+        """
         return self.defaults.outcome if self.defaults.passes else self.passing[0].outcome
 
     @property

@@ -92,6 +92,10 @@ class Evaluated:
     @cached_property
     def gate(self) -> Gate:
         """Whether the reading gives the numbers of the paper's own baselines."""
+        return self.gate_so_far()
+
+    def gate_so_far(self) -> Gate:
+        """Return the gate at this look."""
         return Gate([self._check(each) for each in self.reading.paper.baselines], self.reading.missing)
 
     def condense(self) -> None:

@@ -23,6 +23,14 @@ class Checked:
         """Whether our mean lies within the tolerance of the paper's number."""
         return self.ours is not None and self.baseline.admits(self.ours.value)
 
+    @property
+    def is_clearly_missed(self) -> bool:
+        """Whether even the nearest end of our 95 % interval lies outside the tolerance."""
+        if self.ours is None or self.ours.low is None or self.ours.high is None:
+            return False
+        nearest = min(max(self.baseline.paper, self.ours.low), self.ours.high)
+        return not self.baseline.admits(nearest)
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -40,6 +48,11 @@ class Gate:
     def passes(self) -> bool:
         """Whether the reading gives the numbers of all baselines."""
         return self.missing is None and all(each.passes for each in self.checked)
+
+    @property
+    def is_clearly_missed(self) -> bool:
+        """Whether more seeds would not let the reading pass."""
+        return any(each.is_clearly_missed for each in self.checked)
 
     @property
     def missed(self) -> list[Checked]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def check_names(paper: Paper) -> list[Mistake]:
     """Return all unknown names, and all mistakes in the scenarios under the defaults."""
     mistakes: list[Mistake] = []
-    cells = known_cells(paper, None, mistakes)
+    cells = known_cells(paper, (), mistakes)
     names = {key: Names(cell.scenario) for key, cell in cells.items() if cell.scenario}
     return [*mistakes, *_References(paper, cells, names).mistakes()]
 
@@ -39,7 +39,7 @@ def check_alternatives(paper: Paper) -> list[Mistake]:
     for point in paper.open_points:
         for each in point.alternatives:
             if each.unavailable is None:
-                known_cells(paper, each, mistakes, only=claimed_cells(paper))
+                known_cells(paper, [each], mistakes, only=claimed_cells(paper))
     return mistakes
 
 

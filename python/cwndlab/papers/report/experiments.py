@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.contents.paper import Experiment
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.judging.evaluation import Row as Number
-    from cwndlab.papers.judging.reproduction import PaperReproduction
+    from cwndlab.papers.reproducing.reproduction import PaperReproduction
     from cwndlab.statistics.estimate import Estimate
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Block
     from cwndlab.papers.judging.figure_values import Curve, Drawn, DrawnLine, DrawnPanel, DrawnSettings
-    from cwndlab.papers.judging.reproduction import PaperReproduction
+    from cwndlab.papers.reproducing.reproduction import PaperReproduction
     from cwndlab.statistics.estimate import Estimate
 
 

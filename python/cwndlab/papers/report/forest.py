@@ -13,8 +13,8 @@ from cwndlab.statistics.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cwndlab.papers.judging.reproduction import PaperReproduction
     from cwndlab.papers.judging.verdict import Judged
+    from cwndlab.papers.reproducing.reproduction import PaperReproduction
 
 # Okabe and Ito's colours and a marker each, so that no two outcomes differ in colour alone.
 LOOKS: dict[Outcome, tuple[str, str]] = {

@@ -13,8 +13,10 @@ from cwndlab.papers.judging.across import MEANING, Verdict
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.verdict import OUTCOMES, Lean, Outcome
 from cwndlab.papers.report.experiments import experiment_section
+from cwndlab.papers.report.explanation import explanation_section
 from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.report.forest import forest
+from cwndlab.papers.reproducing.document import paper_json
 from cwndlab.papers.table import (
     baseline,
     conditions,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from cwndlab.output.html.document import Mark
     from cwndlab.papers.contents.paper import Part
     from cwndlab.papers.judging.evaluation import JudgedClaim
-    from cwndlab.papers.judging.reproduction import PaperReproduction, Reproduction
+    from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
 
 METHOD = (
     "An effect is computed within each seed, so that compared runs share their random numbers. Means have "
@@ -189,9 +191,9 @@ def _lean_cell(lean: Lean) -> Cell:
 
 def _conditions(paper: PaperReproduction) -> Iterator[str]:
     """Yield the defaults behind the verdicts, fitted values, and departures from sources."""
-    telling = next((point for point in paper.paper.open_points if point.telling), None)
-    if telling is not None:
-        yield f"Left open: {telling.point}. Default: {telling.default}. Why: {telling.reason}"
+    for point in paper.paper.open_points:
+        if point.telling:
+            yield f"Left open: {point.point}. Default: {point.default}. Why: {point.reason}"
     others = [point for point in paper.paper.open_points if not point.telling]
     if others:
         yield f"The paper leaves {counted(len(others), 'other point')} open; see the defaults below."
@@ -231,6 +233,8 @@ def _paper_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Sectio
     ]
     yield Section(f"{about.id}: {about.title}", blocks, about.id)
     yield from figure_sections(paper, has_files=not quick)
+    if paper.explanation is not None:
+        yield explanation_section(paper_json(paper))
     if paper.alternatives:
         yield _sensitivity(paper)
         yield from _closeness(paper)
@@ -302,15 +306,14 @@ def _sensitivity(paper: PaperReproduction) -> Section:
     columns += [Column(claim.claim.id) for claim in shown]
     rows = []
     for index, each in enumerate(paper.readings):
-        point = each.reading.point.point if each.reading.point else ""
+        point = "\n".join(answer.point.point for answer in each.reading.answers)
         answer = each.reading.value if each.reading.option else "the defaults"
         outcomes = [_outcome_cell(claim.readings[index].outcome) for claim in shown]
         gate = "passes" if each.gate.passes else "misses"
         rows.append(Row([Cell(point), Cell(answer), Cell(gate), *outcomes]))
-    default = next((point for point in paper.paper.open_points if point.telling), None)
     hidden = len(paper.claims) - len(shown)
     note = f"Not shown: {counted(hidden, 'claim')} unavailable in all readings." if hidden else ""
-    table = Table(columns, rows, f"Default: {default.default}" if default else "", note)
+    table = Table(columns, rows, "", note)
     intro = "What becomes of each claim in each reading that was tried."
     return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 

@@ -1,0 +1,1 @@
+"""Repeats papers: their runs, reading by reading, and what follows from them."""

@@ -1,0 +1,166 @@
+"""Runs the readings of papers, one after the other, on all cores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cwndlab.papers.contents.readings import Reading, numbered_cells
+from cwndlab.papers.explaining.explanation import expected_searches
+from cwndlab.papers.judging.evaluation import Evaluated
+from cwndlab.results.recording import Record
+from cwndlab.results.result import Result
+from cwndlab.running.execution import execute_each, weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cwndlab.scenarios.scenario import Scenario
+
+# A search runs so many readings together: their runs fill all cores and still fit into the memory.
+SEARCHED_AT_ONCE = 16
+
+
+class InterruptedSearchError(Exception):
+    """Ctrl-C ended a search."""
+
+
+class Course:
+    """Runs one reading after the other. Of alternatives, only the judged values are kept."""
+
+    def __init__(
+        self,
+        all_readings: Sequence[Reading],
+        searched: Sequence[Reading],
+        threads: int | None,
+        fresh: bool,
+        watch: Callable[[float], None],
+    ) -> None:
+        self.interrupted = False
+        self._threads, self._fresh, self._watch = threads, fresh, watch
+        self._whole = sum(map(_weight, all_readings)) + sum(map(_search_weight, searched)) or 1.0
+        self._done = 0.0
+
+    def run(self, reading: Reading) -> Evaluated:
+        """Run a reading, look by look, until everything is decided or all seeds are there.
+
+        After Ctrl-C, it is returned without the missing runs.
+        """
+        evaluated = Evaluated(reading, {}, {})
+        needed = {cell.key for cell in reading.runnable}
+        seen = 0
+        for look in reading.looks:
+            self._add(evaluated, needed, seen, look)
+            if self.interrupted:
+                break
+            seen = look
+            needed = _settle(evaluated)
+            if not needed:
+                break
+        self._done += _weight(reading)
+        if reading.answers:
+            evaluated.condense()
+        return evaluated
+
+    def measure(self, readings: Sequence[Reading]) -> list[Evaluated]:
+        """Run readings with all their seeds and keep the judged values. Raises `InterruptedSearchError`."""
+        found = []
+        for begin in range(0, len(readings), SEARCHED_AT_ONCE):
+            found += self._measure(readings[begin : begin + SEARCHED_AT_ONCE])
+        return found
+
+    def _measure(self, readings: Sequence[Reading]) -> list[Evaluated]:
+        """Run readings together. A cell that several of them share is run once."""
+        cells = [
+            (reading, cell, cell.scenario)
+            for reading in readings
+            for cell in reading.runnable
+            if cell.scenario is not None
+        ]
+        jobs = {
+            (scenario.canonical, *reading.seeds): (scenario, reading.seeds) for reading, _, scenario in cells
+        }
+        done, size = self._done, sum(map(_weight, readings))
+        results = execute_each(
+            list(jobs.values()),
+            record=Record.NONE,
+            threads=self._threads,
+            fresh=self._fresh,
+            watch=lambda share: self._watch(min(1, (done + share * size) / self._whole)),
+        )
+        self._done += size
+        self.interrupted = any(result.interrupted for result in results)
+        if self.interrupted:
+            raise InterruptedSearchError
+        known = dict(zip(jobs, results, strict=True))
+        found = []
+        for reading in readings:
+            own = {
+                cell.key: known[scenario.canonical, *reading.seeds]
+                for of, cell, scenario in cells
+                if of is reading
+            }
+            counts = dict.fromkeys(own, len(reading.seeds))
+            found.append(Evaluated(reading, own, counts))
+        return found
+
+    def _add(self, evaluated: Evaluated, keys: set[str], begin: int, end: int) -> None:
+        """Make the runs of these cells from one look to the next."""
+        reading = evaluated.reading
+        jobs = reading.jobs(keys, begin, end)
+        shown = [cell.key for cell in reading.runnable if cell.key in keys]
+        if self.interrupted or not jobs:
+            results = [Result(scenario, [], interrupted=True) for scenario, _ in jobs]
+        else:
+            results = self._execute(reading, jobs, begin)
+        for key, result in zip(shown, results, strict=True):
+            known = evaluated.results.get(key)
+            runs = [*(known.runs if known else []), *result.runs]
+            evaluated.results[key] = replace(result, runs=runs)
+            evaluated.counts[key] = end
+
+    def _execute(
+        self, reading: Reading, jobs: Sequence[tuple[Scenario, Sequence[int]]], begin: int
+    ) -> list[Result]:
+        share = _weight(reading) / self._whole
+        before = self._done / self._whole + share * begin / len(reading.seeds)
+        part = share * len(jobs[0][1]) / len(reading.seeds)
+        results = execute_each(
+            jobs,
+            record=Record.NONE,
+            threads=self._threads,
+            fresh=self._fresh,
+            watch=lambda done: self._watch(min(1, before + part * done)),
+        )
+        self.interrupted = any(result.interrupted for result in results)
+        return results
+
+
+def _settle(evaluated: Evaluated) -> set[str]:
+    """Settle the parts that this look decides, and return the cells that the others need.
+
+    An alternative that clearly misses the gate of a claim gets no more seeds for it.
+    """
+    reading = evaluated.reading
+    gate = evaluated.gate_so_far()
+    needed: set[str] = set()
+    for claims in (reading.paper.claims, () if reading.answers else reading.paper.findings):
+        for judged in evaluated.judged(claims, reading.looks[-1]):
+            counts = not (reading.answers and gate.of(judged.claim.id).is_clearly_missed)
+            for part in judged.parts if counts else ():
+                if part.is_decided:
+                    evaluated.settled[id(part.part)] = part
+                elif part.part.effect is not None:
+                    needed.update(part.part.effect.cells)
+    return needed & {cell.key for cell in reading.runnable}
+
+
+def _search_weight(defaults: Reading) -> float:
+    """Return about how much a search takes, in the unit of `_weight`."""
+    keys = numbered_cells(defaults.paper)
+    once = sum(weight(cell.scenario) for cell in defaults.runnable if cell.scenario and cell.key in keys)
+    return once * expected_searches(defaults.paper)
+
+
+def _weight(reading: Reading) -> float:
+    return sum(weight(cell.scenario) * len(reading.seeds) for cell in reading.runnable if cell.scenario)

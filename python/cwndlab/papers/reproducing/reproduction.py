@@ -1,0 +1,89 @@
+"""Papers that were run again: every reading, with its verdicts and its numbers."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome
+from cwndlab.scenarios.seeds import shown_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.papers.contents.paper import Paper
+    from cwndlab.papers.explaining.explanation import Explanation
+    from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim, Row
+    from cwndlab.papers.judging.figure_values import Drawn
+    from cwndlab.results.result import Result
+
+
+@dataclass(frozen=True)
+class PaperReproduction:
+    """One paper under its defaults and its alternatives."""
+
+    defaults: Evaluated
+    alternatives: list[Evaluated]
+    explanation: Explanation | None = None
+
+    @property
+    def paper(self) -> Paper:
+        """The paper."""
+        return self.defaults.reading.paper
+
+    @property
+    def readings(self) -> list[Evaluated]:
+        """The defaults, then the alternatives that were tried."""
+        return [self.defaults, *self.alternatives]
+
+    @cached_property
+    def claims(self) -> list[ClaimVerdict]:
+        """The claims with their outcomes in all readings."""
+        return [
+            ClaimVerdict(claim, [ReadingOutcome(each, each.claims[index]) for each in self.readings])
+            for index, claim in enumerate(self.paper.claims)
+        ]
+
+    @property
+    def findings(self) -> list[JudgedClaim]:
+        """Our statements about the paper, under the defaults."""
+        return self.defaults.findings
+
+    @property
+    def rows(self) -> list[Row]:
+        """The paper's numbers and ours, under the defaults."""
+        return self.defaults.rows
+
+    @cached_property
+    def figures(self) -> list[Drawn]:
+        """The values of the paper's figures, under the defaults."""
+        from cwndlab.papers.judging.figure_values import drawn_figures
+
+        return drawn_figures(self.defaults)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All requested papers."""
+
+    papers: list[PaperReproduction]
+    seeds: Sequence[int]
+    interrupted: bool
+    quick: bool = False
+    full: bool = False
+    explained: bool = False
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of all cells of all readings."""
+        evaluated = [one for paper in self.papers for one in paper.readings]
+        return [result for one in evaluated for result in one.results.values()]
+
+    @property
+    def command(self) -> str:
+        """The command line that repeats it."""
+        names = [paper.paper.id for paper in self.papers]
+        options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
+        return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])

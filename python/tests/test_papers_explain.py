@@ -1,0 +1,269 @@
+"""A paper whose number needs two answers at once: found, measured, reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cwndlab.papers import pages
+from cwndlab.papers.explaining.design import Design
+from cwndlab.papers.explaining.numbers import all_numbers, distance
+from cwndlab.papers.judging.across import Verdict
+from cwndlab.papers.reading import library
+from cwndlab.papers.report.reproduction import reproduction_page
+from cwndlab.papers.reproducing.document import document
+from cwndlab.papers.reproducing.reproduce import plan, reproduce
+from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
+from tests.conftest import Command
+
+SCENARIO = """\
+name = "two links in a row"
+duration = "1 s"
+
+[[link]]
+name = "bottleneck"
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = "200 packets"
+loss = 1e-4
+
+[[link]]
+name = "second"
+rate = "10 Mbit/s"
+delay = "1 ms"
+queue = "200 packets"
+
+[[flow]]
+name = "a"
+cc = "cubic"
+path = ["bottleneck", "second"]
+"""
+PAPER = """\
+id = "pair2026"
+title = "A pair of answers"
+authors = "Nobody"
+year = 2026
+venue = "Nowhere"
+summary = "Its goodput needs two faster links."
+
+[[experiment]]
+id = "E1"
+title = "One flow"
+paper = "Fig. 1"
+scenario = "experiments/one.toml"
+variant = [
+    { label = "cubic" },
+    { label = "slow", set = { "link.0.rate" = "1 Mbit/s" } },
+]
+
+[[open]]
+id = "O1"
+point = "the rate"
+default = "10 Mbit/s"
+reason = "a guess"
+telling = true
+alternative = [
+    { label = "20 Mbit/s", set = { "link.0.rate" = "20 Mbit/s" } },
+    { label = "9 Mbit/s", set = { "link.0.rate" = "9 Mbit/s" } },
+]
+
+[[open]]
+id = "O2"
+point = "the rate of the second link"
+default = "10 Mbit/s"
+reason = "a guess"
+alternative = [{ label = "30 Mbit/s", set = { "link.1.rate" = "30 Mbit/s" } }]
+
+[[open]]
+id = "O3"
+point = "the delay of the second link"
+default = "1 ms"
+reason = "a guess"
+alternative = [{ label = "5 ms", set = { "link.1.delay" = "5 ms" } }]
+
+[[open]]
+id = "O4"
+point = "a rate of another source"
+default = "10 Mbit/s"
+reason = "a guess"
+alternative = [
+    { label = "8 Mbit/s", set = { "link.0.rate" = "8 Mbit/s" } },
+    { label = "unknown", unavailable = "not said" },
+]
+"""
+CLAIMS = """\
+[[baseline]]
+text = "the RTT"
+experiment = "E1"
+effect = 'rtt_min("cubic", "a")'
+paper = 32.4
+tolerance = 2.0
+why = "Table 1"
+unit = "ms"
+
+[[claim]]
+id = "Q1"
+text = "It uses more than 15 Mbit/s"
+quote = "sec. 2"
+[[claim.part]]
+text = "the goodput"
+experiment = "E1"
+effect = 'goodput("cubic")'
+expect = "at least"
+value = 15
+unit = "Mbit/s"
+"""
+TARGETS = """\
+id,place,experiment,variant,flow,metric,value,unit,kind,statistic,notes
+t-1,Table 1,E1,cubic,,goodput,17,Mbps,measured,"goodput(""cubic"")",
+t-2,Table 1,E1,cubic,,the same,17,Mbps,measured,"goodput(""cubic"")",
+t-4,Table 1,E1,cubic,,rtt,32.4,ms,measured,"rtt_min(""cubic"", ""a"")",
+t-3,Table 1,E1,cubic,,nothing,0,Mbps,measured,"goodput(""cubic"") - goodput(""cubic"")",
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of papers with this one in it."""
+    folder = tmp_path / "papers" / "pair2026"
+    (folder / "experiments").mkdir(parents=True)
+    (folder / "experiments" / "one.toml").write_text(SCENARIO)
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "targets.csv").write_text(TARGETS)
+    monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.fixture
+def explained(folder: Path) -> Reproduction:
+    assert folder.exists()
+    seeds = range(1, 11)
+    return reproduce(plan([], seeds, quick=False, full=False), seeds, explained=True)
+
+
+@pytest.fixture
+def paper(explained: Reproduction) -> PaperReproduction:
+    return explained.papers[0]
+
+
+def test_the_closest_reading_needs_both_answers(paper: PaperReproduction) -> None:
+    known = paper.explanation
+    assert known is not None
+    found = known.charitable
+    assert [str(answer) for answer in found.measured.answers] == [
+        "O1: 20 Mbit/s",
+        "O2: 30 Mbit/s",
+        "O3: 5 ms",
+    ]
+    assert found.distance < found.of_defaults / 2
+    # It is judged like the others, and marked.
+    last = paper.alternatives[-1]
+    assert last.reading.fitted
+    assert last.reading.option == "O1 + O2 + O3"
+    assert paper.claims[0].readings[-1].answer == "O1: 20 Mbit/s and O2: 30 Mbit/s and O3: 5 ms"
+    assert not any(each.reading.fitted for each in paper.readings[:-1])
+
+
+def test_the_set_up_is_found_by_the_baselines_alone(paper: PaperReproduction) -> None:
+    known = paper.explanation
+    assert known is not None
+    assert [str(answer) for answer in known.set_up.measured.answers] == ["O3: 5 ms"]
+    assert known.set_up.distance < 0.05 < known.set_up.of_defaults
+    *_, found, charitable = paper.readings
+    assert (found.reading.option, found.reading.fitted, found.gate.passes) == ("O3", False, True)
+    assert charitable.gate.passes
+    assert not paper.defaults.gate.passes
+    # So the claim fails in the only reading that passes without being fitted, and holds in the fitted one.
+    assert paper.claims[0].verdict is Verdict.DEPENDS
+
+
+def test_the_pair_is_measured_and_stands_out(paper: PaperReproduction) -> None:
+    known = paper.explanation
+    assert known is not None
+    # Either answer alone leaves the other as the bound; "9 Mbit/s" is a bound whatever the second link.
+    strongest = known.pairs[0]
+    assert {str(strongest.first), str(strongest.second)} == {"O1: 20 Mbit/s", "O2: 30 Mbit/s"}
+    assert strongest.number.id == "t-1"
+    assert strongest.both == pytest.approx(
+        strongest.first_alone + strongest.second_alone + strongest.interaction.value
+    )
+    assert strongest.interaction.low is not None
+    assert strongest.interaction.low > 2
+    assert strongest.interaction.n == 10
+
+
+def test_the_points_that_move_the_number_are_named(paper: PaperReproduction) -> None:
+    known = paper.explanation
+    assert known is not None
+    delay = known.effects[0]
+    assert (delay.number.id, delay.point.id) == ("t-4", "O3")
+    assert delay.share > 0.9
+    assert delay.p < 1e-6
+    # 4 ms more in each direction.
+    [longer] = delay.shifts
+    assert longer.value == "5 ms"
+    assert longer.low < 8 < longer.high
+    assert longer.mean == pytest.approx(8, abs=0.2)
+    assert "O3" not in {effect.point.id for effect in known.effects if effect.number.id == "t-1"}
+
+
+def test_the_report_and_the_page_tell_it(explained: Reproduction, tmp_path: Path) -> None:
+    page = reproduction_page(explained)
+    [section] = [each for each in page.sections if each.anchor == "pair2026-explanation"]
+    assert section.intro is not None
+    assert "combinations of answers" in section.intro
+    assert explained.command.endswith("--explain")
+    file = tmp_path / "reproduction.json"
+    file.write_text(json.dumps(document(explained)))
+    text = tmp_path / "page.md"
+    text.write_text("<!-- verdicts: pair2026 -->\n<!-- end of verdicts -->\n")
+    pages.main([str(file), str(text)])
+    filled = text.read_text()
+    assert "`cwndlab reproduce pair2026 --explain`" in filled
+    assert "O1: 20 Mbit/s with O2: 30 Mbit/s with O3: 5 ms (fitted)" in filled
+    assert "| all numbers of the paper (fitted) | O1: 20 Mbit/s; O2: 30 Mbit/s; O3: 5 ms | 0.0" in filled
+    assert "O1: 20 Mbit/s and O2: 30 Mbit/s | +" in filled
+
+
+def test_every_point_keeps_its_default_in_half_of_the_spread(folder: Path) -> None:
+    assert folder.exists()
+    design = Design(library.read("pair2026"))
+    assert [str(answer) for answer in design.answers] == [
+        "O1: 20 Mbit/s",
+        "O1: 9 Mbit/s",
+        "O2: 30 Mbit/s",
+        "O3: 5 ms",
+        "O4: 8 Mbit/s",
+    ]
+    spread = design.spread(64)
+    assert spread == design.spread(64)
+    assert len(spread) == 64
+    for point in ("O1", "O2", "O3"):
+        changed = sum(any(answer.point.id == point for answer in each) for each in spread)
+        assert changed == 32, point
+    # O4 contradicts every other answer to O1.
+    both = [{answer.point.id for answer in each} >= {"O1", "O4"} for each in spread]
+    assert not any(both)
+
+
+def test_the_distance_is_relative_and_counts_what_is_missing(folder: Path) -> None:
+    assert folder.exists()
+    numbers = all_numbers(library.read("pair2026"))
+    # The same quantity counts once, and there is no distance from 0.
+    assert [number.id for number in numbers] == ["t-1", "t-4"]
+    number = numbers[0]
+    other = numbers[1]
+    assert distance([number], {number.key: [17.0]}) == 0
+    assert distance([number], {number.key: [33.0, 35.0]}) == pytest.approx(1 / 3)
+    assert distance([number, other], {number.key: [34.0]}) == pytest.approx((1 / 3 + 1) / 2)
+
+
+def test_quick_and_explain_exclude_each_other(folder: Path, cwndlab: Command) -> None:
+    assert folder.exists()
+    answer = cwndlab("reproduce", "--quick", "--explain")
+    assert answer.returncode == 2
+    assert "--quick cannot be combined with --full or --explain" in answer.stderr
