@@ -222,15 +222,15 @@ def test_an_alternative_may_change_some_experiments_only(papers: Path, only: str
     assert (resolved["rate"] if resolved else 0) == loss
 
 
-def test_an_alternative_has_the_last_word_and_few_seeds(papers: Path) -> None:
+def test_an_alternative_has_the_last_word_and_stops_when_it_misses_the_gate(papers: Path) -> None:
     text = PAPER.replace('set = { "link.0.loss" = "0" } },', 'set = { "link.0.queue" = "7 packets" } },')
     (papers / "paper.toml").write_text(text)
     [[defaults, other, _]] = plan([], range(1, 21), quick=False, full=False)
-    assert (len(defaults.seeds), len(other.seeds)) == (20, 10)
+    assert (len(defaults.seeds), len(other.seeds), other.missing_seeds) == (20, 20, 10)
     made = [cell.scenario for cell in other.runnable]
     assert {each.resolved["link"][0]["queue"]["size"] for each in made if each} == {"7 packets"}
     [[_, everywhere, _]] = plan([], range(1, 21), quick=False, full=True)
-    assert len(everywhere.seeds) == 20
+    assert everywhere.missing_seeds == 20
 
 
 def test_an_alternative_may_be_a_parameter_of_an_algorithm(papers: Path) -> None:
@@ -325,6 +325,21 @@ def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
     clear, open_ = (claim.defaults.judged for claim in paper.claims[:2])
     assert (clear.outcome, clear.seeds) == (Outcome.HOLDS, 5)
     assert open_.seeds == 20
+
+
+@pytest.mark.parametrize(("paper_number", "seeds"), [(90, 5), (9.0, 20)])
+def test_an_alternative_that_clearly_misses_the_gate_gets_no_more_seeds(
+    papers: Path, paper_number: float, seeds: int
+) -> None:
+    unclear = CLAIMS.replace(
+        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
+        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
+    )
+    (papers / "claims.toml").write_text(BASELINE.format(paper=paper_number) + unclear)
+    [paper] = run(20).papers
+    assert paper.alternatives[0].counts["E1/C = 1.2"] == seeds
+    # The defaults go on: their numbers are shown.
+    assert paper.defaults.counts["E1/C = 1.2"] == 20
 
 
 def test_a_quick_look_leans_and_gives_no_verdict(papers: Path, cwndlab: Command) -> None:

@@ -133,6 +133,8 @@ def conflict(paper: Paper, one: Alternative, other: Alternative) -> bool:
 
 def _changes(alternative: Alternative, experiment: Experiment, variant: Variant) -> Mapping[str, str]:
     """Return the settings that an alternative changes in a cell."""
+    if alternative.each:
+        return alternative.each.get(experiment.id, {})
     if alternative.only and experiment.id not in alternative.only:
         return {}
     if not alternative.algorithms:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cwndlab.papers.language.place import NOWHERE, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cwndlab.papers.contents.figure import PaperFigure
     from cwndlab.papers.language.expression import Expression
@@ -53,13 +53,14 @@ class Experiment:
 class Alternative:
     """Another answer to an open point of a paper. `unavailable` is the reason why it cannot be tried yet.
 
-    It changes every experiment, or `only` those with these ids. With `algorithms`, `set` holds parameters of
-    these algorithms, and changes every variant that uses one of them.
+    It changes every experiment, or `only` those with these ids, or `each` experiment in its own way. With
+    `algorithms`, `set` holds parameters of these algorithms, and changes every variant that uses one of them.
     """
 
     label: str
     set: Settings = field(default_factory=dict)
     only: Sequence[str] = ()
+    each: Mapping[str, Settings] = field(default_factory=dict)
     algorithms: Sequence[str] = ()
     unavailable: str | None = None
     source: Place = field(default=NOWHERE, compare=False, repr=False)

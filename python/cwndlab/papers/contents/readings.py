@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.cells import cells
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 # The looks at the seeds: after so many of them, what is decided needs no more.
 LOOKS = (5, 10, 20)
-# Without `--full`, alternatives have at most so many seeds.
-ALTERNATIVE_SEEDS = 10
+# Without `--full`, an alternative that misses the gate has at most so many seeds.
+MISSING_SEEDS = 10
 
 
 @dataclass(frozen=True)
 class Reading:
     """The cells to run under some answers, and their seeds. The defaults have no answers.
 
+    A reading that misses the gate stops at the look of `missing_seeds`.
     `missing` is the reason why a reading cannot be tried. A `fitted` one was found by comparing many with
     the paper's numbers.
     """
@@ -37,6 +38,7 @@ class Reading:
     answers: tuple[Answer, ...] = ()
     missing: str | None = None
     fitted: bool = False
+    missing_seeds: int = MISSING_SEEDS
 
     @property
     def option(self) -> str:
@@ -72,17 +74,20 @@ class Reading:
 def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[Reading]:
     """Return the reading of the defaults, then those of the alternatives.
 
-    By default, the most telling points are varied with fewer seeds. `full` varies all points with all seeds.
+    By default, the most telling points are varied, and a reading that misses the gate has fewer seeds.
+    `full` varies all points with all seeds.
     `quick` varies no point and leaves out the cells that nothing uses.
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
     shown = [point for point in paper.open_points if full or point.telling]
-    fewer = seeds if full else seeds[:ALTERNATIVE_SEEDS]
     return [
         Reading(paper, seeds, cells(paper)),
         *(
-            reading(paper, fewer, (Answer(point, each),), claimed_cells(paper))
+            replace(
+                reading(paper, seeds, (Answer(point, each),), claimed_cells(paper)),
+                missing_seeds=len(seeds) if full else MISSING_SEEDS,
+            )
             for point in shown
             for each in point.alternatives
         ),

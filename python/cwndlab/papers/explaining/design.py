@@ -9,7 +9,7 @@ from cwndlab.papers.contents.cells import conflict
 from cwndlab.papers.contents.paper import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from cwndlab.papers.contents.paper import OpenPoint, Paper
 
@@ -65,10 +65,12 @@ class Design:
         """Return the combinations with one answer less."""
         return [tuple(each for each in centre if each is not answer) for answer in centre]
 
-    def changed(self, centre: Combination) -> list[Combination]:
-        """Return the combinations that differ in one answer other than the defaults."""
+    def changed(self, centre: Combination, points: Container[str]) -> list[Combination]:
+        """Return the combinations that differ in one answer, other than a default, to one of these points."""
         found = []
         for answer in self.answers:
+            if answer.point.id not in points:
+                continue
             others = [each for each in centre if each.point.id != answer.point.id]
             combination = self.compatible([*others, answer])
             if answer in combination and combination != centre:

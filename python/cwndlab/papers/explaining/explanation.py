@@ -83,16 +83,16 @@ def explain(paper: Paper, seeds: Sequence[int], measure: Measure) -> Explanation
     numbers = all_numbers(paper)
     bench = Bench(Design(paper), seeds, measure)
     spread = bench.spread()
-    set_up = _found(Search(bench, of_baselines(paper)), spread)
-    charitable = _found(Search(bench, numbers), spread)
     model = Model(spread)
     moved = effects(model, numbers)
+    set_up = _found(Search(bench, of_baselines(paper)), spread, moved)
+    charitable = _found(Search(bench, numbers), spread, moved)
     acting = pairs(bench, suspicions(model, numbers, moved, charitable.measured.answers))
     return Explanation(paper, bench.count, numbers, moved, acting, set_up, charitable)
 
 
-def _found(search: Search, spread: Sequence[Measured]) -> Found:
-    best = search.closest(spread)
+def _found(search: Search, spread: Sequence[Measured], moved: Sequence[Effect]) -> Found:
+    best = search.closest(spread, {effect.point.id for effect in moved})
     defaults = next(each for each in search.near if not each.answers)
     return Found(best, search.distance(best), search.distance(defaults))
 

@@ -101,12 +101,15 @@ class Search:
         """Return the distance, and a little for each answer that is not the default."""
         return self.distance(measured) + WORTH * len(measured.answers)
 
-    def closest(self, spread: Iterable[Measured]) -> Measured:
-        """Return the best combination that is found from the best of these and the defaults."""
+    def closest(self, spread: Iterable[Measured], points: Container[str]) -> Measured:
+        """Return the best combination that is found from the best of these and the defaults.
+
+        Only the answers to these points are tried: those that move some number.
+        """
         start = min(spread, key=self.score)
         best = self._without_idle(min(self._try([(), start.answers]), key=self.score))
         for _ in range(ROUNDS):
-            tried = self._try(self._bench.design.changed(best.answers))
+            tried = self._try(self._bench.design.changed(best.answers, points))
             found = min(tried, key=self.score, default=best)
             if self.score(found) >= self.score(best):
                 break

@@ -232,6 +232,14 @@ def settings(entry: Entry) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def tables_of_settings(entry: Entry) -> dict[str, dict[str, str]]:
+    """Read a table of tables of texts."""
+    if not isinstance(entry.value, dict):
+        raise InputError(f"expected a table of tables, found {shown(entry.value)}")
+    found = {name: entry.key(name).read(settings) for name in entry.value}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def choice(*allowed: str) -> Callable[[Entry], str]:
     """Return a reader of one of these texts."""
 

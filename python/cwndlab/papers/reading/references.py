@@ -148,8 +148,9 @@ class _References:
         return self.names[line.cell].columns(line.flow) if line.cell in self.names else None
 
     def alternative(self, alternative: Alternative) -> Iterator[Mistake]:
-        for name in alternative.only:
-            yield from self.experiment(alternative.source.inside("only"), name)
+        for key, names in (("only", alternative.only), ("each", alternative.each)):
+            for name in names:
+                yield from self.experiment(alternative.source.inside(key), name)
         used = {name for cell in self.cells.values() for name in algorithms(cell)}
         for name in alternative.algorithms:
             yield from _tried(alternative.source.inside("algorithms"), chosen, sorted(used), name)

@@ -44,6 +44,7 @@ from cwndlab.papers.reading.content import (
     record,
     settings,
     shown,
+    tables_of_settings,
     text,
     texts,
 )
@@ -171,6 +172,7 @@ def _alternative(entry: Entry) -> Alternative | None:
         "label": text,
         "set": settings,
         "only": _text_or_texts,
+        "each": tables_of_settings,
         "algorithms": texts,
         "unavailable": text,
     }

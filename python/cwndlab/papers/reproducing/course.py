@@ -54,7 +54,7 @@ class Course:
             if self.interrupted:
                 break
             seen = look
-            needed = _settle(evaluated)
+            needed = _settle(evaluated, look)
             if not needed:
                 break
         self._done += _weight(reading)
@@ -136,17 +136,20 @@ class Course:
         return results
 
 
-def _settle(evaluated: Evaluated) -> set[str]:
+def _settle(evaluated: Evaluated, look: int) -> set[str]:
     """Settle the parts that this look decides, and return the cells that the others need.
 
-    An alternative that clearly misses the gate of a claim gets no more seeds for it.
+    An alternative that clearly misses the gate of a claim gets no more seeds for it, and later none that
+    misses it at all.
     """
     reading = evaluated.reading
     gate = evaluated.gate_so_far()
     needed: set[str] = set()
     for claims in (reading.paper.claims, () if reading.answers else reading.paper.findings):
         for judged in evaluated.judged(claims, reading.looks[-1]):
-            counts = not (reading.answers and gate.of(judged.claim.id).is_clearly_missed)
+            own = gate.of(judged.claim.id)
+            misses = own.is_clearly_missed or (look >= reading.missing_seeds and not own.passes)
+            counts = not (reading.answers and misses)
             for part in judged.parts if counts else ():
                 if part.is_decided:
                     evaluated.settled[id(part.part)] = part
