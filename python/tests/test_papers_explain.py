@@ -9,7 +9,9 @@ import pytest
 
 from cwndlab.papers import pages
 from cwndlab.papers.explaining.design import Design
+from cwndlab.papers.explaining.effects import Model
 from cwndlab.papers.explaining.numbers import all_numbers, distance
+from cwndlab.papers.explaining.search import Measured
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.reproduction import reproduction_page
@@ -248,6 +250,16 @@ def test_every_point_keeps_its_default_in_half_of_the_spread(folder: Path) -> No
     # O4 contradicts every other answer to O1.
     both = [{answer.point.id for answer in each} >= {"O1", "O4"} for each in spread]
     assert not any(both)
+
+
+def test_answers_that_always_come_together_share_a_column(folder: Path) -> None:
+    """Their effects cannot be told apart, and a singular model would give them arbitrary ones."""
+    assert folder.exists()
+    rate, _, second, delay, _ = Design(library.read("pair2026")).answers
+    combinations = [(), (), (rate, second), (rate, second), (rate, second, delay), (delay,)]
+    model = Model([Measured(each, {}, frozenset()) for each in combinations])
+    assert [str(answer) for answer in model.answers] == ["O1: 20 Mbit/s", "O3: 5 ms"]
+    assert model.matrix.shape == (6, 3)
 
 
 def test_the_distance_is_relative_and_counts_what_is_missing(folder: Path) -> None:

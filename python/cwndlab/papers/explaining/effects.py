@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-    from cwndlab.papers.contents.paper import OpenPoint
+    from cwndlab.papers.contents.paper import Answer, OpenPoint
     from cwndlab.papers.explaining.numbers import Number
     from cwndlab.papers.explaining.search import Measured
 
@@ -54,15 +54,23 @@ class Effect:
 
 
 class Model:
-    """The combinations as columns: one for each answer that occurs, and one for the mean."""
+    """The combinations as columns: one for the mean, and one for each answer that occurs.
+
+    An answer whose effect cannot be told from those before it has no column.
+    """
 
     def __init__(self, measured: Sequence[Measured]) -> None:
         self.measured = measured
         counted = {str(answer): answer for each in measured for answer in each.answers}
         names = [name for name in counted if self._count(name) >= LEAST]
-        self.answers = [counted[name] for name in sorted(names, key=_place)]
-        columns = [self.column(str(answer)) for answer in self.answers]
-        self.matrix = np.column_stack([np.ones(len(measured)), *columns])
+        self.answers: list[Answer] = []
+        self.matrix = np.ones((len(measured), 1))
+        for name in sorted(names, key=_place):
+            wider = np.column_stack([self.matrix, self.column(name)])
+            # Without this answer, the others already tell all combinations apart that it tells apart.
+            if np.linalg.matrix_rank(wider) == wider.shape[1]:
+                self.answers.append(counted[name])
+                self.matrix = wider
 
     def column(self, name: str) -> NDArray[float64]:
         """Return where an answer was given."""
