@@ -97,7 +97,7 @@ def test_patterns_of_one_and_of_all() -> None:
     assert quantity("regained_after_timeout_at_peak", "a", of=of) == 7
     assert quantity("regained_after_fast_recovery", "web", of=of) == 3
     assert quantity("regained_after_fast_recovery_at_peak", "a", of=of) == 2
-    with pytest.raises(NoValueError, match="web has no regained_after_peak_segments"):
+    with pytest.raises(NoValueError, match="web: no regained after peak segments in a run"):
         quantity("regained_after_peak", "web", of=of)
 
 
@@ -123,7 +123,7 @@ def test_windows_of_time() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "named", "reason"),
     [
-        ("rtt", ["b"], {}, "b has no rtt_ms"),
+        ("rtt", ["b"], {}, "b: no rtt ms in a run"),
         ("goodput", ["c"], {}, "expected one of a, b, found 'c'"),
         ("goodput", ["a"], {"end": 60}, "the run ends at 20 s, before 60 s"),
         ("goodput", ["a"], {"start": 7, "end": 7}, "no interval between"),

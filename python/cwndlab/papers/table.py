@@ -69,10 +69,15 @@ def tally(claims: Sequence[ClaimVerdict], *, quick: bool = False) -> str:
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in STYLES if counts[verdict])
 
 
-def conditions(claim: ClaimVerdict) -> list[str]:
-    """Return the answers on which the verdict depends."""
+def conditions(claim: ClaimVerdict, *, short: bool = False) -> list[str]:
+    """Return the answers on which the verdict depends. A short text counts the baselines that are missed."""
     lines = []
-    if claim.verdict is Verdict.NOT_IDENTIFIED:
+    if claim.verdict is Verdict.NOT_IDENTIFIED and short:
+        gate = claim.defaults.gate
+        lines.append(
+            f"the defaults miss {len(gate.missed)} of {counted(len(gate.checked), 'baseline')} of the paper"
+        )
+    elif claim.verdict is Verdict.NOT_IDENTIFIED:
         missed = "; ".join(baseline(each) for each in claim.defaults.gate.missed)
         lines.append(f"the defaults miss the paper's own baselines: {missed}")
     elif not claim.defaults.passes:

@@ -72,12 +72,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that the reader can sort."""
+    """A table that the reader can sort.
+
+    The rows of a `stacked` one become blocks on a narrow screen, each cell below the one before it.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str = ""
     note: str = ""
+    stacked: bool = False
 
     def __post_init__(self) -> None:
         if any(len(row.cells) != len(self.columns) for row in self.rows):
@@ -203,7 +207,8 @@ Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap
 class Section:
     """A heading with its blocks. A section of level 2 belongs to the section of level 1 before it.
 
-    The table of contents lists the sections of level 1.
+    The table of contents lists the sections of level 1. A `folded` one of level 1 begins closed, with all
+    that belongs to it; a link into it opens it. On paper all is open, and `own_page` begins a new page.
     """
 
     title: str
@@ -211,6 +216,8 @@ class Section:
     anchor: str | None = None
     intro: str | None = None
     level: Literal[1, 2] = 1
+    folded: bool = False
+    own_page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

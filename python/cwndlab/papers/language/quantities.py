@@ -382,7 +382,8 @@ def _component(components: list[dict[str, Any]], name: str) -> Mapping[str, Any]
 def _measure(component: Mapping[str, Any], key: str) -> float:
     value = component.get(key)
     if value is None:
-        raise NoValueError(f"{component['name']} has no {key}")
+        words = key.replace("_", " ")
+        raise NoValueError(f"{component['name']}: no {words} in a run, as nothing of the kind happened in it")
     return float(value)
 
 

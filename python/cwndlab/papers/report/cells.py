@@ -9,7 +9,7 @@ from cwndlab.output.figures import box
 from cwndlab.output.html import Picture, Series, Table, TimeChart
 from cwndlab.output.report.parts import block_table
 from cwndlab.output.tables.block import Block, Row
-from cwndlab.output.tables.columns import FLOW, Column
+from cwndlab.output.tables.columns import FLOW, GROUP, Column
 from cwndlab.statistics.measure import Measure
 
 # With fewer seeds, a box shows less than the numbers in the table.
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cwndlab.results.result import Result
 
 
-def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
-    """Return a table of each flow in each cell, with the command that repeats the cell.
+def cell_tables(results: Sequence[tuple[str, Result]], seeds: int) -> Iterator[Table]:
+    """Yield tables of the flows and of the groups in each cell, with the command that repeats the cell.
 
     If a cell has fewer than `seeds` seeds, its values show their number.
     """
@@ -34,17 +34,28 @@ def cells_table(results: Sequence[tuple[str, Result]], seeds: int) -> Table:
                 "jain": result.summary.jain if index == 0 else Measure(None, None, 0),
             }
             rows.append((Row((label, flow.name, flow.cc or ""), measures), result.command))
-    columns = (*FLOW, Column("jain", "Jain"))
-    block = Block(("variant", "flow", "cc"), [row for row, _ in rows], columns, seeds).measured()
-    return block_table(block, "Every variant", [command for _, command in rows])
+    groups = [
+        (Row((label, group.name, group.cc or ""), group.measures), result.command)
+        for label, result in results
+        for group in result.summary.groups
+    ]
+    kinds = (
+        ("flow", rows, (*FLOW, Column("jain", "Jain")), "Every variant"),
+        ("group", groups, GROUP, "The groups of flows in every variant"),
+    )
+    for kind, shown, columns, title in kinds:
+        if shown:
+            block = Block(("variant", kind, "cc"), [row for row, _ in shown], columns, seeds).measured()
+            yield block_table(block, title, [command for _, command in shown])
 
 
 def goodput_over_seeds(results: Sequence[tuple[str, Result]], variants: str) -> Iterator[Picture]:
     """Yield the distribution over the seeds: for each flow of each cell, a box and a point for each seed."""
-    if max((len(result.runs) for _, result in results), default=0) < FEWEST_SEEDS:
+    with_flows = [(label, result) for label, result in results if result.summary.flows]
+    if max((len(result.runs) for _, result in with_flows), default=0) < FEWEST_SEEDS:
         return
     caption = f"Goodput of each flow in {variants}, one point per seed"
-    yield Picture(svg(box(results, "goodput_mbps")), caption)
+    yield Picture(svg(box(with_flows, "goodput_mbps")), caption)
 
 
 def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:

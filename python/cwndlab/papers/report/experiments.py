@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
-from cwndlab.papers.report.cells import cells_table, goodput_over_seeds, windows
+from cwndlab.papers.report.cells import cell_tables, goodput_over_seeds, windows
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import plain
 
@@ -79,7 +79,7 @@ def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:
     ran = [cell for cell in cells if cell.key in found and found[cell.key].runs]
     results = [(cell.title, found[cell.key]) for cell in ran]
     if results:
-        yield cells_table(results, len(reading.seeds))
+        yield from cell_tables(results, len(reading.seeds))
         # Separate, because there are many controls, and some are far from all others.
         for variants, is_control in (("the variants of the paper", False), ("the controls", True)):
             shown = [(cell.title, found[cell.key]) for cell in ran if cell.variant.control is is_control]

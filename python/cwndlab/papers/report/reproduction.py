@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from cwndlab.engine import in_use
@@ -71,7 +70,7 @@ def reproduction_page(reproduction: Reproduction) -> Report:
             for paper in reproduction.papers
             for section in _paper_sections(paper, quick=reproduction.quick)
         ),
-        Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules"),
+        Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules", folded=True),
     ]
     names = ", ".join(paper.paper.id for paper in reproduction.papers)
     subtitle = f"{names}; {counted(len(reproduction.seeds), 'seed')}{_marks(reproduction)}"
@@ -113,15 +112,18 @@ def _first_page(reproduction: Reproduction) -> list[Section]:
 
 def _overview(reproduction: Reproduction) -> Table:
     quick = reproduction.quick
-    words = [lean.value for lean in Lean] if quick else [verdict.value for verdict in MEANING]
-    columns = [Column("paper", prose=True), Column("claims", numeric=True)]
-    columns += [Column(word, numeric=True) for word in words]
-    rows = []
-    for paper in reproduction.papers:
-        counts = Counter((claim.lean if quick else claim.verdict).value for claim in paper.claims)
-        numbers = [len(paper.claims), *(counts[word] for word in words)]
-        first = Cell(f"{paper.paper.id}: {paper.paper.title}", href=f"#{paper.paper.id}-claims")
-        rows.append(Row([first, *(Cell(str(number), number) for number in numbers)]))
+    columns = [Column("paper"), Column("claims", numeric=True)]
+    columns.append(Column("leans" if quick else "verdicts", prose=True))
+    rows = [
+        Row(
+            [
+                Cell(paper.paper.id, href=f"#{paper.paper.id}-claims"),
+                Cell(str(len(paper.claims)), len(paper.claims)),
+                Cell(tally(paper.claims, quick=quick)),
+            ]
+        )
+        for paper in reproduction.papers
+    ]
     return Table(columns, rows)
 
 
@@ -138,14 +140,14 @@ def _claims(paper: PaperReproduction, *, quick: bool) -> Section:
             claim.defaults.judged,
             about.id,
             _lean_cell(claim.lean) if quick else _verdict_cell(claim.verdict),
-            "" if quick else "; ".join(conditions(claim)),
+            "" if quick else "; ".join(conditions(claim, short=True)),
             quick=quick,
         )
         for claim in paper.claims
     ]
-    table = Table(columns, rows, f"Claims of {about.id}: {tally(paper.claims, quick=quick)}")
+    table = Table(columns, rows, tally(paper.claims, quick=quick), stacked=True)
     blocks: list[Block] = [*forest(paper), table]
-    return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2)
+    return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2, own_page=True)
 
 
 def _claim_row(judged: JudgedClaim, paper: str, word: Cell, condition: str = "", *, quick: bool) -> Row:
@@ -231,7 +233,7 @@ def _paper_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Sectio
         _evidence_table(paper),
         *_findings(paper, quick=quick),
     ]
-    yield Section(f"{about.id}: {about.title}", blocks, about.id)
+    yield Section(f"{about.id}: the evidence", blocks, about.id, folded=True, own_page=True)
     yield from figure_sections(paper, has_files=not quick)
     if paper.explanation is not None:
         yield explanation_section(paper_json(paper))
@@ -254,7 +256,6 @@ def _evidence_table(paper: PaperReproduction) -> Table:
         Column("unit"),
         Column("expected"),
         Column("p (Holm)", numeric=True),
-        Column("effect", code=True),
     ]
     judged = [*(claim.defaults.judged for claim in paper.claims), *paper.findings]
     rows = [row for claim in judged for row in _evidence_rows(paper.paper.id, claim)]
@@ -273,7 +274,7 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
         yield Row(
             [
                 Cell(judged.claim.id),
-                Cell(part.text),
+                Cell(part.text, hint=part.effect.text if part.effect else None),
                 _outcome_cell(each.outcome),
                 ours,
                 Cell("" if each.estimate is None else runs(each.estimate)),
@@ -281,7 +282,6 @@ def _evidence_rows(paper: str, judged: JudgedClaim) -> Iterator[Row]:
                 Cell(part.unit),
                 Cell(_expected(part)),
                 Cell("" if each.p is None else f"{each.p:.2g}", each.p),
-                Cell(f"{part.experiment}: {part.effect.text}" if part.effect else part.experiment),
             ],
             f"{paper}-{judged.claim.id}" if index == 0 else None,
         )

@@ -58,10 +58,25 @@ document.querySelectorAll("button.copy").forEach(makeCopying);
 const redrawAll = () => charts.forEach(({ plot }) => plot.redraw());
 const fitAll = () => charts.forEach(({ figure, plot }) => resize(plot, plotWidth(figure)));
 
+// A link into a folded part opens it. Charts get their size when they are first seen.
+const folded = [...document.querySelectorAll("details.folded")];
+folded.forEach((part) => part.addEventListener("toggle", fitAll));
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const part = target?.closest("details.folded");
+  if (part && !part.open) {
+    part.open = true;
+    target.scrollIntoView();
+  }
+}
+addEventListener("hashchange", openTarget);
+openTarget();
+
 addEventListener("resize", fitAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 addEventListener("beforeprint", () => {
   document.documentElement.classList.add("printing");
+  folded.forEach((part) => (part.open = true));
   charts.forEach(({ plot }) => resize(plot, PRINT_WIDTH));
   document.querySelectorAll("table").forEach((table) => fitTable(table, PRINT_WIDTH));
 });
