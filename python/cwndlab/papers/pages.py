@@ -26,6 +26,8 @@ from cwndlab.system.reading import read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from cwndlab.papers.explaining.tables import TextTable
+
 BLOCK = re.compile(
     r"(?P<begin><!-- verdicts(?:: (?P<paper>[\w-]+))? -->\n).*?(?P<end><!-- end of verdicts -->)", re.DOTALL
 )
@@ -153,12 +155,18 @@ def _gate(paper: Mapping[str, Any]) -> Iterator[str]:
 
 def _explanation(paper: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"**Why?** {tables.introduction(paper)} [How](../../docs/reproduction.md#why).")
-    for each in tables.tables(paper, MOST_ROWS):
-        yield from ("", f"{each.title}:", "")
-        yield from (f"| {' | '.join(each.columns)} |", "|---" * len(each.columns) + "|")
-        yield from (f"| {' | '.join(row)} |" for row in each.rows)
-        if each.note:
-            yield from ("", each.note)
+    closest, *details = tables.tables(paper, MOST_ROWS)
+    yield from ("", f"{closest.title}:", "", *_markdown(closest))
+    for each in details:
+        yield from ("", f"<details><summary>{each.title}</summary>", "", *_markdown(each), "", "</details>")
+
+
+def _markdown(table: TextTable) -> Iterator[str]:
+    yield f"| {' | '.join(table.columns)} |"
+    yield "|---" * len(table.columns) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in table.rows)
+    if table.note:
+        yield from ("", table.note)
 
 
 def _part(claim: str, part: Mapping[str, Any]) -> str:
