@@ -213,6 +213,28 @@ def test_the_points_that_move_the_number_are_named(paper: PaperReproduction) -> 
     assert "O3" not in {effect.point.id for effect in known.effects if effect.number.id == "t-1"}
 
 
+def test_after_an_interruption_in_the_search_it_goes_on(folder: Path) -> None:
+    scenario = folder / "experiments" / "one.toml"
+    scenario.write_text(SCENARIO.replace('"1 s"', '"900 s"'))
+    seeds = range(1, 6)
+    planned = plan([], seeds, quick=False, full=False)
+    usual = reproduce(planned, seeds)
+    shares: list[float] = []
+
+    def interrupt(share: float) -> None:
+        shares.append(share)
+        # The usual runs are known, so that the first one that takes time belongs to the search.
+        if len(shares) > 1 and share > shares[0] > 0:
+            raise KeyboardInterrupt
+
+    cut = reproduce(planned, seeds, explained=True, threads=1, watch=interrupt)
+    assert cut.interrupted
+    assert cut.papers[0].explanation is None
+    assert [each.reading.value for each in cut.papers[0].readings] == [
+        each.reading.value for each in usual.papers[0].readings
+    ]
+
+
 def test_the_report_and_the_page_tell_it(explained: Reproduction, tmp_path: Path) -> None:
     page = reproduction_page(explained)
     [section] = [each for each in page.sections if each.anchor == "pair2026-explanation"]
