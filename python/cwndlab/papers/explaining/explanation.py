@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from cwndlab.papers.explaining.search import Measure
 
 
+# With more answers than this, the search tries only those to points that move some number.
+MOST_ANSWERS = 30
+
+
 @dataclass(frozen=True)
 class Found:
     """A combination of answers that a search found, with its distance and that of the defaults."""
@@ -92,7 +96,9 @@ def explain(paper: Paper, seeds: Sequence[int], measure: Measure) -> Explanation
 
 
 def _found(search: Search, spread: Sequence[Measured], moved: Sequence[Effect]) -> Found:
-    best = search.closest(spread, {effect.point.id for effect in moved})
+    known = {answer.point.id for answer in search.answers}
+    moving = {effect.point.id for effect in moved}
+    best = search.closest(spread, moving if len(search.answers) > MOST_ANSWERS else known)
     defaults = next(each for each in search.near if not each.answers)
     return Found(best, search.distance(best), search.distance(defaults))
 

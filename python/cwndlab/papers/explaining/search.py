@@ -13,6 +13,7 @@ from cwndlab.papers.language.place import PaperError
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from cwndlab.papers.contents.paper import Answer
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.explaining.design import Combination, Design
     from cwndlab.papers.explaining.numbers import Number
@@ -93,6 +94,11 @@ class Search:
         self._bench, self._numbers = bench, numbers
         self._cells = cells_of(numbers)
 
+    @property
+    def answers(self) -> Sequence[Answer]:
+        """All answers that can be tried."""
+        return self._bench.design.answers
+
     def distance(self, measured: Measured) -> float:
         """Return the distance from the paper's numbers."""
         return distance(self._numbers, measured.values)
@@ -104,7 +110,7 @@ class Search:
     def closest(self, spread: Iterable[Measured], points: Container[str]) -> Measured:
         """Return the best combination that is found from the best of these and the defaults.
 
-        Only the answers to these points are tried: those that move some number.
+        Only the answers to these points are tried.
         """
         start = min(spread, key=self.score)
         best = self._without_idle(min(self._try([(), start.answers]), key=self.score))
