@@ -7,8 +7,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCENARIO = """\
 name = "two flows"
@@ -31,6 +35,19 @@ name = "b"
 cc = "reno"
 path = ["bottleneck"]
 """
+
+
+def paper_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, files: Mapping[str, str]
+) -> Path:
+    """A folder of papers with one paper in it, and a cache of its own. Returns the paper's folder."""
+    folder = tmp_path / "papers" / name
+    (folder / "experiments").mkdir(parents=True)
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    return folder
 
 
 @dataclass(frozen=True)

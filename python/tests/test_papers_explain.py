@@ -18,7 +18,7 @@ from cwndlab.papers.report.reproduction import reproduction_page
 from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
-from tests.conftest import Command
+from tests.conftest import Command, paper_folder
 
 SCENARIO = """\
 name = "two links in a row"
@@ -129,15 +129,13 @@ t-3,Table 1,E1,cubic,,nothing,0,Mbps,measured,"goodput(""cubic"") - goodput(""cu
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of papers with this one in it."""
-    folder = tmp_path / "papers" / "pair2026"
-    (folder / "experiments").mkdir(parents=True)
-    (folder / "experiments" / "one.toml").write_text(SCENARIO)
-    (folder / "paper.toml").write_text(PAPER)
-    (folder / "claims.toml").write_text(CLAIMS)
-    (folder / "targets.csv").write_text(TARGETS)
-    monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
-    return folder
+    files = {
+        "experiments/one.toml": SCENARIO,
+        "paper.toml": PAPER,
+        "claims.toml": CLAIMS,
+        "targets.csv": TARGETS,
+    }
+    return paper_folder(tmp_path, monkeypatch, "pair2026", files)
 
 
 @pytest.fixture
@@ -279,7 +277,7 @@ def test_answers_that_always_come_together_share_a_column(folder: Path) -> None:
     assert folder.exists()
     rate, _, second, delay, _ = Design(library.read("pair2026")).answers
     combinations = [(), (), (rate, second), (rate, second), (rate, second, delay), (delay,)]
-    model = Model([Measured(each, {}, frozenset()) for each in combinations])
+    model = Model([Measured(each, {}) for each in combinations])
     assert [str(answer) for answer in model.answers] == ["O1: 20 Mbit/s", "O3: 5 ms"]
     assert model.matrix.shape == (6, 3)
 

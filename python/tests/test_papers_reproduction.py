@@ -18,7 +18,7 @@ from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import Reproduction
 from cwndlab.papers.sensitivity import page
-from tests.conftest import SCENARIO, Command
+from tests.conftest import SCENARIO, Command, paper_folder
 
 PAPER = """\
 id = "tiny2026"
@@ -108,15 +108,13 @@ t-4,Table 0,E1,,,param.rate,10,Mbps,setting,link.bottleneck.rate,
 @pytest.fixture
 def papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of papers with one in it."""
-    folder = tmp_path / "papers" / "tiny2026"
-    (folder / "experiments").mkdir(parents=True)
-    (folder / "experiments" / "two.toml").write_text(SCENARIO)
-    (folder / "paper.toml").write_text(PAPER)
-    (folder / "claims.toml").write_text(CLAIMS)
-    (folder / "targets.csv").write_text(TARGETS)
-    monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
-    return folder
+    files = {
+        "experiments/two.toml": SCENARIO,
+        "paper.toml": PAPER,
+        "claims.toml": CLAIMS,
+        "targets.csv": TARGETS,
+    }
+    return paper_folder(tmp_path, monkeypatch, "tiny2026", files)
 
 
 def run(seeds: int = 4, *, quick: bool = False, full: bool = False) -> Reproduction:

@@ -390,7 +390,7 @@ fn what_is_resolved_depends_on_what_is_in_force_only() {
     assert_ne!(trace("short"), trace("long"));
 }
 
-/// A connection over two paths and a flow beside it, which overshoot.
+/// A connection over two paths, with a flow beside it. Both overshoot in slow start.
 const SAVING: &str = r#"
 duration = "8 s"
 [[link]]
@@ -417,7 +417,7 @@ fn outcome(scenario: &Scenario) -> String {
     outcome_json(&outcome, &OverTime::of(scenario, &outcome)).to_string()
 }
 
-/// The run is the same as one that is told what the run before it saved, subflow by subflow; the other flow knows nothing.
+/// A run with saved metrics equals a run whose subflows begin with the ssthresh that the previous run saved. The other flow saves nothing.
 #[test]
 fn saved_metrics_are_what_an_equal_run_ended_with() {
     let scenario = accepted(SAVING, &[]);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Bytes of an IP header: each fragment has one.
 pub const IP_HEADER: u64 = 20;
-/// Fragments begin at a multiple of so many bytes of what the packet carries.
+/// The payload of every fragment but the last is a multiple of this, in bytes.
 const UNIT: u64 = 8;
 /// A host gives up a packet that is not complete after this time (ns-3 FragmentExpirationTimeout, Linux ipfrag_time).
 const LIFETIME: Span = Span::from_secs(30);

@@ -45,9 +45,9 @@ impl Packet {
 /// A part of an IP packet (RFC 791).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Which, from 0.
+    /// Its place among the fragments of the packet, from 0.
     pub index: u8,
-    /// Of so many; 1: the packet is whole.
+    /// The number of fragments of the packet; 1 if it is whole.
     pub of: u8,
 }
 

@@ -128,7 +128,7 @@ def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequ
     found = [reading for outcome, reading in tried if outcome in outcomes]
     if not found:
         return ""
-    mark = "" if counts else "missing the baselines: "
+    mark = "" if counts else "(not counted: the baselines are missed) "
     if len(found) == len(tried) > 1:
         return f"{mark}all {len(tried)} readings"
     return mark + "; ".join(map(_answers, found))

@@ -25,7 +25,7 @@ crate::words! {
     pub enum Train {
         /// Each decision.
         Decision = "decision",
-        /// So many tuples stored.
+        /// Every `train_every` tuples that are stored.
         Tuple = "tuple",
     }
 }

@@ -39,7 +39,7 @@ crate::words! {
 crate::words! {
     /// When a decision is due.
     pub enum Decide {
-        /// When so many segments were acknowledged.
+        /// When a given number of segments has been acknowledged.
         Count = "count",
         /// At fixed times in congestion avoidance, ACK or not.
         Interval = "interval",

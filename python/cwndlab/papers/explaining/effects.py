@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cwndlab.errors import InputError
+from cwndlab.papers.judging.verdict import SIGNIFICANT
 from cwndlab.statistics.estimate import holm
 from cwndlab.statistics.measure import ROUNDING
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from cwndlab.papers.explaining.numbers import Number
     from cwndlab.papers.explaining.search import Measured
 
-SIGNIFICANT = 0.05
 # An answer that occurs less often has no estimate of its own.
 LEAST = 2
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cwndlab.papers.explaining.effects import SIGNIFICANT
 from cwndlab.papers.explaining.numbers import cells_of
+from cwndlab.papers.judging.verdict import SIGNIFICANT
 from cwndlab.statistics.estimate import Estimate, estimate, holm
 
 if TYPE_CHECKING:

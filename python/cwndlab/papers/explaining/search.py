@@ -33,14 +33,10 @@ ROUNDS = 4
 
 @dataclass(frozen=True)
 class Measured:
-    """A combination of answers with our value of each number in each seed, by its key.
-
-    `passing` holds the claims whose gate it passes with these seeds.
-    """
+    """A combination of answers with our value of each number in each seed, by its key."""
 
     answers: Combination
     values: Mapping[str, Sequence[float]]
-    passing: frozenset[str]
 
 
 class Bench:
@@ -68,19 +64,15 @@ class Bench:
         made = (self._reading(each, own, cells) for each, own in zip(combinations, seeds, strict=True))
         readings = [each for each in made if each is not None]
         self.count += len(readings)
-        return [self._measured(each) for each in self._measure(readings)]
+        return [
+            Measured(each.reading.answers, values(each, self.numbers)) for each in self._measure(readings)
+        ]
 
     def _reading(self, answers: Combination, seeds: Sequence[int], cells: Container[str]) -> Reading | None:
         try:
             return reading(self.design.paper, seeds, answers, cells)
         except PaperError:
             return None
-
-    def _measured(self, evaluated: Evaluated) -> Measured:
-        gate = evaluated.gate
-        claims = self.design.paper.claims
-        passing = frozenset(claim.id for claim in claims if gate.of(claim.id).passes)
-        return Measured(evaluated.reading.answers, values(evaluated, self.numbers), passing)
 
 
 class Search:

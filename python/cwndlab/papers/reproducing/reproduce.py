@@ -45,17 +45,23 @@ def reproduce(
         defaults, *alternatives = (course.run(reading) for reading in each)
         explanation = None
         if explained and not course.interrupted:
-            explanation, found = _explained(course, each[0])
+            explanation, found = _explained(course, each)
             alternatives += found
         papers.append(PaperReproduction(defaults, alternatives, explanation))
     prune(default_folder())
     return Reproduction(papers, seeds, course.interrupted, quick=quick, full=full, explained=explained)
 
 
-def _explained(course: Course, defaults: Reading) -> tuple[Explanation | None, list[Evaluated]]:
-    """Search the answers of a paper, and judge the readings that were found. After Ctrl-C, there are none."""
+def _explained(course: Course, tried: Sequence[Reading]) -> tuple[Explanation | None, list[Evaluated]]:
+    """Search the answers of a paper, and judge what was found and is not among the readings that were tried.
+
+    After Ctrl-C, there are none.
+    """
+    defaults = tried[0]
     try:
         explanation = explain(defaults.paper, defaults.seeds, course.measure)
     except InterruptedSearchError:
         return None, []
-    return explanation, [course.run(reading) for reading in explanation.readings(defaults.seeds)]
+    known = {reading.answers for reading in tried}
+    found = [each for each in explanation.readings(defaults.seeds) if each.answers not in known]
+    return explanation, [course.run(reading) for reading in found]
