@@ -33,6 +33,8 @@ BLOCK = re.compile(
 )
 
 
+# If a claim holds or fails in more readings than this, the other readings are named instead.
+MOST_NAMED = 8
 # At most so many rows of each table of an explanation; the report has the others.
 MOST_ROWS = 12
 
@@ -91,7 +93,8 @@ def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.d
 def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date) -> str:
     manifest = document["manifest"]
     explained = any("explanation" in each for each in document["papers"])
-    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *["--explain"] * explained])
+    options = [*["--full"] * document["full"], *["--explain"] * explained]
+    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *options])
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
 
@@ -131,6 +134,9 @@ def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequ
     mark = "" if counts else "(not counted: the baselines are missed) "
     if len(found) == len(tried) > 1:
         return f"{mark}all {len(tried)} readings"
+    if len(found) > MOST_NAMED:
+        others = [reading for outcome, reading in tried if outcome not in outcomes]
+        return f"{mark}{len(found)} of {len(tried)} readings, not with {'; '.join(map(_answers, others))}"
     return mark + "; ".join(map(_answers, found))
 
 
