@@ -9,11 +9,12 @@ import pytest
 
 from cwndlab.papers.judging.across import MEANING, ClaimVerdict, ReadingOutcome, Verdict
 from cwndlab.papers.judging.verdict import Outcome
+from cwndlab.papers.table import conditions
 
 AGREES, HOLDS, FAILS, OPEN, MISSING = Outcome
 
 
-def claim(*readings: tuple[Outcome, bool], fitted: bool = False) -> ClaimVerdict:
+def claim(*readings: tuple[Outcome, bool], fitted: bool = False, untried: int = 0) -> ClaimVerdict:
     """A claim with these outcomes, and whether each reading passes the gate; the defaults come first.
 
     The last reading may be fitted to the paper.
@@ -32,7 +33,7 @@ def claim(*readings: tuple[Outcome, bool], fitted: bool = False) -> ClaimVerdict
         SimpleNamespace(outcome=outcome, claim=SimpleNamespace(id="Q1")) for outcome, _ in readings
     ]
     made: Any = None
-    return ClaimVerdict(made, [ReadingOutcome(*each) for each in zip(found, judged, strict=True)])
+    return ClaimVerdict(made, [ReadingOutcome(*each) for each in zip(found, judged, strict=True)], untried)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,19 @@ def test_a_reading_that_was_fitted_to_the_paper_decides_nothing_alone() -> None:
     assert claim((FAILS, False), (HOLDS, True), fitted=True).verdict is Verdict.NOT_IDENTIFIED
     assert claim((FAILS, False), (FAILS, True), fitted=True).verdict is Verdict.NOT_IDENTIFIED
     assert claim((FAILS, True), (HOLDS, True), fitted=True).verdict is Verdict.DEPENDS
+
+
+def test_only_a_run_of_every_answer_refutes() -> None:
+    short = claim((FAILS, True), (FAILS, True), (HOLDS, False), untried=3)
+    assert short.verdict is Verdict.UNDECIDED
+    assert conditions(short) == [
+        "fails in every reading tried that passes the gate (2); --full tries 3 more answers"
+    ]
+    assert claim((FAILS, True), (FAILS, True), (HOLDS, False)).verdict is Verdict.REFUTED
+    # It says nothing of what did not fail, or of a set-up that is not the paper's.
+    assert claim((FAILS, True), (HOLDS, True), untried=3).verdict is Verdict.DEPENDS
+    assert claim((HOLDS, True), untried=3).verdict is Verdict.SUPPORTED
+    assert claim((FAILS, False), untried=3).verdict is Verdict.NOT_IDENTIFIED
 
 
 def test_every_verdict_has_a_meaning() -> None:

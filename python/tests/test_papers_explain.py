@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from cwndlab.papers import pages
 from cwndlab.papers.explaining.design import Design
-from cwndlab.papers.explaining.effects import Model
+from cwndlab.papers.explaining.effects import Effect, Model, Shift
 from cwndlab.papers.explaining.numbers import all_numbers, distance
-from cwndlab.papers.explaining.search import Measured
+from cwndlab.papers.explaining.pairs import pairs, suspicions
+from cwndlab.papers.explaining.search import Bench, Measured
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.reproduction import reproduction_page
@@ -19,6 +21,11 @@ from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
 from tests.conftest import Command, paper_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from cwndlab.papers.explaining.design import Combination
 
 SCENARIO = """\
 name = "two links in a row"
@@ -193,7 +200,49 @@ def test_the_pair_is_measured_and_stands_out(paper: PaperReproduction) -> None:
     )
     assert strongest.interaction.low is not None
     assert strongest.interaction.low > 2
-    assert strongest.interaction.n == 10
+    # Two of the ten seeds chose the pair; the others test it.
+    assert strongest.interaction.n == 8
+
+
+class Planted(Bench):
+    """A bench whose first number is 10, and 15 if two answers are given together."""
+
+    def __init__(self, design: Design) -> None:
+        super().__init__(design, range(1, 21), lambda _: [])
+        self.asked: list[Sequence[int]] = []
+
+    def measured(
+        self, combinations: Sequence[Combination], seeds: Sequence[Sequence[int]], cells: Container[str]
+    ) -> list[Measured]:
+        assert cells == {"E1/cubic"}
+        self.asked += seeds
+        found = []
+        for answers, own in zip(combinations, seeds, strict=True):
+            base = 15 if {"O1: 9 Mbit/s", "O3: 5 ms"} <= set(map(str, answers)) else 10
+            values = [base + 0.1 * seed + 0.01 * len(answers) * (seed % 3) for seed in own]
+            found.append(Measured(answers, {self.numbers[0].key: values}))
+        return found
+
+
+def test_a_pair_outside_the_closest_reading_is_found(folder: Path) -> None:
+    """One of its answers moves a number alone; the pair is tested with seeds that did not choose it."""
+    assert folder.exists()
+    design = Design(library.read("pair2026"))
+    bench = Planted(design)
+    [number, _] = bench.numbers
+    first = next(answer for answer in design.answers if str(answer) == "O1: 9 Mbit/s")
+    moved = [Effect(number, first.point, 0.5, 1e-6, [Shift("9 Mbit/s", -1.0, -1.2, -0.8)])]
+    found = suspicions(bench, [number], moved, near=())
+    assert [str(each.second) for each in found] == ["O3: 5 ms"]
+    assert found[0].size == pytest.approx(5 / 17)
+    ranking = {seed for seeds in bench.asked for seed in seeds}
+    bench.asked.clear()
+    [pair] = pairs(bench, found)
+    assert (str(pair.first), str(pair.second)) == ("O1: 9 Mbit/s", "O3: 5 ms")
+    assert pair.interaction.value == pytest.approx(5)
+    assert pair.p < 1e-6
+    assert not ranking & {seed for seeds in bench.asked for seed in seeds}
+    assert suspicions(bench, [number], [], near=()) == []
 
 
 def test_the_points_that_move_the_number_are_named(paper: PaperReproduction) -> None:

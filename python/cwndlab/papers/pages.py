@@ -133,7 +133,7 @@ def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequ
         return ""
     mark = "" if counts else "(not counted: the baselines are missed) "
     if len(found) == len(tried) > 1:
-        return f"{mark}all {len(tried)} readings"
+        return f"{mark}all {len(tried)} readings" + (" tried" if paper["untried"] else "")
     if len(found) > MOST_NAMED:
         others = [reading for outcome, reading in tried if outcome not in outcomes]
         return f"{mark}{len(found)} of {len(tried)} readings, not with {'; '.join(map(_answers, others))}"

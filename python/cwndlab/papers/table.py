@@ -82,6 +82,11 @@ def conditions(claim: ClaimVerdict, *, short: bool = False) -> list[str]:
         lines.append(f"the defaults miss the paper's own baselines: {missed}")
     elif not claim.defaults.passes:
         lines.append("the defaults miss the paper's own baselines and do not count")
+    if claim.fails_so_far and claim.verdict is Verdict.UNDECIDED:
+        lines.append(
+            f"fails in every reading tried that passes the gate ({len(claim.passing)}); "
+            f"--full tries {counted(claim.untried, 'more answer')}"
+        )
     if claim.holds_if:
         lines.append(f"holds if: {'; '.join(claim.holds_if)}")
     if claim.fails_if:

@@ -76,10 +76,6 @@ class Model:
         """Return where an answer was given."""
         return np.array([float(any(str(each) == name for each in one.answers)) for one in self.measured])
 
-    def with_point(self, point: str) -> NDArray[float64]:
-        """Return where a point had another answer than the default."""
-        return np.array([float(any(each.point.id == point for each in one.answers)) for one in self.measured])
-
     def number(self, number: Number) -> NDArray[float64] | None:
         """Return the number in each combination, or None if it is constant or missing in one."""
         known = [fmean(one.values[number.key]) for one in self.measured if number.key in one.values]

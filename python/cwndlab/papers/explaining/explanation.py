@@ -91,7 +91,7 @@ def explain(paper: Paper, seeds: Sequence[int], measure: Measure) -> Explanation
     moved = effects(model, numbers)
     set_up = _found(Search(bench, of_baselines(paper)), spread, moved)
     charitable = _found(Search(bench, numbers), spread, moved)
-    acting = pairs(bench, suspicions(model, numbers, moved, charitable.measured.answers))
+    acting = pairs(bench, suspicions(bench, numbers, moved, charitable.measured.answers))
     return Explanation(paper, bench.count, numbers, moved, acting, set_up, charitable)
 
 

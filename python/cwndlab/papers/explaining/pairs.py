@@ -1,9 +1,15 @@
-"""Pairs of answers that act together: the effect of both is not the sum of their own."""
+"""Pairs of answers that act together: the effect of both is not the sum of their own.
+
+With a few dozen combinations, the product of two answers cannot be told from that of two others. So the
+pairs are measured directly: each answer that moves a number most, with every other answer (effect heredity:
+Hamada and Wu, Analysis of Designed Experiments with Complex Aliasing, 1992). Two seeds rank them, and other
+seeds test the largest.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import combinations, product
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,33 +17,39 @@ import numpy as np
 from cwndlab.papers.explaining.numbers import cells_of
 from cwndlab.papers.judging.verdict import SIGNIFICANT
 from cwndlab.statistics.estimate import Estimate, estimate, holm
+from cwndlab.statistics.measure import ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy import float64
     from numpy.typing import NDArray
 
     from cwndlab.papers.contents.paper import Answer
     from cwndlab.papers.explaining.design import Combination, Design
-    from cwndlab.papers.explaining.effects import Effect, Model
+    from cwndlab.papers.explaining.effects import Effect
     from cwndlab.papers.explaining.numbers import Number
-    from cwndlab.papers.explaining.search import Bench, Measured
+    from cwndlab.papers.explaining.search import Bench
 
-# Two answers are measured alone and together with these many seeds.
-PAIR_SEEDS = 10
-# At most so many pairs of answers are measured.
-MOST_PAIRS = 24
+# At most about so many pairs are ranked, with these many seeds (those of the search, whose runs are kept).
+RANKED = 128
+RANKING_SEEDS = 2
+# The largest interactions are tested with these many other seeds, so that the choice does not bias the test.
+TESTED = 24
+TESTING_SEEDS = 12
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """Two points whose answers may act together on a number, with the p value of the first look."""
+    """Two answers that may act together on a number.
 
-    first: str
-    second: str
+    `size` is the interaction that the ranking found, in units of the paper's number.
+    """
+
+    first: Answer
+    second: Answer
     number: Number
-    p: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,7 @@ class Pair:
 
     `both` is the change of the number from the defaults under both answers, `first_alone` and
     `second_alone` that under one. `interaction` is the first less the others, paired by seed; `p` is that of
-    its t test after Holm's correction over everything that was measured.
+    its t test after Holm's correction over everything that was tested.
     """
 
     number: Number
@@ -59,118 +71,94 @@ class Pair:
     p: float
 
 
+def strongest(design: Design, effects: Iterable[Effect]) -> list[Answer]:
+    """Return the answers that move a number most, relative to the paper's value."""
+    sizes: dict[tuple[str, str], float] = {}
+    for effect in effects:
+        for shift in effect.shifts:
+            key = (effect.point.id, shift.value)
+            sizes[key] = max(sizes.get(key, 0.0), abs(shift.mean / effect.number.paper))
+    known = {(answer.point.id, answer.alternative.label): answer for answer in design.answers}
+    ranked = sorted(sizes, key=lambda key: -sizes[key])
+    return [known[key] for key in ranked[: max(2, RANKED // len(design.answers))]]
+
+
 def suspicions(
-    model: Model, numbers: Sequence[Number], effects: Sequence[Effect], near: Combination
+    bench: Bench, numbers: Sequence[Number], effects: Sequence[Effect], near: Combination
 ) -> list[Suspicion]:
-    """Return the points that may act together, the likeliest first.
+    """Measure pairs with few seeds, and return the largest interactions.
 
-    The F test of the product of two points in the model of the spread combinations ranks them. At least one
-    of them has an effect of its own on the number, or both answers belong to the closest reading.
+    The pairs are those of the strongest answers with every other, and those within the closest reading.
     """
-    own = {answer.point.id for answer in near}
-    moved = {(effect.number.id, effect.point.id) for effect in effects}
+    wanted = dict.fromkeys([*_with_strongest(bench.design, effects), *combinations(near, 2)])
+    corners = [corner for pair in wanted for corner in _corners(*pair)]
+    known = _Known(bench, corners, bench.seeds[:RANKING_SEEDS], numbers)
     found = [
-        suspicion
+        Suspicion(*pair, number, abs(float(values.mean()) / number.paper))
+        for pair in wanted
         for number in numbers
-        for suspicion in _of_number(model, number)
-        if {suspicion.first, suspicion.second} <= own
-        or (
-            suspicion.p <= SIGNIFICANT
-            and {(number.id, suspicion.first), (number.id, suspicion.second)} & moved
-        )
+        if (values := known.interaction(*pair, number)) is not None
     ]
-    return sorted(found, key=lambda each: each.p)
+    ranked = sorted(found, key=lambda each: -each.size)
+    return [each for each in ranked[:TESTED] if each.size > ROUNDING]
 
 
-def _of_number(model: Model, number: Number) -> Iterator[Suspicion]:
-    """Yield the p value of the product of any two points (the theorem of Frisch, Waugh and Lovell)."""
-    from scipy import stats
-
-    ours = model.number(number)
-    if ours is None:
-        return
-    left = _residual(model, ours)
-    freedom = len(ours) - int(np.linalg.matrix_rank(model.matrix)) - 1
-    for one, other in combinations([point.id for point in model.points], 2):
-        column = _residual(model, model.with_point(one) * model.with_point(other))
-        size = float(column @ column)
-        if size < 1e-9 or freedom < 1:
-            continue
-        rest = left - (column @ left) / size * column
-        error = float(np.sqrt(rest @ rest / freedom / size))
-        if error > 0:
-            t = abs(float(column @ left)) / size / error
-            yield Suspicion(one, other, number, float(2 * stats.t.sf(t, freedom)))
-
-
-def _residual(model: Model, column: NDArray[float64]) -> NDArray[float64]:
-    fitted, *_ = np.linalg.lstsq(model.matrix, column, rcond=None)
-    return np.asarray(column - model.matrix @ fitted)
-
-
-@dataclass(frozen=True)
-class _Question:
-    """Two answers and the number on which they may act together."""
-
-    first: Answer
-    second: Answer
-    number: Number
-
-    @property
-    def corners(self) -> list[Combination]:
-        """Both answers, each alone, and neither."""
-        return [(self.first, self.second), (self.first,), (self.second,), ()]
+def _with_strongest(design: Design, effects: Iterable[Effect]) -> Iterator[tuple[Answer, Answer]]:
+    """Yield the strongest answers with every other that does not contradict, each pair once."""
+    seen: set[frozenset[str]] = set()
+    for one in strongest(design, effects):
+        for other in design.answers:
+            pair = design.compatible((one, other))
+            names = frozenset(map(str, pair))
+            if one.point.id != other.point.id and len(pair) == 2 and names not in seen:
+                seen.add(names)
+                yield pair[0], pair[1]
 
 
 def pairs(bench: Bench, found: Sequence[Suspicion]) -> list[Pair]:
-    """Measure the answers to suspected points around the defaults, and return those that act together."""
-    questions = _questions(bench.design, found)
-    cells = cells_of([each.number for each in questions])
-    wanted = {_key(corner): corner for each in questions for corner in each.corners}
-    shared = [bench.seeds[:PAIR_SEEDS]] * len(wanted)
-    known = {_key(each.answers): each for each in bench.measured(list(wanted.values()), shared, cells)}
-    measured = [pair for each in questions if (pair := _pair(each, known)) is not None]
-    corrected = holm([pair.p for pair in measured])
-    significant = [
-        Pair(**{**vars(pair), "p": p})
-        for pair, p in zip(measured, corrected, strict=True)
-        if p <= SIGNIFICANT
-    ]
+    """Test suspicions around the defaults, and return the pairs that act together, the largest first."""
+    corners = [corner for each in found for corner in _corners(each.first, each.second)]
+    seeds = bench.seeds[RANKING_SEEDS : RANKING_SEEDS + TESTING_SEEDS]
+    known = _Known(bench, corners, seeds, [each.number for each in found])
+    tested = [pair for each in found if (pair := _pair(each, known)) is not None]
+    corrected = holm([pair.p for pair in tested])
+    significant = [replace(pair, p=p) for pair, p in zip(tested, corrected, strict=True) if p <= SIGNIFICANT]
     return sorted(significant, key=lambda pair: -abs(pair.interaction.value / pair.number.paper))
 
 
-def _questions(design: Design, found: Sequence[Suspicion]) -> list[_Question]:
-    """Return the pairs of answers to suspected points that do not contradict each other."""
-    pairs_of: dict[tuple[str, str], list[tuple[Answer, Answer]]] = {}
-    questions = []
-    for each in found:
-        points = (each.first, each.second)
-        if points not in pairs_of:
-            firsts, seconds = (
-                [answer for answer in design.answers if answer.point.id == point] for point in points
-            )
-            fitting = [pair for pair in product(firsts, seconds) if len(design.compatible(pair)) == 2]
-            if sum(map(len, pairs_of.values())) + len(fitting) > MOST_PAIRS:
-                continue
-            pairs_of[points] = fitting
-        questions += [_Question(one, other, each.number) for one, other in pairs_of[points]]
-    return questions
-
-
-def _pair(question: _Question, known: dict[tuple[str, ...], Measured]) -> Pair | None:
-    number = question.number
-    corners = [known.get(_key(corner)) for corner in question.corners]
-    values = [
-        corner.values[number.key] for corner in corners if corner is not None and number.key in corner.values
-    ]
-    if len(values) < len(corners):
+def _pair(each: Suspicion, known: _Known) -> Pair | None:
+    values = known.corners(each.first, each.second, each.number)
+    interaction = known.interaction(each.first, each.second, each.number)
+    if values is None or interaction is None:
         return None
-    both, first, second, neither = (np.array(each) for each in values)
-    interaction = estimate([float(each) for each in both - first - second + neither])
-    p = min(1.0, 2 * min(interaction.p_above(0), interaction.p_below(0)))
+    both, first, second, neither = values
+    estimated = estimate(interaction.tolist())
+    p = min(1.0, 2 * min(estimated.p_above(0), estimated.p_below(0)))
     first_alone, second_alone, change = (float((corner - neither).mean()) for corner in (first, second, both))
-    return Pair(number, question.first, question.second, first_alone, second_alone, change, interaction, p)
+    return Pair(each.number, each.first, each.second, first_alone, second_alone, change, estimated, p)
 
 
-def _key(answers: Combination) -> tuple[str, ...]:
-    return tuple(sorted(map(str, answers)))
+def _corners(first: Answer, second: Answer) -> list[Combination]:
+    """Return both answers, each alone, and neither."""
+    return [(first, second), (first,), (second,), ()]
+
+
+class _Known:
+    """The measured combinations, by their answers."""
+
+    def __init__(
+        self, bench: Bench, wanted: Sequence[Combination], seeds: Sequence[int], numbers: Sequence[Number]
+    ) -> None:
+        each_once = list(dict.fromkeys(wanted))
+        found = bench.measured(each_once, [seeds] * len(each_once), cells_of(numbers))
+        self._measured = {each.answers: each.values for each in found}
+
+    def corners(self, first: Answer, second: Answer, number: Number) -> list[NDArray[float64]] | None:
+        """Return the number in each seed at each corner, or None if one is missing."""
+        values = [self._measured.get(corner, {}).get(number.key) for corner in _corners(first, second)]
+        return None if any(each is None for each in values) else [np.array(each) for each in values]
+
+    def interaction(self, first: Answer, second: Answer, number: Number) -> NDArray[float64] | None:
+        """Return in each seed how much the effect of both differs from the sum of their own."""
+        values = self.corners(first, second, number)
+        return None if values is None else values[0] - values[1] - values[2] + values[3]

@@ -34,7 +34,9 @@ MEANING = {
     ),
     Verdict.SUPPORTED: "the claim holds under the defaults, and fails in no reading that passes the gate",
     Verdict.DEPENDS: "the claim holds in some readings that pass the gate and fails in others",
-    Verdict.REFUTED: "the claim fails in every reading that passes the gate",
+    Verdict.REFUTED: (
+        "the claim fails in every reading that passes the gate, and every answer was tried (`--full`)"
+    ),
     Verdict.NOT_IDENTIFIED: "no reading that was tried gives the numbers of the paper's own baselines",
     Verdict.UNDECIDED: "none of the others",
     Verdict.UNAVAILABLE: "not run; the evidence gives the reason",
@@ -71,10 +73,14 @@ class ReadingOutcome:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """A claim with its outcome in each reading; the defaults come first."""
+    """A claim with its outcome in each reading; the defaults come first.
+
+    `untried` is the number of answers to the paper's open points that no reading tried alone.
+    """
 
     claim: Claim
     readings: list[ReadingOutcome]
+    untried: int = 0
 
     @property
     def defaults(self) -> ReadingOutcome:
@@ -93,7 +99,18 @@ class ClaimVerdict:
             return Verdict.UNAVAILABLE
         if all(each.evaluated.reading.fitted for each in self.passing):
             return Verdict.NOT_IDENTIFIED
+        if self.fails_so_far:
+            return Verdict.UNDECIDED
         return _over([each.outcome for each in self.passing], self._default_outcome())
+
+    @property
+    def fails_so_far(self) -> bool:
+        """Whether the claim fails in every reading that counts, while some answers were not tried.
+
+        One more answer can save it: in cho2024, 4 answers of 20 refuted Q18, and a fifth left it open.
+        """
+        outcomes = {each.outcome for each in self.passing}
+        return self.untried > 0 and outcomes == {Outcome.FAILS}
 
     def _default_outcome(self) -> Outcome:
         """Return the outcome under the defaults, or in the first passing reading if they miss the gate.

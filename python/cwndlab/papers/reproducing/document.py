@@ -37,6 +37,7 @@ def paper_json(paper: PaperReproduction, *, quick: bool = False) -> dict[str, An
         "id": paper.paper.id,
         "rows": [_row_json(row) for row in paper.rows],
         "readings": [_reading_json(each) for each in paper.readings],
+        "untried": paper.untried,
         "claims": [_claim_json(claim, quick=quick) for claim in paper.claims],
         "findings": [_finding_json(finding, quick=quick) for finding in paper.findings],
         **({"explanation": paper.explanation.to_json()} if paper.explanation else {}),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.paper import Answer
 from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome
 from cwndlab.scenarios.seeds import shown_seeds
 
@@ -38,11 +39,25 @@ class PaperReproduction:
         """The defaults, then the alternatives that were tried."""
         return [self.defaults, *self.alternatives]
 
+    @property
+    def untried(self) -> int:
+        """The number of answers to open points that no reading tried alone."""
+        tried = {each.reading.answers for each in self.readings}
+        answers = (
+            Answer(point, each)
+            for point in self.paper.open_points
+            for each in point.alternatives
+            if each.unavailable is None
+        )
+        return sum((answer,) not in tried for answer in answers)
+
     @cached_property
     def claims(self) -> list[ClaimVerdict]:
         """The claims with their outcomes in all readings."""
         return [
-            ClaimVerdict(claim, [ReadingOutcome(each, each.claims[index]) for each in self.readings])
+            ClaimVerdict(
+                claim, [ReadingOutcome(each, each.claims[index]) for each in self.readings], self.untried
+            )
             for index, claim in enumerate(self.paper.claims)
         ]
 
