@@ -1,7 +1,7 @@
 # Two commands for a bare machine with Python 3.11+, cargo and a C compiler:
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
-# Both leave .venv/bin/cwndlab behind. All else: setup, lint, bench, docs (refresh the outputs shown there),
+# Both leave .venv/bin/cwndlab behind. `make linux` builds the kernel of the Linux backend, once. All else: setup, lint, bench, docs (refresh the outputs shown there),
 # sensitivity (every alternative to what the papers leave open: long), clean; and with tools that docs/supply-chain.md
 # names: lock (what is installed), notices (licences of others), audit (known advisories).
 
@@ -12,7 +12,7 @@ LOCKED := .venv/locked
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce lint lint-rust lint-python bench docs sensitivity lock notices audit audit-rust audit-python clean
+.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs sensitivity lock notices audit audit-rust audit-python clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -25,6 +25,9 @@ test: lint $(BUILT)
 
 reproduce: $(BUILT)
 	@$(BIN)/cwndlab reproduce
+
+linux: $(BUILT)
+	@LINUX_SOURCE="$(LINUX_SOURCE)" $(BIN)/python -m cwndlab.linux.building
 
 lint: lint-rust lint-python
 

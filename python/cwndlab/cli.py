@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
+from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.problems import print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
@@ -83,6 +84,7 @@ app.command("show")(show)
 app.command("train")(train)
 app.command("score")(score)
 app.command("bench")(bench)
+app.command("linux")(linux)
 
 
 def _print_version(wanted: bool) -> None:

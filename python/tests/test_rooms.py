@@ -23,6 +23,7 @@ ROOMS = (
     "system",
     "statistics",
     "engine",
+    "linux",
     "controllers",
     "scenarios",
     "results",

@@ -3,7 +3,7 @@
 mod dqn;
 
 use crate::run::{RunToken, run_seed};
-use crate::scenario::{Scenario, Source, read};
+use crate::scenario::{Backend, Scenario, Source, read};
 use crate::trace::Memory;
 use cpu_time::ThreadTime;
 use cwndlab_cc::Registry;
@@ -68,7 +68,7 @@ fn scenario(
     let found = CASES.iter().find(|(name, _)| *name == case);
     let (name, text) =
         found.ok_or_else(|| format!("unknown case `{case}`; allowed: {}", cases().join(", ")))?;
-    let source = Source { file: name, registry, queues, traces: &Memory::default() };
+    let source = Source { backend: Backend::Sim, file: name, registry, queues, traces: &Memory::default() };
     let (scenario, problems) = read(text.as_bytes(), &source, overrides);
     scenario.ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

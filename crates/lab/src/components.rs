@@ -1,6 +1,7 @@
 //! What a run of a scenario reports on, known before it runs: names of flows, groups and links, and what each flow's
 //! algorithm shows of itself.
 
+use crate::linux::PREFIX;
 use crate::run::guarded;
 use crate::scenario::Scenario;
 use cwndlab_sim::spec::{FlowKind, LinkSpec};
@@ -30,6 +31,9 @@ pub fn components(scenario: &Scenario) -> Value {
 }
 
 fn probes(kind: &FlowKind) -> Option<&'static [&'static str]> {
+    if kind.algorithm.name.starts_with(PREFIX) {
+        return Some(&[]);
+    }
     guarded(0, || (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings).probes()).ok()
 }
 
@@ -37,12 +41,13 @@ fn probes(kind: &FlowKind) -> Option<&'static [&'static str]> {
 mod tests {
     use super::*;
     use crate::Queues;
-    use crate::scenario::{Source, read};
+    use crate::scenario::{Backend, Source, read};
     use crate::trace::Directory;
     use cwndlab_cc::Registry;
 
     fn of(text: &str) -> Value {
         let source = Source {
+            backend: Backend::Sim,
             file: "-",
             registry: &Registry::built_in(),
             queues: &Queues::built_in(),

@@ -4,7 +4,7 @@ use cwndlab_cc::{
     Ack, Algorithm, CongestionControl, Context, Control, Decision, Declares, Event, Registry, break_off,
 };
 use cwndlab_lab::run::{Failure, RunToken, run_seed};
-use cwndlab_lab::scenario::{Scenario, Source, read};
+use cwndlab_lab::scenario::{Backend, Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
@@ -44,7 +44,13 @@ fn scenario(token: &Arc<RunToken>, cancelled: bool) -> Scenario {
         flow = [{ cc = "failing", path = ["wan"] }]
     "#;
     let (queues, traces) = (Queues::built_in(), Memory::default());
-    let source = Source { file: "test.toml", registry: &registry, queues: &queues, traces: &traces };
+    let source = Source {
+        backend: Backend::Sim,
+        file: "test.toml",
+        registry: &registry,
+        queues: &queues,
+        traces: &traces,
+    };
     let (scenario, problems) = read(text.as_bytes(), &source, &[]);
     scenario.unwrap_or_else(|| panic!("{problems:?}"))
 }

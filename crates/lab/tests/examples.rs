@@ -1,7 +1,7 @@
 //! The example scenarios, and those of the papers, are sound.
 
 use cwndlab_cc::Registry;
-use cwndlab_lab::scenario::{Source, read};
+use cwndlab_lab::scenario::{Backend, Source, read};
 use cwndlab_lab::trace::Directory;
 use cwndlab_sim::queue::Queues;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,13 @@ fn every_example_is_accepted_without_a_remark() {
         let file = path.to_string_lossy().into_owned();
         let text = std::fs::read(&path).expect("a readable file");
         let (registry, queues, traces) = (Registry::built_in(), Queues::built_in(), Directory::of(&file));
-        let source = Source { file: &file, registry: &registry, queues: &queues, traces: &traces };
+        let source = Source {
+            backend: Backend::Sim,
+            file: &file,
+            registry: &registry,
+            queues: &queues,
+            traces: &traces,
+        };
         let (scenario, problems) = read(&text, &source, &[]);
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(problems.is_empty(), "{}", told.join("\n"));

@@ -13,7 +13,9 @@ use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::{nearest as nearest_words, read};
 use cwndlab_lab::trace::{BuiltIn, Directory};
 use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
-use cwndlab_lab::{Problem, Scenario, Source, bench as benchmarks, catalogue as listing, run};
+use cwndlab_lab::{
+    Backend, Problem, Scenario, Source, bench as benchmarks, catalogue as listing, linux, run,
+};
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,41 +26,68 @@ pub use registry::add_queue;
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
 
-fn reading(text: &[u8], file: &str, overrides: &Overrides) -> (Option<Scenario>, Vec<Problem>) {
+fn reading(
+    text: &[u8],
+    file: &str,
+    overrides: &Overrides,
+    backend: Backend,
+) -> (Option<Scenario>, Vec<Problem>) {
+    let registry = match backend {
+        Backend::Sim => registry::current(),
+        Backend::Linux => linux::registry(),
+    };
     let source = Source {
+        backend,
         file,
-        registry: &registry::current(),
+        registry: &registry,
         queues: &registry::queues(),
         traces: &Directory::of(file),
     };
     read(text, &source, overrides)
 }
 
-fn accepted(text: &[u8], file: &str, overrides: &Overrides) -> PyResult<Scenario> {
-    let (scenario, problems) = reading(text, file, overrides);
+fn accepted(text: &[u8], file: &str, overrides: &Overrides, backend: Backend) -> PyResult<Scenario> {
+    let (scenario, problems) = reading(text, file, overrides, backend);
     let messages = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     scenario.ok_or_else(|| PyValueError::new_err(messages()))
 }
 
+fn named(backend: &str) -> PyResult<Backend> {
+    Backend::named(backend)
+        .ok_or_else(|| PyValueError::new_err(format!("expected the backend sim or linux, found {backend}")))
+}
+
 /// Every problem of a scenario, as JSON.
 #[pyfunction]
-fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> String {
-    py.detach(|| {
-        let (scenario, problems) = reading(text, file, &overrides);
+#[pyo3(signature = (text, file, overrides, backend = "sim"))]
+fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, backend: &str) -> PyResult<String> {
+    let backend = named(backend)?;
+    Ok(py.detach(|| {
+        let (scenario, problems) = reading(text, file, &overrides, backend);
         check_json(scenario.as_ref(), &problems)
-    })
+    }))
 }
 
 /// Everything that is in force in a scenario, as canonical JSON.
 #[pyfunction]
-fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyResult<String> {
-    py.detach(|| Ok(accepted(text, file, &overrides)?.resolve().to_string()))
+#[pyo3(signature = (text, file, overrides, backend = "sim"))]
+fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, backend: &str) -> PyResult<String> {
+    let backend = named(backend)?;
+    py.detach(|| Ok(accepted(text, file, &overrides, backend)?.resolve().to_string()))
 }
 
 /// Names of what a run reports on, as JSON.
 #[pyfunction]
-fn components(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides) -> PyResult<String> {
-    py.detach(|| Ok(cwndlab_lab::components(&accepted(text, file, &overrides)?).to_string()))
+#[pyo3(signature = (text, file, overrides, backend = "sim"))]
+fn components(
+    py: Python<'_>,
+    text: &[u8],
+    file: &str,
+    overrides: Overrides,
+    backend: &str,
+) -> PyResult<String> {
+    let backend = named(backend)?;
+    py.detach(|| Ok(cwndlab_lab::components(&accepted(text, file, &overrides, backend)?).to_string()))
 }
 
 /// The line of every value of a TOML text, as JSON.
@@ -85,7 +114,7 @@ fn run_seed<'py>(
     py.import("numpy")?;
     let token = token.shared();
     let (mut outcome, over_time) = py.detach(|| {
-        let scenario = accepted(text, file, &overrides)?;
+        let scenario = accepted(text, file, &overrides, Backend::Sim)?;
         let outcome = run::run_seed(&scenario, seed, record, &token).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
             Failure::Controller(_) | Failure::Waiting(_) | Failure::Fault { .. } => {

@@ -28,6 +28,17 @@ impl RunToken {
         self.0.cancel.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the run is to stop.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.0.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Says how much is done, from 0 to 1, of a run that another process makes.
+    fn report(&self, share: f64) {
+        self.0.progress.store((share * 1000.0) as u64, Ordering::Relaxed);
+    }
+
     /// How much of the simulated time is done, from 0 to 1.
     #[getter]
     fn progress(&self) -> f64 {

@@ -25,7 +25,7 @@ pub mod spec;
 pub mod tap;
 pub mod tcp;
 mod timeout_patterns;
-mod topology;
+pub mod topology;
 mod watch;
 
 pub use measures::Measures;

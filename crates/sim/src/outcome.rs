@@ -234,7 +234,8 @@ pub struct Distribution {
 
 impl Distribution {
     /// The times of a histogram; `None` if it is empty.
-    pub(crate) fn of_times(
+    #[must_use]
+    pub fn of_times(
         kind: &'static str,
         name: &str,
         measure: &'static str,

@@ -6,7 +6,7 @@ use crate::schedule::Schedule;
 use crate::tcp::TcpOptions;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::registry::UNCOUPLED;
-use cwndlab_cc::{Algorithm, Rate, Span, Time};
+use cwndlab_cc::{Algorithm, Rate, Rng, Span, Time};
 use std::sync::Arc;
 
 /// A whole simulation.
@@ -202,6 +202,15 @@ pub struct ActiveTime {
     pub start_jitter: Span,
     /// When it stops sending new data.
     pub stop: Option<Time>,
+}
+
+impl ActiveTime {
+    /// When the flow of this name starts in the run with this seed.
+    #[must_use]
+    pub fn drawn_start(&self, seed: u64, name: &str) -> Time {
+        let mut rng = Rng::named(seed, &format!("flow {name} start"));
+        self.start + Span(rng.below(self.start_jitter.0.saturating_add(1)))
+    }
 }
 
 /// One flow.

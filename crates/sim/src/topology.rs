@@ -100,7 +100,8 @@ fn held_back_packets(access: &AccessSpec, tcp: &TcpOptions) -> Option<u64> {
 }
 
 /// A return direction that is not congested, loses nothing while the link is up, and has the same delay.
-fn plain_back(link: &LinkSpec) -> LinkSpec {
+#[must_use]
+pub fn plain_back(link: &LinkSpec) -> LinkSpec {
     LinkSpec {
         name: format!("{}.back", link.name),
         capacity: Capacity::Unlimited,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
+from cwndlab.linux.backend import engine_of
 from cwndlab.results import comparison
 from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
@@ -36,6 +38,7 @@ def run(
     record: str = "first",
     fresh: bool = False,
     executor: Executor | None = None,
+    backend: str = "sim",
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -45,12 +48,13 @@ def run(
     number of concurrent runs (default: all cores). `record` selects the seeds whose series are kept: `first`,
     `all` or `none`. Finished runs are reused unless `fresh`. `executor` makes the runs instead of threads. It
     may be any executor of `concurrent.futures`, such as a `ProcessPoolExecutor` or that of a cluster.
+    `backend` is where the scenario runs: `sim`, or `linux`, whose kernel `make linux` builds once.
 
     Raises `ScenarioError` with all problems if the scenario has errors, `InputError` if an argument is wrong,
     and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the finished runs
     for the next call.
     """
-    experiment = loaded(source, overrides)
+    experiment = _on(backend, loaded(source, overrides))
     experiment.validate()
     [result] = _execute([experiment], seeds, threads, record, fresh=fresh, executor=executor)
     return Result.of(result)
@@ -68,6 +72,7 @@ def compare(
     record: str = "first",
     fresh: bool = False,
     executor: Executor | None = None,
+    backend: str = "sim",
 ) -> Comparison:
     """Run a scenario with each of these algorithms and return the comparison, paired by seed.
 
@@ -76,7 +81,7 @@ def compare(
     is the baseline of the differences. `link` is the link whose queue the totals report (default: the one
     that delayed packets most). The other arguments and the errors are those of `run`.
     """
-    plan = contest(loaded(source, overrides), list(algorithms), [str(flow) for flow in flows])
+    plan = contest(_on(backend, loaded(source, overrides)), list(algorithms), [str(flow) for flow in flows])
     checked_link(plan.scenario, link)
     results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh, executor=executor)
     return Comparison.of(comparison.collect(plan, results, link))
@@ -92,19 +97,25 @@ def sweep(
     link: str | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
+    backend: str = "sim",
 ) -> Sweep:
     """Run a scenario over a grid and return all results.
 
     `over` maps keys to their values: `{"link.cell.queue": ["1 bdp", "codel"]}`. A `*` in a key stands for
     every flow or link. No series are kept. The other arguments and the errors are those of `compare`.
     """
-    base = loaded(source, overrides)
+    base = _on(backend, loaded(source, overrides))
     axes = [grid.Axis(key, tuple(written(value) for value in values)) for key, values in over.items()]
     points = grid.grid(base, axes)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
     results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
     return Sweep.of(sweep_.collect(base, axes, points, results, link))
+
+
+def _on(backend: str, scenario: Scenario) -> Scenario:
+    """Return the scenario with the engine of this backend."""
+    return replace(scenario, engine=engine_of(backend, scenario.engine))
 
 
 def _execute(

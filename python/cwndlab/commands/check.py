@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cwndlab.commands.options import Controllers, Overrides, ScenarioOrPaper
+from cwndlab.commands.options import Backend, BackendName, Controllers, Overrides, ScenarioOrPaper
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +19,7 @@ def check(
     file: ScenarioOrPaper,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     controllers: Controllers = [],  # noqa: B006
+    backend: Backend = BackendName.SIM,
 ) -> None:
     """Check a scenario, or the folder of a paper, and report every mistake.
 
@@ -33,7 +34,7 @@ def check(
     if (file / "paper.toml").is_file():
         _check_paper(file, options=[*overrides, *controllers])
         return
-    experiment = read_scenario(file, overrides, controllers)
+    experiment = read_scenario(file, overrides, controllers, backend, runs=False)
     print_memory([experiment], SEEDS, Record.FIRST, None)
     head, *links = outline(experiment.resolved)
     typer.echo(f"{file}: ok: {head}")

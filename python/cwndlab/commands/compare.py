@@ -8,6 +8,8 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
+    Backend,
+    BackendName,
     Controllers,
     EveryFlow,
     File,
@@ -44,6 +46,7 @@ def compare(
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006
+    backend: Backend = BackendName.SIM,
     link: Link = None,
     threads: Threads = None,
     out: Out = None,
@@ -75,11 +78,11 @@ def compare(
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
-    experiment = read_scenario(file, overrides, controllers)
+    experiment = read_scenario(file, overrides, controllers, backend)
     plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)
-    folder = prepared(out, f"{experiment.stem}-compare")
+    folder = prepared(out, backend.folder(f"{experiment.stem}-compare"))
     results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
     comparison = collect(plan, results, link)
     if not comparison.seeds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,27 @@ class Delivery:
     every_flow: bool = False
 
 
-def read_scenario(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
-    """Read a scenario that may name these controllers, check it and print its warnings."""
+def read_scenario(
+    file: Path,
+    overrides: Sequence[str],
+    controllers: Sequence[str],
+    backend: str = "sim",
+    *,
+    runs: bool = True,
+) -> Scenario:
+    """Read a scenario that may name these controllers, check it for this backend and print its warnings.
+
+    The Linux backend needs a kernel if the scenario is to be run.
+    """
     from cwndlab.commands.problems import print_problems
     from cwndlab.controllers.loading import load
+    from cwndlab.linux.backend import engine_of
     from cwndlab.scenarios import scenario
 
     load(controllers)
     parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
-    experiment = scenario.load(file, parsed)
+    given = scenario.load(file, parsed)
+    experiment = replace(given, engine=engine_of(backend, given.engine, runs=runs))
     print_problems(experiment, experiment.validate())
     return experiment
 

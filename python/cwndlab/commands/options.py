@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class BackendName(StrEnum):
+    """Where scenarios run."""
+
+    SIM = "sim"
+    LINUX = "linux"
+
+    def folder(self, name: str) -> str:
+        """Return the default folder of results: those of one backend do not replace those of the other."""
+        return name if self is BackendName.SIM else f"{name}-{self}"
+
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
 ScenarioOrPaper = Annotated[
@@ -39,6 +52,12 @@ Out = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Repeat runs that are in the cache.")]
+Backend = Annotated[
+    BackendName,
+    typer.Option(
+        help="Where the scenario runs: in the simulator, or in Linux (`make linux` builds the kernel once)."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 EveryFlow = Annotated[
     bool,

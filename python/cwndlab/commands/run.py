@@ -8,6 +8,8 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
+    Backend,
+    BackendName,
     Controllers,
     EveryFlow,
     File,
@@ -27,6 +29,7 @@ def run(
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     controllers: Controllers = [],  # noqa: B006
+    backend: Backend = BackendName.SIM,
     threads: Threads = None,
     out: Out = None,
     record: Annotated[Record, typer.Option(help="The seeds whose time series are recorded.")] = Record.FIRST,
@@ -45,8 +48,8 @@ def run(
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
-    experiment = read_scenario(file, overrides, controllers)
-    folder = prepared(out, experiment.stem)
+    experiment = read_scenario(file, overrides, controllers, backend)
+    folder = prepared(out, backend.folder(experiment.stem))
     [result] = run_all([experiment], chosen, threads, record, fresh=fresh)
     if not result.runs:
         raise typer.Exit(INTERRUPTED)

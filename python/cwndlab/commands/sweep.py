@@ -8,6 +8,8 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
+    Backend,
+    BackendName,
     Controllers,
     EveryFlow,
     File,
@@ -34,6 +36,7 @@ def sweep(
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     controllers: Controllers = [],  # noqa: B006
+    backend: Backend = BackendName.SIM,
     link: Link = None,
     threads: Threads = None,
     out: Out = None,
@@ -66,12 +69,12 @@ def sweep(
 
     chosen = parse_seeds(seeds)
     axes = [parse_axis(text) for text in over]
-    experiment = read_scenario(file, overrides, controllers)
+    experiment = read_scenario(file, overrides, controllers, backend)
     points = grid(experiment, axes)
     scenarios = [point.scenario for point in points]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
-    folder = prepared(out, f"{experiment.stem}-sweep")
+    folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"))
     results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
     swept = collect(experiment, axes, points, results, link)
     if not swept.points:

@@ -61,6 +61,11 @@ class Engine:
     Policy = Offered(_native.Policy)
 
     @property
+    def backend(self) -> str:
+        """Where it runs scenarios: `sim`, the simulator, or `linux`."""
+        return "sim"
+
+    @property
     def name(self) -> str:
         """The name of its module."""
         return self.module.__name__

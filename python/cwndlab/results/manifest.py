@@ -53,6 +53,7 @@ def builder(seeds: Sequence[int], engine: Engine) -> dict[str, Any]:
     return {
         "version": version("cwndlab"),
         "commit": commit(),
+        "backend": engine.backend,
         "extension_sha256": engine.sha256,
         "seeds": list(seeds),
         "cpu": cpu(),

@@ -64,7 +64,7 @@ mod tests {
     use cwndlab_cc::{Registry, Setup, Span};
     use cwndlab_lab::Queues;
     use cwndlab_lab::run::{RunToken, run_seed};
-    use cwndlab_lab::scenario::{Source, read};
+    use cwndlab_lab::scenario::{Backend, Source, read};
     use cwndlab_lab::trace::Directory;
 
     const MSS: u64 = 1448;
@@ -97,7 +97,13 @@ mod tests {
         let mut registry = Registry::built_in();
         registry.add(algorithm());
         let (queues, traces) = (Queues::built_in(), Directory::of("test.toml"));
-        let source = Source { file: "test.toml", registry: &registry, queues: &queues, traces: &traces };
+        let source = Source {
+            backend: Backend::Sim,
+            file: "test.toml",
+            registry: &registry,
+            queues: &queues,
+            traces: &traces,
+        };
         let (scenario, problems) = read(text.as_bytes(), &source, &[]);
         assert!(problems.is_empty(), "{problems:?}");
         let outcome = run_seed(&scenario.unwrap(), 1, false, &RunToken::default()).unwrap();

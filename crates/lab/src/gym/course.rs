@@ -2,7 +2,7 @@
 
 use super::environments::{Environment, RANGES, draw};
 use super::link;
-use crate::scenario::{Flow, Scenario, Source, read};
+use crate::scenario::{Backend, Flow, Scenario, Source, read};
 use crate::trace::Directory;
 use crate::weights;
 use cwndlab_cc::params::Value;
@@ -229,8 +229,13 @@ impl Course {
 
     fn read_exactly(&self, overrides: &Overrides) -> Result<Scenario, String> {
         let traces = Directory::of(&self.file);
-        let source =
-            Source { file: &self.file, registry: &self.registry, queues: &self.queues, traces: &traces };
+        let source = Source {
+            backend: Backend::Sim,
+            file: &self.file,
+            registry: &self.registry,
+            queues: &self.queues,
+            traces: &traces,
+        };
         let (scenario, problems) = read(&self.text, &source, overrides);
         let scenario = scenario
             .ok_or_else(|| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;

@@ -13,6 +13,7 @@ use super::settings::{setting, settings, settings_by};
 use super::tree::Kind;
 use super::weights;
 use super::words;
+use crate::linux;
 use cwndlab_cc::params::{Allowed, Parameters, Value};
 use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Span, Time};
@@ -186,6 +187,9 @@ fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool
     cx.registry.find(word).ok_or_else(|| {
         let known: Vec<&str> = cx.registry.iter().map(|algorithm| algorithm.name).collect();
         let name = word.strip_prefix(UNCOUPLED).unwrap_or(word);
+        if let Some(hint) = linux::elsewhere(name, &known) {
+            return item.error(hint);
+        }
         item.error(words::unknown("algorithm", name, &known))
     })
 }

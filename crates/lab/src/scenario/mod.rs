@@ -6,6 +6,7 @@ mod cost;
 mod flow;
 mod limits;
 mod link;
+mod linux;
 mod loss;
 mod names;
 mod odd;
@@ -45,8 +46,32 @@ use cwndlab_sim::queue::Queues;
 use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::{Metrics, TcpOptions};
 
+/// Where a scenario is to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The simulator.
+    #[default]
+    Sim,
+    /// Linux in virtual time.
+    Linux,
+}
+
+impl Backend {
+    /// The backend of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "sim" => Some(Self::Sim),
+            "linux" => Some(Self::Linux),
+            _ => None,
+        }
+    }
+}
+
 /// What a scenario is read with.
 pub struct Source<'a> {
+    /// Where it is to run.
+    pub backend: Backend,
     /// The file's name, for messages.
     pub file: &'a str,
     /// The algorithms that it may name.
@@ -102,6 +127,9 @@ pub fn read(
     };
     let root = overrides::apply(root, overrides, source.queues, &problems);
     let scenario = top::scenario(&root, source, &problems);
+    if let (Backend::Linux, Ok(scenario)) = (source.backend, &scenario) {
+        linux::check(scenario, &root, &problems);
+    }
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cwndlab_cc::Registry;
-use cwndlab_lab::scenario::{Scenario, Source, read};
+use cwndlab_lab::scenario::{Backend, Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
 use cwndlab_sim::queue::Queues;
 
@@ -26,7 +26,13 @@ fn traces() -> Memory {
 /// Reads a text with overrides.
 pub fn read_with(text: &[u8], overrides: &[(&str, &str)]) -> (Option<Scenario>, Vec<String>) {
     let (registry, queues) = (Registry::built_in(), Queues::built_in());
-    let source = Source { file: "x.toml", registry: &registry, queues: &queues, traces: &traces() };
+    let source = Source {
+        backend: Backend::Sim,
+        file: "x.toml",
+        registry: &registry,
+        queues: &queues,
+        traces: &traces(),
+    };
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let (scenario, problems) = read(text, &source, &overrides);

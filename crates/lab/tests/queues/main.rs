@@ -5,7 +5,7 @@ mod coin;
 use cwndlab_cc::Registry;
 use cwndlab_lab::catalogue::catalogue;
 use cwndlab_lab::run::{RunToken, run_seed};
-use cwndlab_lab::scenario::{Scenario, Source, read};
+use cwndlab_lab::scenario::{Backend, Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
 use cwndlab_sim::outcome::LinkOutcome;
 use cwndlab_sim::queue::{LIMIT, Queues, Sizing};
@@ -26,7 +26,13 @@ fn queues() -> Queues {
 fn told(overrides: &[(&str, &str)]) -> (Option<Scenario>, Vec<String>) {
     let (registry, queues, mut traces) = (Registry::built_in(), queues(), Memory::default());
     traces.0.insert("each-ms".to_owned(), (1..1000).map(|ms| format!("{ms}\n")).collect());
-    let source = Source { file: "x.toml", registry: &registry, queues: &queues, traces: &traces };
+    let source = Source {
+        backend: Backend::Sim,
+        file: "x.toml",
+        registry: &registry,
+        queues: &queues,
+        traces: &traces,
+    };
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let (scenario, problems) = read(TEXT.as_bytes(), &source, &overrides);

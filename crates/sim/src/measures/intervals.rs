@@ -254,7 +254,8 @@ fn next_end(last: Time, interval: Span, end: Time) -> Time {
 }
 
 /// The shortest of 1, 2, 5 x 10^k that the rows suffice for.
-fn interval(duration: Span, components: u64) -> Span {
+#[must_use]
+pub fn interval(duration: Span, components: u64) -> Span {
     let most = (MOST_ROWS / components.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS);
     let mut decade = SHORTEST;
     loop {

@@ -8,7 +8,7 @@ use cwndlab_cc::Time;
 
 /// A link from a given time on.
 #[derive(Debug, Default)]
-pub(super) struct LinkGauge {
+pub struct LinkGauge {
     since: Time,
     served_packets: u64,
     served_data: u64,
@@ -27,8 +27,9 @@ pub(super) struct LinkGauge {
 }
 
 impl LinkGauge {
+    /// Something happened to a packet.
     #[inline(always)]
-    pub(super) fn on_event(&mut self, at: Time, event: LinkEvent<'_>) {
+    pub fn on_event(&mut self, at: Time, event: LinkEvent<'_>) {
         match event {
             LinkEvent::Dropped { bytes, arrived, .. } => {
                 self.dropped_packets += 1;
@@ -54,7 +55,7 @@ impl LinkGauge {
     }
 
     /// Forgets what was measured so far; the link is settled.
-    pub(super) fn restart(&mut self, link: &Link, now: Time) {
+    pub fn restart(&mut self, link: &Link, now: Time) {
         *self = Self {
             since: now,
             before_bytes: link.partly_served(now),
@@ -64,17 +65,20 @@ impl LinkGauge {
     }
 
     /// Times from arrival to the start of service.
-    pub(super) fn queue_delays(&self) -> &Histogram {
+    #[must_use]
+    pub fn queue_delays(&self) -> &Histogram {
         &self.queue_delay
     }
 
     /// Data packets served since the start of the run.
-    pub(super) fn served_data(&self) -> u64 {
+    #[must_use]
+    pub fn served_data(&self) -> u64 {
         self.served_data_before + self.served_data
     }
 
     /// What was measured up to now; the link is settled.
-    pub(super) fn outcome(&self, link: &Link, now: Time) -> LinkOutcome {
+    #[must_use]
+    pub fn outcome(&self, link: &Link, now: Time) -> LinkOutcome {
         let carried = self.served_bytes as f64 - self.before_bytes + link.partly_served(now);
         let seconds = now.since(self.since).as_secs_f64();
         let possible = link.possible_bits(self.since, now).filter(|bits| *bits > 0.0);

@@ -8,6 +8,8 @@ mod intervals;
 mod link;
 
 pub use histogram::Histogram;
+pub use intervals::interval;
+pub use link::LinkGauge;
 
 use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
@@ -17,7 +19,6 @@ use cwndlab_cc::{Span, Time};
 use flow::FlowGauge;
 use group::GroupGauge;
 use intervals::Meter;
-use link::LinkGauge;
 
 /// What is measured of every run.
 pub struct Measures {

@@ -7,11 +7,11 @@ use crate::flow::{Flow, Own, Shared, SubflowPlace};
 use crate::mptcp::Connection;
 use crate::processing::Processing;
 use crate::route::Routes;
-use crate::spec::{ActiveTime, ArrivalSpec, FlowKind, PathSpec, SimSpec};
+use crate::spec::{ArrivalSpec, FlowKind, PathSpec, SimSpec};
 use crate::tap::{FlowEvent, State, Tap};
 use crate::tcp::TcpOptions;
 use crate::topology::{Topology, packet_time};
-use cwndlab_cc::{Rng, Span, Time};
+use cwndlab_cc::{Span, Time};
 use std::sync::Arc;
 
 impl<T: Tap> Sim<T> {
@@ -86,7 +86,7 @@ impl Maker<'_> {
         let mut connections: Vec<Connection> = Vec::new();
         for spec in &self.spec.flows {
             let first = flows.len();
-            let start = self.start(&spec.name, &spec.active);
+            let start = spec.active.drawn_start(self.spec.seed, &spec.name);
             for (subflow, (name, path)) in spec.parts().enumerate() {
                 let connection = connections.len() as u32;
                 let place =
@@ -101,11 +101,6 @@ impl Maker<'_> {
             }
         }
         (flows, connections)
-    }
-
-    fn start(&self, name: &str, active: &ActiveTime) -> Time {
-        let mut rng = Rng::named(self.spec.seed, &format!("flow {name} start"));
-        active.start + Span(rng.below(active.start_jitter.0.saturating_add(1)))
     }
 
     /// The flows of a process share one path, and one access link if they have one.

@@ -1,0 +1,72 @@
+//! What a scenario may ask of the Linux backend: the kernel's own algorithms, and the settings that Linux can serve.
+
+use cwndlab_cc::algorithm::Declares;
+use cwndlab_cc::{Algorithm, Registry};
+use std::sync::Arc;
+
+/// Before the name of an algorithm of the kernel.
+pub const PREFIX: &str = "linux:";
+
+/// The kernel's algorithms: name in scenario files and summary.
+pub const ALGORITHMS: [(&str, &str); 17] = [
+    ("linux:reno", "NewReno of Linux (net/ipv4/tcp_cong.c)"),
+    ("linux:bic", "BIC of Linux (net/ipv4/tcp_bic.c)"),
+    ("linux:cubic", "CUBIC with HyStart of Linux (net/ipv4/tcp_cubic.c)"),
+    ("linux:westwood", "TCP Westwood+ of Linux (net/ipv4/tcp_westwood.c)"),
+    ("linux:htcp", "H-TCP of Linux (net/ipv4/tcp_htcp.c)"),
+    ("linux:highspeed", "HighSpeed TCP of Linux (net/ipv4/tcp_highspeed.c)"),
+    ("linux:hybla", "TCP Hybla of Linux (net/ipv4/tcp_hybla.c)"),
+    ("linux:vegas", "TCP Vegas of Linux (net/ipv4/tcp_vegas.c)"),
+    ("linux:nv", "TCP NV of Linux (net/ipv4/tcp_nv.c)"),
+    ("linux:scalable", "Scalable TCP of Linux (net/ipv4/tcp_scalable.c)"),
+    ("linux:lp", "TCP Low Priority of Linux (net/ipv4/tcp_lp.c)"),
+    ("linux:veno", "TCP Veno of Linux (net/ipv4/tcp_veno.c)"),
+    ("linux:yeah", "YeAH-TCP of Linux (net/ipv4/tcp_yeah.c)"),
+    ("linux:illinois", "TCP Illinois of Linux (net/ipv4/tcp_illinois.c)"),
+    ("linux:dctcp", "DCTCP of Linux (net/ipv4/tcp_dctcp.c)"),
+    ("linux:cdg", "CDG of Linux (net/ipv4/tcp_cdg.c)"),
+    ("linux:bbr", "BBR version 1 of Linux (net/ipv4/tcp_bbr.c)"),
+];
+
+/// The algorithms that a scenario may name on the Linux backend. None of them can be made here: they are code of the kernel.
+#[must_use]
+pub fn registry() -> Registry {
+    let mut registry = Registry::default();
+    for (name, summary) in ALGORITHMS {
+        registry.add(Algorithm {
+            name,
+            summary,
+            source: "Linux",
+            departures: &[],
+            params: Arc::new([]),
+            declares: Declares::default(),
+            build: Arc::new(|_, _| unreachable!("a controller of the kernel is made in the kernel")),
+        });
+    }
+    registry
+}
+
+/// What to say of an algorithm that the other backend has.
+pub(crate) fn elsewhere(name: &str, known: &[&str]) -> Option<String> {
+    let listed = |name: &str| ALGORITHMS.iter().any(|(each, _)| *each == name);
+    if listed(name) {
+        return Some(format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"));
+    }
+    let on_linux = known.iter().any(|each| each.starts_with(PREFIX));
+    let own = Registry::built_in().get(name).is_some();
+    if !on_linux || !own {
+        return None;
+    }
+    let kernels = format!("{PREFIX}{}", kernels_name(name));
+    let instead = if listed(&kernels) { format!("; the kernel's own is `{kernels}`") } else { String::new() };
+    Some(format!("`{name}` is code of cwndlab, which does not run inside Linux yet{instead}"))
+}
+
+/// What the kernel calls the algorithm.
+fn kernels_name(name: &str) -> &str {
+    match name {
+        "bbr1" => "bbr",
+        "newreno" => "reno",
+        _ => name,
+    }
+}

@@ -1,0 +1,161 @@
+//! What a scenario asks that the Linux backend cannot serve: an error each, at the key that asks it.
+
+use super::flow::Flow;
+use super::problem::{Place, Problems};
+use super::tree::{Kind, Node};
+use super::{Link, Scenario};
+use cwndlab_cc::Span;
+use cwndlab_cc::params::Parameters;
+use cwndlab_sim::tcp::{PROFILES, TcpOptions};
+
+/// TCP options that become a sysctl or a socket option. The others are as Linux has them.
+const SERVED: [&str; 17] = [
+    "mss",
+    "header",
+    "overhead",
+    "initial_window",
+    "initial_ssthresh",
+    "rto_min",
+    "receive_buffer",
+    "window_tuning",
+    "sack",
+    "sack_compression",
+    "loss_detection",
+    "timestamps",
+    "tail_loss_probe",
+    "pacing",
+    "ecn",
+    "window_validation",
+    "clock_least",
+];
+/// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
+const HEADERS: u64 = 40;
+const TIMESTAMPS: u64 = 12;
+/// Flows for which the kernel has devices.
+const MOST_FLOWS: usize = 4096;
+
+/// Reports everything that Linux cannot serve.
+pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
+    let report = |path: &[Step], message: String| {
+        problems.error(&place(root, path), &dotted(path), message);
+    };
+    let linux = PROFILES[0].name;
+    if scenario.profile != linux {
+        let message = format!(
+            "expected {linux} on the Linux backend, whose stack is Linux itself, found {}",
+            scenario.profile
+        );
+        report(&[Step::Key("profile")], message);
+        // The options that it sets would be refused one by one.
+        return;
+    }
+    if scenario.send_jitter.is_some() {
+        report(
+            &[Step::Key("send_jitter")],
+            "the Linux backend has no processing delays; leave this out".to_owned(),
+        );
+    }
+    if scenario.timeout_patterns {
+        report(
+            &[Step::Key("timeout_patterns")],
+            "the Linux backend does not count them; leave this out".to_owned(),
+        );
+    }
+    let flows: usize = scenario.running().map(|flow| flow.names.len()).sum();
+    if flows > MOST_FLOWS {
+        report(
+            &[Step::Key("flow")],
+            format!("the Linux backend takes at most {MOST_FLOWS} flows, found {flows}"),
+        );
+    }
+    for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.enabled) {
+        check_flow(flow, &[Step::Key("flow"), Step::Index(index)], &report);
+    }
+}
+
+fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
+    let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
+    if flow.mptcp.is_some() {
+        report(&key("paths"), "the Linux backend does not serve multipath connections yet".to_owned());
+    }
+    if flow.arrivals.is_some() {
+        report(&key("arrivals"), "the Linux backend does not serve arrival processes yet".to_owned());
+    }
+    if flow.kind.decision_delay > Span::ZERO {
+        report(
+            &key("decision_delay"),
+            "the kernel's own algorithms decide at once; leave this out".to_owned(),
+        );
+    }
+    let host = |link: &Link| link.hold_back;
+    if flow.paths.iter().filter_map(|path| path.access.as_ref()).any(host) {
+        report(
+            &key("access"),
+            "the Linux backend does not serve queue = \"host\" yet; give it a size".to_owned(),
+        );
+    }
+    check_tcp(&flow.kind.tcp, &key("tcp"), report);
+}
+
+fn check_tcp(tcp: &TcpOptions, at: &[Step], report: &impl Fn(&[Step], String)) {
+    let linux = PROFILES[0].options();
+    let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
+    for spec in TcpOptions::specs().iter().filter(|spec| !SERVED.contains(&spec.name)) {
+        let (Some(asked), Some(given)) = (tcp.get(spec.name), linux.get(spec.name)) else { continue };
+        if asked != given {
+            report(
+                &key(spec.name),
+                format!("the Linux backend cannot change this; expected {given}, found {asked}"),
+            );
+        }
+    }
+    let header = HEADERS + if tcp.timestamps { TIMESTAMPS } else { 0 };
+    if tcp.header != header {
+        let with = if tcp.timestamps { "with" } else { "without" };
+        report(&key("header"), format!("Linux sends {header} bytes {with} timestamps, found {}", tcp.header));
+    }
+}
+
+/// A step from a table or list to one of its values.
+#[derive(Clone, Copy)]
+enum Step {
+    Key(&'static str),
+    Index(usize),
+}
+
+fn dotted(path: &[Step]) -> String {
+    let step = |step: &Step| match step {
+        Step::Key(key) => (*key).to_owned(),
+        Step::Index(index) => index.to_string(),
+    };
+    path.iter().map(step).collect::<Vec<_>>().join(".")
+}
+
+/// Where a value stands. A TCP option of a flow may stand in `[tcp]`; what stands nowhere is a matter of the table that lacks it.
+fn place(root: &Node, path: &[Step]) -> Place {
+    let shared = path.iter().position(|step| matches!(step, Step::Key("tcp")));
+    let own = walk(root, path);
+    match shared {
+        Some(from) if own.1 < path.len() && walk(root, &path[from..]).1 == path.len() - from => {
+            walk(root, &path[from..]).0
+        }
+        _ => own.0,
+    }
+}
+
+/// The place of the last step that there is, and how many steps there are.
+fn walk(root: &Node, path: &[Step]) -> (Place, usize) {
+    let mut node = root;
+    let mut at = Place::TOP;
+    for (taken, step) in path.iter().enumerate() {
+        let next = match (&node.kind, step) {
+            (Kind::Table(table), Step::Key(key)) => table.get(key).map(|(key, node)| (&key.at, node)),
+            (Kind::List(items), Step::Index(index)) => items.get(*index).map(|node| (&node.at, node)),
+            _ => None,
+        };
+        let Some((found, below)) = next else { return (at, taken) };
+        at = found.clone();
+        node = below;
+    }
+    (at, path.len())
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* The network devices of a flow's two ends. What one sends crosses the links of the scenario, which are in Rust. */
+#include <linux/hrtimer.h>
+#include <linux/if_arp.h>
+#include <linux/inet.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include "cwndlab.h"
+
+/* Flows and their devices by number: the sender's and the receiver's. */
+#define MOST_FLOWS 4096
+
+struct end {
+	u32 flow;
+	enum cw_way sends;
+};
+
+static struct net_device *devices[MOST_FLOWS][2];
+static struct hrtimer links;
+static u64 begun, armed = CW_NONE;
+static bool stepping;
+
+u64 cwndlab_now(void)
+{
+	return ktime_get_ns() - begun;
+}
+
+void cwk_free(struct sk_buff *packet)
+{
+	kfree_skb(packet);
+}
+
+void cwk_mark(struct sk_buff *packet)
+{
+	IP_ECN_set_ce(ip_hdr(packet));
+}
+
+static void arm(void)
+{
+	u64 next = cw_next_event();
+
+	if (stepping || next == armed)
+		return;
+	armed = next;
+	if (next != CW_NONE)
+		hrtimer_start(&links, ns_to_ktime(begun + next), HRTIMER_MODE_ABS_SOFT);
+}
+
+static u32 payload_of(const struct sk_buff *packet)
+{
+	const struct iphdr *ip = ip_hdr(packet);
+	const struct tcphdr *tcp = (void *)ip + ip->ihl * 4;
+
+	return ip->protocol == IPPROTO_TCP ? packet->len - ip->ihl * 4 - tcp->doff * 4 : 0;
+}
+
+static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
+{
+	struct end *end = netdev_priv(device);
+	/* The original is given back at once, as by a device that has sent it: else TCP would not send it again. */
+	struct sk_buff *copy = pskb_copy(packet, GFP_ATOMIC);
+
+	consume_skb(packet);
+	if (!copy)
+		panic("cwndlab: no memory for a packet");
+	cw_send(cwndlab_now(), end->flow, end->sends, copy, copy->len, payload_of(copy), ip_hdr(copy)->tos);
+	arm();
+	return NETDEV_TX_OK;
+}
+
+static void deliver(const struct cw_arrival *arrival)
+{
+	struct sk_buff *packet = arrival->packet;
+
+	skb_scrub_packet(packet, true);
+	memset(packet->cb, 0, sizeof(packet->cb));
+	packet->dev = devices[arrival->flow][arrival->way == CW_DATA ? CW_ACKS : CW_DATA];
+	packet->protocol = htons(ETH_P_IP);
+	packet->pkt_type = PACKET_HOST;
+	skb_reset_mac_header(packet);
+	netif_receive_skb(packet);
+	if (arrival->way == CW_ACKS)
+		cwndlab_acked(arrival->flow);
+}
+
+static enum hrtimer_restart links_due(struct hrtimer *timer)
+{
+	u64 now = cwndlab_now();
+	struct cw_arrival arrival;
+
+	stepping = true;
+	while (cw_next_event() <= now)
+		if (cw_step(now, &arrival))
+			deliver(&arrival);
+	stepping = false;
+	armed = cw_next_event();
+	if (armed == CW_NONE)
+		return HRTIMER_NORESTART;
+	hrtimer_set_expires(timer, ns_to_ktime(begun + armed));
+	return HRTIMER_RESTART;
+}
+
+static const struct net_device_ops operations = { .ndo_start_xmit = transmit };
+
+static void set_up(struct net_device *device)
+{
+	device->netdev_ops = &operations;
+	device->type = ARPHRD_NONE;
+	device->flags = IFF_POINTOPOINT | IFF_NOARP;
+	device->priv_flags |= IFF_NO_QUEUE;
+	/* Checksums are left out; a packet is a segment. */
+	device->features = device->hw_features = NETIF_F_HW_CSUM | NETIF_F_SG;
+}
+
+static void expect(int error, const char *what)
+{
+	if (error)
+		panic("cwndlab: %s: error %d", what, error);
+}
+
+struct net_device *cwndlab_device(struct net *net, const char *address, u32 mtu, u32 flow, enum cw_way way)
+{
+	struct net_device *device = alloc_netdev(sizeof(struct end), "cw%d", NET_NAME_ENUM, set_up);
+	struct ifreq request = {};
+	struct sockaddr_in *set = (void *)&request.ifr_addr;
+	struct end *end;
+
+	if (!device || flow >= MOST_FLOWS)
+		panic("cwndlab: no device for flow %u", flow);
+	end = netdev_priv(device);
+	end->flow = flow;
+	end->sends = way;
+	devices[flow][way] = device;
+	dev_net_set(device, net);
+	device->mtu = mtu;
+	netif_set_tso_max_segs(device, 1);
+	expect(register_netdev(device), "register_netdev");
+	strscpy(request.ifr_name, device->name, IFNAMSIZ);
+	set->sin_family = AF_INET;
+	set->sin_addr.s_addr = in_aton(address);
+	expect(devinet_ioctl(net, SIOCSIFADDR, &request), "address");
+	set->sin_addr.s_addr = htonl(0xffffff00);
+	expect(devinet_ioctl(net, SIOCSIFNETMASK, &request), "netmask");
+	rtnl_lock();
+	expect(dev_change_flags(device, device->flags | IFF_UP, NULL), "up");
+	rtnl_unlock();
+	return device;
+}
+
+void cwndlab_begin(u64 t0)
+{
+	begun = t0;
+	hrtimer_init(&links, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	links.function = links_due;
+	arm();
+}

@@ -1,0 +1,316 @@
+//! What a flow does, seen from outside: what its socket shows after every ACK and at fixed times.
+
+use crate::intervals::Rows;
+use cwndlab_cc::{Span, Time};
+use cwndlab_sim::measures::Histogram;
+use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, RecordedEvent, SeriesTable};
+use cwndlab_sim::spec::FlowSpec;
+
+/// What a socket of Linux shows. The counts begin with the connection.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// `snd_cwnd`, in segments.
+    pub cwnd: u64,
+    /// `snd_ssthresh`, in segments.
+    pub ssthresh: u64,
+    /// `srtt_us`: eight times the smoothed RTT, in microseconds.
+    pub srtt_us_8: u64,
+    /// `tcp_packets_in_flight`, in segments.
+    pub in_flight: u64,
+    /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u64,
+    /// `sk_pacing_rate` in bytes a second; all ones if there is none.
+    pub pacing_rate: u64,
+    /// Segments delivered in the latest rate sample, and the time that they took in microseconds.
+    pub rate_delivered: u64,
+    /// See `rate_delivered`.
+    pub rate_interval_us: u64,
+    /// Segments delivered.
+    pub delivered: u64,
+    /// Data segments sent, again or not.
+    pub sent: u64,
+    /// Segments sent again.
+    pub resent: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u64,
+    /// Tail-loss probes.
+    pub probes: u64,
+    /// Reductions undone.
+    pub undos: u64,
+}
+
+const CWR: u64 = 2;
+
+/// Counts of the measured time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Base {
+    facts: Facts,
+    ecn_reductions: u64,
+    received: u64,
+    sent_bytes: u64,
+    window_nanos: u128,
+}
+
+/// The columns of a recorded flow.
+const COLUMNS: [&str; 8] = [
+    "cwnd_segments",
+    "rtt_ms",
+    "in_flight_segments",
+    "goodput_mbps",
+    "ssthresh_segments",
+    "pacing_rate_mbps",
+    "delivery_rate_mbps",
+    "ca_state",
+];
+
+/// Larger values of `snd_ssthresh` mean that there is none (TCP_INFINITE_SSTHRESH).
+const NO_SSTHRESH: u64 = 0x7fff_ffff;
+
+/// A flow, and what was measured of it.
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    cc: String,
+    mss: u64,
+    /// When it starts.
+    pub start: Time,
+    bytes: Option<u64>,
+    facts: Facts,
+    ecn_reductions: u64,
+    /// Payload delivered in order.
+    received: u64,
+    /// When all of it had arrived.
+    completed: Option<Time>,
+    sent_bytes: u64,
+    rtt: Histogram,
+    rtt_min: Option<Span>,
+    latest_rtt: Option<Span>,
+    window_since: Time,
+    window_nanos: u128,
+    base: Base,
+    measured_from: Time,
+    rows: Rows,
+    sampled_bytes: u64,
+    table: SeriesTable,
+    events: Vec<RecordedEvent>,
+}
+
+impl Flow {
+    /// A flow of the run with this seed that has not started.
+    #[must_use]
+    pub fn new(spec: &FlowSpec, seed: u64) -> Self {
+        let columns = COLUMNS.map(|name| (name.to_owned(), Vec::new()));
+        Self {
+            name: spec.name.clone(),
+            cc: spec.kind.cc(),
+            mss: spec.kind.tcp.mss,
+            start: spec.active.drawn_start(seed, &spec.name),
+            bytes: spec.bytes,
+            facts: Facts::default(),
+            ecn_reductions: 0,
+            received: 0,
+            completed: None,
+            sent_bytes: 0,
+            rtt: Histogram::default(),
+            rtt_min: None,
+            latest_rtt: None,
+            window_since: Time::ZERO,
+            window_nanos: 0,
+            base: Base::default(),
+            measured_from: Time::ZERO,
+            rows: Rows::default(),
+            sampled_bytes: 0,
+            table: SeriesTable { kind: "flow", name: spec.name.clone(), columns: columns.to_vec() },
+            events: Vec::new(),
+        }
+    }
+
+    /// The sender put a packet of this length on its first link.
+    pub fn on_sent(&mut self, bytes: u32) {
+        self.sent_bytes += u64::from(bytes);
+    }
+
+    /// The receiver's application has read payload.
+    pub fn on_received(&mut self, now: Time, bytes: u64) {
+        self.received += bytes;
+        if self.completed.is_none() && self.bytes.is_some_and(|all| self.received >= all) {
+            self.completed = Some(now);
+        }
+    }
+
+    /// What the socket shows now.
+    pub fn look(&mut self, now: Time, facts: &Facts) {
+        let before = std::mem::replace(&mut self.facts, *facts);
+        if let Some(sample) = rtt_sample(&before, facts) {
+            self.rtt.record(sample);
+            self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
+            self.latest_rtt = Some(sample);
+        }
+        if facts.cwnd != before.cwnd {
+            self.window_nanos += Self::nanos(&before, self.window_since, now);
+            self.window_since = now;
+        }
+        let entered_cwr = facts.ca_state == CWR && before.ca_state != CWR;
+        self.ecn_reductions += u64::from(entered_cwr);
+        let kinds = [
+            ("fast_recovery", facts.fast_recoveries > before.fast_recoveries),
+            ("timeout", facts.timeouts > before.timeouts),
+            ("undo", facts.undos > before.undos),
+            ("ecn_reduction", entered_cwr),
+            ("tail_loss_probe", facts.probes > before.probes),
+        ];
+        for (kind, _) in kinds.iter().filter(|(_, happened)| *happened) {
+            self.events.push(RecordedEvent { time_s: now.as_secs_f64(), flow: self.name.clone(), kind });
+        }
+    }
+
+    fn nanos(facts: &Facts, since: Time, until: Time) -> u128 {
+        u128::from(facts.cwnd) * u128::from(until.since(since).0)
+    }
+
+    /// The integral of the window up to now, in segment nanoseconds.
+    fn window_nanos(&self, now: Time) -> u128 {
+        self.window_nanos + Self::nanos(&self.facts, self.window_since, now)
+    }
+
+    /// The warm-up is over: what was measured so far is forgotten, except the smallest RTT.
+    pub fn end_warmup(&mut self, now: Time) {
+        self.measured_from = now;
+        self.rtt = Histogram::default();
+        self.base = Base {
+            facts: self.facts,
+            ecn_reductions: self.ecn_reductions,
+            received: self.received,
+            sent_bytes: self.sent_bytes,
+            window_nanos: self.window_nanos(now),
+        };
+    }
+
+    /// An interval of the run ends.
+    pub fn close_interval(&mut self, from: Time, until: Time) {
+        let losses = self.facts.fast_recoveries + self.facts.timeouts;
+        let window = self.window_nanos(until);
+        self.rows.push(self.start, from, until, self.received, losses, window);
+    }
+
+    /// A flow is measured until all that it had to send has arrived.
+    fn until(&self, now: Time) -> Time {
+        self.completed.unwrap_or(now)
+    }
+
+    /// Its intervals.
+    #[must_use]
+    pub fn intervals(&self, ends: &[Time], now: Time) -> FlowIntervals {
+        self.rows.intervals(self.start, self.until(now), ends)
+    }
+
+    /// Takes a sample.
+    pub fn sample(&mut self, now: Time, since_last_s: f64) {
+        let facts = &self.facts;
+        let running = self.start <= now;
+        let shown = |value: f64| if running { value } else { f64::NAN };
+        let mbps = |bytes: u64, seconds: f64| {
+            if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN }
+        };
+        let pacing =
+            if facts.pacing_rate == u64::MAX { f64::NAN } else { facts.pacing_rate as f64 * 8.0 / 1e6 };
+        let values = [
+            shown(facts.cwnd as f64),
+            self.latest_rtt.map_or(f64::NAN, Span::as_millis_f64),
+            shown(facts.in_flight as f64),
+            shown(mbps(self.received - self.sampled_bytes, since_last_s)),
+            if facts.ssthresh >= NO_SSTHRESH { f64::NAN } else { shown(facts.ssthresh as f64) },
+            shown(pacing),
+            shown(mbps(facts.rate_delivered * self.mss, facts.rate_interval_us as f64 / 1e6)),
+            shown(facts.ca_state as f64),
+        ];
+        self.sampled_bytes = self.received;
+        for ((_, column), value) in self.table.columns.iter_mut().zip(values) {
+            column.push(value);
+        }
+    }
+
+    /// What was measured.
+    #[must_use]
+    pub fn outcome(&self, now: Time) -> FlowOutcome {
+        let until = self.until(now);
+        let seconds = until.since(self.measured_from.max(self.start)).as_secs_f64();
+        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
+        let (facts, base) = (&self.facts, &self.base);
+        let window = self.window_nanos(until.max(self.window_since)).saturating_sub(base.window_nanos);
+        FlowOutcome {
+            name: self.name.clone(),
+            cc: self.cc.clone(),
+            start_s: self.start.as_secs_f64(),
+            goodput_mbps: mbps(self.received - base.received),
+            throughput_mbps: mbps(self.sent_bytes - base.sent_bytes),
+            rtt_ms: self.rtt.mean_ms(),
+            rtt_p95_ms: self.rtt.quantile_ms(0.95),
+            rtt_min_ms: self.rtt_min.map(Span::as_millis_f64),
+            cwnd_mean_segments: if seconds > 0.0 { window as f64 / 1e9 / seconds } else { 0.0 },
+            sent_packets: facts.sent - base.facts.sent,
+            retransmitted_packets: facts.resent - base.facts.resent,
+            timeouts: facts.timeouts - base.facts.timeouts,
+            fast_recoveries: facts.fast_recoveries - base.facts.fast_recoveries,
+            tail_loss_probes: facts.probes - base.facts.probes,
+            undos: facts.undos - base.facts.undos,
+            ecn_reductions: self.ecn_reductions - base.ecn_reductions,
+            completion_s: self.completed.map(|at| at.since(self.start).as_secs_f64()),
+            ..FlowOutcome::default()
+        }
+    }
+
+    /// How its RTT samples are distributed.
+    #[must_use]
+    pub fn distribution(&self) -> Option<Distribution> {
+        Distribution::of_times("flow", &self.name, "rtt_ms", &self.rtt)
+    }
+
+    /// Its samples and events.
+    #[must_use]
+    pub fn recorded(self) -> (SeriesTable, Vec<RecordedEvent>) {
+        (self.table, self.events)
+    }
+}
+
+/// The RTT sample that an ACK brought.
+///
+/// Linux keeps no single samples, but its estimator adds a sample less the old mean to eight times the mean, in whole microseconds
+/// (`tcp_rtt_estimator`), so the change gives the sample back exactly. An ACK that delivered nothing has none.
+fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
+    if now.srtt_us_8 == 0 || (now.delivered == before.delivered && now.srtt_us_8 == before.srtt_us_8) {
+        return None;
+    }
+    let micros = if before.srtt_us_8 == 0 {
+        now.srtt_us_8 >> 3
+    } else {
+        (now.srtt_us_8 + (before.srtt_us_8 >> 3)).saturating_sub(before.srtt_us_8)
+    };
+    Some(Span::from_micros(micros))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The estimator of Linux, in its own integers.
+    fn estimated(srtt_us_8: u64, sample_us: u64) -> u64 {
+        if srtt_us_8 == 0 { sample_us << 3 } else { srtt_us_8 + sample_us - (srtt_us_8 >> 3) }
+    }
+
+    #[test]
+    fn samples_are_recovered_from_the_mean() {
+        let mut facts = Facts::default();
+        for (n, sample) in [60_000, 60_012, 75_500, 60_003, 1, 250_000].into_iter().enumerate() {
+            let now =
+                Facts { srtt_us_8: estimated(facts.srtt_us_8, sample), delivered: n as u64 + 1, ..facts };
+            assert_eq!(rtt_sample(&facts, &now), Some(Span::from_micros(sample)));
+            facts = now;
+        }
+        // A duplicate ACK that delivers nothing.
+        assert_eq!(rtt_sample(&facts, &facts), None);
+    }
+}

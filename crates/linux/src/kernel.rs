@@ -1,0 +1,243 @@
+//! The border to the kernel's C code (`kernel/cwndlab.h`). The kernel has one processor and calls from one context at a
+//! time, with soft interrupts off, so there is one run and nobody else at work on it.
+
+#![allow(unsafe_code)]
+
+use crate::flow::Facts;
+use crate::network::{Sent, Way};
+use crate::request::Request;
+use crate::run::Run;
+use cwndlab_cc::{Span, Time};
+use cwndlab_lab::linux::PREFIX;
+use cwndlab_sim::packet::EcnField;
+use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::tcp::LossDetection;
+use std::cell::UnsafeCell;
+use std::fs;
+use std::process::exit;
+
+/// Memory of the host, not of the kernel: what Rust keeps is no part of what is simulated.
+#[global_allocator]
+static HOST: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
+/// Names the file with the request.
+const REQUEST: &str = "CWNDLAB_REQUEST";
+/// Length of the name of a congestion control in the kernel (TCP_CA_NAME_MAX).
+const NAME: usize = 16;
+/// Stands for "none" in numbers that C gets.
+const NONE: u64 = u64::MAX;
+
+unsafe extern "C" {
+    /// Frees a packet that the links lost.
+    fn cwk_free(packet: usize);
+    /// Sets CE in a packet's IP header.
+    fn cwk_mark(packet: usize);
+}
+
+struct TheRun(UnsafeCell<Option<Run>>);
+
+// SAFETY: there is one processor, and no call is interrupted by another.
+unsafe impl Sync for TheRun {}
+
+static RUN: TheRun = TheRun(UnsafeCell::new(None));
+
+fn run() -> &'static mut Run {
+    // SAFETY: as above; the reference ends with the call.
+    unsafe { (*RUN.0.get()).as_mut() }.expect("cw_prepare comes first")
+}
+
+/// Tells the front end what is wrong and ends the process.
+fn fail(message: &str) -> ! {
+    eprintln!("cwndlab: {message}");
+    exit(1)
+}
+
+/// A flow, as C needs it. `struct cw_flow`.
+#[repr(C)]
+pub struct CFlow {
+    name: [u8; NAME],
+    start_ns: u64,
+    stop_ns: u64,
+    bytes: u64,
+    mtu: u64,
+    initial_window: u64,
+    initial_ssthresh: u64,
+    rto_min_us: u64,
+    receive_buffer: u64,
+    sack_compression_ns: u64,
+    sack: u8,
+    timestamps: u8,
+    ecn: u8,
+    window_tuning: u8,
+    tail_loss_probe: u8,
+    rack: u8,
+    window_validation: u8,
+    pacing: u8,
+}
+
+impl CFlow {
+    fn of(spec: &FlowSpec, start: Time) -> Self {
+        let tcp = &spec.kind.tcp;
+        let mut name = [0; NAME];
+        let given = spec.kind.algorithm.name.trim_start_matches(PREFIX).as_bytes();
+        name[..given.len()].copy_from_slice(given);
+        Self {
+            name,
+            start_ns: start.0,
+            stop_ns: spec.active.stop.map_or(NONE, |stop| stop.0),
+            bytes: spec.bytes.unwrap_or(NONE),
+            mtu: tcp.mss + tcp.header,
+            initial_window: tcp.initial_window,
+            initial_ssthresh: tcp.initial_ssthresh,
+            rto_min_us: tcp.rto_min.0 / Span::from_micros(1).0,
+            receive_buffer: tcp.receive_buffer,
+            sack_compression_ns: tcp.sack_compression.0,
+            sack: tcp.sack.into(),
+            timestamps: tcp.timestamps.into(),
+            ecn: tcp.ecn.into(),
+            window_tuning: tcp.window_tuning.into(),
+            tail_loss_probe: tcp.tail_loss_probe.into(),
+            rack: (tcp.loss_detection == LossDetection::Rack).into(),
+            window_validation: tcp.window_validation.into(),
+            pacing: tcp.pacing.into(),
+        }
+    }
+}
+
+/// A packet that comes out of the links. `struct cw_arrival`.
+#[repr(C)]
+pub struct CArrival {
+    packet: usize,
+    flow: u32,
+    way: u32,
+}
+
+/// Reads the request; returns the number of flows.
+#[unsafe(no_mangle)]
+extern "C" fn cw_prepare() -> u32 {
+    let path = std::env::var(REQUEST).unwrap_or_else(|_| fail(&format!("expected {REQUEST}, found nothing")));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
+    let request = Request::parse(&text).unwrap_or_else(|error| fail(&error));
+    let made = Run::new(request);
+    let flows = made.flows().len() as u32;
+    // SAFETY: nobody has a reference yet.
+    unsafe { *RUN.0.get() = Some(made) };
+    flows
+}
+
+/// The duration in nanoseconds.
+#[unsafe(no_mangle)]
+extern "C" fn cw_duration() -> u64 {
+    run().spec().duration.0
+}
+
+/// Describes a flow.
+///
+/// # Safety
+/// `out` is valid, and there is such a flow.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_flow(index: u32, out: *mut CFlow) {
+    let run = run();
+    let index = index as usize;
+    let described = CFlow::of(&run.spec().flows[index], run.flows()[index].start);
+    // SAFETY: the caller's word.
+    unsafe { out.write(described) };
+}
+
+fn way(way: u32) -> Way {
+    if way == Way::Data as u32 { Way::Data } else { Way::Acks }
+}
+
+/// Frees and marks what the links have dropped and marked.
+fn settle(run: &mut Run) {
+    if let Some(fates) = run.fates() {
+        for packet in fates.marked {
+            // SAFETY: a packet that the kernel handed over and has not got back.
+            unsafe { cwk_mark(packet) };
+        }
+        for packet in fates.gone {
+            // SAFETY: the same, and it is forgotten now.
+            unsafe { cwk_free(packet) };
+        }
+    }
+}
+
+/// A packet leaves its end; from now on it belongs to the links. `tos` is that byte of its IP header.
+#[unsafe(no_mangle)]
+extern "C" fn cw_send(now: u64, flow: u32, to: u32, packet: usize, bytes: u32, payload: u32, tos: u8) {
+    let ecn = match tos & 3 {
+        0 => EcnField::NotEct,
+        1 => EcnField::Ect1,
+        2 => EcnField::Ect0,
+        _ => EcnField::Ce,
+    };
+    let run = run();
+    run.send(Time(now), &Sent { handle: packet, flow, way: way(to), bytes, payload: payload > 0, ecn });
+    settle(run);
+}
+
+/// When `cw_step` is due.
+#[unsafe(no_mangle)]
+extern "C" fn cw_next_event() -> u64 {
+    run().next_event().0
+}
+
+/// Does what is due first on the links; the caller knows that something is. Returns whether a packet arrives.
+///
+/// # Safety
+/// `out` is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_step(now: u64, out: *mut CArrival) -> bool {
+    let run = run();
+    let arrived = run.step(Time(now));
+    settle(run);
+    let Some(arrival) = arrived else { return false };
+    let arrival = CArrival { packet: arrival.handle, flow: arrival.flow, way: arrival.way as u32 };
+    // SAFETY: the caller's word.
+    unsafe { out.write(arrival) };
+    true
+}
+
+/// The application of a receiver has read payload.
+#[unsafe(no_mangle)]
+extern "C" fn cw_received(now: u64, flow: u32, bytes: u64) {
+    run().on_received(flow as usize, Time(now), bytes);
+}
+
+/// What a sender's socket shows.
+///
+/// # Safety
+/// `facts` is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_look(now: u64, flow: u32, facts: *const Facts) {
+    // SAFETY: the caller's word.
+    run().look(flow as usize, Time(now), unsafe { &*facts });
+}
+
+/// When all sockets are to be looked at.
+#[unsafe(no_mangle)]
+extern "C" fn cw_next_look() -> u64 {
+    run().next_look().0
+}
+
+/// All of them have been.
+#[unsafe(no_mangle)]
+extern "C" fn cw_after_looks(now: u64) {
+    let run = run();
+    if let Some(done) = run.after_looks(Time(now)) {
+        // A front end that has gone needs no progress.
+        let _ = fs::write(run.progress_file(), done.to_string());
+    }
+}
+
+/// The run is over: its result is written, and the process ends.
+#[unsafe(no_mangle)]
+extern "C" fn cw_finish() -> ! {
+    // SAFETY: nobody calls after this.
+    let run = unsafe { (*RUN.0.get()).take() }.expect("cw_prepare comes first");
+    let (path, result) = run.finish();
+    if let Err(error) = fs::write(&path, result) {
+        fail(&format!("{path}: {error}"));
+    }
+    exit(0)
+}

@@ -1,0 +1,343 @@
+//! The links of a scenario, driven by packets of a kernel: each stands in a slot, and its number travels in the simulator's
+//! packet.
+
+use cwndlab_cc::Time;
+use cwndlab_sim::event::{Component, EventQueue};
+use cwndlab_sim::link::Link;
+use cwndlab_sim::measures::LinkGauge;
+use cwndlab_sim::outcome::{Distribution, LinkOutcome, SeriesTable};
+use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
+use cwndlab_sim::route::Route;
+use cwndlab_sim::series::{self, LinkSample};
+use cwndlab_sim::spec::SimSpec;
+use cwndlab_sim::tap::{LinkEvent, LinkTurn, State, Tap};
+use cwndlab_sim::topology::{Topology, plain_back};
+
+/// A packet of the kernel: the address of its buffer.
+pub type Handle = usize;
+
+/// The way of a packet between the ends of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the sender to the receiver.
+    Data,
+    /// Back.
+    Acks,
+}
+
+/// What the links must know of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// The packet.
+    pub handle: Handle,
+    /// The flow by its place in the scenario.
+    pub flow: u32,
+    /// Which way it goes.
+    pub way: Way,
+    /// Length of the IP packet.
+    pub bytes: u32,
+    /// Whether it carries payload.
+    pub payload: bool,
+    /// Its ECN field.
+    pub ecn: EcnField,
+}
+
+/// A packet that has crossed all links of its route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The packet.
+    pub handle: Handle,
+    /// The flow.
+    pub flow: u32,
+    /// Which way it went.
+    pub way: Way,
+}
+
+/// What became of packets on the links since the last call.
+#[derive(Debug, Default)]
+pub struct Fates {
+    /// Dropped or lost: their buffers are to be freed.
+    pub gone: Vec<Handle>,
+    /// Marked CE.
+    pub marked: Vec<Handle>,
+}
+
+/// Links, routes, and the packets on them.
+pub struct Network {
+    links: Vec<Link>,
+    /// How many of them a scenario reports: those behind are plain ways back, which the simulator has no link for.
+    shown: Vec<bool>,
+    events: EventQueue,
+    routes: Vec<[Route; 2]>,
+    slots: Slots,
+    tap: LinkTap,
+}
+
+impl Network {
+    /// The links of a run, empty.
+    #[must_use]
+    pub fn new(spec: &SimSpec) -> Self {
+        let (spec, plain) = with_ways_back(spec);
+        let mut topology = Topology::new(&spec);
+        let routes = spec.flows.iter().flat_map(|flow| flow.paths.iter().map(move |path| (flow, path)));
+        let routes: Vec<_> = routes
+            .map(|(flow, path)| topology.routes(&flow.kind, path, &spec))
+            .map(|routes| [routes.data, routes.acks])
+            .collect();
+        let links = topology.links;
+        let mut events = EventQueue::default();
+        links.iter().for_each(|_| {
+            events.add();
+        });
+        Self {
+            shown: links.iter().map(|link| !plain.iter().any(|name| name == link.name())).collect(),
+            tap: LinkTap::new(&links),
+            links,
+            events,
+            routes,
+            slots: Slots::default(),
+        }
+    }
+
+    /// A packet leaves its end.
+    pub fn send(&mut self, now: Time, sent: &Sent) {
+        let slot = self.slots.insert(sent.handle);
+        let body = if sent.payload {
+            Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false })
+        } else {
+            Body::Ack(AckHeader { cumulative: slot, ..AckHeader::default() })
+        };
+        let packet = Packet {
+            flow: sent.flow,
+            generation: sent.way as u16,
+            hop: 0,
+            ecn: sent.ecn,
+            size: sent.bytes,
+            fragment: Fragment::WHOLE,
+            body,
+        };
+        let first = self.routes[sent.flow as usize][sent.way as usize].first();
+        self.put(now, first.expect("every way is a link"), packet);
+    }
+
+    fn put(&mut self, now: Time, link: u32, packet: Packet) {
+        let Self { links, tap, events, .. } = self;
+        let one = &mut links[link as usize];
+        one.receive(&mut LinkTurn { now, tap, link }, packet);
+        events.set(link as Component, one.next_event());
+    }
+
+    /// When [`Network::step`] is due.
+    #[must_use]
+    pub fn next_event(&self) -> Time {
+        self.events.next().map_or(Time::NEVER, |(at, _)| at)
+    }
+
+    /// Does what is due first, if that is by `now`; returns a packet that has arrived. Until nothing is due, it is called again.
+    pub fn step(&mut self, now: Time) -> Option<Arrival> {
+        let (_, link) = self.events.next().filter(|(at, _)| *at <= now)?;
+        let Self { links, tap, events, .. } = self;
+        let one = &mut links[link as usize];
+        let arrived = one.advance(&mut LinkTurn { now, tap, link });
+        events.set(link, one.next_event());
+        let mut packet = arrived?;
+        packet.hop += 1;
+        let way = if packet.generation == Way::Data as u16 { Way::Data } else { Way::Acks };
+        if let Some(next) = self.routes[packet.flow as usize][way as usize].hop(packet.hop) {
+            self.put(now, next, packet);
+            return None;
+        }
+        Some(Arrival { handle: self.slots.take(slot_of(&packet)), flow: packet.flow, way })
+    }
+
+    /// What became of packets since the last call.
+    pub fn fates(&mut self) -> Option<Fates> {
+        if self.tap.gone.is_empty() && self.tap.marked.is_empty() {
+            return None;
+        }
+        let marked = self.tap.marked.drain(..).map(|slot| self.slots.handle(slot)).collect();
+        let gone = self.tap.gone.drain(..).map(|slot| self.slots.take(slot)).collect();
+        Some(Fates { gone, marked })
+    }
+
+    fn settle(&mut self, now: Time) {
+        let Self { links, tap, .. } = self;
+        for (index, link) in links.iter_mut().enumerate() {
+            link.settle(&mut LinkTurn { now, tap, link: index as u32 });
+        }
+    }
+
+    /// The warm-up is over.
+    pub fn end_warmup(&mut self, now: Time) {
+        self.settle(now);
+        self.tap.gauges.iter_mut().zip(&self.links).for_each(|(gauge, link)| gauge.restart(link, now));
+    }
+
+    /// Takes a sample of every link.
+    pub fn sample(&mut self, now: Time, since_last_s: f64) {
+        self.settle(now);
+        self.tap.sample(&self.links, since_last_s);
+    }
+
+    /// What was measured of the links that the scenario knows.
+    pub fn outcomes(&mut self, now: Time) -> Vec<LinkOutcome> {
+        self.settle(now);
+        let all = self.tap.gauges.iter().zip(&self.links).zip(&self.shown);
+        all.filter(|(_, shown)| **shown).map(|((gauge, link), _)| gauge.outcome(link, now)).collect()
+    }
+
+    /// The distributions of the queueing delays.
+    #[must_use]
+    pub fn distributions(&self) -> Vec<Distribution> {
+        let all = self.tap.gauges.iter().zip(&self.links).zip(&self.shown).filter(|(_, shown)| **shown);
+        all.filter_map(|((gauge, link), _)| {
+            Distribution::of_times("link", link.name(), "queue_delay_ms", gauge.queue_delays())
+        })
+        .collect()
+    }
+
+    /// Data packets that the first link has served.
+    #[must_use]
+    pub fn served_data(&self) -> u64 {
+        self.tap.gauges.first().map_or(0, LinkGauge::served_data)
+    }
+
+    /// The samples.
+    #[must_use]
+    pub fn tables(self) -> Vec<SeriesTable> {
+        let all = self.tap.tables.into_iter().zip(self.shown);
+        all.filter_map(|(table, shown)| shown.then_some(table)).collect()
+    }
+}
+
+/// The scenario with a link for every way back, and the names of those that the simulator only delays ACKs for.
+fn with_ways_back(spec: &SimSpec) -> (SimSpec, Vec<String>) {
+    let mut spec = spec.clone();
+    let mut plain = Vec::new();
+    for link in spec.links.iter_mut().filter(|link| link.back.is_none()) {
+        let back = plain_back(link);
+        plain.push(back.name.clone());
+        link.back = Some(Box::new(back));
+    }
+    let paths = spec.flows.iter_mut().flat_map(|flow| &mut flow.paths);
+    for access in paths.filter_map(|path| path.access.as_mut()).filter(|access| access.link.back.is_none()) {
+        let back = plain_back(&access.link);
+        plain.push(back.name.clone());
+        access.link.back = Some(Box::new(back));
+    }
+    (spec, plain)
+}
+
+fn slot_of(packet: &Packet) -> u32 {
+    match packet.body {
+        Body::Data(data) => data.seq,
+        Body::Ack(header) => header.cumulative,
+        Body::Syn | Body::SynAck { .. } => unreachable!("the kernel's packets are data or not"),
+    }
+}
+
+/// The packets on the links; free places are used again.
+#[derive(Default)]
+struct Slots {
+    handles: Vec<Handle>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    fn insert(&mut self, handle: Handle) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.handles[slot as usize] = handle;
+            return slot;
+        }
+        self.handles.push(handle);
+        (self.handles.len() - 1) as u32
+    }
+
+    fn handle(&self, slot: u32) -> Handle {
+        self.handles[slot as usize]
+    }
+
+    fn take(&mut self, slot: u32) -> Handle {
+        self.free.push(slot);
+        self.handles[slot as usize]
+    }
+}
+
+/// Observes the links.
+struct LinkTap {
+    gauges: Vec<LinkGauge>,
+    totals: Vec<Totals>,
+    tables: Vec<SeriesTable>,
+    gone: Vec<u32>,
+    marked: Vec<u32>,
+}
+
+/// What happened on a link since the start of the run.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    served_bytes: u64,
+    sampled_bytes: u64,
+    dropped: u64,
+    lost: u64,
+}
+
+impl LinkTap {
+    fn new(links: &[Link]) -> Self {
+        let table = |link: &Link| SeriesTable {
+            kind: "link",
+            name: link.name().to_owned(),
+            columns: series::LINK.iter().map(|column| (column.name.to_owned(), Vec::new())).collect(),
+        };
+        Self {
+            gauges: links.iter().map(|_| LinkGauge::default()).collect(),
+            totals: vec![Totals::default(); links.len()],
+            tables: links.iter().map(table).collect(),
+            gone: Vec::new(),
+            marked: Vec::new(),
+        }
+    }
+
+    fn sample(&mut self, links: &[Link], since_last_s: f64) {
+        for ((table, link), totals) in self.tables.iter_mut().zip(links).zip(&mut self.totals) {
+            let bytes = totals.served_bytes - totals.sampled_bytes;
+            let sample = LinkSample {
+                backlog: link.backlog(),
+                throughput_mbps: if since_last_s > 0.0 {
+                    bytes as f64 * 8.0 / since_last_s / 1e6
+                } else {
+                    f64::NAN
+                },
+                dropped: totals.dropped,
+                lost: totals.lost,
+            };
+            totals.sampled_bytes = totals.served_bytes;
+            for (column, (_, values)) in series::LINK.iter().zip(&mut table.columns) {
+                values.push((column.value)(&sample));
+            }
+        }
+    }
+}
+
+impl Tap for LinkTap {
+    type Outcome = ();
+
+    fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
+        self.gauges[link as usize].on_event(at, event);
+        let totals = &mut self.totals[link as usize];
+        match event {
+            LinkEvent::Served { bytes, .. } => totals.served_bytes += u64::from(bytes),
+            LinkEvent::Dropped { packet, .. } => {
+                totals.dropped += 1;
+                self.gone.push(slot_of(packet));
+            }
+            LinkEvent::Lost { packet } => {
+                totals.lost += 1;
+                self.gone.push(slot_of(packet));
+            }
+            LinkEvent::Marked { packet } => self.marked.push(slot_of(packet)),
+            LinkEvent::Enqueued { .. } | LinkEvent::Delivered { .. } => {}
+        }
+    }
+
+    fn finish(self, _state: &State<'_>) {}
+}

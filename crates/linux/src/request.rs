@@ -1,0 +1,55 @@
+//! What the kernel is asked to run: a file that the front end writes.
+
+use cwndlab_lab::linux;
+use cwndlab_lab::scenario::read;
+use cwndlab_lab::trace::Directory;
+use cwndlab_lab::{Backend, Queues, Scenario, Source};
+use serde_json::Value;
+
+/// A run to make.
+pub struct Request {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The seed of every random stream.
+    pub seed: u64,
+    /// Whether samples are kept.
+    pub record: bool,
+    /// The file that the result is written to.
+    pub output: String,
+    /// The file that says how much is done, in thousandths.
+    pub progress: String,
+}
+
+impl Request {
+    /// Reads a request: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress"}`.
+    ///
+    /// # Errors
+    /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let string = |key: &str| {
+            let found = value[key].as_str().map(str::to_owned);
+            found.ok_or_else(|| format!("the request lacks {key}"))
+        };
+        let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), pair[1].as_str()?.to_owned()));
+        let overrides = value["overrides"].as_array().and_then(|all| all.iter().map(pair).collect());
+        let overrides: Vec<(String, String)> = overrides.ok_or("the request lacks overrides")?;
+        let file = string("file")?;
+        let source = Source {
+            backend: Backend::Linux,
+            file: &file,
+            registry: &linux::registry(),
+            queues: &Queues::built_in(),
+            traces: &Directory::of(&file),
+        };
+        let (scenario, problems) = read(string("text")?.as_bytes(), &source, &overrides);
+        let messages = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        Ok(Self {
+            scenario: scenario.ok_or_else(messages)?,
+            seed: value["seed"].as_u64().ok_or("the request lacks seed")?,
+            record: value["record"].as_bool().unwrap_or(false),
+            output: string("output")?,
+            progress: string("progress")?,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+"""`cwndlab linux`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from cwndlab.commands.options import AsJson
+
+
+def linux(as_json: AsJson = False) -> None:
+    """Show the kernel of the Linux backend: its version, what is built into it, and where it is.
+
+    `make linux` builds it, once for each version of these sources.
+    """
+    from cwndlab.linux import kernel
+    from cwndlab.output import files
+
+    current = kernel.current()
+    if as_json:
+        shown = None if current is None else {"image": str(current.image), **current.about}
+        typer.echo(files.dump({"schema": 1, "folder": str(kernel.folder()), "kernel": shown}))
+        return
+    if current is None:
+        older = "only for other versions of these sources" if kernel.built() else "none"
+        typer.echo(
+            f"no kernel for the Linux backend (in {kernel.folder()}: {older}); build it with: make linux"
+        )
+        return
+    _print(current.about)
+    typer.echo(f"image        {current.image}")
+
+
+def _print(about: dict[str, Any]) -> None:
+    typer.echo(f"Linux        {about['version']}, from {about['source']}")
+    typer.echo(f"built        {about['built']} with {', '.join(about['compilers'])}")
+    typer.echo(f"size         {about['bytes'] / 1e6:.1f} MB, SHA-256 {about['sha256']}")
+    typer.echo(f"controllers  {', '.join(f'linux:{each}' for each in about['controllers'])}")
+    typer.echo(f"queues       {', '.join(about['queues'])}")

@@ -1,0 +1,223 @@
+"""Runs scenarios in Linux: an engine whose runs are made by the kernel's own TCP, in virtual time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.engine import Engine
+from cwndlab.errors import InputError
+from cwndlab.linux import kernel
+from cwndlab.system import writing
+
+if TYPE_CHECKING:
+    from cwndlab._native import RunToken
+    from cwndlab.linux.kernel import Kernel
+
+    Overrides = list[tuple[str, str]]
+
+# How often a run is asked how far it is.
+POLL_S = 0.02
+# A run that takes longer than this, and this for each packet expected, hangs: it usually takes 3 us a packet.
+LIMIT_S = 60.0
+LIMIT_PER_PACKET_S = 200e-6
+# Memory of a kernel, and for each packet that it may hold at once; what is not used costs the host nothing.
+MEMORY_MB = 512
+PACKET_BYTES = 8192
+# The last lines of its console in an error.
+CONSOLE_LINES = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Linux(Engine):
+    """The kernel beside an engine: scenarios are checked for Linux, and run in it."""
+
+    kernel: Kernel | None = None
+
+    def check(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
+        """Return every problem of a scenario, as JSON."""
+        return self.module.check(text, file, overrides, "linux")  # type: ignore[no-any-return]
+
+    def resolve(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
+        """Return everything that is in force in a scenario, as canonical JSON."""
+        return self.module.resolve(text, file, overrides, "linux")  # type: ignore[no-any-return]
+
+    def components(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
+        """Return the names of what a run reports on, as JSON."""
+        return self.module.components(text, file, overrides, "linux")  # type: ignore[no-any-return]
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of the extension module and the kernel."""
+        with self.file.open("rb") as file:
+            module = hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.sha256(f"{module} {self._kernel.sha256}".encode()).hexdigest()
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend."""
+        return "linux"
+
+    @property
+    def _kernel(self) -> Kernel:
+        return self.kernel or kernel.required()
+
+    def run_seed(
+        self, text: bytes, file: str, overrides: Overrides, seed: int, record: bool, token: RunToken
+    ) -> tuple[str, Any, dict[str, Any] | None]:
+        """Run a scenario with one seed.
+
+        Raises `InterruptedError` if the token cancels the run, and `RuntimeError` with the last lines of the
+        kernel's console if it breaks off or hangs.
+        """
+        checked = json.loads(self.check(text, file, overrides))
+        with tempfile.TemporaryDirectory(prefix="cwndlab-") as name:
+            folder = Path(name)
+            output, progress = folder / "result.json", folder / "progress"
+            request = {
+                "text": text.decode(),
+                "file": file,
+                "overrides": overrides,
+                "seed": seed,
+                "record": record,
+                "output": str(output),
+                "progress": str(progress),
+            }
+            writing.write_text(folder / "request.json", json.dumps(request))
+            limit_s = LIMIT_S + LIMIT_PER_PACKET_S * float(checked["packets_expected"] or 0)
+            memory_mb = MEMORY_MB + int(PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20)
+            _Instance(self._kernel, folder, seed, memory_mb).follow(token, limit_s)
+            result = json.loads(output.read_text(encoding="utf-8"))
+        recording = result.get("recording")
+        return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
+
+
+class _Instance:
+    """One kernel, which makes one run and ends."""
+
+    def __init__(self, image: Kernel, folder: Path, seed: int, memory_mb: int) -> None:
+        self._console = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the kernel)
+        self._progress = folder / "progress"
+        arguments = [
+            "time-travel=inf-cpu",
+            "time-travel-start=0",
+            f"mem={memory_mb}M",
+            "con=null",
+            "con0=null",
+            "stderr=1",
+            "loglevel=4",
+        ]
+        environment = {
+            "CWNDLAB_REQUEST": str(folder / "request.json"),
+            "CWNDLAB_SEED": str(seed),
+            **{name: os.environ[name] for name in ("TMPDIR", "HOME") if name in os.environ},
+        }
+        self._process = subprocess.Popen(
+            [image.image, *arguments],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._console,
+            stderr=self._console,
+            start_new_session=True,
+        )
+
+    def follow(self, token: RunToken, limit_s: float) -> None:
+        """Wait for the end, and pass on how much is done."""
+        end = time.monotonic() + limit_s
+        try:
+            while True:
+                try:
+                    status = self._process.wait(POLL_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    pass
+                if token.cancelled:
+                    raise InterruptedError("the run was interrupted")
+                if time.monotonic() > end:
+                    raise RuntimeError(self._failure(f"it did not end within {limit_s:.0f} s"))
+                token.report(self._done())
+        finally:
+            self._kill()
+        if status:
+            raise RuntimeError(self._failure(f"it ended with status {status}"))
+
+    def _kill(self) -> None:
+        """End the kernel and what it has started."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        finally:
+            self._process.wait()
+
+    def _done(self) -> float:
+        try:
+            return int(self._progress.read_text()) / 1000
+        except (OSError, ValueError):
+            return 0.0
+
+    def _failure(self, reason: str) -> str:
+        self._console.seek(0)
+        console = self._console.read().decode(errors="replace").splitlines()
+        last = "\n".join(f"  {line}" for line in console[-CONSOLE_LINES:])
+        return f"the kernel failed: {reason}; the end of its console:\n{last}"
+
+
+def _columns(columns: dict[str, list[float | None]]) -> dict[str, Any]:
+    import numpy as np
+
+    # JSON has no NaN: null stands for it.
+    return {name: np.array(values, dtype="float64") for name, values in columns.items()}
+
+
+def _detail(detail: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    tables = {
+        kind: [(name, _columns(columns)) for name, columns in detail[kind]]
+        for kind in ("flows", "subflows", "groups")
+    }
+    distributions = [
+        (kind, name, measure, np.array(middle, dtype="float64"), np.array(counts, dtype="uint32"))
+        for kind, name, measure, middle, counts in detail["distributions"]
+    ]
+    end_s, jain = (np.array(column, dtype="float64") for column in detail["jain"])
+    return {
+        **tables,
+        "end_s": np.array(detail["end_s"], dtype="float64"),
+        "jain": (end_s, jain),
+        "distributions": distributions,
+        "weights": [],
+    }
+
+
+def _recording(recording: dict[str, Any]) -> dict[str, Any]:
+    tables = [(kind, name, _columns(columns)) for kind, name, columns in recording["tables"]]
+    time_s = _columns({"time_s": recording["time_s"]})["time_s"]
+    return {
+        **recording,
+        "time_s": time_s,
+        "tables": tables,
+        "events": [tuple(each) for each in recording["events"]],
+    }
+
+
+def engine_of(backend: str, engine: Engine, *, runs: bool = True) -> Engine:
+    """Return the engine of this backend.
+
+    Raises `InputError` if there is no such backend, or if it is to make runs and no kernel has been built.
+    """
+    if backend == "sim":
+        return engine
+    if backend != "linux":
+        raise InputError(f"backend={backend!r}: expected sim or linux")
+    return Linux(engine.module, kernel=kernel.required() if runs else None)
