@@ -22,6 +22,7 @@ test: lint $(BUILT)
 	@cargo test --quiet --locked --workspace
 	@echo "== pytest"
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
+	@$(BIN)/python -m cwndlab.linux.building --tested
 
 reproduce: $(BUILT)
 	@$(BIN)/cwndlab reproduce

@@ -13,7 +13,7 @@ struct cw_flow {
 	char cc[16];
 	u64 start_ns, stop_ns, bytes;
 	u64 mtu, initial_window, initial_ssthresh, rto_min_us, receive_buffer, sack_compression_ns;
-	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing;
+	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, held_back;
 };
 
 struct cw_arrival {
@@ -31,7 +31,7 @@ struct cw_facts {
 u32 cw_prepare(void);
 u64 cw_duration(void);
 void cw_flow(u32 index, struct cw_flow *out);
-void cw_send(u64 now, u32 flow, u32 way, struct sk_buff *packet, u32 bytes, u32 payload, u8 tos);
+void cw_send(u64 now, u32 flow, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload, u8 tos);
 u64 cw_next_event(void);
 bool cw_step(u64 now, struct cw_arrival *out);
 void cw_received(u64 now, u32 flow, u64 bytes);
@@ -46,7 +46,8 @@ void cwk_mark(struct sk_buff *packet);
 
 /* In C, for C. */
 void cwndlab_end_with_parent(void);
-struct net_device *cwndlab_device(struct net *net, const char *address, u32 mtu, u32 flow, enum cw_way way);
+struct net_device *cwndlab_device(struct net *net, const char *address, const struct cw_flow *is, u32 flow,
+				  enum cw_way way);
 void cwndlab_begin(u64 t0);
 u64 cwndlab_now(void);
 void cwndlab_acked(u32 flow);

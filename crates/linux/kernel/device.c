@@ -17,6 +17,7 @@
 struct end {
 	u32 flow;
 	enum cw_way sends;
+	bool held_back;
 };
 
 static struct net_device *devices[MOST_FLOWS][2];
@@ -31,7 +32,7 @@ u64 cwndlab_now(void)
 
 void cwk_free(struct sk_buff *packet)
 {
-	kfree_skb(packet);
+	consume_skb(packet);
 }
 
 void cwk_mark(struct sk_buff *packet)
@@ -61,13 +62,19 @@ static u32 payload_of(const struct sk_buff *packet)
 static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 {
 	struct end *end = netdev_priv(device);
-	/* The original is given back at once, as by a device that has sent it: else TCP would not send it again. */
-	struct sk_buff *copy = pskb_copy(packet, GFP_ATOMIC);
+	struct sk_buff *copy = pskb_copy(packet, GFP_ATOMIC), *held = NULL;
 
-	consume_skb(packet);
 	if (!copy)
 		panic("cwndlab: no memory for a packet");
-	cw_send(cwndlab_now(), end->flow, end->sends, copy, copy->len, payload_of(copy), ip_hdr(copy)->tos);
+	/*
+	 * The original goes back to its socket when the device has sent it, as TCP small queues and retransmissions
+	 * expect: at once, or when it has left the host's own link.
+	 */
+	if (end->held_back)
+		held = packet;
+	else
+		consume_skb(packet);
+	cw_send(cwndlab_now(), end->flow, end->sends, copy, held, copy->len, payload_of(copy), ip_hdr(copy)->tos);
 	arm();
 	return NETDEV_TX_OK;
 }
@@ -122,7 +129,8 @@ static void expect(int error, const char *what)
 		panic("cwndlab: %s: error %d", what, error);
 }
 
-struct net_device *cwndlab_device(struct net *net, const char *address, u32 mtu, u32 flow, enum cw_way way)
+struct net_device *cwndlab_device(struct net *net, const char *address, const struct cw_flow *is, u32 flow,
+				  enum cw_way way)
 {
 	struct net_device *device = alloc_netdev(sizeof(struct end), "cw%d", NET_NAME_ENUM, set_up);
 	struct ifreq request = {};
@@ -134,9 +142,10 @@ struct net_device *cwndlab_device(struct net *net, const char *address, u32 mtu,
 	end = netdev_priv(device);
 	end->flow = flow;
 	end->sends = way;
+	end->held_back = way == CW_DATA && is->held_back;
 	devices[flow][way] = device;
 	dev_net_set(device, net);
-	device->mtu = mtu;
+	device->mtu = is->mtu;
 	netif_set_tso_max_segs(device, 1);
 	expect(register_netdev(device), "register_netdev");
 	strscpy(request.ifr_name, device->name, IFNAMSIZ);

@@ -192,8 +192,8 @@ static void build(struct flow *flow, u32 index)
 	cw_flow(index, &flow->is);
 	flow->here = host(&flow->is);
 	flow->there = host(&flow->is);
-	cwndlab_device(flow->here, SENDER, flow->is.mtu, index, CW_DATA);
-	cwndlab_device(flow->there, RECEIVER, flow->is.mtu, index, CW_ACKS);
+	cwndlab_device(flow->here, SENDER, &flow->is, index, CW_DATA);
+	cwndlab_device(flow->there, RECEIVER, &flow->is, index, CW_ACKS);
 	expect(sock_create_kern(flow->there, AF_INET, SOCK_STREAM, IPPROTO_TCP, &flow->listens), "socket");
 	expect(kernel_bind(flow->listens, (void *)&at, sizeof(at)), "bind");
 	expect(kernel_listen(flow->listens, 1), "listen");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* SplitMix64 (Steele, Lea and Flood 2014), seeded by the front end. */
 static uint64_t next(void)
@@ -29,10 +30,14 @@ static uint64_t next(void)
 void cwndlab_end_with_parent(void);
 ssize_t cwndlab_random(void *buffer, size_t bytes);
 
-/* A front end that is killed leaves no kernel behind. */
+/* A front end that is killed leaves no kernel behind, not even if that happened before this. */
 void cwndlab_end_with_parent(void)
 {
+	const char *parent = getenv("CWNDLAB_PARENT");
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (parent && atol(parent) != getppid())
+		_exit(1);
 }
 
 ssize_t cwndlab_random(void *buffer, size_t bytes)

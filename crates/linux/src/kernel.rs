@@ -73,6 +73,7 @@ pub struct CFlow {
     rack: u8,
     window_validation: u8,
     pacing: u8,
+    held_back: u8,
 }
 
 impl CFlow {
@@ -100,6 +101,7 @@ impl CFlow {
             rack: (tcp.loss_detection == LossDetection::Rack).into(),
             window_validation: tcp.window_validation.into(),
             pacing: tcp.pacing.into(),
+            held_back: spec.paths[0].access.as_ref().is_some_and(|access| access.hold_back).into(),
         }
     }
 }
@@ -162,9 +164,19 @@ fn settle(run: &mut Run) {
     }
 }
 
-/// A packet leaves its end; from now on it belongs to the links. `tos` is that byte of its IP header.
+/// A packet leaves its end; from now on it belongs to the links, as does what is `held` of its sender. `tos` is that byte of its
+/// IP header.
 #[unsafe(no_mangle)]
-extern "C" fn cw_send(now: u64, flow: u32, to: u32, packet: usize, bytes: u32, payload: u32, tos: u8) {
+extern "C" fn cw_send(
+    now: u64,
+    flow: u32,
+    to: u32,
+    packet: usize,
+    held: usize,
+    bytes: u32,
+    payload: u32,
+    tos: u8,
+) {
     let ecn = match tos & 3 {
         0 => EcnField::NotEct,
         1 => EcnField::Ect1,
@@ -172,7 +184,7 @@ extern "C" fn cw_send(now: u64, flow: u32, to: u32, packet: usize, bytes: u32, p
         _ => EcnField::Ce,
     };
     let run = run();
-    run.send(Time(now), &Sent { handle: packet, flow, way: way(to), bytes, payload: payload > 0, ecn });
+    run.send(Time(now), &Sent { handle: packet, held, flow, way: way(to), bytes, payload: payload > 0, ecn });
     settle(run);
 }
 

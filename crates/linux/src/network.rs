@@ -30,6 +30,8 @@ pub enum Way {
 pub struct Sent {
     /// The packet.
     pub handle: Handle,
+    /// What its sender is charged for until the packet has left its host; 0 if that is nothing.
+    pub held: Handle,
     /// The flow by its place in the scenario.
     pub flow: u32,
     /// Which way it goes.
@@ -56,7 +58,7 @@ pub struct Arrival {
 /// What became of packets on the links since the last call.
 #[derive(Debug, Default)]
 pub struct Fates {
-    /// Dropped or lost: their buffers are to be freed.
+    /// Dropped or lost, or what a sender was charged for: their buffers are to be freed.
     pub gone: Vec<Handle>,
     /// Marked CE.
     pub marked: Vec<Handle>,
@@ -67,7 +69,10 @@ pub struct Network {
     links: Vec<Link>,
     /// How many of them a scenario reports: those behind are plain ways back, which the simulator has no link for.
     shown: Vec<bool>,
+    /// The links first, then the hosts.
     events: EventQueue,
+    /// Links at which a host holds its sender back (TCP small queues).
+    hosts: Vec<u32>,
     routes: Vec<[Route; 2]>,
     slots: Slots,
     tap: LinkTap,
@@ -80,28 +85,28 @@ impl Network {
         let (spec, plain) = with_ways_back(spec);
         let mut topology = Topology::new(&spec);
         let routes = spec.flows.iter().flat_map(|flow| flow.paths.iter().map(move |path| (flow, path)));
-        let routes: Vec<_> = routes
-            .map(|(flow, path)| topology.routes(&flow.kind, path, &spec))
-            .map(|routes| [routes.data, routes.acks])
-            .collect();
+        let routes: Vec<_> = routes.map(|(flow, path)| topology.routes(&flow.kind, path, &spec)).collect();
+        let holding = routes.iter().filter(|routes| routes.host.is_some());
+        let hosts: Vec<u32> = holding.filter_map(|routes| routes.data.first()).collect();
         let links = topology.links;
         let mut events = EventQueue::default();
-        links.iter().for_each(|_| {
+        for _ in 0..links.len() + hosts.len() {
             events.add();
-        });
+        }
         Self {
             shown: links.iter().map(|link| !plain.iter().any(|name| name == link.name())).collect(),
-            tap: LinkTap::new(&links),
+            tap: LinkTap::new(&links, &hosts),
             links,
             events,
-            routes,
+            hosts,
+            routes: routes.into_iter().map(|routes| [routes.data, routes.acks]).collect(),
             slots: Slots::default(),
         }
     }
 
     /// A packet leaves its end.
     pub fn send(&mut self, now: Time, sent: &Sent) {
-        let slot = self.slots.insert(sent.handle);
+        let slot = self.slots.insert(sent.handle, sent.held);
         let body = if sent.payload {
             Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false })
         } else {
@@ -125,6 +130,23 @@ impl Network {
         let one = &mut links[link as usize];
         one.receive(&mut LinkTurn { now, tap, link }, packet);
         events.set(link as Component, one.next_event());
+        self.watch_host(now, link);
+    }
+
+    /// Whether this host's sender may go on is decided when the next packet has left, which may be before its link has an event.
+    fn watch_host(&mut self, now: Time, link: u32) {
+        let Some(host) = self.hosts.iter().position(|each| *each == link) else { return };
+        let Self { links, tap, events, .. } = self;
+        let one = &mut links[link as usize];
+        one.settle(&mut LinkTurn { now, tap, link });
+        let waiting = one.backlog().packets;
+        let next = if waiting > 0 { one.time_below(now, waiting - 1) } else { Time::NEVER };
+        events.set((links.len() + host) as Component, next);
+    }
+
+    /// A host is held back by links that have no event of their own for it.
+    fn holds(&self, component: Component) -> Option<u32> {
+        self.hosts.get((component as usize).checked_sub(self.links.len())?).copied()
     }
 
     /// When [`Network::step`] is due.
@@ -136,10 +158,15 @@ impl Network {
     /// Does what is due first, if that is by `now`; returns a packet that has arrived. Until nothing is due, it is called again.
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
         let (_, link) = self.events.next().filter(|(at, _)| *at <= now)?;
+        if let Some(held) = self.holds(link) {
+            self.watch_host(now, held);
+            return None;
+        }
         let Self { links, tap, events, .. } = self;
         let one = &mut links[link as usize];
         let arrived = one.advance(&mut LinkTurn { now, tap, link });
         events.set(link, one.next_event());
+        self.watch_host(now, link);
         let mut packet = arrived?;
         packet.hop += 1;
         let way = if packet.generation == Way::Data as u16 { Way::Data } else { Way::Acks };
@@ -147,16 +174,22 @@ impl Network {
             self.put(now, next, packet);
             return None;
         }
-        Some(Arrival { handle: self.slots.take(slot_of(&packet)), flow: packet.flow, way })
+        Some(Arrival { handle: self.slots.take(slot_of(&packet)).handle, flow: packet.flow, way })
     }
 
     /// What became of packets since the last call.
     pub fn fates(&mut self) -> Option<Fates> {
-        if self.tap.gone.is_empty() && self.tap.marked.is_empty() {
+        let Self { tap, slots, .. } = self;
+        if tap.gone.is_empty() && tap.marked.is_empty() && tap.released.is_empty() {
             return None;
         }
-        let marked = self.tap.marked.drain(..).map(|slot| self.slots.handle(slot)).collect();
-        let gone = self.tap.gone.drain(..).map(|slot| self.slots.take(slot)).collect();
+        let marked = tap.marked.drain(..).map(|slot| slots.at(slot).handle).collect();
+        let mut gone: Vec<Handle> = tap.released.drain(..).map(|slot| slots.release(slot)).collect();
+        for slot in tap.gone.drain(..) {
+            let Slot { handle, held } = slots.take(slot);
+            gone.extend([handle, held]);
+        }
+        gone.retain(|handle| *handle != 0);
         Some(Fates { gone, marked })
     }
 
@@ -236,30 +269,43 @@ fn slot_of(packet: &Packet) -> u32 {
     }
 }
 
+/// A packet on a link, and what its sender is charged for.
+#[derive(Clone, Copy)]
+struct Slot {
+    handle: Handle,
+    held: Handle,
+}
+
 /// The packets on the links; free places are used again.
 #[derive(Default)]
 struct Slots {
-    handles: Vec<Handle>,
+    slots: Vec<Slot>,
     free: Vec<u32>,
 }
 
 impl Slots {
-    fn insert(&mut self, handle: Handle) -> u32 {
+    fn insert(&mut self, handle: Handle, held: Handle) -> u32 {
+        let new = Slot { handle, held };
         if let Some(slot) = self.free.pop() {
-            self.handles[slot as usize] = handle;
+            self.slots[slot as usize] = new;
             return slot;
         }
-        self.handles.push(handle);
-        (self.handles.len() - 1) as u32
+        self.slots.push(new);
+        (self.slots.len() - 1) as u32
     }
 
-    fn handle(&self, slot: u32) -> Handle {
-        self.handles[slot as usize]
+    fn at(&self, slot: u32) -> Slot {
+        self.slots[slot as usize]
     }
 
-    fn take(&mut self, slot: u32) -> Handle {
+    /// The packet has left its host.
+    fn release(&mut self, slot: u32) -> Handle {
+        std::mem::take(&mut self.slots[slot as usize].held)
+    }
+
+    fn take(&mut self, slot: u32) -> Slot {
         self.free.push(slot);
-        self.handles[slot as usize]
+        self.slots[slot as usize]
     }
 }
 
@@ -268,8 +314,11 @@ struct LinkTap {
     gauges: Vec<LinkGauge>,
     totals: Vec<Totals>,
     tables: Vec<SeriesTable>,
+    /// Whether a host holds its sender back at the link.
+    holds: Vec<bool>,
     gone: Vec<u32>,
     marked: Vec<u32>,
+    released: Vec<u32>,
 }
 
 /// What happened on a link since the start of the run.
@@ -282,7 +331,7 @@ struct Totals {
 }
 
 impl LinkTap {
-    fn new(links: &[Link]) -> Self {
+    fn new(links: &[Link], hosts: &[u32]) -> Self {
         let table = |link: &Link| SeriesTable {
             kind: "link",
             name: link.name().to_owned(),
@@ -292,8 +341,10 @@ impl LinkTap {
             gauges: links.iter().map(|_| LinkGauge::default()).collect(),
             totals: vec![Totals::default(); links.len()],
             tables: links.iter().map(table).collect(),
+            holds: (0..links.len() as u32).map(|link| hosts.contains(&link)).collect(),
             gone: Vec::new(),
             marked: Vec::new(),
+            released: Vec::new(),
         }
     }
 
@@ -325,7 +376,12 @@ impl Tap for LinkTap {
         self.gauges[link as usize].on_event(at, event);
         let totals = &mut self.totals[link as usize];
         match event {
-            LinkEvent::Served { bytes, .. } => totals.served_bytes += u64::from(bytes),
+            LinkEvent::Served { packet, bytes, .. } => {
+                totals.served_bytes += u64::from(bytes);
+                if self.holds[link as usize] {
+                    self.released.push(slot_of(packet));
+                }
+            }
             LinkEvent::Dropped { packet, .. } => {
                 totals.dropped += 1;
                 self.gone.push(slot_of(packet));

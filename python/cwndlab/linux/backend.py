@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,8 @@ from cwndlab.linux import kernel
 from cwndlab.system import writing
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from cwndlab._native import RunToken
     from cwndlab.linux.kernel import Kernel
 
@@ -95,7 +98,8 @@ class Linux(Engine):
             writing.write_text(folder / "request.json", json.dumps(request))
             limit_s = LIMIT_S + LIMIT_PER_PACKET_S * float(checked["packets_expected"] or 0)
             memory_mb = MEMORY_MB + int(PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20)
-            _Instance(self._kernel, folder, seed, memory_mb).follow(token, limit_s)
+            with _Instance(self._kernel, folder, seed, memory_mb) as instance:
+                instance.follow(token, limit_s)
             result = json.loads(output.read_text(encoding="utf-8"))
         recording = result.get("recording")
         return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
@@ -119,6 +123,7 @@ class _Instance:
         environment = {
             "CWNDLAB_REQUEST": str(folder / "request.json"),
             "CWNDLAB_SEED": str(seed),
+            "CWNDLAB_PARENT": str(os.getpid()),
             **{name: os.environ[name] for name in ("TMPDIR", "HOME") if name in os.environ},
         }
         self._process = subprocess.Popen(
@@ -133,31 +138,29 @@ class _Instance:
     def follow(self, token: RunToken, limit_s: float) -> None:
         """Wait for the end, and pass on how much is done."""
         end = time.monotonic() + limit_s
-        try:
-            while True:
-                try:
-                    status = self._process.wait(POLL_S)
-                    break
-                except subprocess.TimeoutExpired:
-                    pass
-                if token.cancelled:
-                    raise InterruptedError("the run was interrupted")
-                if time.monotonic() > end:
-                    raise RuntimeError(self._failure(f"it did not end within {limit_s:.0f} s"))
-                token.report(self._done())
-        finally:
-            self._kill()
-        if status:
-            raise RuntimeError(self._failure(f"it ended with status {status}"))
+        while not self._ended():
+            if token.cancelled:
+                raise InterruptedError("the run was interrupted")
+            if time.monotonic() > end:
+                raise RuntimeError(self._failure(f"it did not end within {limit_s:.0f} s"))
+            token.report(self._done())
+        if self._process.returncode:
+            raise RuntimeError(self._failure(f"it ended with status {self._process.returncode}"))
 
-    def _kill(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """End the kernel and what it has started."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-        finally:
-            self._process.wait()
+        self._process.wait()
+        self._console.close()
+
+    def _ended(self) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(POLL_S)
+        return self._process.returncode is not None
 
     def _done(self) -> float:
         try:

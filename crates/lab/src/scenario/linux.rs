@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
-use super::{Link, Scenario};
+use super::Scenario;
 use cwndlab_cc::Span;
 use cwndlab_cc::params::Parameters;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
@@ -85,13 +85,6 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
         report(
             &key("decision_delay"),
             "the kernel's own algorithms decide at once; leave this out".to_owned(),
-        );
-    }
-    let host = |link: &Link| link.hold_back;
-    if flow.paths.iter().filter_map(|path| path.access.as_ref()).any(host) {
-        report(
-            &key("access"),
-            "the Linux backend does not serve queue = \"host\" yet; give it a size".to_owned(),
         );
     }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);

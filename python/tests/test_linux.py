@@ -1,0 +1,282 @@
+"""The Linux backend. Where no kernel has been built (`make linux`), what needs one is skipped."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cwndlab as cl
+from cwndlab._native import RunToken
+from cwndlab.engine import SHIPPED
+from cwndlab.errors import RunFailedError
+from cwndlab.linux import backend, kernel
+from cwndlab.linux.backend import Linux
+from cwndlab.scenarios.scenario import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cwndlab.linux.kernel import Kernel
+    from tests.conftest import Command
+
+ROOT = Path(cl.__file__).parents[2]
+REFERENCE = ROOT / "crates/lab/tests/reference/linux.csv"
+ONE_FLOW = """\
+duration = "{seconds} s"
+
+[[link]]
+name = "bottleneck"
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = "1 bdp"
+
+[[flow]]
+name = "a"
+cc = "linux:cubic"
+path = ["bottleneck"]
+"""
+
+# Rows whose retransmissions differ, with the reason.
+EXPLAINED = {
+    "S1_100M_60ms_q2_bbr_r1": "28 here as in the simulator, 44 there: the emulator was up to 0.3 ms late",
+}
+
+
+@pytest.fixture(scope="session")
+def built() -> Kernel:
+    found = kernel.current()
+    if found is None:
+        pytest.skip("the kernel of the Linux backend is not built; run: make linux")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def outcome(text: str, seed: int = 1) -> dict[str, Any]:
+    """The outcome of one run."""
+    result = cl.run(text, seeds=[seed], backend="linux", record="none", fresh=True)
+    found: dict[str, Any] = result.to_json()
+    return found
+
+
+def reference_rows() -> Iterator[Mapping[str, str]]:
+    """Single flows of a real kernel, of which the queue alone lost packets, in undisturbed runs."""
+    runs: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+    with REFERENCE.open() as file:
+        for row in csv.DictReader(file):
+            runs[row["run"]].append(row)
+    for flows in runs.values():
+        if len(flows) == 1 and float(flows[0]["loss"]) == 0 and flows[0]["clean"] == "1":
+            yield flows[0]
+
+
+@pytest.mark.parametrize("row", list(reference_rows()), ids=lambda row: row["run"])
+def test_it_does_what_a_real_kernel_did(row: Mapping[str, str], built: Kernel) -> None:
+    """Linux 6.18 on the same path, measured in real time (crates/lab/tests/reference)."""
+    assert built.image.exists()
+    # The emulator counted the packet in service against the queue's limit.
+    text = f"""\
+duration = "{row["duration_s"]} s"
+[[link]]
+name = "b"
+rate = "{row["rate_mbps"]} Mbit/s"
+delay = "{float(row["rtt_ms"]) / 2} ms"
+queue = "{int(row["queue_bytes"]) - 1500} B"
+[[flow]]
+name = "a"
+cc = "linux:{row["cc"]}"
+path = ["b"]
+jitter = "0 s"
+"""
+    flow = outcome(text)["flows"][0]
+    goodput, resent = (flow[name]["mean"] for name in ("goodput_mbps", "retransmitted_packets"))
+    assert goodput == pytest.approx(float(row["goodput_unpaused_mbps"]), rel=0.01)
+    expected = float(row["retrans_segs"])
+    if row["run"] not in EXPLAINED:
+        assert abs(resent - expected) <= max(10, 0.05 * expected)
+
+
+def run_once(built: Kernel, text: str, seed: int, *, record: bool = True) -> str:
+    """All that a run yields."""
+    found = Linux(SHIPPED.module, kernel=built).run_seed(
+        text.encode(), "x.toml", [], seed, record, RunToken()
+    )
+    return repr(found)
+
+
+def test_a_seed_gives_the_same_run_whatever_runs_beside_it(
+    built: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = ONE_FLOW.format(seconds=5).replace("20 Mbit/s", "21 Mbit/s")
+    alone = run_once(built, text, 3)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        beside = list(pool.map(lambda _: run_once(built, text, 3), range(4)))
+    assert beside == [alone] * 4
+    assert run_once(built, text, 4) != alone
+
+
+def test_results_are_those_of_any_run(built: Kernel, tmp_path: Path) -> None:
+    assert built.version.startswith("6.")
+    result = cl.run(ONE_FLOW.format(seconds=3), seeds=2, backend="linux")
+    document: dict[str, Any] = result.to_json()
+    assert document["manifest"]["backend"] == "linux"
+    assert [flow["cc"] for flow in document["flows"]] == ["linux:cubic"]
+    assert 15 < document["flows"][0]["goodput_mbps"]["mean"] < 19.4
+    assert document["links"][0]["name"] == "bottleneck"
+    # The way back is not a link of the scenario.
+    assert len(document["links"]) == 1
+    for column in ("cwnd_segments", "rtt_ms", "ssthresh_segments", "pacing_rate_mbps"):
+        assert result.series(column).height > 100
+    result.save(tmp_path)
+    assert (tmp_path / "report.html").exists()
+
+
+def test_finished_runs_are_reused_on_their_own_backend(
+    built: Kernel, cwndlab: Command, tmp_path: Path
+) -> None:
+    assert built.image.exists()
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=1))
+    arguments = ("run", str(file), "--backend", "linux", "--no-figure", "--out", str(tmp_path / "out"))
+    first, second = (cwndlab(*arguments, "--seeds", "2") for _ in range(2))
+    assert "2 new runs, 0 reused" in first.stderr
+    assert "0 new runs, 2 reused" in second.stderr
+    other = cwndlab(
+        "run", str(file), "--set", "flow.0.cc=cubic", "--no-figure", "--out", str(tmp_path / "sim")
+    )
+    assert "5 new runs" in other.stderr
+
+
+def test_the_senders_small_queue_holds_it_back(built: Kernel) -> None:
+    """TCP small queues: without a report of what has left, the host's own queue would hold whole windows."""
+    assert built.image.exists()
+    text = ONE_FLOW.format(seconds=5).replace(
+        'path = ["bottleneck"]', 'path = ["bottleneck"]\naccess = { rate = "10 Mbit/s", delay = "5 ms" }'
+    )
+    own = next(link for link in outcome(text)["links"] if link["name"] == "a.access")
+    assert own["utilisation"]["mean"] > 0.9
+    assert own["queue_delay_p95_ms"]["mean"] < 15
+    assert own["dropped_packets"]["mean"] == 0
+
+
+def broken(program: str, built_in: Path) -> Linux:
+    """The backend with another program in the place of the kernel."""
+    folder = built_in / "kernel"
+    folder.mkdir()
+    image = folder / kernel.IMAGE
+    image.write_text(f"#!/bin/sh\n{program}\n")
+    image.chmod(0o755)
+    return Linux(SHIPPED.module, kernel=kernel.Kernel(folder, {"sha256": "0" * 64, "version": "0"}))
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("echo 'Kernel panic - not syncing: gone' >&2; exit 134", "it ended with status 134"),
+        ("echo waiting; exec sleep 100", "it did not end within"),
+    ],
+)
+def test_a_kernel_that_fails_is_one_failed_run_with_its_console(
+    program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "LIMIT_S", 0.3)
+    scenario = cl.scenarios.scenario.Scenario(ONE_FLOW.format(seconds=1).encode(), "x.toml")
+    scenario = replace(scenario, engine=broken(program, tmp_path))
+    with pytest.raises(RunFailedError) as failure:
+        cl.running.execution.execute([scenario], [1])
+    assert reason in str(failure.value)
+    assert ("Kernel panic" if "134" in reason else "waiting") in str(failure.value)
+
+
+def kernels() -> set[str]:
+    """The running kernels."""
+    found = set()
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if b"time-travel=inf-cpu" in line.read_bytes():
+                found.add(line.parent.name)
+    return found
+
+
+def test_a_killed_front_end_leaves_nothing_behind(built: Kernel) -> None:
+    assert built.image.exists()
+    before = kernels()
+    text = ONE_FLOW.format(seconds=86400)
+    program = f"import cwndlab as cl; cl.run({text!r}, seeds=1, backend='linux')"
+    with subprocess.Popen([sys.executable, "-c", program], env={**os.environ}) as process:
+        end = time.monotonic() + 30
+        while not kernels() - before:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        started = kernels() - before
+        process.send_signal(signal.SIGKILL)
+    time.sleep(0.5)
+    assert not kernels() & started
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "flow.0.cc",
+            "cubic",
+            "does not run inside Linux yet; the kernel's own is `linux:cubic`",
+        ),
+        ("flow.0.cc", "linux:cubik", "unknown algorithm `linux:cubik`; did you mean `linux:cubic`"),
+        ("profile", "ns3", "expected linux on the Linux backend"),
+        ("tcp.delayed_ack", "1", "the Linux backend cannot change this; expected 2, found 1"),
+        ("send_jitter", "1 ms", "has no processing delays"),
+        ("tcp.header", "60", "Linux sends 52 bytes with timestamps, found 60"),
+    ],
+)
+def test_what_linux_cannot_serve_is_an_error_that_names_the_key(key: str, value: str, message: str) -> None:
+    scenario = cl.scenarios.scenario.Scenario(ONE_FLOW.format(seconds=1).encode(), "x.toml", ((key, value),))
+    with pytest.raises(ScenarioError) as error:
+        replace(scenario, engine=Linux(SHIPPED.module)).validate()
+    assert message in str(error.value)
+    assert key.rpartition(".")[2] in str(error.value)
+
+
+def test_the_kernels_algorithms_are_refused_in_the_simulator(cwndlab: Command, tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=1))
+    answer = cwndlab("run", str(file))
+    assert answer.returncode == 2
+    assert "`linux:cubic` is code of the Linux kernel; run the scenario with --backend linux" in answer.stderr
+
+
+def test_without_a_kernel_it_says_how_to_get_one(cwndlab: Command, tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=1))
+    answer = cwndlab("run", str(file), "--backend", "linux", CWNDLAB_LINUX=str(tmp_path))
+    assert answer.returncode == 2
+    assert "the kernel has not been built; run: make linux" in answer.stderr
+    assert "build it with: make linux" in cwndlab("linux", CWNDLAB_LINUX=str(tmp_path)).stdout
+    document = json.loads(cwndlab("linux", "--json", CWNDLAB_LINUX=str(tmp_path)).stdout)
+    assert document["kernel"] is None
+
+
+def test_every_setting_is_checked_where_it_stands() -> None:
+    text = ONE_FLOW.format(seconds=1) + "tcp = { undo = false }\n"
+    scenario = cl.scenarios.scenario.Scenario(text.encode(), "x.toml")
+    [problem] = replace(scenario, engine=Linux(SHIPPED.module)).problems()
+    assert (problem.line, problem.key) == (13, "flow.0.tcp.undo")
+    assert "expected true, found false" in problem.message
