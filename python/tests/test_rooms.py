@@ -28,6 +28,7 @@ ROOMS = (
     "scenarios",
     "results",
     "running",
+    "beside",
     "output.drawing",
     "output.tables",
     "output.figures",

@@ -74,7 +74,8 @@ static void look(const struct flow *flow, u64 now)
 	struct cw_facts facts = {
 		.cwnd = tcp_snd_cwnd(tp),
 		.ssthresh = tp->snd_ssthresh,
-		.srtt_us_8 = tp->srtt_us,
+		.rtt_us = tp->rack.rtt_us,
+		.rtt_sent_us = tp->rack.mstamp,
 		.in_flight = tcp_packets_in_flight(tp),
 		.ca_state = inet_csk(sk)->icsk_ca_state,
 		.pacing_rate = rate == ~0UL ? CW_NONE : rate,

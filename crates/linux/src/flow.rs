@@ -14,8 +14,10 @@ pub struct Facts {
     pub cwnd: u64,
     /// `snd_ssthresh`, in segments.
     pub ssthresh: u64,
-    /// `srtt_us`: eight times the smoothed RTT, in microseconds.
-    pub srtt_us_8: u64,
+    /// `rack.rtt_us`: the RTT of the newest segment that was delivered, in microseconds.
+    pub rtt_us: u64,
+    /// `rack.mstamp`: when that segment was sent, in microseconds.
+    pub rtt_sent_us: u64,
     /// `tcp_packets_in_flight`, in segments.
     pub in_flight: u64,
     /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
@@ -276,41 +278,20 @@ impl Flow {
     }
 }
 
-/// The RTT sample that an ACK brought.
-///
-/// Linux keeps no single samples, but its estimator adds a sample less the old mean to eight times the mean, in whole microseconds
-/// (`tcp_rtt_estimator`), so the change gives the sample back exactly. An ACK that delivered nothing has none.
+/// The RTT sample that an ACK brought: that of the newest segment that it delivered, as the simulator takes it.
 fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
-    if now.srtt_us_8 == 0 || (now.delivered == before.delivered && now.srtt_us_8 == before.srtt_us_8) {
-        return None;
-    }
-    let micros = if before.srtt_us_8 == 0 {
-        now.srtt_us_8 >> 3
-    } else {
-        (now.srtt_us_8 + (before.srtt_us_8 >> 3)).saturating_sub(before.srtt_us_8)
-    };
-    Some(Span::from_micros(micros))
+    (now.rtt_sent_us != before.rtt_sent_us).then(|| Span::from_micros(now.rtt_us))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The estimator of Linux, in its own integers.
-    fn estimated(srtt_us_8: u64, sample_us: u64) -> u64 {
-        if srtt_us_8 == 0 { sample_us << 3 } else { srtt_us_8 + sample_us - (srtt_us_8 >> 3) }
-    }
-
     #[test]
-    fn samples_are_recovered_from_the_mean() {
-        let mut facts = Facts::default();
-        for (n, sample) in [60_000, 60_012, 75_500, 60_003, 1, 250_000].into_iter().enumerate() {
-            let now =
-                Facts { srtt_us_8: estimated(facts.srtt_us_8, sample), delivered: n as u64 + 1, ..facts };
-            assert_eq!(rtt_sample(&facts, &now), Some(Span::from_micros(sample)));
-            facts = now;
-        }
-        // A duplicate ACK that delivers nothing.
-        assert_eq!(rtt_sample(&facts, &facts), None);
+    fn an_ack_that_delivers_nothing_brings_no_sample() {
+        let before = Facts { rtt_us: 60_000, rtt_sent_us: 5, ..Facts::default() };
+        let now = Facts { rtt_us: 60_012, rtt_sent_us: 17, cwnd: 11, ..before };
+        assert_eq!(rtt_sample(&before, &now), Some(Span::from_micros(60_012)));
+        assert_eq!(rtt_sample(&now, &Facts { cwnd: 12, ..now }), None);
     }
 }

@@ -1,9 +1,9 @@
 //! What a scenario asks that the Linux backend cannot serve: an error each, at the key that asks it.
 
+use super::Scenario;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
-use super::Scenario;
 use cwndlab_cc::Span;
 use cwndlab_cc::params::Parameters;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};

@@ -1,0 +1,127 @@
+"""Runs a scenario on both backends and compares each flow and link, seed by seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import InputError
+from cwndlab.linux.backend import engine_of
+from cwndlab.results.recording import Record
+from cwndlab.running.execution import execute
+from cwndlab.statistics.estimate import Estimate, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cwndlab.results.result import Result
+    from cwndlab.scenarios.scenario import Scenario
+
+# The kernel's algorithms of which the simulator has its own implementation.
+COUNTERPARTS = {
+    "linux:reno": "reno",
+    "linux:cubic": "cubic",
+    "linux:bbr": "bbr1",
+    "linux:vegas": "vegas",
+}
+# What is compared, by the kind of component.
+MEASURES = {
+    "flow": ("goodput_mbps", "retransmitted_packets", "rtt_ms", "rtt_p95_ms", "completion_s"),
+    "link": ("queue_delay_ms", "queue_mean_bytes", "dropped_packets"),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A measure on both backends: the means, and the difference Linux - simulator, paired by seed."""
+
+    kind: str
+    name: str
+    measure: str
+    sim: float
+    linux: float
+    difference: Estimate
+
+    @property
+    def relative(self) -> float | None:
+        """The difference in units of Linux's mean; None if that is 0."""
+        return self.difference.value / self.linux if self.linux else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an entry of the JSON document."""
+        ends = (self.difference.low, self.difference.high)
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "measure": self.measure,
+            "sim": self.sim,
+            "linux": self.linux,
+            "difference": self.difference.value,
+            "ci95": None if None in ends else list(ends),
+        }
+
+
+@dataclass(frozen=True)
+class Both:
+    """A scenario's results on both backends, with the same seeds."""
+
+    sim: Result
+    linux: Result
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Every measure that all runs have on both backends."""
+        return list(self._differences())
+
+    def _differences(self) -> Iterator[Difference]:
+        pairs = list(zip(self.sim.runs, self.linux.runs, strict=True))
+        for kind, measures in MEASURES.items():
+            for index, component in enumerate(self.linux.runs[0].outcome[f"{kind}s"]):
+                for measure in measures:
+                    values = [
+                        tuple(run.outcome[f"{kind}s"][index][measure] for run in pair) for pair in pairs
+                    ]
+                    if any(None in pair for pair in values):
+                        continue
+                    gaps = [linux - sim for sim, linux in values]
+                    sim, linux = (fmean(side) for side in zip(*values, strict=True))
+                    yield Difference(kind, component["name"], measure, sim, linux, estimate(gaps))
+
+
+def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
+    """Return the scenario for the simulator and for Linux, whose algorithms it names.
+
+    Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
+    no kernel has been built.
+    """
+    in_linux = replace(scenario, engine=engine_of("linux", scenario.engine))
+    in_linux.validate()
+    overrides = []
+    for index, flow in enumerate(in_linux.resolved["flow"]):
+        name = flow["cc"]["name"]
+        if name not in COUNTERPARTS:
+            known = ", ".join(COUNTERPARTS)
+            raise InputError(
+                f"flow.{index}.cc: expected an algorithm of both backends ({known}), found {name}"
+            )
+        overrides.append((f"flow.{index}.cc", COUNTERPARTS[name]))
+    in_sim = replace(scenario, overrides=(*scenario.overrides, *overrides))
+    in_sim.validate()
+    return in_sim, in_linux
+
+
+def run_both(
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    *,
+    record: Record = Record.NONE,
+    threads: int | None = None,
+    fresh: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Both]:
+    """Run scenarios on both backends. After Ctrl-C, the results are marked as interrupted."""
+    pairs = [on_both(scenario) for scenario in scenarios]
+    both = [each for pair in pairs for each in pair]
+    results = execute(both, seeds, record=record, threads=threads, fresh=fresh, watch=watch)
+    return [Both(*pair) for pair in zip(results[::2], results[1::2], strict=True)]
