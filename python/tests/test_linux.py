@@ -284,7 +284,7 @@ def test_every_setting_is_checked_where_it_stands() -> None:
 
 
 def test_a_trace_is_used_up_on_both_backends(built: Kernel) -> None:
-    """Several opportunities have the same time: none is missed if the kernel's clock is a nanosecond further."""
+    """Several opportunities have the same time: none is missed a nanosecond later."""
     assert built.image.exists()
     text = ONE_FLOW.format(seconds=20).replace(
         'rate = "20 Mbit/s"\ndelay = "10 ms"\nqueue = "1 bdp"',

@@ -108,6 +108,11 @@ pub trait WindowRule: Send + Sized + 'static {
         false
     }
 
+    /// Whether ssthresh is cut to whole segments, as in a kernel whose window counts them (Linux `snd_cwnd`).
+    fn counts_segments(&self) -> bool {
+        false
+    }
+
     /// Moves a window that may grow by a law of its own, slow start included; `false` leaves this ACK to slow start
     /// and [`grow`](WindowRule::grow).
     fn steer(&mut self, _window: &mut Window, _acked: u64) -> bool {
@@ -206,8 +211,11 @@ impl<R: WindowRule> Classic<R> {
         if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
             self.before_reduction = Some(self.window);
         }
-        let floor = 2 * self.window.mss;
-        self.window.ssthresh = self.rule.shrink(cx, &self.window, event).max(floor);
+        let mss = self.window.mss;
+        let cut = self.rule.shrink(cx, &self.window, event);
+        // What is left of a segment cannot be sent, but would slow the growth to the next one.
+        let kept = if self.rule.counts_segments() { cut / mss * mss } else { cut };
+        self.window.ssthresh = kept.max(2 * mss);
         self.forget_credit();
     }
 

@@ -232,8 +232,8 @@ fn beside_cubic_the_deeper_the_buffer_the_less() {
 fn f_bbr2_takes_more_beside_cubic_in_a_deep_buffer() {
     let cubic = flow("f", "cubic");
     let (bbr2, fbbr2) = (
-        mean(&shares(&flow("f", "bbr2"), &cubic, 4.0, 4)),
-        mean(&shares(&flow("f", "fbbr2"), &cubic, 4.0, 4)),
+        mean(&shares(&flow("f", "bbr2"), &cubic, 4.0, 8)),
+        mean(&shares(&flow("f", "fbbr2"), &cubic, 4.0, 8)),
     );
     assert!(fbbr2 > bbr2 + 0.05, "{fbbr2} against {bbr2}");
 }

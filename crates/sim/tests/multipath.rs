@@ -261,7 +261,7 @@ fn everything(seed: u64) -> SimSpec {
     links[1] = failing(links[1].clone());
     links.push(link("third", Rate::from_mbit(5), ms(30)));
     let three = over(flow("three", "cubic"), Scheduler::RoundRobin, vec![vec![0], vec![1], vec![2]]);
-    let two = over_two(with_window(flow("two", "reno"), 200), Scheduler::MinRtt);
+    let two = over_two(with_window(flow("two", "reno"), 150), Scheduler::MinRtt);
     let sized = changed(flow("sized", "bbr2"), |flow| {
         flow.bytes = Some(2_000_000);
         flow.active.start = at(300);

@@ -10,14 +10,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cwndlab.beside.both import COUNTERPARTS, Both, run_both
+from cwndlab.beside.both import COUNTERPARTS, Both, Difference, run_both
 from cwndlab.scenarios.scenario import Scenario
 from cwndlab.system.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2, 3, 4, 5)
 # A larger gap needs an explanation.
 GOODPUT_GAP = 0.03
 DELAY_GAP = 0.15
@@ -110,6 +110,14 @@ def rows() -> Iterator[tuple[Case, str, Both]]:
         yield case, algorithm, both
 
 
+def _gap(difference: Difference) -> str:
+    """Return how far the simulator is from Linux, in per cent of Linux, with the 95 % interval."""
+    known = difference.difference
+    low, high = known.low or 0.0, known.high or 0.0
+    percent = [-100 * each / difference.linux for each in (known.value, high, low)]
+    return f"{percent[0]:+.1f} [{percent[1]:+.1f}, {percent[2]:+.1f}]"
+
+
 def _row(case: Case, algorithm: str, both: Both) -> str:
     known = {(each.name, each.measure): each for each in both.differences}
     goodput = known["flow", "goodput_mbps"]
@@ -129,7 +137,7 @@ def _row(case: Case, algorithm: str, both: Both) -> str:
         algorithm.removeprefix("linux:"),
         f"{goodput.sim:.2f}",
         f"{goodput.linux:.2f}",
-        f"{-100 * (goodput.relative or 0):+.1f}",
+        _gap(goodput),
         f"{resent.sim:.0f}",
         f"{resent.linux:.0f}",
         f"{mean.sim:.1f}",

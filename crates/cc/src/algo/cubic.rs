@@ -234,6 +234,11 @@ impl WindowRule for Cubic {
         self.params.form == Form::Ns3
     }
 
+    /// Linux `cubictcp_recalc_ssthresh`.
+    fn counts_segments(&self) -> bool {
+        self.params.form == Form::Linux
+    }
+
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         match self.params.form {
             Form::Rfc9438 => self.grow_rfc9438(cx, window, acked),

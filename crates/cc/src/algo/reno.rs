@@ -55,6 +55,11 @@ impl WindowRule for Reno {
         self.counting == Counting::Cumulative
     }
 
+    /// Linux `tcp_reno_ssthresh`: cwnd >> 1.
+    fn counts_segments(&self) -> bool {
+        self.counting == Counting::Delivered
+    }
+
     /// ns-3 sets ssthresh at every timeout, Linux 2.2 at the first one, within fast recovery too.
     fn reduces_again(&self, phase: Phase) -> bool {
         match self.counting {

@@ -214,6 +214,11 @@ impl WindowRule for Vegas {
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         window.cwnd / 2
     }
+
+    /// Linux `tcp_reno_ssthresh`.
+    fn counts_segments(&self) -> bool {
+        true
+    }
 }
 
 /// How the registry knows it.

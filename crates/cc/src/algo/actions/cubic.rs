@@ -213,6 +213,10 @@ impl WindowRule for CubicActions {
         self.base.carries_credit()
     }
 
+    fn counts_segments(&self) -> bool {
+        self.base.counts_segments()
+    }
+
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.cwnd / window.mss;
         let curve = self.curve(cx, cwnd);

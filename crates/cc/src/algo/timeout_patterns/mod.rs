@@ -173,6 +173,10 @@ impl WindowRule for SdPd {
         self.reno.carries_credit()
     }
 
+    fn counts_segments(&self) -> bool {
+        self.reno.counts_segments()
+    }
+
     fn reduces_again(&self, phase: Phase) -> bool {
         self.reno.reduces_again(phase)
     }
