@@ -60,7 +60,9 @@ class Reno:
         # An undo reverts all reductions since the flow was last in order.
         if event.phase in ("open", "disorder"):
             self.before_reduction = self.cwnd_bytes, self.ssthresh_bytes
-        self.ssthresh_bytes = max(self.cwnd_bytes // 2, 2 * event.mss_bytes)
+        # Whole segments, as Linux counts them.
+        half = self.cwnd_bytes // 2 // event.mss_bytes * event.mss_bytes
+        self.ssthresh_bytes = max(half, 2 * event.mss_bytes)
         self.credit_bytes = 0
 
     def _decay(self, idle_s: float, rto_s: float) -> None:

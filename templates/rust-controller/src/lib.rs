@@ -26,6 +26,11 @@ impl WindowRule for Gentle {
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         (window.cwnd as f64 * self.keep) as u64
     }
+
+    /// Windows are whole segments, as in Linux.
+    fn counts_segments(&self) -> bool {
+        true
+    }
 }
 
 /// How scenarios know it.
