@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -146,6 +147,7 @@ def test_results_are_those_of_any_run(built: Kernel, tmp_path: Path) -> None:
     assert len(document["links"]) == 1
     for column in ("cwnd_segments", "rtt_ms", "ssthresh_segments", "pacing_rate_mbps"):
         assert result.series(column).height > 100
+    assert "--backend linux" in result.command
     result.save(tmp_path)
     assert (tmp_path / "report.html").exists()
 
@@ -303,3 +305,24 @@ def test_both_backends_need_an_algorithm_that_both_have(built: Kernel) -> None:
     text = ONE_FLOW.format(seconds=1).replace("linux:cubic", "linux:htcp")
     with pytest.raises(InputError, match=r"flow\.0\.cc: expected an algorithm of both backends"):
         on_both(cl.scenarios.scenario.Scenario(text.encode(), "x.toml"))
+
+
+def test_run_shows_both_backends_side_by_side(built: Kernel, cwndlab: Command, tmp_path: Path) -> None:
+    assert built.image.exists()
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=3))
+    out = tmp_path / "both"
+    arguments = ("run", str(file), "--backend", "both", "--seeds", "3", "--no-figure", "--out", str(out))
+    answer = cwndlab(*arguments)
+    row = r"a +goodput \(Mbit/s\) +[\d.]+ +[\d.]+ +\S+ % \[\S+, \S+\]\n"
+    assert re.search(row, answer.stdout), answer
+    document = json.loads((out / "differences.json").read_text())
+    assert document["linux"]["manifest"]["backend"] == "linux"
+    assert document["sim"]["flows"][0]["cc"] == "cubic"
+    [goodput] = [each for each in document["differences"] if each["measure"] == "goodput_mbps"]
+    assert goodput["linux"] - goodput["sim"] == pytest.approx(goodput["difference"])
+    assert goodput["ci95"][0] <= goodput["difference"] <= goodput["ci95"][1]
+    assert (out / "sim" / "report.html").exists()
+    assert (out / "linux" / "report.html").exists()
+    refused = cwndlab("compare", str(file), "--backend", "both", "--cc", "linux:reno")
+    assert "backend both: expected sim or linux" in refused.stderr

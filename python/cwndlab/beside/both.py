@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cwndlab.results.result import Result
+    from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.scenario import Scenario
 
+SCHEMA = 1
 # The kernel's algorithms of which the simulator has its own implementation.
 COUNTERPARTS = {
     "linux:reno": "reno",
@@ -74,10 +76,21 @@ class Both:
         """Every measure that all runs have on both backends."""
         return list(self._differences())
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of both: the differences, and the documents of the two results."""
+        return {
+            "schema": SCHEMA,
+            "differences": [each.to_json() for each in self.differences],
+            "sim": self.sim.to_json(),
+            "linux": self.linux.to_json(),
+        }
+
     def _differences(self) -> Iterator[Difference]:
         pairs = list(zip(self.sim.runs, self.linux.runs, strict=True))
         for kind, measures in MEASURES.items():
             for index, component in enumerate(self.linux.runs[0].outcome[f"{kind}s"]):
+                if kind == "link" and not _is_telling(component["name"], pairs):
+                    continue
                 for measure in measures:
                     values = [
                         tuple(run.outcome[f"{kind}s"][index][measure] for run in pair) for pair in pairs
@@ -87,6 +100,14 @@ class Both:
                     gaps = [linux - sim for sim, linux in values]
                     sim, linux = (fmean(side) for side in zip(*values, strict=True))
                     yield Difference(kind, component["name"], measure, sim, linux, estimate(gaps))
+
+
+def _is_telling(link: str, pairs: Sequence[tuple[SeedRun, SeedRun]]) -> bool:
+    """Return whether this is a link of the scenario, or an access or return link that drops packets."""
+    if not link.endswith((".access", ".back")):
+        return True
+    links = (each for pair in pairs for run in pair for each in run.outcome["links"])
+    return any(each["name"] == link and each["dropped_packets"] for each in links)
 
 
 def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:

@@ -14,6 +14,7 @@ class BackendName(StrEnum):
 
     SIM = "sim"
     LINUX = "linux"
+    BOTH = "both"
 
     def folder(self, name: str) -> str:
         """Return the default folder of results: those of one backend do not replace those of the other."""
@@ -55,7 +56,8 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Repeat runs that are in th
 Backend = Annotated[
     BackendName,
     typer.Option(
-        help="Where the scenario runs: in the simulator, or in Linux (`make linux` builds the kernel once)."
+        help="Where the scenario runs: in the simulator, or in Linux (`make linux` builds the kernel once). "
+        "`run` also takes both, and shows the differences."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

@@ -222,5 +222,5 @@ def engine_of(backend: str, engine: Engine, *, runs: bool = True) -> Engine:
     if backend == "sim":
         return engine
     if backend != "linux":
-        raise InputError(f"backend={backend!r}: expected sim or linux")
+        raise InputError(f"backend {backend}: expected sim or linux")
     return Linux(engine.module, kernel=kernel.required() if runs else None)

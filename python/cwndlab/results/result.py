@@ -76,6 +76,8 @@ class Study(ABC):
         """The command line that repeats it."""
         words = self._variant_words(with_options(result.scenario for _, result in self.variants))
         parts = ["cwndlab", self.kind, self.scenario.file, *words, *self.scenario.set_options]
+        if self.scenario.engine.backend != "sim":
+            parts += ["--backend", self.scenario.engine.backend]
         return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
 
     @abstractmethod

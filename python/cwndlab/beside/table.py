@@ -1,0 +1,41 @@
+"""The output of `cwndlab run --backend both`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from cwndlab.statistics.numbers import counted, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cwndlab.beside.both import Both, Difference
+
+
+def print_both(console: Console, both: Both) -> None:
+    """Print each measure on both backends, and the difference with its interval."""
+    seeds = counted(len(both.linux.runs), "seed")
+    console.print(f"{both.linux.name}: {seeds}, means; differences with 95 % intervals\n", markup=False)
+    declared = both.linux.scenario.engine.measures
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("", no_wrap=True)
+    table.add_column("measure", no_wrap=True)
+    for heading in ("simulator", "Linux", "Linux - simulator"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in both.differences:
+        about = declared[each.kind][each.measure]
+        unit = f" ({about['unit']})" if about["unit"] else ""
+        values = (plain(each.sim), plain(each.linux), _difference(each))
+        table.add_row(each.name, f"{about['heading']}{unit}", *values)
+    console.print(table)
+
+
+def _difference(each: Difference) -> str:
+    """Return the difference in per cent of Linux, or in the measure's unit if that is 0."""
+    known = each.difference
+    values = [known.value, known.low, known.high]
+    sign, scale = (" %", 100 / each.linux) if each.linux else ("", 1.0)
+    value, low, high = (None if one is None else plain(one * scale) for one in values)
+    return f"{value}{sign}" + (" (one seed)" if low is None else f" \\[{low}, {high}]")
