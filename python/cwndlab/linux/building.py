@@ -8,6 +8,7 @@ the first one's objects.
 from __future__ import annotations
 
 import datetime
+import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +29,7 @@ from cwndlab.system import checkout, writing
 from cwndlab.system.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 # Where Debian's packages put the source.
 PACKAGES = Path("/usr/src")
@@ -89,12 +91,25 @@ def build() -> kernel.Kernel:
         :16
     ]
     folder = kernel.folder() / "kernels" / name
-    if not (folder / kernel.ABOUT).exists():
-        tree = _tree(origin)
-        _link_ours(tree)
-        _make(tree)
-        _install(tree, folder)
+    with _alone():
+        if not (folder / kernel.ABOUT).exists():
+            tree = _tree(origin)
+            _link_ours(tree)
+            _make(tree)
+            _install(tree, folder)
     return next(each for each in kernel.built() if each.folder == folder)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Wait until no other process builds: trees and objects are shared."""
+    kernel.folder().mkdir(parents=True, exist_ok=True)
+    lock = os.open(kernel.folder() / "lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _require_machine() -> None:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The crates that are linked into the kernel, and what decides their build.
-PARTS = ("crates/learn", "crates/cc", "crates/sim", "crates/lab", "crates/linux", "Cargo.toml", "Cargo.lock")
+CRATES = ("learn", "cc", "sim", "lab", "linux")
+PARTS = (
+    *(f"crates/{crate}/{part}" for crate in CRATES for part in ("src", "Cargo.toml")),
+    "crates/linux/kernel",
+    "Cargo.toml",
+    "Cargo.lock",
+)
 IMAGE = "linux"
 ABOUT = "about.json"
 
