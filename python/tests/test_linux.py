@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -326,3 +326,9 @@ def test_run_shows_both_backends_side_by_side(built: Kernel, cwndlab: Command, t
     assert (out / "linux" / "report.html").exists()
     refused = cwndlab("compare", str(file), "--backend", "both", "--cc", "linux:reno")
     assert "backend both: expected sim or linux" in refused.stderr
+
+
+def test_workers_do_not_serve_it_yet(built: Kernel) -> None:
+    assert built.image.exists()
+    with ProcessPoolExecutor(1) as pool, pytest.raises(InputError, match="backend linux: expected threads"):
+        cl.run(ONE_FLOW.format(seconds=1), seeds=1, backend="linux", executor=pool)

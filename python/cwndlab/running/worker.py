@@ -47,8 +47,11 @@ class Needs:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Needs:
-        """Return the needs of a scenario. Raises `InputError` if a worker could not load a controller."""
+        """Return the needs of a scenario. Raises `InputError` if a worker could not serve it."""
         engine = scenario.engine
+        if engine.backend != "sim":
+            found = "an executor, whose workers do not serve it yet"
+            raise InputError(f"backend {engine.backend}: expected threads, found {found}")
         in_python = engine.in_python()
         controllers = tuple(
             _needed(each, in_python[each.name]) for each in scenario.controllers if each.name in in_python
