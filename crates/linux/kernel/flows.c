@@ -89,6 +89,7 @@ static void look(const struct flow *flow, u64 now)
 		.probes = counted(flow, LINUX_MIB_TCPLOSSPROBES),
 		.undos = counted(flow, LINUX_MIB_TCPFULLUNDO) + counted(flow, LINUX_MIB_TCPPARTIALUNDO) +
 			 counted(flow, LINUX_MIB_TCPDSACKUNDO) + counted(flow, LINUX_MIB_TCPLOSSUNDO),
+		.unacknowledged = tp->write_seq - tp->snd_una,
 	};
 
 	cw_look(now, flow->index, &facts);
@@ -113,7 +114,8 @@ static int send_data(void *given)
 	const struct cw_flow *is = &flow->is;
 	struct socket *socket;
 	struct tcp_sock *tp;
-	u64 sent = 0;
+	/* A write that has begun goes on after the stop, so those of a flow with a stop are small. */
+	u64 sent = 0, chunk = is->stop_ns == CW_NONE ? CHUNK : UNSENT;
 	int name = strnlen(is->cc, sizeof(is->cc));
 
 	sleep_until(is->start_ns);
@@ -132,7 +134,7 @@ static int send_data(void *given)
 		tp->snd_ssthresh = is->initial_ssthresh;
 	release_sock(socket->sk);
 	while (sent < is->bytes && cwndlab_now() < is->stop_ns) {
-		struct kvec data = { buffer, min_t(u64, CHUNK, is->bytes - sent) };
+		struct kvec data = { buffer, min_t(u64, chunk, is->bytes - sent) };
 		struct msghdr message = {};
 		int written = kernel_sendmsg(socket, &message, &data, 1, data.iov_len);
 
@@ -169,7 +171,8 @@ static struct net *host(const struct cw_flow *is)
 
 	if (IS_ERR(net))
 		panic("cwndlab: no network namespace");
-	net->ipv4.sysctl_tcp_rmem[1] = min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most);
+	/* Without tuning the window is the whole buffer from the start. */
+	net->ipv4.sysctl_tcp_rmem[1] = is->window_tuning ? min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most) : most;
 	net->ipv4.sysctl_tcp_rmem[2] = most;
 	net->ipv4.sysctl_tcp_wmem[2] = MOST_BUFFER;
 	net->ipv4.sysctl_tcp_moderate_rcvbuf = is->window_tuning;

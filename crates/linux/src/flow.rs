@@ -42,6 +42,8 @@ pub struct Facts {
     pub probes: u64,
     /// Reductions undone.
     pub undos: u64,
+    /// Bytes written by the application and not yet acknowledged.
+    pub unacknowledged: u64,
 }
 
 const CWR: u64 = 2;
@@ -80,6 +82,7 @@ pub struct Flow {
     /// When it starts.
     pub start: Time,
     bytes: Option<u64>,
+    stop: Option<Time>,
     facts: Facts,
     ecn_reductions: u64,
     /// Payload delivered in order.
@@ -111,6 +114,7 @@ impl Flow {
             mss: spec.kind.tcp.mss,
             start: spec.active.drawn_start(seed, &spec.name),
             bytes: spec.bytes,
+            stop: spec.active.stop,
             facts: Facts::default(),
             ecn_reductions: 0,
             received: 0,
@@ -198,9 +202,14 @@ impl Flow {
         self.rows.push(self.start, from, until, self.received, losses, window);
     }
 
-    /// A flow is measured until all that it had to send has arrived.
+    /// Until when the flow is measured, as in the simulator: its last byte's arrival, its stop if all had arrived, or now.
     fn until(&self, now: Time) -> Time {
-        self.completed.unwrap_or(now)
+        let stopped = self.stop.filter(|stop| *stop <= now);
+        match (self.completed, stopped) {
+            (Some(completed), stop) => completed.max(stop.unwrap_or_default()),
+            (None, Some(stop)) if self.facts.unacknowledged == 0 => stop,
+            (None, _) => now,
+        }
     }
 
     /// Its intervals.

@@ -46,7 +46,7 @@ fn run() -> &'static mut Run {
     unsafe { (*RUN.0.get()).as_mut() }.expect("cw_prepare comes first")
 }
 
-/// Tells the front end what is wrong and ends the process.
+/// Reports an error on the console and ends the process.
 fn fail(message: &str) -> ! {
     eprintln!("cwndlab: {message}");
     exit(1)

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 /// The counts of a socket are read at least so often.
 const LOOK: Span = Span::from_millis(10);
-/// The front end is told of so many thousandths at a time.
+/// The smallest progress that is passed on to the front end, in thousandths.
 const NOTICEABLE: u64 = 10;
 
 /// The times at which the run is looked at.

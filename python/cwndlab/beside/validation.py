@@ -5,7 +5,6 @@ Prints the table of docs/validation.md.
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -151,7 +150,6 @@ def _row(case: Case, algorithm: str, both: Both) -> str:
 
 def main() -> None:
     """Print the table."""
-    os.environ.setdefault("CWNDLAB_CACHE", ".cwndlab/cache")
     print(f"| {' | '.join(HEADINGS)} |")
     print("|---" * len(HEADINGS) + "|")
     for case, algorithm, both in rows():

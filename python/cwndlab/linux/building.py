@@ -56,7 +56,7 @@ LEFT_OUT = (
 )
 # Our place in the kernel's source.
 ROOM = "drivers/net/cwndlab"
-# About so many lines of output make a whole build.
+# The approximate number of lines that a whole build prints.
 LINES = 1080
 # The same bytes whenever and wherever it is built.
 REPRODUCIBLE = {

@@ -9,7 +9,7 @@ use cwndlab_cc::params::Parameters;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that become a sysctl or a socket option. The others are as Linux has them.
-const SERVED: [&str; 17] = [
+const SERVED: [&str; 16] = [
     "mss",
     "header",
     "overhead",
@@ -26,7 +26,6 @@ const SERVED: [&str; 17] = [
     "pacing",
     "ecn",
     "window_validation",
-    "clock_least",
 ];
 /// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
 const HEADERS: u64 = 40;

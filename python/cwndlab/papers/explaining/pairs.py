@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from cwndlab.papers.explaining.numbers import Number
     from cwndlab.papers.explaining.search import Bench
 
-# At most about so many pairs are ranked, with these many seeds. Two are too few where a run ends in one
-# of two states: B2 x B12 of han2024 adds 80 % of a path to every other seed.
+# The approximate limit of pairs that are ranked, and the number of seeds that rank them. Two are too few
+# where a run ends in one of two states: B2 x B12 of han2024 adds 80 % of a path to every other seed.
 RANKED = 128
 RANKING_SEEDS = 4
 # The largest interactions are tested with the other seeds, so that the choice does not bias the test.
