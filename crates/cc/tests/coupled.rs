@@ -194,11 +194,26 @@ fn in_the_kernels_arithmetic_one_subflow_grows_by_a_segment_in_a_window_and_one_
     let kernel = [("arithmetic", Value::Word("kernel"))];
     let mut alone = Connection::alike("lia", &kernel, 1, 80, RTT);
     assert_eq!(acks_for_a_segment(&mut alone, 0), 41);
-    // What was counted is forgotten at a loss.
+    // What was counted is forgotten at a loss, and half of 41 is 20.
     (0..30).for_each(|_| alone.ack(0));
     alone.lose(0);
-    assert_eq!(alone.windows()[0], 20.5);
+    assert_eq!(alone.windows()[0], 20.0);
     assert_eq!(acks_for_a_segment(&mut alone, 0), 21);
+}
+
+/// The modules of Linux MPTCP v0.9x count `snd_cwnd` and `snd_ssthresh` in segments; the RFC and the drafts count bytes.
+#[test]
+fn ssthresh_has_whole_segments_where_the_kernel_counts_them() {
+    let kernel = [("lia", "arithmetic", "kernel"), ("olia", "counting", "acks"), ("balia", "cut", "kernel")];
+    for (name, key, word) in kernel {
+        let settings = [(key, Value::Word(word))];
+        let halved = |settings: &[(&'static str, Value)]| {
+            let mut alone = Connection::alike(name, settings, 1, 82, RTT);
+            alone.lose(0);
+            alone.windows()[0]
+        };
+        assert_eq!((halved(&settings), halved(&[])), (20.0, 20.5), "{name}");
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------

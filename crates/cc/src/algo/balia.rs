@@ -109,6 +109,11 @@ impl WindowRule for Balia {
         let alpha = Rates::of(cx, own).map_or(1.0, |rates| rates.alpha());
         (own * (1.0 - alpha.min(LARGEST_CUT_HALVES) / 2.0)) as u64
     }
+
+    /// Linux MPTCP v0.9x mptcp_balia.c counts the window, and what a loss takes of it, in segments.
+    fn counts_segments(&self) -> bool {
+        self.cut == Cut::Kernel
+    }
 }
 
 /// How the registry knows it.

@@ -91,6 +91,11 @@ impl WindowRule for Lia {
         window.cwnd / 2
     }
 
+    /// Linux MPTCP v0.9x mptcp_coupled.c reduces by `tcp_reno_ssthresh`: cwnd >> 1.
+    fn counts_segments(&self) -> bool {
+        self.arithmetic == Arithmetic::Kernel
+    }
+
     fn notice(&mut self, _cx: &Context, event: Event) {
         if let (Event::Timeout, Some(hystart)) = (event, &mut self.hystart) {
             hystart.rearm();

@@ -70,6 +70,11 @@ impl WindowRule for Olia {
         self.remainder.clear();
         window.cwnd / 2
     }
+
+    /// Linux MPTCP v0.9x mptcp_olia.c reduces by `tcp_reno_ssthresh`: cwnd >> 1.
+    fn counts_segments(&self) -> bool {
+        self.counting == Counting::Acks
+    }
 }
 
 /// How the registry knows it.

@@ -61,6 +61,10 @@ impl WindowRule for Rule {
         if self.high { cubic } else { lia }
     }
 
+    fn counts_segments(&self) -> bool {
+        if self.high { self.cubic.counts_segments() } else { self.lia.counts_segments() }
+    }
+
     fn notice(&mut self, cx: &Context, event: Event) {
         self.cubic.notice(cx, event);
         self.lia.notice(cx, event);
