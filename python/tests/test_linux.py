@@ -246,7 +246,7 @@ def test_a_killed_front_end_leaves_nothing_behind(built: Kernel) -> None:
         ("flow.0.cc", "linux:cubik", "unknown algorithm `linux:cubik`; did you mean `linux:cubic`"),
         ("profile", "ns3", "expected linux on the Linux backend"),
         ("tcp.delayed_ack", "1", "the Linux backend cannot change this; expected 2, found 1"),
-        ("send_jitter", "1 ms", "has no processing delays"),
+        ("send_jitter", "1 ms", "take no time for an ACK"),
         ("tcp.clock_least", "1 ms", "the Linux backend cannot change this"),
         ("tcp.header", "60", "Linux sends 52 bytes with timestamps, found 60"),
     ],

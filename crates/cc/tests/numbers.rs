@@ -545,22 +545,43 @@ fn leave_slow_start(sender: &mut Sender) {
     assert_eq!(sender.probe("ssthresh_bytes"), sender.cwnd_segments() * MSS as f64);
 }
 
-/// Linux's Reno-friendly region: 0.529 segments a round trip in the counting form too, in whole segments.
+/// The Reno-friendly region: 0.529 segments a round trip in the counting form too, in whole segments.
 #[test]
 fn the_counting_form_is_not_slower_than_reno() {
-    let mut sender = cubic("linux", &[], 20, Span::from_millis(10));
-    sender.lose();
-    for _ in 0..10 {
-        sender.round(1);
+    let after_ten_rounds = |form, friendly| {
+        let settings = [("reno_friendly", Value::Flag(friendly))];
+        let mut sender = cubic(form, &settings, 20, Span::from_millis(10));
+        sender.lose();
+        for _ in 0..10 {
+            sender.round(1);
+        }
+        sender.cwnd_segments()
+    };
+    // W_est = 14 + 10 * 0.529 = 19.3: the window is the whole segment below it, or one less; Linux, which looks again
+    // after three round trips of 10 ms, has two less.
+    let (ns3, linux) = (after_ten_rounds("ns3", true), after_ten_rounds("linux", true));
+    assert!((18.0..=19.0).contains(&ns3) && linux == 17.0, "{ns3} {linux}");
+    for form in ["ns3", "linux"] {
+        assert!(after_ten_rounds(form, false) <= 15.0, "{form}");
     }
-    // W_est = 14 + 10 * 0.529 = 19.3: the window is the whole segment below it, or one less.
-    assert!((18.0..=19.0).contains(&sender.cwnd_segments()), "{}", sender.cwnd_segments());
-    let mut pure = cubic("linux", &[PURE], 20, Span::from_millis(10));
-    pure.lose();
-    for _ in 0..10 {
-        pure.round(1);
-    }
-    assert!(pure.cwnd_segments() <= 15.0, "{}", pure.cwnd_segments());
+}
+
+/// Linux bictcp_update: while the window stands still, `cnt` is calculated once in 31 ms.
+#[test]
+fn linux_keeps_its_count_for_a_while() {
+    let after_seventy_acks = |form| {
+        let mut sender = cubic(form, &[("reno_friendly", Value::Flag(true))], 20, Span::from_millis(10));
+        sender.lose();
+        (0..70).for_each(|_| _ = sender.ack(1));
+        sender
+    };
+    // The cubic rounds up to 15 segments. By then W_est is 14.5, and after 42 ACKs more it is 16.
+    assert_eq!(after_seventy_acks("ns3").cwnd_segments(), 16.0);
+    let mut linux = after_seventy_acks("linux");
+    linux.wait(Span::from_millis(31)).ack(1);
+    assert_eq!(linux.cwnd_segments(), 15.0);
+    linux.wait(Span::from_millis(1)).ack(1);
+    assert_eq!(linux.cwnd_segments(), 16.0);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

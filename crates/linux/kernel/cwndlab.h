@@ -23,8 +23,8 @@ struct cw_arrival {
 
 /* Each is explained at `Facts` in `src/flow.rs`. */
 struct cw_facts {
-	u64 cwnd, ssthresh, rtt_us, rtt_sent_us, in_flight, ca_state, pacing_rate, rate_delivered, rate_interval_us;
-	u64 delivered, sent, resent, timeouts, fast_recoveries, probes, undos, unacknowledged;
+	u64 cwnd, ssthresh, rtt_us, rtt_sent_us, rtt_end_seq, in_flight, ca_state, pacing_rate;
+	u64 rate_delivered, rate_interval_us, delivered, sent, resent, timeouts, fast_recoveries, probes, undos, unacknowledged;
 };
 
 /* In Rust. */

@@ -76,6 +76,7 @@ static void look(const struct flow *flow, u64 now)
 		.ssthresh = tp->snd_ssthresh,
 		.rtt_us = tp->rack.rtt_us,
 		.rtt_sent_us = tp->rack.mstamp,
+		.rtt_end_seq = tp->rack.end_seq,
 		.in_flight = tcp_packets_in_flight(tp),
 		.ca_state = inet_csk(sk)->icsk_ca_state,
 		.pacing_rate = rate == ~0UL ? CW_NONE : rate,

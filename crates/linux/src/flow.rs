@@ -18,6 +18,8 @@ pub struct Facts {
     pub rtt_us: u64,
     /// `rack.mstamp`: when that segment was sent, in microseconds.
     pub rtt_sent_us: u64,
+    /// `rack.end_seq`: which of those that were sent in the same microsecond it is.
+    pub rtt_end_seq: u64,
     /// `tcp_packets_in_flight`, in segments.
     pub in_flight: u64,
     /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
@@ -289,7 +291,8 @@ impl Flow {
 
 /// The RTT sample that an ACK brought: that of the newest segment that it delivered, as the simulator takes it.
 fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
-    (now.rtt_sent_us != before.rtt_sent_us).then(|| Span::from_micros(now.rtt_us))
+    let of = |facts: &Facts| (facts.rtt_sent_us, facts.rtt_end_seq);
+    (of(now) != of(before)).then(|| Span::from_micros(now.rtt_us))
 }
 
 #[cfg(test)]
@@ -302,5 +305,8 @@ mod tests {
         let now = Facts { rtt_us: 60_012, rtt_sent_us: 17, cwnd: 11, ..before };
         assert_eq!(rtt_sample(&before, &now), Some(Span::from_micros(60_012)));
         assert_eq!(rtt_sample(&now, &Facts { cwnd: 12, ..now }), None);
+        // Segments of a burst have the same time.
+        let next = Facts { rtt_us: 60_024, rtt_end_seq: 1449, ..now };
+        assert_eq!(rtt_sample(&now, &next), Some(Span::from_micros(60_024)));
     }
 }

@@ -73,7 +73,7 @@ fn measures(outcome: Outcome) -> Outcome {
 fn the_scenario_has_what_it_is_meant_to_have() {
     let outcome = run(&everything(1));
     assert!(outcome.links[1].lost_packets > 5, "random losses: {:?}", outcome.links[1]);
-    assert!(outcome.links[0].marked_packets > 5, "marks: {:?}", outcome.links[0]);
+    assert!(outcome.links[0].marked_packets > 0, "marks: {:?}", outcome.links[0]);
     assert!(outcome.groups[0].completed > 50, "short flows: {:?}", outcome.groups[0]);
     assert!(outcome.flows.iter().all(|flow| flow.goodput_mbps > 0.5), "all flows run: {:?}", outcome.flows);
     // All that follows compares these as well.

@@ -77,14 +77,15 @@ fn the_larger_the_buffer_the_more_cubic_takes() {
     assert!(means[0] < means[1] + 0.03 && means[1] + 0.05 < means[2], "{means:?}");
 }
 
-/// Two that keep 2 to less than 5 segments in one queue share as their segments there do: between 2 : 5 and 5 : 2 in each
-/// run, whatever the buffer. Which of the two has more depends on who measured the base RTT with how much of the other's
-/// queue in it; on the mean it is even, within what six seeds of that spread tell.
+/// Two that keep 2 to less than 5 segments in one queue have at least a quarter each, whatever the buffer. If both knew the
+/// base RTT, they would share as their segments do, at worst as 2 : 5; but each measures it with some of the other's queue
+/// in it. (Linux 6.12 in virtual time, same paths, twelve seeds: 0.266 to 0.689.) On the mean it is even, within what six
+/// seeds of that spread tell.
 #[test]
 fn vegas_shares_with_vegas_within_its_bounds() {
     for buffer in BUFFERS {
         let shares = shares("vegas", "vegas", buffer);
-        let bounds = 2.0 / 7.0..=5.0 / 7.0;
+        let bounds = 0.25..=0.75;
         assert!(shares.iter().all(|share| bounds.contains(share)), "{buffer} BDP: {shares:?}");
         let (mean, half) = interval(&shares);
         assert!((mean - 0.5).abs() < half, "{buffer} BDP: {mean} +- {half}");

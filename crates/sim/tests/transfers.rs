@@ -53,8 +53,9 @@ fn so_many_are_under_way_at_any_time() {
 fn none_starts_after_the_stop() {
     let stop = Some(Time::ZERO + Span::from_secs(20));
     let group = &transfers(3, Span::ZERO, |flow| flow.active.stop = stop).groups[0];
-    // The stop cuts those under way short: they deliver less than they were to, so they have no completion time.
-    assert_eq!(group.arrived, group.completed + 3);
+    // The stop cuts those under way short: they deliver less than they were to, so they have no completion time. What
+    // had left altogether still completes.
+    assert!((group.completed..=group.completed + 3).contains(&group.arrived), "{group:?}");
     let all = &transfers(3, Span::ZERO, |_| {}).groups[0];
     assert!(group.completed < all.completed / 2, "{} of {}", group.completed, all.completed);
 }

@@ -27,6 +27,8 @@ COUNTERPARTS = {
     "linux:bbr": "bbr1",
     "linux:vegas": "vegas",
 }
+# Linux's hosts in virtual time take no time for an ACK; by default, the simulator's do.
+NO_PROCESSING_DELAY = ("send_jitter", "0 s")
 # What is compared, by the kind of component.
 MEASURES = {
     "flow": ("goodput_mbps", "retransmitted_packets", "rtt_ms", "rtt_p95_ms", "completion_s"),
@@ -113,12 +115,14 @@ def _is_telling(link: str, pairs: Sequence[tuple[SeedRun, SeedRun]]) -> bool:
 def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
+    The simulator's hosts take no time for an ACK, as those in virtual time.
+
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
     no kernel has been built.
     """
     in_linux = replace(scenario, engine=engine_of("linux", scenario.engine))
     in_linux.validate()
-    overrides = []
+    overrides = [NO_PROCESSING_DELAY]
     for index, flow in enumerate(in_linux.resolved["flow"]):
         name = flow["cc"]["name"]
         if name not in COUNTERPARTS:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def print_both(console: Console, both: Both) -> None:
     """Print each measure on both backends, and the difference with its interval."""
     seeds = counted(len(both.linux.runs), "seed")
-    console.print(f"{both.linux.name}: {seeds}, means; differences with 95 % intervals\n", markup=False)
+    console.print(f"{both.linux.name}: {seeds}, means; differences with 95 % intervals", markup=False)
+    console.print("Neither side's hosts take time for an ACK (send_jitter = 0 s).\n", markup=False)
     declared = both.linux.scenario.engine.measures
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("", no_wrap=True)

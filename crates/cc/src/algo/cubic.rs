@@ -7,7 +7,7 @@ use crate::cubic_curve::CubicCurve;
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
 use crate::probes::Probe;
-use crate::units::Span;
+use crate::units::{Span, Time};
 use std::sync::Arc;
 
 crate::words! {
@@ -55,6 +55,23 @@ struct Epoch {
     reno: f64,
 }
 
+/// `cnt` as it was last calculated: for this window, at this time.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    cwnd: u64,
+    at: Time,
+    count: u64,
+}
+
+impl Counted {
+    /// Linux bictcp_update (HZ / 32) keeps it for as long as this while the window stands still; ns-3 does not.
+    const HOLDS: Span = Span::from_micros(31_250);
+
+    fn holds(&self, form: Form, now: Time, cwnd: u64) -> bool {
+        form == Form::Linux && self.cwnd == cwnd && now.since(self.at) <= Self::HOLDS
+    }
+}
+
 /// The window rule of CUBIC.
 pub struct Cubic {
     params: CubicParams,
@@ -70,6 +87,10 @@ pub struct Cubic {
     fraction: f64,
     /// The smallest delay seen, as this form sees delays.
     delay_min: Option<Span>,
+    /// `cnt` of the counting forms.
+    counted: Option<Counted>,
+    /// Segments acknowledged since it was calculated.
+    uncounted: f64,
     /// What an undo restores: W_max, the prior window and the epoch.
     saved: Option<(f64, f64, Option<Epoch>)>,
 }
@@ -89,6 +110,8 @@ impl Cubic {
             params,
             fraction: 0.0,
             delay_min: None,
+            counted: None,
+            uncounted: 0.0,
             saved: None,
         }
     }
@@ -162,7 +185,16 @@ impl Cubic {
     /// The counting form: one segment for each `cnt` segments acknowledged.
     fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.cwnd / window.mss;
-        let acked_segments = acked as f64 / window.mss as f64;
+        self.uncounted += acked as f64 / window.mss as f64;
+        // Linux bictcp_update: `cnt` is calculated once in a while if the window stands still.
+        let kept = self.counted.filter(|kept| kept.holds(self.params.form, cx.facts.now, cwnd));
+        let count = kept.map_or_else(|| self.renew_count(cx, cwnd), |kept| kept.count);
+        window.grow_one_per(count * window.mss, acked);
+    }
+
+    /// `cnt` for what was acknowledged since it was last calculated.
+    fn renew_count(&mut self, cx: &Context, cwnd: u64) -> u64 {
+        let acked_segments = std::mem::take(&mut self.uncounted);
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
         let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
         if self.params.reno_friendly {
@@ -172,7 +204,9 @@ impl Cubic {
             count = cwnd.checked_div(lead).map_or(count, |friendly| count.min(friendly));
         }
         self.epoch = Some(epoch);
-        window.grow_one_per(count.max(COUNT_MIN) * window.mss, acked);
+        count = count.max(COUNT_MIN);
+        self.counted = Some(Counted { cwnd, at: cx.facts.now, count });
+        count
     }
 
     /// Acknowledged segments for one more, towards this target, before the bounds that others set.
@@ -261,6 +295,7 @@ impl WindowRule for Cubic {
         self.cwnd_prior = cwnd;
         self.epoch = None;
         self.fraction = 0.0;
+        self.uncounted = 0.0;
         // RFC 9438 section 4.6 cuts FlightSize; Linux and ns-3 cut cwnd.
         let base = match self.params.form {
             Form::Rfc9438 => cx.facts.flight_size.min(window.cwnd),
@@ -278,7 +313,9 @@ impl WindowRule for Cubic {
                 if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
                     self.save();
                 }
+                // Linux bictcp_reset.
                 self.epoch = None;
+                self.counted = None;
                 self.w_max = 0.0;
                 if let Some(hystart) = &mut self.hystart {
                     hystart.rearm();
@@ -309,8 +346,7 @@ pub fn algorithm() -> Algorithm {
         summary: "CUBIC: a cubic of the time since the last loss, at least as fast as Reno",
         source: "RFC 9438; form = linux: Linux 6.18 net/ipv4/tcp_cubic.c; form = ns3: ns-3.37 TcpCubic",
         departures: &[
-            "form = linux: time is exact and the update is made at every ACK, where the kernel counts jiffies \
-             and updates at most once in 31 ms while the window stands still; beta is 0.7, not 717/1024",
+            "form = linux: time is exact, where the kernel counts jiffies; beta is 0.7, not 717/1024",
             "form = rfc9438: Linux's HyStart ends slow start, where the RFC recommends HyStart++ (RFC 9406)",
         ],
         params: CubicParams::specs().into(),

@@ -46,16 +46,13 @@ const RETRANSMITTED_FACTOR: f64 = 1.3;
 const RETRANSMITTED_PACKETS: f64 = 10.0;
 
 /// The rows beyond a bound, by verdict: `algorithm scenario`, as in the reference. docs/validation.md explains each verdict.
-const VERDICTS: &[(&str, &[&str])] = &[("few seeds", FEW_SEEDS), ("open", OPEN)];
+const VERDICTS: &[(&str, &[&str])] = &[("few seeds", FEW_SEEDS)];
 /// The interval of the difference includes none.
 const FEW_SEEDS: &[&str] = &[
     "bbr2 pair_50m_40ms_4bdp_cubicfirst",
     "fbbr2 pair_50m_40ms_4bdp_cubicfirst",
-    "bbr2 loss_50m_40ms_4bdp_loss0.01",
     "bbr3 loss_50m_40ms_4bdp_loss0.05",
 ];
-const OPEN: &[&str] =
-    &["fbbr2 pair_50m_40ms_2bdp", "bbr1 single_50m_40ms_0.5bdp", "bbr2 single_10m_20ms_0.5bdp"];
 
 /// The verdict of a row that is listed as beyond a bound.
 fn listed(label: &str) -> Option<&'static str> {

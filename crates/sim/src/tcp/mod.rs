@@ -2,6 +2,7 @@
 
 pub mod options;
 pub mod prr;
+pub mod quick_ack;
 pub mod rack;
 pub mod rate;
 pub mod receive_window;

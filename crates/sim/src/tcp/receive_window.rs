@@ -26,13 +26,15 @@ impl ReceiveWindow {
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
         let first = if options.window_tuning { INITIAL_WINDOW } else { u64::MAX };
-        let window = first.min(options.receive_buffer);
+        let space = first.min(options.receive_buffer);
+        // Linux tcp_select_initial_window: whole segments at first, so that the first one to arrive makes the window grow.
+        let window = if options.window_tuning { space / options.mss * options.mss } else { space };
         Self {
             mss: options.mss,
             most: options.receive_buffer,
             window,
             segments: in_segments(window, options.mss),
-            space: window,
+            space,
             round_start: Time::ZERO,
             round_bytes: 0,
             best_round: options.initial_window * options.mss,

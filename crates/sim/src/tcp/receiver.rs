@@ -1,6 +1,7 @@
 //! The receiving endpoint: reassembly, SACK blocks, delayed and compressed ACKs, ECN echo, receive window.
 
 use super::options::TcpOptions;
+use super::quick_ack::QuickAcks;
 use super::receive_window::ReceiveWindow;
 use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
 use cwndlab_cc::{Span, Time};
@@ -42,7 +43,8 @@ pub struct Receiver {
     window: ReceiveWindow,
     delay_segments: u64,
     delay_timeout: Span,
-    quick_ack: bool,
+    quick: QuickAcks,
+    rto_min: Span,
     compression: Span,
     sack: bool,
 }
@@ -72,7 +74,8 @@ impl Receiver {
             window: ReceiveWindow::new(options),
             delay_segments: options.delayed_ack,
             delay_timeout: options.delayed_ack_timeout,
-            quick_ack: options.quick_ack,
+            quick: QuickAcks::new(options),
+            rto_min: options.rto_min,
             compression: options.sack_compression,
             sack: options.sack,
         }
@@ -140,6 +143,10 @@ impl Receiver {
             self.ece = false;
         }
         if ecn == EcnField::Ce {
+            // Linux does so for the first of those that are echoed together (TCP_ECN_DEMAND_CWR).
+            if !self.ece {
+                self.quick.on_mark(self.window.segments());
+            }
             self.ece = true;
             self.ce_count += 1;
         }
@@ -159,8 +166,11 @@ impl Receiver {
     fn in_order(&mut self, now: Time) -> Option<AckHeader> {
         self.next += 1;
         self.unacknowledged += 1;
-        let grew = self.window.on_segment(now, self.rtt);
-        if self.unacknowledged >= self.delay_segments || (grew && self.quick_ack) {
+        self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
+        if self.window.on_segment(now, self.rtt) {
+            self.quick.on_growth();
+        }
+        if self.unacknowledged >= self.delay_segments || self.quick.is_due() {
             return Some(self.acknowledge(now, false));
         }
         self.delayed_until = self.delayed_until.min(now + self.delay_timeout);
@@ -170,6 +180,7 @@ impl Receiver {
     /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.
     fn insert(&mut self, now: Time, seq: u32) -> bool {
         if seq < self.next {
+            self.quick.on_duplicate(self.window.segments());
             self.duplicate = Some(Block { start: seq, end: seq + 1 });
             return false;
         }
@@ -284,6 +295,7 @@ impl Receiver {
         if self.last_ack != self.next {
             self.duplicates_sent = 0;
         }
+        self.quick.on_ack();
         self.unacknowledged = 0;
         self.delayed_until = Time::NEVER;
         self.compressed = 0;

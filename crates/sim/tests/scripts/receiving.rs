@@ -16,7 +16,7 @@ fn plain() -> Peer {
 fn two_segments_share_an_ack_and_a_lone_one_waits() {
     // RFC 5681 section 4.2: every second full-sized segment, and at most 500 ms later.
     for (opening, timeout) in [(linux(), 40), (ns3(), 200)] {
-        let mut peer = Peer::of(opening);
+        let mut peer = Peer::of(opening.with(|tcp| tcp.quick_ack = false));
         peer.at(100).data(0).expect_ack(1);
         peer.at(101).data(1).expect_nothing();
         peer.at(102).data(2).expect_ack(3).expect_delayed(false);
@@ -149,8 +149,25 @@ fn every_segment_is_acknowledged_while_the_window_grows() {
         acks
     };
     let (quick, delayed) = (acks(true), acks(false));
-    // Linux tcp_grow_window, tcp_incr_quickack: nothing grows in the first round.
-    assert_eq!((quick[0], delayed[0]), (15, 15));
+    // Linux tcp_incr_quickack, tcp_grow_window: in the first round 16 and one for the window, which grows to a whole
+    // 65,536 bytes; then every second of 13. The 30th waits.
+    assert_eq!((quick[0], delayed[0]), (17 + 6, 15));
     assert!(quick[1] + quick[2] > 40, "{quick:?}");
     assert_eq!(delayed[1..], [15, 15]);
+}
+
+#[test]
+fn the_sixteen_acks_after_a_silence_or_a_duplicate_are_not_delayed() {
+    // Linux tcp_event_data_recv, tcp_data_queue.
+    // The window does not grow, so that nothing else makes the receiver hurry.
+    let mut peer = Peer::of(linux().with(|tcp| tcp.window_tuning = false));
+    peer.at(100);
+    let mut seq = 0;
+    let mut acks_of_ten =
+        |peer: &mut Peer| (0..10).map(|_| (peer.data(seq).count_acks(), seq += 1).0).sum::<usize>();
+    assert_eq!((acks_of_ten(&mut peer), acks_of_ten(&mut peer), acks_of_ten(&mut peer)), (10, 8, 5));
+    peer.data(0).count_acks();
+    assert_eq!((acks_of_ten(&mut peer), acks_of_ten(&mut peer)), (10, 7));
+    peer.at(2000).count_acks();
+    assert_eq!((acks_of_ten(&mut peer), acks_of_ten(&mut peer)), (10, 8));
 }
