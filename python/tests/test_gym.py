@@ -123,7 +123,8 @@ def test_links_are_drawn_from_their_ranges() -> None:
 def test_an_agent_outside_is_the_agent_inside_to_the_bit(
     name: str, settings: dict[str, str], delay: str, tmp_path: Path
 ) -> None:
-    learned = train(name, 3000).weights
+    # With this seed it uses several actions on this link.
+    learned = train(name, 3000, seed=2).weights
     (tmp_path / "policy.safetensors").write_bytes(learned)
     overrides = {f"flow.a.cc.{key}": value for key, value in settings.items()}
     overrides["flow.a.decision_delay"] = delay

@@ -1,22 +1,30 @@
 """The simulator beside Linux over a range of paths: `python -m cwndlab.beside.validation`.
 
-Prints the table of docs/validation.md.
+Prints the three tables of docs/validation.md: all paths, the tests of what gaps come from, and what the
+simulator's processing delay changes.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from cwndlab.beside.both import COUNTERPARTS, Both, Difference, run_both
+from cwndlab.beside.both import COUNTERPARTS, NO_PROCESSING_DELAY, Both, Difference, on_both, run_both
+from cwndlab.results.recording import Record
+from cwndlab.running.execution import execute
 from cwndlab.scenarios.scenario import Scenario
 from cwndlab.system.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-SEEDS = (1, 2, 3, 4, 5)
+    from cwndlab.results.result import Result
+
+SEEDS = tuple(range(1, 6))
+# Two flows vary more from seed to seed.
+SEEDS_OF_TWO = tuple(range(1, 21))
 # A larger gap needs an explanation.
 GOODPUT_GAP = 0.03
 DELAY_GAP = 0.15
@@ -34,6 +42,16 @@ HEADINGS = (
     "Linux",
     "gaps",
 )
+DELAYED_HEADINGS = (
+    "path",
+    "algorithm",
+    "goodput, Mbit/s: without",
+    "with",
+    "mean RTT, ms: without",
+    "with",
+    "95th percentile: without",
+    "with",
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,11 @@ class Case:
     flow: str = ""
     other: str = ""
     seconds: float = 30
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """How often it is run."""
+        return SEEDS_OF_TWO if self.other else SEEDS
 
     def scenario(self, algorithm: str) -> Scenario:
         """Return its scenario with this algorithm."""
@@ -100,13 +123,43 @@ CASES = (
 )
 
 
-def rows() -> Iterator[tuple[Case, str, Both]]:
-    """Run every case with every algorithm on both backends."""
-    made = [(case, algorithm) for case in CASES for algorithm in COUNTERPARTS]
-    with progress("simulator beside Linux") as watch:
-        results = run_both([case.scenario(algorithm) for case, algorithm in made], SEEDS, watch=watch)
-    for (case, algorithm), both in zip(made, results, strict=True):
-        yield case, algorithm, both
+@dataclass(frozen=True)
+class Trial:
+    """A change on both sides that tests what a gap comes from: without the cause, there is none."""
+
+    what: str
+    case: Case
+    algorithm: str
+
+
+def _case(name: str) -> Case:
+    return next(case for case in CASES if case.name == name)
+
+
+TRIALS = (
+    Trial("twice as long", replace(_case("100 Mbit/s, 40 ms, 8 BDP"), seconds=120), "linux:reno"),
+    Trial("twice as long", replace(_case("300 Mbit/s, 100 ms, 1 BDP"), seconds=60), "linux:reno"),
+    Trial(
+        "slow start to 40 segments",
+        replace(_case("LTE trace, 40 ms, 250 kB"), flow="tcp = { initial_ssthresh = 40 }"),
+        "linux:vegas",
+    ),
+    Trial(
+        "CUBIC starts at 5 s",
+        replace(_case("50 Mbit/s, 40 ms, beside CUBIC"), other=OTHER.format("cubic").replace("2 s", "5 s")),
+        "linux:vegas",
+    ),
+)
+
+
+def rows(made: list[tuple[Case, str]], title: str) -> Iterator[tuple[Case, str, Both]]:
+    """Run these cases with these algorithms on both backends."""
+    for seeds in dict.fromkeys(case.seeds for case, _ in made):
+        group = [(case, algorithm) for case, algorithm in made if case.seeds == seeds]
+        with progress(title) as watch:
+            results = run_both([case.scenario(name) for case, name in group], seeds, watch=watch)
+        for (case, algorithm), both in zip(group, results, strict=True):
+            yield case, algorithm, both
 
 
 def _gap(difference: Difference) -> str:
@@ -117,7 +170,7 @@ def _gap(difference: Difference) -> str:
     return f"{percent[0]:+.1f} [{percent[1]:+.1f}, {percent[2]:+.1f}]"
 
 
-def _row(case: Case, algorithm: str, both: Both) -> str:
+def _row(case: Case, algorithm: str, both: Both) -> list[str]:
     known = {(each.name, each.measure): each for each in both.differences}
     goodput = known["flow", "goodput_mbps"]
     resent = known["flow", "retransmitted_packets"]
@@ -131,7 +184,7 @@ def _row(case: Case, algorithm: str, both: Both) -> str:
         )
         if abs(difference.relative or 0) > bound
     ]
-    cells = [
+    return [
         case.name,
         algorithm.removeprefix("linux:"),
         f"{goodput.sim:.2f}",
@@ -145,16 +198,50 @@ def _row(case: Case, algorithm: str, both: Both) -> str:
         f"{tail.linux:.1f}",
         ", ".join(gaps),
     ]
-    return f"| {' | '.join(cells)} |"
+
+
+def _means(result: Result) -> list[float]:
+    """Return the first flow's mean goodput and mean and 95th percentile of the RTT."""
+    flows = [run.outcome["flows"][0] for run in result.runs]
+    return [fmean(flow[measure] for flow in flows) for measure in ("goodput_mbps", "rtt_ms", "rtt_p95_ms")]
+
+
+def delayed(compared: list[tuple[Case, str, Both]]) -> Iterator[list[str]]:
+    """Return the rows of what the simulator's default processing delay changes beyond the bounds."""
+    scenarios = []
+    for case, algorithm, _ in compared:
+        in_sim, _ = on_both(case.scenario(algorithm))
+        kept = tuple(each for each in in_sim.overrides if each != NO_PROCESSING_DELAY)
+        scenarios.append(replace(in_sim, overrides=kept))
+    bounds = (GOODPUT_GAP, DELAY_GAP, DELAY_GAP)
+    for seeds in (SEEDS, SEEDS_OF_TWO):
+        chosen = [index for index, (case, _, _) in enumerate(compared) if case.seeds == seeds]
+        results = execute([scenarios[index] for index in chosen], seeds, record=Record.NONE)
+        for index, result in zip(chosen, results, strict=True):
+            case, algorithm, both = compared[index]
+            pairs = list(zip(_means(both.sim), _means(result), strict=True))
+            if any(abs(late / still - 1) > bound for (still, late), bound in zip(pairs, bounds, strict=True)):
+                cells = [f"{value:.2f}" for pair in pairs for value in pair]
+                yield [case.name, algorithm.removeprefix("linux:"), *cells]
+
+
+def _print_table(headings: tuple[str, ...], body: Iterable[list[str]]) -> None:
+    print(f"| {' | '.join(headings)} |")
+    print("|---" * len(headings) + "|")
+    for cells in body:
+        print(f"| {' | '.join(cells)} |", flush=True)
+    print()
 
 
 def main() -> None:
-    """Print the table."""
-    print(f"| {' | '.join(HEADINGS)} |")
-    print("|---" * len(HEADINGS) + "|")
-    for case, algorithm, both in rows():
-        print(_row(case, algorithm, both), flush=True)
-    print(f"{len(CASES) * len(COUNTERPARTS)} scenarios, {len(SEEDS)} seeds", file=sys.stderr)
+    """Print the tables."""
+    compared = list(rows([(case, name) for case in CASES for name in COUNTERPARTS], "simulator beside Linux"))
+    _print_table(HEADINGS, (_row(*each) for each in compared))
+    tried = rows([(trial.case, trial.algorithm) for trial in TRIALS], "what gaps come from")
+    changes = {(trial.case, trial.algorithm): trial.what for trial in TRIALS}
+    _print_table(("changed", *HEADINGS), ([changes[each[:2]], *_row(*each)] for each in tried))
+    _print_table(DELAYED_HEADINGS, delayed(compared))
+    print(f"{len(compared)} scenarios", file=sys.stderr)
 
 
 if __name__ == "__main__":
