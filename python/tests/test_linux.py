@@ -14,6 +14,7 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -329,10 +330,23 @@ def test_run_shows_both_backends_side_by_side(built: Kernel, cwndlab: Command, t
     assert "backend both: expected sim or linux" in refused.stderr
 
 
-def test_workers_do_not_serve_it_yet(built: Kernel) -> None:
+def _without_kernel(cache: str) -> None:
+    os.environ["CWNDLAB_LINUX"] = cache
+
+
+def test_workers_serve_it_or_say_that_they_cannot(built: Kernel, tmp_path: Path) -> None:
     assert built.image.exists()
-    with ProcessPoolExecutor(1) as pool, pytest.raises(InputError, match="backend linux: expected threads"):
-        cl.run(ONE_FLOW.format(seconds=1), seeds=1, backend="linux", executor=pool)
+    options: Any = {"seeds": 2, "backend": "linux", "fresh": True}
+    here = cl.run(ONE_FLOW.format(seconds=1), **options)
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(2, spawn) as pool:
+        elsewhere = cl.run(ONE_FLOW.format(seconds=1), **options, executor=pool)
+    assert [run.outcome for run in elsewhere.runs] == [run.outcome for run in here.runs]
+    with (
+        ProcessPoolExecutor(1, spawn, initializer=_without_kernel, initargs=(str(tmp_path),)) as pool,
+        pytest.raises(InputError, match="the worker: --backend linux: the kernel has not been built"),
+    ):
+        cl.run(ONE_FLOW.format(seconds=1), **options, executor=pool)
 
 
 def test_a_flow_that_stops_is_measured_until_then(built: Kernel) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.controllers import loading
 from cwndlab.engine.selection import named
 from cwndlab.errors import InputError
+from cwndlab.linux.backend import engine_of
 from cwndlab.running.job import Job, simulate
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Needs:
     """The needs of a scenario's runs: the engine, the scenario's files, its controllers in Python."""
 
     engine: str
+    backend: str
     engine_sha256: str
     files: tuple[tuple[str, str], ...]
     controllers: tuple[NeededController, ...]
@@ -49,14 +51,11 @@ class Needs:
     def of(cls, scenario: Scenario) -> Needs:
         """Return the needs of a scenario. Raises `InputError` if a worker could not serve it."""
         engine = scenario.engine
-        if engine.backend != "sim":
-            found = "an executor, whose workers do not serve it yet"
-            raise InputError(f"backend {engine.backend}: expected threads, found {found}")
         in_python = engine.in_python()
         controllers = tuple(
             _needed(each, in_python[each.name]) for each in scenario.controllers if each.name in in_python
         )
-        return cls(engine.name, engine.sha256, tuple(_files(scenario.resolved)), controllers)
+        return cls(engine.name, engine.backend, engine.sha256, tuple(_files(scenario.resolved)), controllers)
 
 
 def run_in_worker(needs: Needs, job: Job) -> CachedRun:
@@ -90,6 +89,10 @@ def _files(value: Any) -> Iterator[tuple[str, str]]:
 def _engine(needs: Needs) -> Engine:
     """Return the engine of this process, with the controllers loaded."""
     engine = named(needs.engine)
+    try:
+        engine = engine_of(needs.backend, engine)
+    except InputError as error:
+        raise InputError(f"the worker: {error}") from None
     if engine.sha256 != needs.engine_sha256:
         raise InputError(
             f"{needs.engine}: the worker has a different build from the caller; install the same one in both"
