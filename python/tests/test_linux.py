@@ -365,3 +365,45 @@ def test_without_window_tuning_the_window_is_the_whole_buffer(built: Kernel) -> 
     text = ONE_FLOW.format(seconds=10).replace('delay = "10 ms"', 'delay = "100 ms"')
     flow = outcome(text + "tcp = { window_tuning = false }\n")["flows"][0]
     assert flow["goodput_mbps"]["mean"] > 10
+
+
+ARRIVING = """
+[[flow]]
+name = "short"
+cc = "linux:cubic"
+path = ["bottleneck"]
+start = "1 s"
+arrivals = { per_second = 20, size = { kind = "pareto", mean = "30 kB" } }
+"""
+
+
+def test_the_same_flows_arrive_on_both_backends(built: Kernel) -> None:
+    assert built.image.exists()
+    text = 'warmup = "2 s"\n' + ONE_FLOW.format(seconds=12) + ARRIVING
+    [both] = run_both([cl.scenarios.scenario.Scenario(text.encode(), "x.toml")], [1, 2])
+    for in_sim, in_linux in zip(both.sim.runs, both.linux.runs, strict=True):
+        [sim], [linux] = in_sim.outcome["groups"], in_linux.outcome["groups"]
+        assert linux["arrived"] == sim["arrived"] > 150
+        assert abs(linux["completed"] - sim["completed"]) <= 5
+        assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"], rel=0.1)
+        assert linux["completion_p50_ms"] == pytest.approx(sim["completion_p50_ms"], rel=0.2)
+        assert linux["completion_p50_ms"] <= linux["completion_p95_ms"] <= linux["completion_p99_ms"]
+        # Those that arrive are counted together, not shown one by one.
+        assert [flow["name"] for flow in in_linux.outcome["flows"]] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("flow", "message"),
+    [
+        ("arrivals = { parallel = 3, size = '1 MB' }", "expected per_second on the Linux backend"),
+        (
+            "arrivals = { per_second = 400, size = '1 kB' }",
+            "the Linux backend takes at most 4096 flows in a run, found about 4254",
+        ),
+    ],
+)
+def test_arrivals_that_linux_cannot_serve_are_errors(flow: str, message: str) -> None:
+    arriving = ARRIVING.partition("arrivals")[0] + flow + "\n"
+    scenario = cl.scenarios.scenario.Scenario((ONE_FLOW.format(seconds=11) + arriving).encode(), "x.toml")
+    with pytest.raises(ScenarioError, match=message):
+        replace(scenario, engine=Linux(SHIPPED.module)).validate()

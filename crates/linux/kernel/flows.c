@@ -8,6 +8,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
+#include <linux/user_namespace.h>
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
@@ -30,7 +31,8 @@ struct flow {
 	struct cw_flow is;
 	struct net *here, *there;
 	struct socket *sends, *listens, *receives;
-	bool connected;
+	/* All is written, and acknowledged: nothing changes any more. */
+	bool written, done;
 };
 
 static struct flow *flows;
@@ -66,7 +68,7 @@ static u64 counted(const struct flow *flow, int item)
 	return snmp_get_cpu_field(flow->here->mib.net_statistics, 0, item);
 }
 
-static void look(const struct flow *flow, u64 now)
+static void look(struct flow *flow, u64 now)
 {
 	struct sock *sk = flow->sends->sk;
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -94,6 +96,7 @@ static void look(const struct flow *flow, u64 now)
 	};
 
 	cw_look(now, flow->index, &facts);
+	flow->done = flow->written && !facts.unacknowledged;
 }
 
 /* An ACK has been taken in. */
@@ -143,6 +146,7 @@ static int send_data(void *given)
 			break;
 		sent += written;
 	}
+	flow->written = sent == is->bytes;
 	stay();
 	return 0;
 }
@@ -213,7 +217,7 @@ static void follow(void)
 		next = cw_next_look();
 		sleep_until(next);
 		for (n = 0; n < count; n++)
-			if (flows[n].sends)
+			if (flows[n].sends && !flows[n].done)
 				look(&flows[n], next);
 		cw_after_looks(next);
 	} while (next < end);
@@ -228,6 +232,8 @@ static int __init cwndlab(void)
 	count = cw_prepare();
 	flows = vzalloc(array_size(count, sizeof(*flows)));
 	buffer = vzalloc(READ_AT_ONCE);
+	/* The default goes by memory. */
+	init_user_ns.ucount_max[UCOUNT_NET_NAMESPACES] = INT_MAX;
 	sysctl_tcp_mem[0] = sysctl_tcp_mem[1] = sysctl_tcp_mem[2] = LONG_MAX >> 16;
 	for (n = 0; n < count; n++)
 		build(&flows[n], n);
@@ -239,8 +245,8 @@ static int __init cwndlab(void)
 	}
 	cwndlab_begin(ktime_to_ns(begin));
 	for (n = 0; n < count; n++) {
-		kthread_run(receive_data, &flows[n], "receiver%u", n);
-		kthread_run(send_data, &flows[n], "sender%u", n);
+		expect(PTR_ERR_OR_ZERO(kthread_run(receive_data, &flows[n], "receiver%u", n)), "kthread_run");
+		expect(PTR_ERR_OR_ZERO(kthread_run(send_data, &flows[n], "sender%u", n)), "kthread_run");
 	}
 	follow();
 	cw_finish();

@@ -149,6 +149,18 @@ impl Flow {
         }
     }
 
+    /// Payload delivered in order, in bytes.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// From its start until its last byte had arrived.
+    #[must_use]
+    pub fn completion(&self) -> Option<Span> {
+        self.completed.map(|at| at.since(self.start))
+    }
+
     /// What the socket shows now.
     pub fn look(&mut self, now: Time, facts: &Facts) {
         let before = std::mem::replace(&mut self.facts, *facts);
@@ -271,7 +283,7 @@ impl Flow {
             tail_loss_probes: facts.probes - base.facts.probes,
             undos: facts.undos - base.facts.undos,
             ecn_reductions: self.ecn_reductions - base.ecn_reductions,
-            completion_s: self.completed.map(|at| at.since(self.start).as_secs_f64()),
+            completion_s: self.completion().map(Span::as_secs_f64),
             ..FlowOutcome::default()
         }
     }

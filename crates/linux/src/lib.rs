@@ -6,6 +6,7 @@
 //! simulator is TCP, and nothing else.
 
 pub mod flow;
+pub mod group;
 pub mod intervals;
 #[cfg(not(test))]
 mod kernel;

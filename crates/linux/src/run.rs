@@ -1,6 +1,7 @@
 //! A run in Linux: what the kernel's C code drives.
 
 use crate::flow::{Facts, Flow};
+use crate::group::Group;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::request::Request;
 use cwndlab_cc::{Span, Time};
@@ -41,7 +42,11 @@ pub struct Run {
     request: Request,
     spec: SimSpec,
     network: Network,
+    /// Those of the scenario, then those that arrive.
     flows: Vec<Flow>,
+    groups: Vec<Group>,
+    /// How many flows are the scenario's.
+    named: usize,
     looks: Grid,
     intervals: Grid,
     ends: Vec<Time>,
@@ -57,11 +62,16 @@ impl Run {
     /// Of a request.
     #[must_use]
     pub fn new(request: Request) -> Self {
-        let spec = request.scenario.spec(request.seed, request.record);
-        let every = interval(spec.duration, spec.flows.len() as u64);
+        let mut spec = request.scenario.spec(request.seed, request.record);
+        let every = interval(spec.duration, (spec.flows.len() + spec.arrivals.len()) as u64);
+        let named = spec.flows.len();
+        let arrive = |group| Group::arrive(group, spec.seed, spec.duration, &mut spec.flows);
+        let groups = spec.arrivals.iter().map(arrive).collect();
         Self {
             network: Network::new(&spec),
             flows: spec.flows.iter().map(|flow| Flow::new(flow, spec.seed)).collect(),
+            groups,
+            named,
             looks: Grid::new(LOOK),
             intervals: Grid::new(every),
             ends: Vec::new(),
@@ -137,12 +147,14 @@ impl Run {
         if self.warmup.take_if(|warmup| *warmup <= now).is_some() {
             self.network.end_warmup(now);
             self.flows.iter_mut().for_each(|flow| flow.end_warmup(now));
+            self.groups.iter_mut().for_each(|group| group.end_warmup(now, &self.flows));
         }
         let end = Time::ZERO + self.spec.duration;
         if self.intervals.due(now) || now >= end {
             let from = self.ends.last().copied().unwrap_or_default();
             if now > from {
-                self.flows.iter_mut().for_each(|flow| flow.close_interval(from, now));
+                self.flows[..self.named].iter_mut().for_each(|flow| flow.close_interval(from, now));
+                self.groups.iter_mut().for_each(|group| group.close_interval(from, now, &self.flows));
                 self.ends.push(now);
             }
         }
@@ -150,7 +162,7 @@ impl Run {
             let since_last_s = self.times.last().map_or(0.0, |last| now.as_secs_f64() - last);
             self.times.push(now.as_secs_f64());
             self.network.sample(now, since_last_s);
-            self.flows.iter_mut().for_each(|flow| flow.sample(now, since_last_s));
+            self.flows[..self.named].iter_mut().for_each(|flow| flow.sample(now, since_last_s));
         }
         let done = (u128::from(now.0) * 1000 / u128::from(self.spec.duration.0.max(1))) as u64;
         let told = done >= self.told + NOTICEABLE;
@@ -170,25 +182,29 @@ impl Run {
     #[must_use]
     pub fn finish(mut self) -> (String, String) {
         let now = Time::ZERO + self.spec.duration;
+        let named = &self.flows[..self.named];
         let mut outcome = Outcome {
-            flows: self.flows.iter().map(|flow| flow.outcome(now)).collect(),
+            flows: named.iter().map(|flow| flow.outcome(now)).collect(),
+            groups: self.groups.iter().map(|group| group.outcome(now, &self.flows)).collect(),
             links: self.network.outcomes(now),
             intervals: Intervals {
                 interval_s: self.intervals.every.as_secs_f64(),
                 end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
-                flows: self.flows.iter().map(|flow| flow.intervals(&self.ends, now)).collect(),
-                groups: Vec::new(),
+                flows: named.iter().map(|flow| flow.intervals(&self.ends, now)).collect(),
+                groups: self.groups.iter().map(Group::intervals).collect(),
             },
-            distributions: self.flows.iter().filter_map(Flow::distribution).collect(),
+            distributions: named.iter().filter_map(Flow::distribution).collect(),
             work: Work { data_packets: self.network.served_data(), events: self.events },
             ..Outcome::default()
         };
         outcome.distributions.extend(self.network.distributions());
+        outcome.distributions.extend(self.groups.iter().filter_map(|group| group.distribution(&self.flows)));
         let over_time = OverTime::of(&self.request.scenario, &outcome);
         let mut result = Map::new();
         result.insert("outcome".to_owned(), outcome_json(&outcome, &over_time));
         result.insert("detail".to_owned(), detail(&outcome, &over_time));
         if self.samples.is_some() {
+            self.flows.truncate(self.named);
             let recording = recording(self.flows, self.network, self.times);
             result.insert("recording".to_owned(), recorded(&recording));
         }
@@ -215,11 +231,14 @@ fn detail(outcome: &Outcome, over_time: &OverTime) -> Value {
     };
     let named = outcome.flows.iter().zip(&outcome.intervals.flows);
     let distributions = outcome.distributions.iter();
+    let groups = outcome.groups.iter().zip(&outcome.intervals.groups);
     json!({
         "end_s": outcome.intervals.end_s,
         "flows": named.map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
         "subflows": [],
-        "groups": [],
+        "groups": groups
+            .map(|(group, kept)| json!([group.name, { "goodput_mbps": kept.0 }]))
+            .collect::<Vec<_>>(),
         "jain": [over_time.jain_seconds.end_s, over_time.jain_seconds.jain],
         "distributions": distributions
             .map(|each| json!([each.kind, each.name, each.measure, each.middle, each.counts]))

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-/// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "directions": ...}`; the last
-/// four are null if there is no scenario to run.
+/// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "connections": ...,
+/// "directions": ...}`; the last five are null if there is no scenario to run.
 pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({
@@ -32,6 +32,7 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
         "packets_expected": scenario.map(Scenario::packets_expected),
         "packets_held": scenario.map(Scenario::packets_held),
         "senders": scenario.map(Scenario::senders),
+        "connections": scenario.map(Scenario::connections),
         "directions": scenario.map(Scenario::directions),
     })
     .to_string()

@@ -6,42 +6,56 @@ use crate::spec::{ArrivalProcess, ArrivalSpec, SizeSpec};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
 
-/// One arrival process.
+/// One arrival process, and what its flows have in common.
 pub struct Arrivals {
-    /// What was asked for.
-    pub spec: ArrivalSpec,
-    /// When the next one starts.
-    pub next: Time,
+    /// When they come, and how large they are.
+    pub process: Process,
     /// Places of flows that have ended, for new ones.
     pub free: Vec<usize>,
     /// The way of its flows' packets.
     pub routes: Routes,
     /// What its flows share.
     pub shared: Shared,
-    rng: Rng,
-    /// When transfers start whose number is given, the last first.
-    starts: Vec<Time>,
 }
 
 impl Arrivals {
     /// A process of the run with this seed.
     #[must_use]
     pub fn new(spec: &ArrivalSpec, seed: u64, routes: Routes, shared: Shared) -> Self {
+        Self { process: Process::new(spec, seed), free: Vec::new(), routes, shared }
+    }
+}
+
+/// When the flows of an arrival process come, and how large they are.
+pub struct Process {
+    /// What was asked for.
+    pub spec: ArrivalSpec,
+    /// When the next one starts.
+    pub next: Time,
+    rng: Rng,
+    /// When transfers start whose number is given, the last first.
+    starts: Vec<Time>,
+}
+
+impl Process {
+    /// A process of the run with this seed.
+    #[must_use]
+    pub fn new(spec: &ArrivalSpec, seed: u64) -> Self {
         let rng = Rng::named(seed, &format!("arrivals {}", spec.name));
-        let mut arrivals = Self {
-            spec: spec.clone(),
-            next: spec.active.start,
-            free: Vec::new(),
-            routes,
-            shared,
-            rng,
-            starts: Vec::new(),
-        };
+        let mut process = Self { spec: spec.clone(), next: spec.active.start, rng, starts: Vec::new() };
         if let ArrivalProcess::Parallel { transfers, .. } = spec.process {
-            arrivals.draw_first(transfers);
+            process.draw_first(transfers);
         }
-        arrivals.draw_next(spec.active.start);
-        arrivals
+        process.draw_next(spec.active.start);
+        process
+    }
+
+    /// The next one arrives: when, and its size in bytes; draws the one after it.
+    pub fn arrive(&mut self) -> (Time, u64) {
+        let now = self.next;
+        let bytes = self.draw_size();
+        self.draw_next(now);
+        (now, bytes)
     }
 
     /// The first of parallel transfers start as flows do: each with a jitter of its own.
@@ -53,7 +67,7 @@ impl Arrivals {
     }
 
     /// Draws the next arrival after `now`: exponential gaps, so a Poisson process; or takes the next start.
-    pub fn draw_next(&mut self, now: Time) {
+    fn draw_next(&mut self, now: Time) {
         let next = match self.spec.process {
             ArrivalProcess::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),
             ArrivalProcess::Parallel { .. } => self.starts.pop().unwrap_or(Time::NEVER),
@@ -75,7 +89,7 @@ impl Arrivals {
     }
 
     /// Draws a flow's size in bytes, at least one.
-    pub fn draw_size(&mut self) -> u64 {
+    fn draw_size(&mut self) -> u64 {
         let bytes = match self.spec.size {
             SizeSpec::Constant(bytes) => return bytes.max(1),
             SizeSpec::Exponential { mean } => mean * self.rng.exponential(),

@@ -409,19 +409,18 @@ impl<T: Tap> Sim<T> {
 
     /// An arrival process starts a flow, in the place of one that has ended if there is one.
     fn start_arrival(&mut self, group: usize) {
-        let now = self.now;
         let arrivals = &mut self.arrivals[group];
-        let bytes = Some(arrivals.draw_size());
-        arrivals.draw_next(now);
-        let next = arrivals.next;
+        let (now, bytes) = arrivals.process.arrive();
+        let spec = &arrivals.process.spec;
+        let next = arrivals.process.next;
         let (routes, shared) = (arrivals.routes.clone(), arrivals.shared.clone());
         let place = arrivals.free.pop();
         let index = place.unwrap_or(self.flows.len());
         let generation = place.map_or(0, |place| self.flows[place].generation.wrapping_add(1));
         // Every flow of the group has random streams of its own.
-        let name = format!("{} {index} {generation}", arrivals.spec.name);
-        let own = Own { name, start: now, stop: arrivals.spec.active.stop, bytes, place: None };
-        let mut flow = Flow::new(own, &arrivals.spec.kind, self.seed, routes, shared);
+        let name = format!("{} {index} {generation}", spec.name);
+        let own = Own { name, start: now, stop: spec.active.stop, bytes: Some(bytes), place: None };
+        let mut flow = Flow::new(own, &spec.kind, self.seed, routes, shared);
         flow.group = Some(group);
         flow.generation = generation;
         if place.is_some() {
@@ -442,9 +441,9 @@ impl<T: Tap> Sim<T> {
         self.tap.on_flow(self.now, index as u32, FlowEvent::End { flow });
         flow.retire();
         let arrivals = &mut self.arrivals[group];
-        arrivals.follow(self.now);
+        arrivals.process.follow(self.now);
         arrivals.free.push(index);
-        let next = arrivals.next;
+        let next = arrivals.process.next;
         self.events.set((self.links.len() + group) as Component, next);
     }
 

@@ -32,6 +32,7 @@ NO_PROCESSING_DELAY = ("send_jitter", "0 s")
 # What is compared, by the kind of component.
 MEASURES = {
     "flow": ("goodput_mbps", "retransmitted_packets", "rtt_ms", "rtt_p95_ms", "completion_s"),
+    "group": ("goodput_mbps", "completion_ms", "completion_p95_ms", "retransmitted_packets"),
     "link": ("queue_delay_ms", "queue_mean_bytes", "dropped_packets"),
 }
 

@@ -33,9 +33,11 @@ POLL_S = 0.02
 # A run that takes longer than this, and this for each packet expected, hangs: it usually takes 3 us a packet.
 LIMIT_S = 60.0
 LIMIT_PER_PACKET_S = 200e-6
-# Memory of a kernel, and for each packet that it may hold at once; what is not used costs the host nothing.
+# Memory of a kernel, for each packet that it may hold at once, and for each connection. A connection has two
+# threads, and a kernel allows one for each 2 MB. What is not used costs the host nothing.
 MEMORY_MB = 512
 PACKET_BYTES = 8192
+CONNECTION_MB = 4.2
 # The last lines of its console in an error.
 CONSOLE_LINES = 15
 
@@ -97,8 +99,9 @@ class Linux(Engine):
             }
             writing.write_text(folder / "request.json", json.dumps(request))
             limit_s = LIMIT_S + LIMIT_PER_PACKET_S * float(checked["packets_expected"] or 0)
-            memory_mb = MEMORY_MB + int(PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20)
-            with _Instance(self._kernel, folder, seed, memory_mb) as instance:
+            memory_mb = MEMORY_MB + CONNECTION_MB * float(checked["connections"] or 0)
+            memory_mb += PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20
+            with _Instance(self._kernel, folder, seed, int(memory_mb)) as instance:
                 instance.follow(token, limit_s)
             result = json.loads(output.read_text(encoding="utf-8"))
         recording = result.get("recording")

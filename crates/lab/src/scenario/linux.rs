@@ -6,6 +6,7 @@ use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
 use cwndlab_cc::Span;
 use cwndlab_cc::params::Parameters;
+use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that become a sysctl or a socket option. The others are as Linux has them.
@@ -60,11 +61,11 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
             "the Linux backend does not count them; leave this out".to_owned(),
         );
     }
-    let flows: usize = scenario.running().map(|flow| flow.names.len()).sum();
-    if flows > MOST_FLOWS {
+    let flows = scenario.connections();
+    if flows > MOST_FLOWS as f64 {
         report(
             &[Step::Key("flow")],
-            format!("the Linux backend takes at most {MOST_FLOWS} flows, found {flows}"),
+            format!("the Linux backend takes at most {MOST_FLOWS} flows in a run, found about {flows:.0}"),
         );
     }
     for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.enabled) {
@@ -77,8 +78,16 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
     if flow.mptcp.is_some() {
         report(&key("paths"), "the Linux backend does not serve multipath connections yet".to_owned());
     }
-    if flow.arrivals.is_some() {
-        report(&key("arrivals"), "the Linux backend does not serve arrival processes yet".to_owned());
+    if let Some(arrivals) = &flow.arrivals {
+        if let ArrivalProcess::Parallel { .. } = arrivals.process {
+            report(&key("arrivals"), "expected per_second on the Linux backend, found parallel".to_owned());
+        }
+        if flow.paths.iter().any(|path| path.access.is_some()) {
+            report(
+                &key("access"),
+                "the Linux backend has no access link that arriving flows share; leave this out".to_owned(),
+            );
+        }
     }
     if flow.kind.decision_delay > Span::ZERO {
         report(

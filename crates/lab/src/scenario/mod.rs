@@ -40,10 +40,10 @@ pub use words::nearest;
 
 use crate::trace::{self, TraceFiles};
 use cwndlab_cc::params::Value;
-use cwndlab_cc::{Registry, Span};
+use cwndlab_cc::{Registry, Span, Time};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::queue::Queues;
-use cwndlab_sim::spec::{AccessSpec, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
+use cwndlab_sim::spec::{AccessSpec, ArrivalProcess, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::{Metrics, TcpOptions};
 
 /// Where a scenario is to run.
@@ -181,6 +181,21 @@ impl Scenario {
     pub fn senders(&self) -> f64 {
         let lasting = self.running().filter(|flow| flow.arrivals.is_none());
         lasting.map(recorded_tables).sum::<usize>() as f64 + self.work.transfers
+    }
+
+    /// How many connections a run makes at most: of random arrivals, their mean number and four standard deviations.
+    #[must_use]
+    pub fn connections(&self) -> f64 {
+        let of = |flow: &Flow| {
+            let named = flow.names.len() as f64;
+            let Some(Arrivals { process: ArrivalProcess::PerSecond(rate), .. }) = flow.arrivals else {
+                return named;
+            };
+            let end = flow.active.stop.unwrap_or(Time::NEVER).min(Time::ZERO + self.duration);
+            let mean = rate * end.since(flow.active.start).as_secs_f64();
+            named * (mean + 4.0 * mean.sqrt())
+        };
+        self.running().map(of).sum()
     }
 
     /// How many directions of links there are, access links included.

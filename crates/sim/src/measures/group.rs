@@ -54,7 +54,7 @@ impl GroupGauge {
 
     /// What was measured up to now.
     pub(super) fn outcome(&self, group: usize, state: &State<'_>) -> GroupOutcome {
-        let spec = &state.arrivals[group].spec;
+        let spec = &state.arrivals[group].process.spec;
         let seconds = state.now.since(self.since.max(spec.active.start)).as_secs_f64();
         let bytes = self.delivered_bytes(group, state) - self.bytes_before;
         let mut counters = self.counters;

@@ -148,8 +148,11 @@ impl Meter {
             }
             Some(_) => None,
         };
-        let groups =
-            state.arrivals.iter().enumerate().map(|(n, arrivals)| self.group(n, arrivals.spec.active.start));
+        let groups = state
+            .arrivals
+            .iter()
+            .enumerate()
+            .map(|(n, arrivals)| self.group(n, arrivals.process.spec.active.start));
         Intervals {
             interval_s: self.interval.as_secs_f64(),
             end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),

@@ -71,7 +71,12 @@ impl Measures {
             Distribution::of_times("link", link.name(), "queue_delay_ms", gauge.queue_delays())
         });
         let groups = self.groups.iter().zip(state.arrivals).map(|(gauge, arrivals)| {
-            Distribution::of_times("group", &arrivals.spec.name, "completion_ms", gauge.completion_times())
+            Distribution::of_times(
+                "group",
+                &arrivals.process.spec.name,
+                "completion_ms",
+                gauge.completion_times(),
+            )
         });
         connections.chain(flows).chain(links).chain(groups).flatten().collect()
     }

@@ -63,7 +63,7 @@ impl<T: Tap> Sim<T> {
             self.schedule_link(link);
         }
         for group in 0..self.arrivals.len() {
-            self.events.set((self.links.len() + group) as Component, self.arrivals[group].next);
+            self.events.set((self.links.len() + group) as Component, self.arrivals[group].process.next);
         }
         for flow in 0..self.flows.len() {
             self.tap.on_flow(Time::ZERO, flow as u32, FlowEvent::Begin { group: None });
