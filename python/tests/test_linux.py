@@ -246,7 +246,12 @@ def test_a_killed_front_end_leaves_nothing_behind(built: Kernel) -> None:
         ),
         ("flow.0.cc", "linux:cubik", "unknown algorithm `linux:cubik`; did you mean `linux:cubic`"),
         ("profile", "ns3", "expected linux on the Linux backend"),
-        ("tcp.delayed_ack", "1", "the Linux backend cannot change this; expected 2, found 1"),
+        (
+            "tcp.delayed_ack",
+            "4",
+            "Linux acknowledges every segment or every second one; expected 1 or 2, found 4",
+        ),
+        ("tcp.quick_ack", "false", "the Linux backend cannot change this; expected true, found false"),
         ("send_jitter", "1 ms", "take no time for an ACK"),
         ("tcp.clock_least", "1 ms", "the Linux backend cannot change this"),
         ("tcp.header", "60", "Linux sends 52 bytes with timestamps, found 60"),
@@ -407,3 +412,22 @@ def test_arrivals_that_linux_cannot_serve_are_errors(flow: str, message: str) ->
     scenario = cl.scenarios.scenario.Scenario((ONE_FLOW.format(seconds=11) + arriving).encode(), "x.toml")
     with pytest.raises(ScenarioError, match=message):
         replace(scenario, engine=Linux(SHIPPED.module)).validate()
+
+
+def _first_windows(number: int, **options: Any) -> list[int]:
+    """Return the windows at which the first round trips end, with ACKs of at most this many segments."""
+    text = ONE_FLOW.format(seconds=1).replace("20 Mbit/s", "1 Gbit/s").replace("10 ms", "50 ms")
+    overrides = {"tcp.delayed_ack": number} | options.pop("overrides", {})
+    run = cl.run(text, seeds=1, overrides=overrides, **options).runs[0]
+    assert run.recording is not None
+    [table] = run.recording.of("flow")
+    windows = table.columns["cwnd_segments"]
+    return list(dict.fromkeys(int(each) for each in windows if each == each))[:5]
+
+
+def test_every_segment_can_be_acknowledged(built: Kernel) -> None:
+    """Slow start doubles the window in each round trip then; with delayed ACKs the last one comes late."""
+    assert built.image.exists()
+    simulated = {"overrides": {"flow.0.cc": "cubic", "send_jitter": "0 s"}}
+    assert _first_windows(1, backend="linux") == _first_windows(1, **simulated) == [10, 20, 40, 80, 160]
+    assert _first_windows(2, backend="linux") == _first_windows(2, **simulated) == [10, 20, 39, 40, 78]

@@ -13,7 +13,7 @@ struct cw_flow {
 	char cc[16];
 	u64 start_ns, stop_ns, bytes;
 	u64 mtu, initial_window, initial_ssthresh, rto_min_us, receive_buffer, sack_compression_ns;
-	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, held_back;
+	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, held_back, ack_each;
 };
 
 struct cw_arrival {

@@ -156,6 +156,8 @@ static int receive_data(void *given)
 	struct flow *flow = given;
 
 	expect(kernel_accept(flow->listens, &flow->receives, 0), "accept");
+	/* As the route attribute quickack. */
+	inet_csk(flow->receives->sk)->icsk_ack.dst_quick_ack = flow->is.ack_each;
 	for (;;) {
 		struct kvec data = { buffer, READ_AT_ONCE };
 		struct msghdr message = {};

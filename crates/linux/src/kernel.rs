@@ -74,6 +74,7 @@ pub struct CFlow {
     window_validation: u8,
     pacing: u8,
     held_back: u8,
+    ack_each: u8,
 }
 
 impl CFlow {
@@ -102,6 +103,7 @@ impl CFlow {
             window_validation: tcp.window_validation.into(),
             pacing: tcp.pacing.into(),
             held_back: spec.paths[0].access.as_ref().is_some_and(|access| access.hold_back).into(),
+            ack_each: (tcp.delayed_ack == 1).into(),
         }
     }
 }

@@ -10,13 +10,14 @@ use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that become a sysctl or a socket option. The others are as Linux has them.
-const SERVED: [&str; 16] = [
+const SERVED: [&str; 17] = [
     "mss",
     "header",
     "overhead",
     "initial_window",
     "initial_ssthresh",
     "rto_min",
+    "delayed_ack",
     "receive_buffer",
     "window_tuning",
     "sack",
@@ -31,6 +32,8 @@ const SERVED: [&str; 16] = [
 /// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
 const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
+/// Segments that a delayed ACK of Linux acknowledges at most.
+const EVERY_SECOND: u64 = 2;
 /// Flows for which the kernel has devices.
 const MOST_FLOWS: usize = 4096;
 
@@ -109,6 +112,15 @@ fn check_tcp(tcp: &TcpOptions, at: &[Step], report: &impl Fn(&[Step], String)) {
                 format!("the Linux backend cannot change this; expected {given}, found {asked}"),
             );
         }
+    }
+    if tcp.delayed_ack > EVERY_SECOND {
+        report(
+            &key("delayed_ack"),
+            format!(
+                "Linux acknowledges every segment or every second one; expected 1 or 2, found {}",
+                tcp.delayed_ack
+            ),
+        );
     }
     let header = HEADERS + if tcp.timestamps { TIMESTAMPS } else { 0 };
     if tcp.header != header {
