@@ -331,8 +331,27 @@ def test_run_shows_both_backends_side_by_side(built: Kernel, cwndlab: Command, t
     assert goodput["ci95"][0] <= goodput["difference"] <= goodput["ci95"][1]
     assert (out / "sim" / "report.html").exists()
     assert (out / "linux" / "report.html").exists()
-    refused = cwndlab("compare", str(file), "--backend", "both", "--cc", "linux:reno")
-    assert "backend both: expected sim or linux" in refused.stderr
+
+
+def test_comparisons_and_sweeps_show_each_variant_on_both(
+    built: Kernel, cwndlab: Command, tmp_path: Path
+) -> None:
+    assert built.image.exists()
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=1))
+    common = ("--backend", "both", "--seeds", "2", "--no-figure", "--json", "--out", str(tmp_path / "both"))
+    compared = cwndlab("compare", str(file), "--cc", "linux:reno,linux:vegas", *common)
+    document = json.loads(compared.stdout)
+    assert {each["variant"] for each in document["differences"]} == {"linux:reno", "linux:vegas"}
+    assert [each["cc"] for each in document["sim"]["variants"]] == ["reno", "vegas"]
+    assert [each["cc"] for each in document["linux"]["variants"]] == ["linux:reno", "linux:vegas"]
+    assert document == json.loads((tmp_path / "both" / "differences.json").read_text())
+    swept = cwndlab("sweep", str(file), "--over", "link.bottleneck.rate=5 Mbit/s,9 Mbit/s", *common)
+    differences = json.loads(swept.stdout)["differences"]
+    goodputs = {each["variant"]: each["sim"] for each in differences if each["measure"] == "goodput_mbps"}
+    assert goodputs["link.bottleneck.rate=5 Mbit/s"] < 5 < goodputs["link.bottleneck.rate=9 Mbit/s"] < 9
+    unknown = cwndlab("compare", str(file), "--cc", "linux:reno,linux:cdg", *common)
+    assert "expected an algorithm of both backends" in unknown.stderr
 
 
 def _without_kernel(cache: str) -> None:

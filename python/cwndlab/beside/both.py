@@ -75,6 +75,11 @@ class Both:
     linux: Result
 
     @property
+    def variants(self) -> list[tuple[str, Both]]:
+        """It is the only variant, and needs no label."""
+        return [("", self)]
+
+    @property
     def differences(self) -> list[Difference]:
         """Every measure that all runs have on both backends."""
         return list(self._differences())

@@ -1,4 +1,4 @@
-"""The output of `cwndlab run --backend both`."""
+"""The output of `--backend both`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ from rich.table import Table
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from cwndlab.beside.both import Both, Difference
+    from cwndlab.results.result import Study
 
 
-def print_both(console: Console, both: Both) -> None:
-    """Print each measure on both backends, and the difference with its interval."""
-    seeds = counted(len(both.linux.runs), "seed")
-    console.print(f"{both.linux.name}: {seeds}, means; differences with 95 % intervals", markup=False)
-    console.print("Neither side's hosts take time for an ACK (send_jitter = 0 s).\n", markup=False)
+def print_both(console: Console, linux: Study, variants: Sequence[tuple[str, Both]]) -> None:
+    """Print each measure of each variant on both backends, and the difference with its interval."""
+    seeds = counted(len(variants[0][1].linux.runs), "seed")
+    console.print(f"{linux.name}: {seeds}, means; differences with 95 % intervals", markup=False)
+    console.print("Neither side's hosts take time for an ACK (send_jitter = 0 s).", markup=False)
+    for label, both in variants:
+        console.print(f"\n{label}" if label else "", markup=False)
+        console.print(_table(both))
+
+
+def _table(both: Both) -> Table:
     declared = both.linux.scenario.engine.measures
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("", no_wrap=True)
@@ -30,7 +39,7 @@ def print_both(console: Console, both: Both) -> None:
         unit = f" ({about['unit']})" if about["unit"] else ""
         values = (plain(each.sim), plain(each.linux), _difference(each))
         table.add_row(each.name, f"{about['heading']}{unit}", *values)
-    console.print(table)
+    return table
 
 
 def _difference(each: Difference) -> str:

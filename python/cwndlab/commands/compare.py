@@ -61,6 +61,9 @@ def compare(
     Every algorithm runs with the same random numbers, so `compare` takes the difference within each seed. A
     95 % interval that excludes zero shows an effect. Writes tables, figures and a report into a folder.
     """
+    from cwndlab.beside.both import Both
+    from cwndlab.beside.study import Pairs, StudyOnBoth, contests
+    from cwndlab.commands.both import deliver_both, read_on_both, run_on_both
     from cwndlab.commands.deliver import (
         INTERRUPTED,
         Delivery,
@@ -78,6 +81,19 @@ def compare(
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    if backend is BackendName.BOTH:
+        given = read_on_both(file, overrides, controllers)
+        sim, linux = contests(given, split_values(algorithms, f"--cc {algorithms}"), flows)
+        checked_link(sim.scenario, link)
+        folder = prepared(out, backend.folder(f"{given.stem}-compare"))
+        pairs = Pairs(tuple(sim.scenarios), tuple(linux.scenarios))
+        ours, theirs = run_on_both(pairs, chosen, threads, Record.FIRST, fresh=fresh)
+        beside = [Both(*pair) for pair in zip(ours, theirs, strict=True)]
+        # What is left over is the run without the flows that are compared.
+        variants = list(zip(linux.algorithms, beside, strict=False))
+        both = StudyOnBoth(collect(sim, ours, link), collect(linux, theirs, link), variants)
+        deliver_both(both, Delivery(folder, as_json, not no_figure, not no_style))
+        return
     experiment = read_scenario(file, overrides, controllers, backend)
     plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
     print_new_problems(experiment, plan.scenarios)

@@ -52,6 +52,9 @@ def sweep(
     delay. Writes tables, a Pareto figure, heat maps and a report into a folder. Finished runs are reused, so
     after an interruption the same command continues.
     """
+    from cwndlab.beside.both import Both
+    from cwndlab.beside.study import Pairs, StudyOnBoth, grids
+    from cwndlab.commands.both import deliver_both, read_on_both, run_on_both
     from cwndlab.commands.deliver import (
         INTERRUPTED,
         Delivery,
@@ -69,6 +72,19 @@ def sweep(
 
     chosen = parse_seeds(seeds)
     axes = [parse_axis(text) for text in over]
+    if backend is BackendName.BOTH:
+        given = read_on_both(file, overrides, controllers)
+        sim, linux = grids(given, axes)
+        pairs = Pairs(tuple(each.scenario for each in sim), tuple(each.scenario for each in linux))
+        checked_link(pairs.sim[0], link)
+        folder = prepared(out, backend.folder(f"{given.stem}-sweep"))
+        ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh)
+        named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
+        variants = [(name, Both(*pair)) for name, *pair in zip(named, ours, theirs, strict=True)]
+        in_sim = collect(pairs.sim[0], axes, sim, ours, link)
+        both = StudyOnBoth(in_sim, collect(pairs.linux[0], axes, linux, theirs, link), variants)
+        deliver_both(both, Delivery(folder, as_json, not no_figure, not no_style))
+        return
     experiment = read_scenario(file, overrides, controllers, backend)
     points = grid(experiment, axes)
     scenarios = [point.scenario for point in points]

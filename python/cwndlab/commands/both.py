@@ -1,0 +1,62 @@
+"""Steps of the commands that run scenarios on both backends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from cwndlab.commands.options import BackendName
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from cwndlab.beside.both import Both
+    from cwndlab.beside.study import Pairs, StudyOnBoth
+    from cwndlab.commands.deliver import Delivery
+    from cwndlab.results.recording import Record
+    from cwndlab.results.result import Result
+    from cwndlab.scenarios.scenario import Scenario
+
+
+def read_on_both(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
+    """Read a scenario that names the kernel's algorithms and check it for Linux; return it for either."""
+    from cwndlab.commands.deliver import read_scenario
+    from cwndlab.engine import in_use
+
+    return replace(read_scenario(file, overrides, controllers, BackendName.LINUX), engine=in_use())
+
+
+def run_on_both(
+    pairs: Pairs, seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
+) -> tuple[list[Result], list[Result]]:
+    """Run every pair with every seed; return the results of the simulator and those of Linux."""
+    from cwndlab.beside.study import parted
+    from cwndlab.commands.deliver import INTERRUPTED, run_all
+
+    results = run_all(pairs.all, seeds, threads, record, fresh=fresh)
+    if any(len(result.runs) < len(seeds) for result in results):
+        raise typer.Exit(INTERRUPTED)
+    return parted(results)
+
+
+def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:
+    """Write the study of each backend into a folder of its own, and print the differences."""
+    from cwndlab.beside.table import print_both
+    from cwndlab.output import files
+    from cwndlab.system import writing
+    from cwndlab.system.terminal import output
+
+    document = both.to_json()
+    for name, study in (("sim", both.sim), ("linux", both.linux)):
+        files.prepare(delivery.folder / name)
+        files.save(study, delivery.folder / name, figures=delivery.figures, style=delivery.style)
+    writing.write_text(delivery.folder / "differences.json", files.dump(document))
+    if delivery.as_json:
+        typer.echo(files.dump(document))
+    else:
+        print_both(output(), both.linux, [*both.variants])
+    folders = f"{delivery.folder / 'sim'} and {delivery.folder / 'linux'}"
+    typer.echo(f"results in {folders}", err=delivery.as_json)
