@@ -220,12 +220,14 @@ def kernels() -> set[str]:
     return found
 
 
-def test_a_killed_front_end_leaves_nothing_behind(built: Kernel) -> None:
+def test_a_killed_front_end_leaves_nothing_behind(built: Kernel, tmp_path: Path) -> None:
+    """No kernel, and its folder only until the next run."""
     assert built.image.exists()
     before = kernels()
     text = ONE_FLOW.format(seconds=86400)
     program = f"import cwndlab as cl; cl.run({text!r}, seeds=1, backend='linux')"
-    with subprocess.Popen([sys.executable, "-c", program], env={**os.environ}) as process:
+    places = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path), "CWNDLAB_LINUX": str(built.folder.parents[1])}
+    with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, **places}) as process:
         end = time.monotonic() + 30
         while not kernels() - before:
             assert time.monotonic() < end
@@ -234,6 +236,10 @@ def test_a_killed_front_end_leaves_nothing_behind(built: Kernel) -> None:
         process.send_signal(signal.SIGKILL)
     time.sleep(0.5)
     assert not kernels() & started
+    program = program.replace("86400", "1")
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, **places}, check=True)
+    assert not list(tmp_path.glob("cwndlab-linux-*"))
+    assert not (tmp_path / ".uml").exists()
 
 
 @pytest.mark.parametrize(

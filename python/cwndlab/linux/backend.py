@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ LIMIT_PER_PACKET_S = 200e-6
 MEMORY_MB = 512
 PACKET_BYTES = 8192
 CONNECTION_MB = 4.2
+# The folder of a run, in the folder for temporary files; the number of our process follows.
+FOLDER = "cwndlab-linux-"
 # The last lines of its console in an error.
 CONSOLE_LINES = 15
 
@@ -85,7 +88,8 @@ class Linux(Engine):
         kernel's console if it breaks off or hangs.
         """
         checked = json.loads(self.check(text, file, overrides))
-        with tempfile.TemporaryDirectory(prefix="cwndlab-") as name:
+        _sweep()
+        with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as name:
             folder = Path(name)
             output, progress = folder / "result.json", folder / "progress"
             request = {
@@ -108,6 +112,15 @@ class Linux(Engine):
         return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
 
 
+@cache
+def _sweep() -> None:
+    """Remove the folders of runs whose process was killed, once in each process."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
+        number = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if number.isdecimal() and not Path("/proc", number).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class _Instance:
     """One kernel, which makes one run and ends."""
 
@@ -118,6 +131,8 @@ class _Instance:
             "time-travel=inf-cpu",
             "time-travel-start=0",
             f"mem={memory_mb}M",
+            # Otherwise every run leaves a folder in ~/.uml.
+            f"uml_dir={folder}/",
             "con=null",
             "con0=null",
             "stderr=1",
@@ -127,7 +142,7 @@ class _Instance:
             "CWNDLAB_REQUEST": str(folder / "request.json"),
             "CWNDLAB_SEED": str(seed),
             "CWNDLAB_PARENT": str(os.getpid()),
-            **{name: os.environ[name] for name in ("TMPDIR", "HOME") if name in os.environ},
+            **{name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
         }
         self._process = subprocess.Popen(
             [image.image, *arguments],
