@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,7 @@ from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError, RunFailedError
 from cwndlab.linux import backend, kernel
 from cwndlab.linux.backend import Linux
+from cwndlab.results.recording import Record
 from cwndlab.scenarios.scenario import ScenarioError
 
 if TYPE_CHECKING:
@@ -290,6 +292,22 @@ def test_without_a_kernel_it_says_how_to_get_one(cwndlab: Command, tmp_path: Pat
     assert document["kernel"] is None
 
 
+@pytest.mark.parametrize(
+    ("line", "key", "message"),
+    [
+        ('stop = "500 ms"', "flow.0.stop", "Linux sends up to 16 kB after the stop"),
+        ("tcp = { receive_buffer = 100000 }", "flow.0.tcp.receive_buffer", "the window is smaller"),
+    ],
+)
+def test_what_linux_serves_only_nearly_is_a_warning(line: str, key: str, message: str) -> None:
+    text = ONE_FLOW.format(seconds=1) + line + "\n"
+    scenario = cl.scenarios.scenario.Scenario(text.encode(), "x.toml")
+    [problem] = replace(scenario, engine=Linux(SHIPPED.module)).problems()
+    assert (problem.severity, problem.line, problem.key) == ("warning", 13, key)
+    assert message in problem.message
+    assert not scenario.overridden(("flow.0.cc", "cubic")).problems()
+
+
 def test_every_setting_is_checked_where_it_stands() -> None:
     text = ONE_FLOW.format(seconds=1) + "tcp = { undo = false }\n"
     scenario = cl.scenarios.scenario.Scenario(text.encode(), "x.toml")
@@ -456,3 +474,18 @@ def test_every_segment_can_be_acknowledged(built: Kernel) -> None:
     simulated = {"overrides": {"flow.0.cc": "cubic", "send_jitter": "0 s"}}
     assert _first_windows(1, backend="linux") == _first_windows(1, **simulated) == [10, 20, 40, 80, 160]
     assert _first_windows(2, backend="linux") == _first_windows(2, **simulated) == [10, 20, 39, 40, 78]
+
+
+def test_a_long_recording_is_thinned_as_in_the_simulator(built: Kernel) -> None:
+    assert built.image.exists()
+    text = 'record = { interval = "1 ms" }\n' + ONE_FLOW.format(seconds=15)
+    [both] = run_both([cl.scenarios.scenario.Scenario(text.encode(), "x.toml")], [1], record=Record.FIRST)
+    sim, linux = (result.runs[0].recording for result in (both.sim, both.linux))
+    assert sim is not None
+    assert linux is not None
+    # 10,001 samples are kept at most, so every other one is dropped once.
+    assert len(linux.time_s) == len(sim.time_s) == 7501
+    assert list(linux.time_s) == pytest.approx(list(sim.time_s))
+    means = [fmean(each.of("flow")[0].columns["goodput_mbps"][100:]) for each in (sim, linux)]
+    assert means[1] == pytest.approx(means[0], rel=0.02)
+    assert means[0] == pytest.approx(both.sim.runs[0].outcome["flows"][0]["goodput_mbps"], rel=0.02)

@@ -258,6 +258,17 @@ impl Flow {
         }
     }
 
+    /// How many columns a recorded flow has.
+    #[must_use]
+    pub const fn columns() -> usize {
+        COLUMNS.len()
+    }
+
+    /// Its samples.
+    pub fn table(&mut self) -> &mut SeriesTable {
+        &mut self.table
+    }
+
     /// What was measured.
     #[must_use]
     pub fn outcome(&self, now: Time) -> FlowOutcome {

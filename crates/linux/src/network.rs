@@ -236,6 +236,17 @@ impl Network {
         self.tap.gauges.first().map_or(0, LinkGauge::served_data)
     }
 
+    /// How many columns it records.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.tap.tables.iter().map(|table| table.columns.len()).sum()
+    }
+
+    /// The samples of all links.
+    pub fn tables_mut(&mut self) -> impl Iterator<Item = &mut SeriesTable> {
+        self.tap.tables.iter_mut()
+    }
+
     /// The samples.
     #[must_use]
     pub fn tables(self) -> Vec<SeriesTable> {

@@ -9,6 +9,7 @@ use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_sim::SimSpec;
 use cwndlab_sim::measures::interval;
 use cwndlab_sim::outcome::{FlowIntervals, Intervals, Outcome, Recording, Work};
+use cwndlab_sim::record::{MOST_EVENTS, most_samples, thin};
 use serde_json::{Map, Value, json};
 
 /// The counts of a socket are read at least so often.
@@ -51,6 +52,8 @@ pub struct Run {
     intervals: Grid,
     ends: Vec<Time>,
     samples: Option<Grid>,
+    /// When so many are kept, every other one is dropped.
+    most_samples: usize,
     times: Vec<f64>,
     warmup: Option<Time>,
     events: u64,
@@ -67,8 +70,11 @@ impl Run {
         let named = spec.flows.len();
         let arrive = |group| Group::arrive(group, spec.seed, spec.duration, &mut spec.flows);
         let groups = spec.arrivals.iter().map(arrive).collect();
+        let network = Network::new(&spec);
+        let columns = named * Flow::columns() + network.columns();
         Self {
-            network: Network::new(&spec),
+            most_samples: spec.record.as_ref().map_or(0, |record| most_samples(record, columns)),
+            network,
             flows: spec.flows.iter().map(|flow| Flow::new(flow, spec.seed)).collect(),
             groups,
             named,
@@ -163,6 +169,9 @@ impl Run {
             self.times.push(now.as_secs_f64());
             self.network.sample(now, since_last_s);
             self.flows[..self.named].iter_mut().for_each(|flow| flow.sample(now, since_last_s));
+            if self.times.len() >= self.most_samples {
+                self.thin(now);
+            }
         }
         let done = (u128::from(now.0) * 1000 / u128::from(self.spec.duration.0.max(1))) as u64;
         let told = done >= self.told + NOTICEABLE;
@@ -170,6 +179,16 @@ impl Run {
             self.told = done;
         }
         told.then_some(done)
+    }
+
+    /// As the simulator's recorder does.
+    fn thin(&mut self, now: Time) {
+        let tables = self.flows[..self.named].iter_mut().map(Flow::table).chain(self.network.tables_mut());
+        thin(&mut self.times, tables);
+        if let Some(samples) = &mut self.samples {
+            samples.every = samples.every.times(2);
+            samples.next = now + samples.every;
+        }
     }
 
     /// Where it says how much is done.
@@ -217,7 +236,9 @@ fn recording(flows: Vec<Flow>, network: Network, time_s: Vec<f64>) -> Recording 
     tables.extend(network.tables());
     let mut events: Vec<_> = events.into_iter().flatten().collect();
     events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-    Recording { time_s, tables, events, events_missed: 0 }
+    let events_missed = events.len().saturating_sub(MOST_EVENTS) as u64;
+    events.truncate(MOST_EVENTS);
+    Recording { time_s, tables, events, events_missed }
 }
 
 /// As `cwndlab_py` gives it to Python; no number is `null`.

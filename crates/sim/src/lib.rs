@@ -16,7 +16,7 @@ pub mod outcome;
 pub mod packet;
 mod processing;
 pub mod queue;
-mod record;
+pub mod record;
 pub mod route;
 pub mod schedule;
 pub mod series;

@@ -13,7 +13,7 @@ use cwndlab_cc::{Span, Time};
 /// Values kept in all: 32 MB.
 const MOST_VALUES: usize = 4_000_000;
 /// Events kept in all.
-const MOST_EVENTS: usize = 100_000;
+pub const MOST_EVENTS: usize = 100_000;
 
 /// Keeps samples and events; flows that an arrival process makes are not recorded one by one. When there
 /// are too many samples it drops every other one and doubles its interval.
@@ -69,8 +69,7 @@ impl Recorder {
         Self {
             interval: spec.interval,
             next: Time::ZERO,
-            // An odd number, so that the last sample is one of those that thinning keeps.
-            most: spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2) | 1,
+            most: most_samples(spec, columns),
             times: Vec::new(),
             flow_bytes: vec![0; flows.len()],
             events: Vec::new(),
@@ -174,16 +173,8 @@ impl Recorder {
     }
 
     fn thin(&mut self) {
-        keep_even(&mut self.times);
-        for table in self.flows.iter_mut().chain(&mut self.connections).chain(&mut self.links) {
-            for (name, values) in &mut table.columns {
-                // A rate is a mean over the time since the last sample: of two, the mean is kept.
-                if name.ends_with("_mbps") {
-                    average_pairs(values);
-                }
-                keep_even(values);
-            }
-        }
+        let Self { times, flows, connections, links, .. } = self;
+        thin(times, flows.iter_mut().chain(connections).chain(links));
         self.interval = self.interval.times(2);
         self.next = self.last + self.interval;
     }
@@ -216,6 +207,24 @@ fn push<S>(table: &mut SeriesTable, from: usize, columns: &[Column<S>], sample: 
         values.push((column.value)(sample));
     }
     from + columns.len()
+}
+
+/// The number of samples at which they are thinned: odd, so that the last one is one of those that are kept.
+#[must_use]
+pub fn most_samples(spec: &RecordSpec, columns: usize) -> usize {
+    spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2) | 1
+}
+
+/// Drops every other sample.
+pub fn thin<'a>(times: &mut Vec<f64>, tables: impl IntoIterator<Item = &'a mut SeriesTable>) {
+    keep_even(times);
+    for (name, values) in tables.into_iter().flat_map(|table| &mut table.columns) {
+        // A rate is a mean over the time since the last sample: of two, the mean is kept.
+        if name.ends_with("_mbps") {
+            average_pairs(values);
+        }
+        keep_even(values);
+    }
 }
 
 /// Gives each even sample the mean of itself and the one before it, whose time it will cover as well.

@@ -37,7 +37,7 @@ const EVERY_SECOND: u64 = 2;
 /// Flows for which the kernel has devices.
 const MOST_FLOWS: usize = 4096;
 
-/// Reports everything that Linux cannot serve.
+/// Reports everything that Linux cannot serve, and warns of what it serves only nearly.
 pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
     let report = |path: &[Step], message: String| {
         problems.error(&place(root, path), &dotted(path), message);
@@ -72,7 +72,11 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
         );
     }
     for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.enabled) {
-        check_flow(flow, &[Step::Key("flow"), Step::Index(index)], &report);
+        let at = [Step::Key("flow"), Step::Index(index)];
+        check_flow(flow, &at, &report);
+        for (path, message) in approximations(flow, &at) {
+            problems.warn(&place(root, &path), &dotted(&path), message);
+        }
     }
 }
 
@@ -99,6 +103,24 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
         );
     }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
+}
+
+/// What Linux serves only nearly.
+fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
+    let key = |names: &[&'static str]| {
+        let names: Vec<_> = names.iter().map(|name| Step::Key(name)).collect();
+        [at, &names].concat()
+    };
+    let mut found = Vec::new();
+    if flow.active.stop.is_some() {
+        found.push((key(&["stop"]), "Linux sends up to 16 kB after the stop, which were written before it"));
+    }
+    if flow.kind.tcp.receive_buffer < u64::MAX {
+        let message =
+            "Linux's buffer also holds the kernel's overhead, so the window is smaller than in the simulator";
+        found.push((key(&["tcp", "receive_buffer"]), message));
+    }
+    found
 }
 
 fn check_tcp(tcp: &TcpOptions, at: &[Step], report: &impl Fn(&[Step], String)) {
