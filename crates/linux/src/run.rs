@@ -52,7 +52,7 @@ pub struct Run {
     intervals: Grid,
     ends: Vec<Time>,
     samples: Option<Grid>,
-    /// When so many are kept, every other one is dropped.
+    /// At this number of samples, every other one is dropped.
     most_samples: usize,
     times: Vec<f64>,
     warmup: Option<Time>,
