@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cwndlab.linux import kernel
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from cwndlab.linux.kernel import Kernel
 
 SCENARIO = """\
 name = "two flows"
@@ -48,6 +52,15 @@ def paper_folder(
     monkeypatch.setenv("CWNDLAB_PAPERS", str(folder.parent))
     monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
     return folder
+
+
+@pytest.fixture(scope="session")
+def linux_kernel() -> Kernel:
+    """The kernel of the Linux backend; where it is not built, the test is skipped."""
+    found = kernel.current()
+    if found is None:
+        pytest.skip("the kernel of the Linux backend is not built; run: make linux")
+    return found
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ impl Check<'_> {
             self.expect(completion_s > 0.0 && completion_s <= most_s, || format!("completion: {flow:?}"));
         }
         if let Some(multipath) = &flow.multipath {
-            let limited = multipath.receive_limited;
+            let limited = multipath.receive_limited.expect("the simulator measures it");
             self.expect((0.0..=1.0 + EPSILON).contains(&limited), || format!("receive_limited {limited}"));
             multipath.subflows.iter().for_each(|subflow| self.flow(subflow));
         }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Between the kernel's C code and `src/kernel.rs`. Times are nanoseconds of the run. */
+/*
+ * Between the kernel's C code and `src/kernel.rs`. Times are nanoseconds of the run.
+ *
+ * A lane is a pair of hosts: a flow's, or those of transfers that follow each other. It has a part for each path: a
+ * device at either end, and the TCP connection (of a multipath connection: the subflow) between them.
+ */
 #ifndef CWNDLAB_H
 #define CWNDLAB_H
 
+#include <linux/completion.h>
 #include <linux/types.h>
 
 #define CW_NONE (~0ULL)
@@ -11,31 +17,42 @@ enum cw_way { CW_DATA, CW_ACKS };
 
 struct cw_flow {
 	char cc[16];
-	u64 start_ns, stop_ns, bytes;
+	u64 start_ns, stop_ns;
 	u64 mtu, initial_window, initial_ssthresh, rto_min_us, receive_buffer, sack_compression_ns;
-	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, held_back, ack_each;
+	u32 first_part, parts;
+	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, ack_each;
+	u8 multipath, repeats;
 };
 
 struct cw_arrival {
 	struct sk_buff *packet;
-	u32 flow, way;
+	u32 part, way;
 };
 
-/* Each is explained at `Facts` in `src/flow.rs`. */
+/* Both are explained in `src/facts.rs`. */
+struct cw_counts {
+	u64 timeouts, fast_recoveries, probes, undos;
+};
+
 struct cw_facts {
 	u64 cwnd, ssthresh, rtt_us, rtt_sent_us, rtt_end_seq, in_flight, ca_state, pacing_rate;
-	u64 rate_delivered, rate_interval_us, delivered, sent, resent, timeouts, fast_recoveries, probes, undos, unacknowledged;
+	u64 rate_delivered, rate_interval_us, delivered, sent, resent, unacknowledged, received;
+	struct cw_counts counts;
 };
 
 /* In Rust. */
-u32 cw_prepare(void);
+u32 cw_prepare(u32 *parts);
 u64 cw_duration(void);
-void cw_flow(u32 index, struct cw_flow *out);
-void cw_send(u64 now, u32 flow, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload, u8 tos);
+void cw_lane(u32 lane, struct cw_flow *out);
+u64 cw_begin(u32 lane);
+u64 cw_next_start(u64 now, u32 lane);
+bool cw_holds_back(u32 part);
+void cw_send(u64 now, u32 part, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload, u8 tos);
 u64 cw_next_event(void);
 bool cw_step(u64 now, struct cw_arrival *out);
-void cw_received(u64 now, u32 flow, u64 bytes);
-void cw_look(u64 now, u32 flow, const struct cw_facts *facts);
+bool cw_received(u64 now, u32 lane, u64 bytes);
+void cw_look(u64 now, u32 part, const struct cw_facts *facts);
+void cw_count(u32 lane, const struct cw_counts *counts, u64 reinjected);
 u64 cw_next_look(void);
 void cw_after_looks(u64 now);
 void cw_finish(void) __noreturn;
@@ -45,11 +62,38 @@ void cwk_free(struct sk_buff *packet);
 void cwk_mark(struct sk_buff *packet);
 
 /* In C, for C. */
+struct lane {
+	u32 index;
+	struct cw_flow is;
+	struct net *here, *there;
+	struct socket *sends, *listens;
+	/* What the sender's host had counted before this transfer. */
+	struct cw_counts before;
+	/* All is written; all of that is acknowledged. */
+	bool written;
+	struct completion done;
+};
+
 void cwndlab_end_with_parent(void);
-struct net_device *cwndlab_device(struct net *net, const char *address, const struct cw_flow *is, u32 flow,
-				  enum cw_way way);
+
+void cwndlab_hosts(struct lane *lane);
+
+struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu, u32 part, enum cw_way way);
 void cwndlab_begin(u64 t0);
 u64 cwndlab_now(void);
-void cwndlab_acked(u32 flow);
+
+void cwndlab_make_parts(u32 count);
+void cwndlab_add_part(struct lane *lane, u32 index);
+struct cw_counts cwndlab_counted(const struct lane *lane);
+void cwndlab_arriving(u32 part, enum cw_way way, const struct sk_buff *packet);
+void cwndlab_arrived(u32 part, enum cw_way way);
+void cwndlab_look(struct lane *lane, u64 now);
+void cwndlab_set_up(struct sock *sender, const struct cw_flow *is);
+
+#define cwndlab_expect(error, what) do {				\
+	int __error = (error);						\
+	if (__error)							\
+		panic("cwndlab: %s: error %d", what, __error);		\
+} while (0)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* The network devices of a flow's two ends. What one sends crosses the links of the scenario, which are in Rust. */
+/* The network devices at the ends of a part. What one sends crosses the links of the scenario, which are in Rust. */
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/inet.h>
@@ -11,16 +11,17 @@
 #include <net/ip.h>
 #include "cwndlab.h"
 
-/* Flows and their devices by number: the sender's and the receiver's. */
-#define MOST_FLOWS 4096
+/* As crates/lab/src/scenario/linux.rs. */
+#define MOST_PARTS 4096
 
 struct end {
-	u32 flow;
+	u32 part;
 	enum cw_way sends;
 	bool held_back;
 };
 
-static struct net_device *devices[MOST_FLOWS][2];
+/* The sender's and the receiver's. */
+static struct net_device *devices[MOST_PARTS][2];
 static struct hrtimer links;
 static u64 begun, armed = CW_NONE;
 static bool stepping;
@@ -74,7 +75,7 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 		held = packet;
 	else
 		consume_skb(packet);
-	cw_send(cwndlab_now(), end->flow, end->sends, copy, held, copy->len, payload_of(copy), ip_hdr(copy)->tos);
+	cw_send(cwndlab_now(), end->part, end->sends, copy, held, copy->len, payload_of(copy), ip_hdr(copy)->tos);
 	arm();
 	return NETDEV_TX_OK;
 }
@@ -85,13 +86,13 @@ static void deliver(const struct cw_arrival *arrival)
 
 	skb_scrub_packet(packet, true);
 	memset(packet->cb, 0, sizeof(packet->cb));
-	packet->dev = devices[arrival->flow][arrival->way == CW_DATA ? CW_ACKS : CW_DATA];
+	packet->dev = devices[arrival->part][arrival->way == CW_DATA ? CW_ACKS : CW_DATA];
 	packet->protocol = htons(ETH_P_IP);
 	packet->pkt_type = PACKET_HOST;
 	skb_reset_mac_header(packet);
+	cwndlab_arriving(arrival->part, arrival->way, packet);
 	netif_receive_skb(packet);
-	if (arrival->way == CW_ACKS)
-		cwndlab_acked(arrival->flow);
+	cwndlab_arrived(arrival->part, arrival->way);
 }
 
 static enum hrtimer_restart links_due(struct hrtimer *timer)
@@ -123,39 +124,32 @@ static void set_up(struct net_device *device)
 	device->features = device->hw_features = NETIF_F_HW_CSUM | NETIF_F_SG;
 }
 
-static void expect(int error, const char *what)
-{
-	if (error)
-		panic("cwndlab: %s: error %d", what, error);
-}
-
-struct net_device *cwndlab_device(struct net *net, const char *address, const struct cw_flow *is, u32 flow,
-				  enum cw_way way)
+struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu, u32 part, enum cw_way way)
 {
 	struct net_device *device = alloc_netdev(sizeof(struct end), "cw%d", NET_NAME_ENUM, set_up);
 	struct ifreq request = {};
 	struct sockaddr_in *set = (void *)&request.ifr_addr;
 	struct end *end;
 
-	if (!device || flow >= MOST_FLOWS)
-		panic("cwndlab: no device for flow %u", flow);
+	if (!device || part >= MOST_PARTS)
+		panic("cwndlab: no device for part %u", part);
 	end = netdev_priv(device);
-	end->flow = flow;
+	end->part = part;
 	end->sends = way;
-	end->held_back = way == CW_DATA && is->held_back;
-	devices[flow][way] = device;
+	end->held_back = way == CW_DATA && cw_holds_back(part);
+	devices[part][way] = device;
 	dev_net_set(device, net);
-	device->mtu = is->mtu;
+	device->mtu = mtu;
 	netif_set_tso_max_segs(device, 1);
-	expect(register_netdev(device), "register_netdev");
+	cwndlab_expect(register_netdev(device), "register_netdev");
 	strscpy(request.ifr_name, device->name, IFNAMSIZ);
 	set->sin_family = AF_INET;
 	set->sin_addr.s_addr = in_aton(address);
-	expect(devinet_ioctl(net, SIOCSIFADDR, &request), "address");
+	cwndlab_expect(devinet_ioctl(net, SIOCSIFADDR, &request), "address");
 	set->sin_addr.s_addr = htonl(0xffffff00);
-	expect(devinet_ioctl(net, SIOCSIFNETMASK, &request), "netmask");
+	cwndlab_expect(devinet_ioctl(net, SIOCSIFNETMASK, &request), "netmask");
 	rtnl_lock();
-	expect(dev_change_flags(device, device->flags | IFF_UP, NULL), "up");
+	cwndlab_expect(dev_change_flags(device, device->flags | IFF_UP, NULL), "up");
 	rtnl_unlock();
 	return device;
 }

@@ -1,52 +1,11 @@
 //! What a flow does, seen from outside: what its socket shows after every ACK and at fixed times.
 
+use crate::facts::{Counts, Facts};
 use crate::intervals::Rows;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::measures::Histogram;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, RecordedEvent, SeriesTable};
 use cwndlab_sim::spec::FlowSpec;
-
-/// What a socket of Linux shows. The counts begin with the connection.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
-    /// `snd_cwnd`, in segments.
-    pub cwnd: u64,
-    /// `snd_ssthresh`, in segments.
-    pub ssthresh: u64,
-    /// `rack.rtt_us`: the RTT of the newest segment that was delivered, in microseconds.
-    pub rtt_us: u64,
-    /// `rack.mstamp`: when that segment was sent, in microseconds.
-    pub rtt_sent_us: u64,
-    /// `rack.end_seq`: which of those that were sent in the same microsecond it is.
-    pub rtt_end_seq: u64,
-    /// `tcp_packets_in_flight`, in segments.
-    pub in_flight: u64,
-    /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
-    pub ca_state: u64,
-    /// `sk_pacing_rate` in bytes a second; all ones if there is none.
-    pub pacing_rate: u64,
-    /// Segments delivered in the latest rate sample, and the time that they took in microseconds.
-    pub rate_delivered: u64,
-    /// See `rate_delivered`.
-    pub rate_interval_us: u64,
-    /// Segments delivered.
-    pub delivered: u64,
-    /// Data segments sent, again or not.
-    pub sent: u64,
-    /// Segments sent again.
-    pub resent: u64,
-    /// Timeouts.
-    pub timeouts: u64,
-    /// Entries into fast recovery.
-    pub fast_recoveries: u64,
-    /// Tail-loss probes.
-    pub probes: u64,
-    /// Reductions undone.
-    pub undos: u64,
-    /// Bytes written by the application and not yet acknowledged.
-    pub unacknowledged: u64,
-}
 
 const CWR: u64 = 2;
 
@@ -75,10 +34,11 @@ const COLUMNS: [&str; 8] = [
 /// Larger values of `snd_ssthresh` mean that there is none (TCP_INFINITE_SSTHRESH).
 const NO_SSTHRESH: u64 = 0x7fff_ffff;
 
-/// A flow, and what was measured of it.
+/// A flow or a subflow, and what was measured of it.
 pub struct Flow {
     /// Its name.
     pub name: String,
+    kind: &'static str,
     cc: String,
     mss: u64,
     /// When it starts.
@@ -112,6 +72,7 @@ impl Flow {
         let columns = COLUMNS.map(|name| (name.to_owned(), Vec::new()));
         Self {
             name: spec.name.clone(),
+            kind: "flow",
             cc: spec.kind.cc(),
             mss: spec.kind.tcp.mss,
             start: spec.active.drawn_start(seed, &spec.name),
@@ -134,6 +95,18 @@ impl Flow {
             table: SeriesTable { kind: "flow", name: spec.name.clone(), columns: columns.to_vec() },
             events: Vec::new(),
         }
+    }
+
+    /// A subflow of this connection. It has no end of its own.
+    #[must_use]
+    pub fn subflow(spec: &FlowSpec, name: String, seed: u64) -> Self {
+        let mut subflow = Self::new(spec, seed);
+        subflow.bytes = None;
+        subflow.kind = "subflow";
+        subflow.table.kind = "subflow";
+        subflow.table.name.clone_from(&name);
+        subflow.name = name;
+        subflow
     }
 
     /// The sender put a packet of this length on its first link.
@@ -164,6 +137,7 @@ impl Flow {
     /// What the socket shows now.
     pub fn look(&mut self, now: Time, facts: &Facts) {
         let before = std::mem::replace(&mut self.facts, *facts);
+        self.received = self.received.max(facts.received);
         if let Some(sample) = rtt_sample(&before, facts) {
             self.rtt.record(sample);
             self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
@@ -175,12 +149,13 @@ impl Flow {
         }
         let entered_cwr = facts.ca_state == CWR && before.ca_state != CWR;
         self.ecn_reductions += u64::from(entered_cwr);
+        let (counts, counted) = (facts.counts, before.counts);
         let kinds = [
-            ("fast_recovery", facts.fast_recoveries > before.fast_recoveries),
-            ("timeout", facts.timeouts > before.timeouts),
-            ("undo", facts.undos > before.undos),
+            ("fast_recovery", counts.fast_recoveries > counted.fast_recoveries),
+            ("timeout", counts.timeouts > counted.timeouts),
+            ("undo", counts.undos > counted.undos),
             ("ecn_reduction", entered_cwr),
-            ("tail_loss_probe", facts.probes > before.probes),
+            ("tail_loss_probe", counts.probes > counted.probes),
         ];
         for (kind, _) in kinds.iter().filter(|(_, happened)| *happened) {
             self.events.push(RecordedEvent { time_s: now.as_secs_f64(), flow: self.name.clone(), kind });
@@ -211,13 +186,38 @@ impl Flow {
 
     /// An interval of the run ends.
     pub fn close_interval(&mut self, from: Time, until: Time) {
-        let losses = self.facts.fast_recoveries + self.facts.timeouts;
+        let Counts { fast_recoveries, timeouts, .. } = self.facts.counts;
         let window = self.window_nanos(until);
-        self.rows.push(self.start, from, until, self.received, losses, window);
+        self.rows.push(self.start, from, until, self.received, fast_recoveries + timeouts, window);
+    }
+
+    /// What the host of a connection with subflows has counted, of which this is the whole.
+    pub fn count(&mut self, counts: Counts, unacknowledged: u64) {
+        self.facts.counts = counts;
+        self.facts.unacknowledged = unacknowledged;
+    }
+
+    /// Bytes written by the application and not yet acknowledged.
+    #[must_use]
+    pub fn unacknowledged(&self) -> u64 {
+        self.facts.unacknowledged
+    }
+
+    /// Its congestion window.
+    #[must_use]
+    pub fn window_segments(&self) -> u64 {
+        self.facts.cwnd
+    }
+
+    /// What it has in flight.
+    #[must_use]
+    pub fn in_flight_segments(&self) -> u64 {
+        self.facts.in_flight
     }
 
     /// Until when the flow is measured, as in the simulator: its last byte's arrival, its stop if all had arrived, or now.
-    fn until(&self, now: Time) -> Time {
+    #[must_use]
+    pub fn until(&self, now: Time) -> Time {
         let stopped = self.stop.filter(|stop| *stop <= now);
         match (self.completed, stopped) {
             (Some(completed), stop) => completed.max(stop.unwrap_or_default()),
@@ -226,10 +226,10 @@ impl Flow {
         }
     }
 
-    /// Its intervals.
+    /// Its intervals, of which those count that ended by `until`.
     #[must_use]
-    pub fn intervals(&self, ends: &[Time], now: Time) -> FlowIntervals {
-        self.rows.intervals(self.start, self.until(now), ends)
+    pub fn intervals(&self, ends: &[Time], until: Time) -> FlowIntervals {
+        self.rows.intervals(self.start, until, ends)
     }
 
     /// Takes a sample.
@@ -269,13 +269,13 @@ impl Flow {
         &mut self.table
     }
 
-    /// What was measured.
+    /// What was measured until then.
     #[must_use]
-    pub fn outcome(&self, now: Time) -> FlowOutcome {
-        let until = self.until(now);
+    pub fn outcome(&self, until: Time) -> FlowOutcome {
         let seconds = until.since(self.measured_from.max(self.start)).as_secs_f64();
         let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
         let (facts, base) = (&self.facts, &self.base);
+        let (counts, counted) = (facts.counts, base.facts.counts);
         let window = self.window_nanos(until.max(self.window_since)).saturating_sub(base.window_nanos);
         FlowOutcome {
             name: self.name.clone(),
@@ -289,20 +289,26 @@ impl Flow {
             cwnd_mean_segments: if seconds > 0.0 { window as f64 / 1e9 / seconds } else { 0.0 },
             sent_packets: facts.sent - base.facts.sent,
             retransmitted_packets: facts.resent - base.facts.resent,
-            timeouts: facts.timeouts - base.facts.timeouts,
-            fast_recoveries: facts.fast_recoveries - base.facts.fast_recoveries,
-            tail_loss_probes: facts.probes - base.facts.probes,
-            undos: facts.undos - base.facts.undos,
+            timeouts: counts.timeouts - counted.timeouts,
+            fast_recoveries: counts.fast_recoveries - counted.fast_recoveries,
+            tail_loss_probes: counts.probes - counted.probes,
+            undos: counts.undos - counted.undos,
             ecn_reductions: self.ecn_reductions - base.ecn_reductions,
             completion_s: self.completion().map(Span::as_secs_f64),
             ..FlowOutcome::default()
         }
     }
 
-    /// How its RTT samples are distributed.
+    /// Its RTT samples.
+    #[must_use]
+    pub fn rtts(&self) -> &Histogram {
+        &self.rtt
+    }
+
+    /// How they are distributed.
     #[must_use]
     pub fn distribution(&self) -> Option<Distribution> {
-        Distribution::of_times("flow", &self.name, "rtt_ms", &self.rtt)
+        Distribution::of_times(self.kind, &self.name, "rtt_ms", &self.rtt)
     }
 
     /// Its samples and events.

@@ -1,18 +1,18 @@
-//! Flows that arrive at random: the same ones as in the simulator, and what they do together.
+//! Flows that come and go: the same ones as in the simulator, and what they do together.
 
 use crate::flow::Flow;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::arrivals::Process;
 use cwndlab_sim::measures::histogram::Histogram;
 use cwndlab_sim::outcome::{Distribution, GroupOutcome, Series};
-use cwndlab_sim::spec::{ActiveTime, ArrivalSpec, FlowSpec};
-use std::ops::Range;
+use cwndlab_sim::spec::{ActiveTime, ArrivalProcess, ArrivalSpec, FlowSpec};
 
 /// The flows of an arrival process.
 pub struct Group {
     spec: ArrivalSpec,
-    /// Their places among all flows.
-    flows: Range<usize>,
+    process: Process,
+    /// Their places among all that is measured.
+    flows: Vec<usize>,
     /// Since when it is measured.
     since: Time,
     bytes_before: u64,
@@ -21,25 +21,13 @@ pub struct Group {
 }
 
 impl Group {
-    /// Draws all arrivals of a run with this seed, and adds their flows.
+    /// A group of the run with this seed.
     #[must_use]
-    pub fn arrive(spec: &ArrivalSpec, seed: u64, duration: Span, flows: &mut Vec<FlowSpec>) -> Self {
-        let first = flows.len();
-        let mut process = Process::new(spec, seed);
-        while process.next < Time::ZERO + duration {
-            let (start, bytes) = process.arrive();
-            flows.push(FlowSpec {
-                name: format!("{} {}", spec.name, flows.len() - first),
-                kind: spec.kind.clone(),
-                paths: vec![spec.path.clone()],
-                multipath: None,
-                active: ActiveTime { start, start_jitter: Span::ZERO, stop: spec.active.stop },
-                bytes: Some(bytes),
-            });
-        }
+    pub fn new(spec: &ArrivalSpec, seed: u64) -> Self {
         Self {
             spec: spec.clone(),
-            flows: first..flows.len(),
+            process: Process::new(spec, seed),
+            flows: Vec::new(),
             since: Time::ZERO,
             bytes_before: 0,
             bytes_at_interval: 0,
@@ -47,8 +35,62 @@ impl Group {
         }
     }
 
+    /// Whether the next transfer follows the one before in its place.
+    #[must_use]
+    pub fn repeats(&self) -> bool {
+        matches!(self.spec.process, ArrivalProcess::Parallel { .. })
+    }
+
+    /// What its hosts carry: each flow that arrives at random, or the first of those that follow each other, whose sizes are
+    /// drawn when they start.
+    #[must_use]
+    pub fn lanes(&self, seed: u64, duration: Span) -> Vec<FlowSpec> {
+        let mut process = Process::new(&self.spec, seed);
+        let mut lanes = Vec::new();
+        while process.next < Time::ZERO + duration {
+            let (start, bytes) = process.arrive();
+            lanes.push(self.transfer(lanes.len(), start, bytes));
+        }
+        lanes
+    }
+
+    fn transfer(&self, number: usize, start: Time, bytes: u64) -> FlowSpec {
+        FlowSpec {
+            name: format!("{} {number}", self.spec.name),
+            kind: self.spec.kind.clone(),
+            paths: vec![self.spec.path.clone()],
+            multipath: None,
+            active: ActiveTime { start, start_jitter: Span::ZERO, stop: self.spec.active.stop },
+            bytes: Some(bytes),
+        }
+    }
+
+    /// A flow of it is measured at this place.
+    pub fn add(&mut self, place: usize) {
+        self.flows.push(place);
+    }
+
+    /// The transfer that begins now.
+    #[must_use]
+    pub fn begin(&mut self) -> FlowSpec {
+        let (start, bytes) = self.process.arrive();
+        self.transfer(self.flows.len(), start, bytes)
+    }
+
+    /// A transfer has ended: when the next one starts in its place.
+    pub fn follow(&mut self, now: Time) -> Option<Time> {
+        let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return None };
+        self.process.follow(now);
+        let next = now + pause;
+        self.spec.active.stop.is_none_or(|stop| next < stop).then_some(next)
+    }
+
+    fn all<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = &'a Flow> {
+        self.flows.iter().map(|place| &flows[*place])
+    }
+
     fn delivered(&self, flows: &[Flow]) -> u64 {
-        flows[self.flows.clone()].iter().map(Flow::received).sum()
+        self.all(flows).map(Flow::received).sum()
     }
 
     /// The warm-up is over.
@@ -74,7 +116,7 @@ impl Group {
     /// The times that its flows took which started in the measured time and delivered all.
     fn completion(&self, flows: &[Flow]) -> Histogram {
         let mut times = Histogram::default();
-        let measured = flows[self.flows.clone()].iter().filter(|flow| flow.start >= self.since);
+        let measured = self.all(flows).filter(|flow| flow.start >= self.since);
         measured.filter_map(Flow::completion).for_each(|time| times.record(time));
         times
     }
@@ -82,15 +124,14 @@ impl Group {
     /// What was measured up to now.
     #[must_use]
     pub fn outcome(&self, now: Time, all: &[Flow]) -> GroupOutcome {
-        let flows = &all[self.flows.clone()];
         let seconds = now.since(self.since.max(self.spec.active.start)).as_secs_f64();
         let bytes = self.delivered(all) - self.bytes_before;
-        let counted: Vec<_> = flows.iter().map(|flow| flow.outcome(now)).collect();
+        let counted: Vec<_> = self.all(all).map(|flow| flow.outcome(flow.until(now))).collect();
         let completion = self.completion(all);
         GroupOutcome {
             name: self.spec.name.clone(),
             cc: self.spec.kind.cc(),
-            arrived: flows.iter().filter(|flow| flow.start >= self.since).count() as u64,
+            arrived: self.all(all).filter(|flow| flow.start >= self.since).count() as u64,
             completed: completion.count(),
             goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
             completion_ms: completion.mean_ms(),

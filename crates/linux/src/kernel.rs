@@ -3,14 +3,13 @@
 
 #![allow(unsafe_code)]
 
-use crate::flow::Facts;
+use crate::facts::{Counts, Facts};
 use crate::network::{Sent, Way};
 use crate::request::Request;
-use crate::run::Run;
+use crate::run::{Lane, Run};
 use cwndlab_cc::{Span, Time};
 use cwndlab_lab::linux::PREFIX;
 use cwndlab_sim::packet::EcnField;
-use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::LossDetection;
 use std::cell::UnsafeCell;
 use std::fs;
@@ -52,19 +51,20 @@ fn fail(message: &str) -> ! {
     exit(1)
 }
 
-/// A flow, as C needs it. `struct cw_flow`.
+/// What a lane carries, as C needs it. `struct cw_flow`.
 #[repr(C)]
 pub struct CFlow {
     name: [u8; NAME],
     start_ns: u64,
     stop_ns: u64,
-    bytes: u64,
     mtu: u64,
     initial_window: u64,
     initial_ssthresh: u64,
     rto_min_us: u64,
     receive_buffer: u64,
     sack_compression_ns: u64,
+    first_part: u32,
+    parts: u32,
     sack: u8,
     timestamps: u8,
     ecn: u8,
@@ -73,12 +73,14 @@ pub struct CFlow {
     rack: u8,
     window_validation: u8,
     pacing: u8,
-    held_back: u8,
     ack_each: u8,
+    multipath: u8,
+    repeats: u8,
 }
 
 impl CFlow {
-    fn of(spec: &FlowSpec, start: Time) -> Self {
+    fn of(lane: &Lane, start: Time) -> Self {
+        let spec = &lane.spec;
         let tcp = &spec.kind.tcp;
         let mut name = [0; NAME];
         let given = spec.kind.algorithm.name.trim_start_matches(PREFIX).as_bytes();
@@ -87,13 +89,14 @@ impl CFlow {
             name,
             start_ns: start.0,
             stop_ns: spec.active.stop.map_or(NONE, |stop| stop.0),
-            bytes: spec.bytes.unwrap_or(NONE),
             mtu: tcp.mss + tcp.header,
             initial_window: tcp.initial_window,
             initial_ssthresh: tcp.initial_ssthresh,
             rto_min_us: tcp.rto_min.0 / Span::from_micros(1).0,
             receive_buffer: tcp.receive_buffer,
             sack_compression_ns: tcp.sack_compression.0,
+            first_part: lane.first_part as u32,
+            parts: spec.paths.len() as u32,
             sack: tcp.sack.into(),
             timestamps: tcp.timestamps.into(),
             ecn: tcp.ecn.into(),
@@ -102,8 +105,9 @@ impl CFlow {
             rack: (tcp.loss_detection == LossDetection::Rack).into(),
             window_validation: tcp.window_validation.into(),
             pacing: tcp.pacing.into(),
-            held_back: spec.paths[0].access.as_ref().is_some_and(|access| access.hold_back).into(),
             ack_each: (tcp.delayed_ack == 1).into(),
+            multipath: spec.multipath.is_some().into(),
+            repeats: lane.repeats.into(),
         }
     }
 }
@@ -112,40 +116,63 @@ impl CFlow {
 #[repr(C)]
 pub struct CArrival {
     packet: usize,
-    flow: u32,
+    part: u32,
     way: u32,
 }
 
-/// Reads the request; returns the number of flows.
+/// Reads the request; returns the number of lanes, and that of their parts.
+///
+/// # Safety
+/// `parts` is valid.
 #[unsafe(no_mangle)]
-extern "C" fn cw_prepare() -> u32 {
+unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let path = std::env::var(REQUEST).unwrap_or_else(|_| fail(&format!("expected {REQUEST}, found nothing")));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
     let request = Request::parse(&text).unwrap_or_else(|error| fail(&error));
     let made = Run::new(request);
-    let flows = made.flows().len() as u32;
+    let lanes = made.lanes().len() as u32;
+    // SAFETY: the caller's word.
+    unsafe { parts.write(made.parts() as u32) };
     // SAFETY: nobody has a reference yet.
     unsafe { *RUN.0.get() = Some(made) };
-    flows
+    lanes
 }
 
 /// The duration in nanoseconds.
 #[unsafe(no_mangle)]
 extern "C" fn cw_duration() -> u64 {
-    run().spec().duration.0
+    run().end().0
 }
 
-/// Describes a flow.
+/// Describes a lane.
 ///
 /// # Safety
-/// `out` is valid, and there is such a flow.
+/// `out` is valid, and there is such a lane.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cw_flow(index: u32, out: *mut CFlow) {
+unsafe extern "C" fn cw_lane(lane: u32, out: *mut CFlow) {
     let run = run();
-    let index = index as usize;
-    let described = CFlow::of(&run.spec().flows[index], run.flows()[index].start);
+    let lane = lane as usize;
+    let described = CFlow::of(&run.lanes()[lane], run.start(lane));
     // SAFETY: the caller's word.
     unsafe { out.write(described) };
+}
+
+/// A transfer of a lane begins; returns its bytes.
+#[unsafe(no_mangle)]
+extern "C" fn cw_begin(lane: u32) -> u64 {
+    run().begin(lane as usize).unwrap_or(NONE)
+}
+
+/// A transfer of a lane has ended; returns when the next one starts.
+#[unsafe(no_mangle)]
+extern "C" fn cw_next_start(now: u64, lane: u32) -> u64 {
+    run().follow(Time(now), lane as usize).map_or(NONE, |start| start.0)
+}
+
+/// Whether the sender of a part is held back until its packets have left its host.
+#[unsafe(no_mangle)]
+extern "C" fn cw_holds_back(part: u32) -> bool {
+    run().holds_back(part)
 }
 
 fn way(way: u32) -> Way {
@@ -171,7 +198,7 @@ fn settle(run: &mut Run) {
 #[unsafe(no_mangle)]
 extern "C" fn cw_send(
     now: u64,
-    flow: u32,
+    part: u32,
     to: u32,
     packet: usize,
     held: usize,
@@ -186,7 +213,7 @@ extern "C" fn cw_send(
         _ => EcnField::Ce,
     };
     let run = run();
-    run.send(Time(now), &Sent { handle: packet, held, flow, way: way(to), bytes, payload: payload > 0, ecn });
+    run.send(Time(now), &Sent { handle: packet, held, part, way: way(to), bytes, payload: payload > 0, ecn });
     settle(run);
 }
 
@@ -206,26 +233,36 @@ unsafe extern "C" fn cw_step(now: u64, out: *mut CArrival) -> bool {
     let arrived = run.step(Time(now));
     settle(run);
     let Some(arrival) = arrived else { return false };
-    let arrival = CArrival { packet: arrival.handle, flow: arrival.flow, way: arrival.way as u32 };
+    let arrival = CArrival { packet: arrival.handle, part: arrival.part, way: arrival.way as u32 };
     // SAFETY: the caller's word.
     unsafe { out.write(arrival) };
     true
 }
 
-/// The application of a receiver has read payload.
+/// The application of a receiver has read payload; returns whether there is more to come.
 #[unsafe(no_mangle)]
-extern "C" fn cw_received(now: u64, flow: u32, bytes: u64) {
-    run().on_received(flow as usize, Time(now), bytes);
+extern "C" fn cw_received(now: u64, lane: u32, bytes: u64) -> bool {
+    run().on_received(lane as usize, Time(now), bytes)
 }
 
-/// What a sender's socket shows.
+/// What a part's sending socket shows.
 ///
 /// # Safety
 /// `facts` is valid.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cw_look(now: u64, flow: u32, facts: *const Facts) {
+unsafe extern "C" fn cw_look(now: u64, part: u32, facts: *const Facts) {
     // SAFETY: the caller's word.
-    run().look(flow as usize, Time(now), unsafe { &*facts });
+    run().look(part as usize, Time(now), unsafe { &*facts });
+}
+
+/// What the sender's host of a multipath connection has counted.
+///
+/// # Safety
+/// `counts` is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_count(lane: u32, counts: *const Counts, reinjected: u64) {
+    // SAFETY: the caller's word.
+    run().count(lane as usize, unsafe { *counts }, reinjected);
 }
 
 /// When all sockets are to be looked at.

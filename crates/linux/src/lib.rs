@@ -5,6 +5,8 @@
 //! sockets, hands over each packet that TCP sends, and delivers what comes out of the links. So what differs from the
 //! simulator is TCP, and nothing else.
 
+pub mod connection;
+pub mod facts;
 pub mod flow;
 pub mod group;
 pub mod intervals;

@@ -7,16 +7,17 @@ use cwndlab_sim::link::Link;
 use cwndlab_sim::measures::LinkGauge;
 use cwndlab_sim::outcome::{Distribution, LinkOutcome, SeriesTable};
 use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
-use cwndlab_sim::route::Route;
+use cwndlab_sim::route::{Route, Routes};
 use cwndlab_sim::series::{self, LinkSample};
-use cwndlab_sim::spec::SimSpec;
+use cwndlab_sim::spec::{FlowSpec, LinkSpec, PathSpec, SimSpec};
 use cwndlab_sim::tap::{LinkEvent, LinkTurn, State, Tap};
 use cwndlab_sim::topology::{Topology, plain_back};
+use std::collections::HashMap;
 
 /// A packet of the kernel: the address of its buffer.
 pub type Handle = usize;
 
-/// The way of a packet between the ends of a flow.
+/// The way of a packet between the ends of a part: a flow, or a subflow of a multipath connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender to the receiver.
@@ -32,8 +33,8 @@ pub struct Sent {
     pub handle: Handle,
     /// What its sender is charged for until the packet has left its host; 0 if that is nothing.
     pub held: Handle,
-    /// The flow by its place in the scenario.
-    pub flow: u32,
+    /// Its part.
+    pub part: u32,
     /// Which way it goes.
     pub way: Way,
     /// Length of the IP packet.
@@ -49,8 +50,8 @@ pub struct Sent {
 pub struct Arrival {
     /// The packet.
     pub handle: Handle,
-    /// The flow.
-    pub flow: u32,
+    /// Its part.
+    pub part: u32,
     /// Which way it went.
     pub way: Way,
 }
@@ -73,47 +74,74 @@ pub struct Network {
     events: EventQueue,
     /// Links at which a host holds its sender back (TCP small queues).
     hosts: Vec<u32>,
+    /// The place of each link among these.
+    host_at: Vec<Option<u32>>,
+    /// Of each part.
     routes: Vec<[Route; 2]>,
+    /// Whether a part's sender is held back.
+    held_back: Vec<bool>,
     slots: Slots,
     tap: LinkTap,
 }
 
 impl Network {
-    /// The links of a run, empty.
+    /// The links of a run, empty. Each lane is a flow, and if that arrives, its group, whose flows share an access link. The parts
+    /// are the paths, lane by lane.
     #[must_use]
-    pub fn new(spec: &SimSpec) -> Self {
-        let (spec, plain) = with_ways_back(spec);
+    pub fn new(spec: &SimSpec, lanes: &[(FlowSpec, Option<usize>)]) -> Self {
+        let mut plain = Vec::new();
+        let spec = with_ways_back(spec, &mut plain);
         let mut topology = Topology::new(&spec);
-        let routes = spec.flows.iter().flat_map(|flow| flow.paths.iter().map(move |path| (flow, path)));
-        let routes: Vec<_> = routes.map(|(flow, path)| topology.routes(&flow.kind, path, &spec)).collect();
-        let holding = routes.iter().filter(|routes| routes.host.is_some());
-        let hosts: Vec<u32> = holding.filter_map(|routes| routes.data.first()).collect();
-        let links = topology.links;
+        let mut of_group = HashMap::new();
+        let mut routes: Vec<Routes> = Vec::new();
+        for (flow, group) in lanes {
+            for path in &flow.paths {
+                let mut make = || topology.routes(&flow.kind, &with_way_back(path, &mut plain), &spec);
+                routes.push(match group {
+                    Some(group) => of_group.entry(*group).or_insert_with(make).clone(),
+                    None => make(),
+                });
+            }
+        }
+        let Topology { links, hosts, .. } = topology;
+        let hosts: Vec<u32> = hosts.iter().map(|host| host.link).collect();
+        let mut host_at = vec![None; links.len()];
+        for (place, link) in hosts.iter().enumerate() {
+            host_at[*link as usize] = Some(place as u32);
+        }
         let mut events = EventQueue::default();
         for _ in 0..links.len() + hosts.len() {
             events.add();
         }
         Self {
             shown: links.iter().map(|link| !plain.iter().any(|name| name == link.name())).collect(),
-            tap: LinkTap::new(&links, &hosts),
+            tap: LinkTap::new(&links, &host_at),
             links,
             events,
             hosts,
+            host_at,
+            held_back: routes.iter().map(|routes| routes.host.is_some()).collect(),
             routes: routes.into_iter().map(|routes| [routes.data, routes.acks]).collect(),
             slots: Slots::default(),
         }
+    }
+
+    /// Whether the sender of a part is held back until its packets have left its host.
+    #[must_use]
+    pub fn holds_back(&self, part: u32) -> bool {
+        self.held_back[part as usize]
     }
 
     /// A packet leaves its end.
     pub fn send(&mut self, now: Time, sent: &Sent) {
         let slot = self.slots.insert(sent.handle, sent.held);
         let body = if sent.payload {
-            Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false })
+            Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false, push: false })
         } else {
             Body::Ack(AckHeader { cumulative: slot, ..AckHeader::default() })
         };
         let packet = Packet {
-            flow: sent.flow,
+            flow: sent.part,
             generation: sent.way as u16,
             hop: 0,
             ecn: sent.ecn,
@@ -121,7 +149,7 @@ impl Network {
             fragment: Fragment::WHOLE,
             body,
         };
-        let first = self.routes[sent.flow as usize][sent.way as usize].first();
+        let first = self.routes[sent.part as usize][sent.way as usize].first();
         self.put(now, first.expect("every way is a link"), packet);
     }
 
@@ -135,13 +163,13 @@ impl Network {
 
     /// Whether this host's sender may go on is decided when the next packet has left, which may be before its link has an event.
     fn watch_host(&mut self, now: Time, link: u32) {
-        let Some(host) = self.hosts.iter().position(|each| *each == link) else { return };
+        let Some(host) = self.host_at[link as usize] else { return };
         let Self { links, tap, events, .. } = self;
         let one = &mut links[link as usize];
         one.settle(&mut LinkTurn { now, tap, link });
         let waiting = one.backlog().packets;
         let next = if waiting > 0 { one.time_below(now, waiting - 1) } else { Time::NEVER };
-        events.set((links.len() + host) as Component, next);
+        events.set(links.len() as Component + host, next);
     }
 
     /// A host is held back by links that have no event of their own for it.
@@ -175,7 +203,7 @@ impl Network {
             self.put(now, next, packet);
             return None;
         }
-        Some(Arrival { handle: self.slots.take(slot_of(&packet)).handle, flow: packet.flow, way })
+        Some(Arrival { handle: self.slots.take(slot_of(&packet)).handle, part: packet.flow, way })
     }
 
     /// What became of packets since the last call.
@@ -255,22 +283,28 @@ impl Network {
     }
 }
 
-/// The scenario with a link for every way back, and the names of those that the simulator only delays ACKs for.
-fn with_ways_back(spec: &SimSpec) -> (SimSpec, Vec<String>) {
+/// The scenario with a link for every way back; the names of those that the simulator only delays ACKs for are added to `plain`.
+fn with_ways_back(spec: &SimSpec, plain: &mut Vec<String>) -> SimSpec {
     let mut spec = spec.clone();
-    let mut plain = Vec::new();
-    for link in spec.links.iter_mut().filter(|link| link.back.is_none()) {
+    spec.links.iter_mut().for_each(|link| add_way_back(link, plain));
+    spec
+}
+
+/// The same for a path.
+fn with_way_back(path: &PathSpec, plain: &mut Vec<String>) -> PathSpec {
+    let mut path = path.clone();
+    if let Some(access) = &mut path.access {
+        add_way_back(&mut access.link, plain);
+    }
+    path
+}
+
+fn add_way_back(link: &mut LinkSpec, plain: &mut Vec<String>) {
+    if link.back.is_none() {
         let back = plain_back(link);
         plain.push(back.name.clone());
         link.back = Some(Box::new(back));
     }
-    let paths = spec.flows.iter_mut().flat_map(|flow| &mut flow.paths);
-    for access in paths.filter_map(|path| path.access.as_mut()).filter(|access| access.link.back.is_none()) {
-        let back = plain_back(&access.link);
-        plain.push(back.name.clone());
-        access.link.back = Some(Box::new(back));
-    }
-    (spec, plain)
 }
 
 fn slot_of(packet: &Packet) -> u32 {
@@ -343,7 +377,7 @@ struct Totals {
 }
 
 impl LinkTap {
-    fn new(links: &[Link], hosts: &[u32]) -> Self {
+    fn new(links: &[Link], host_at: &[Option<u32>]) -> Self {
         let table = |link: &Link| SeriesTable {
             kind: "link",
             name: link.name().to_owned(),
@@ -353,7 +387,7 @@ impl LinkTap {
             gauges: links.iter().map(|_| LinkGauge::default()).collect(),
             totals: vec![Totals::default(); links.len()],
             tables: links.iter().map(table).collect(),
-            holds: (0..links.len() as u32).map(|link| hosts.contains(&link)).collect(),
+            holds: host_at.iter().map(Option::is_some).collect(),
             gone: Vec::new(),
             marked: Vec::new(),
             released: Vec::new(),

@@ -1,16 +1,19 @@
 //! A run in Linux: what the kernel's C code drives.
 
-use crate::flow::{Facts, Flow};
+use crate::connection::Connection;
+use crate::facts::{Counts, Facts};
+use crate::flow::Flow;
 use crate::group::Group;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::request::Request;
 use cwndlab_cc::{Span, Time};
 use cwndlab_lab::measures::{OverTime, outcome_json};
-use cwndlab_sim::SimSpec;
 use cwndlab_sim::measures::interval;
-use cwndlab_sim::outcome::{FlowIntervals, Intervals, Outcome, Recording, Work};
+use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
 use cwndlab_sim::record::{MOST_EVENTS, most_samples, thin};
+use cwndlab_sim::spec::FlowSpec;
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// The counts of a socket are read at least so often.
 const LOOK: Span = Span::from_millis(10);
@@ -38,16 +41,43 @@ impl Grid {
     }
 }
 
+/// A pair of hosts: those of a flow of the scenario, of one that arrives, or of transfers that follow each other.
+pub struct Lane {
+    /// What it carries, or the first of it.
+    pub spec: FlowSpec,
+    /// The first of its parts: one for each path.
+    pub first_part: usize,
+    /// Whether another transfer follows one that has ended.
+    pub repeats: bool,
+    /// Its connection, if that has subflows.
+    connection: Option<usize>,
+    group: Option<usize>,
+}
+
+impl Lane {
+    fn parts(&self) -> Range<usize> {
+        self.first_part..self.first_part + self.spec.paths.len()
+    }
+}
+
 /// A run under way.
 pub struct Run {
     request: Request,
-    spec: SimSpec,
+    seed: u64,
+    end: Time,
     network: Network,
-    /// Those of the scenario, then those that arrive.
-    flows: Vec<Flow>,
-    groups: Vec<Group>,
-    /// How many flows are the scenario's.
+    /// Those of the scenario's flows, then those of flows that arrive.
+    lanes: Vec<Lane>,
+    /// How many lanes are those of the scenario's flows.
     named: usize,
+    /// What is measured: the parts of the scenario's flows, then flows that arrive.
+    flows: Vec<Flow>,
+    /// How many of these are the scenario's.
+    named_parts: usize,
+    /// Which of them is on each part now.
+    on_part: Vec<Option<usize>>,
+    connections: Vec<Connection>,
+    groups: Vec<Group>,
     looks: Grid,
     intervals: Grid,
     ends: Vec<Time>,
@@ -65,48 +95,128 @@ impl Run {
     /// Of a request.
     #[must_use]
     pub fn new(request: Request) -> Self {
-        let mut spec = request.scenario.spec(request.seed, request.record);
-        let every = interval(spec.duration, (spec.flows.len() + spec.arrivals.len()) as u64);
-        let named = spec.flows.len();
-        let arrive = |group| Group::arrive(group, spec.seed, spec.duration, &mut spec.flows);
-        let groups = spec.arrivals.iter().map(arrive).collect();
-        let network = Network::new(&spec);
-        let columns = named * Flow::columns() + network.columns();
-        Self {
-            most_samples: spec.record.as_ref().map_or(0, |record| most_samples(record, columns)),
+        let spec = request.scenario.spec(request.seed, request.record);
+        let groups: Vec<_> = spec.arrivals.iter().map(|group| Group::new(group, spec.seed)).collect();
+        let mut carried: Vec<_> = spec.flows.iter().map(|flow| (flow.clone(), None)).collect();
+        for (place, group) in groups.iter().enumerate() {
+            carried.extend(group.lanes(spec.seed, spec.duration).into_iter().map(|flow| (flow, Some(place))));
+        }
+        let network = Network::new(&spec, &carried);
+        let every = interval(spec.duration, (spec.flows.len() + groups.len()) as u64);
+        let record = spec.record.as_ref();
+        let mut run = Self {
+            seed: spec.seed,
+            end: Time::ZERO + spec.duration,
             network,
-            flows: spec.flows.iter().map(|flow| Flow::new(flow, spec.seed)).collect(),
+            lanes: Vec::new(),
+            named: spec.flows.len(),
+            flows: Vec::new(),
+            named_parts: spec.flows.iter().map(|flow| flow.paths.len()).sum(),
+            on_part: Vec::new(),
+            connections: Vec::new(),
             groups,
-            named,
             looks: Grid::new(LOOK),
             intervals: Grid::new(every),
             ends: Vec::new(),
-            samples: spec.record.as_ref().map(|record| Grid { every: record.interval, next: Time::ZERO }),
+            samples: record.map(|record| Grid { every: record.interval, next: Time::ZERO }),
+            most_samples: 0,
             times: Vec::new(),
             warmup: (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup),
             events: 0,
             told: 0,
-            spec,
             request,
+        };
+        carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
+        let columns = run.named_parts * Flow::columns()
+            + run.connections.len() * Connection::columns()
+            + run.network.columns();
+        run.most_samples = record.map_or(0, |record| most_samples(record, columns));
+        run
+    }
+
+    fn add_lane(&mut self, spec: FlowSpec, group: Option<usize>) {
+        let first_part = self.on_part.len();
+        let repeats = group.is_some_and(|group| self.groups[group].repeats());
+        let mut lane = Lane { spec, first_part, repeats, connection: None, group };
+        if repeats {
+            // What it carries is drawn when it begins.
+            self.on_part.push(None);
+        } else if lane.spec.multipath.is_some() {
+            let subflows = lane.spec.parts();
+            self.flows.extend(subflows.map(|(name, _)| Flow::subflow(&lane.spec, name, self.seed)));
+            self.on_part.extend(lane.parts().map(Some));
+            lane.connection = Some(self.connections.len());
+            self.connections.push(Connection::new(&lane.spec, lane.parts(), self.seed));
+        } else {
+            let flow = self.measure(&lane.spec, group);
+            self.on_part.push(Some(flow));
         }
+        self.lanes.push(lane);
     }
 
-    /// What it was made from.
-    #[must_use]
-    pub fn spec(&self) -> &SimSpec {
-        &self.spec
+    /// Adds a flow with one path to those that are measured.
+    fn measure(&mut self, spec: &FlowSpec, group: Option<usize>) -> usize {
+        let place = self.flows.len();
+        self.flows.push(Flow::new(spec, self.seed));
+        if let Some(group) = group {
+            self.groups[group].add(place);
+        }
+        place
     }
 
-    /// The flows.
+    /// When the run ends.
     #[must_use]
-    pub fn flows(&self) -> &[Flow] {
-        &self.flows
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// The pairs of hosts.
+    #[must_use]
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// The number of parts.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.on_part.len()
+    }
+
+    /// When the first transfer of a lane starts.
+    #[must_use]
+    pub fn start(&self, lane: usize) -> Time {
+        let spec = &self.lanes[lane].spec;
+        spec.active.drawn_start(self.seed, &spec.name)
+    }
+
+    /// Whether the sender of a part is held back until its packets have left its host.
+    #[must_use]
+    pub fn holds_back(&self, part: u32) -> bool {
+        self.network.holds_back(part)
+    }
+
+    /// A transfer begins; returns how many bytes it has, if it has an end.
+    pub fn begin(&mut self, lane: usize) -> Option<u64> {
+        let Lane { spec, first_part, repeats, group, .. } = &self.lanes[lane];
+        let Some(group) = group.filter(|_| *repeats) else { return spec.bytes };
+        let part = *first_part;
+        let transfer = self.groups[group].begin();
+        self.on_part[part] = Some(self.measure(&transfer, Some(group)));
+        transfer.bytes
+    }
+
+    /// A transfer has ended, acknowledged and all; returns when the next one starts.
+    pub fn follow(&mut self, now: Time, lane: usize) -> Option<Time> {
+        let group = self.lanes[lane].group?;
+        self.groups[group].follow(now)
     }
 
     /// A packet leaves its end.
     pub fn send(&mut self, now: Time, sent: &Sent) {
-        if sent.way == Way::Data && sent.bytes > 0 {
-            self.flows[sent.flow as usize].on_sent(sent.bytes);
+        if sent.way == Way::Data
+            && let Some(flow) = self.on_part[sent.part as usize]
+        {
+            self.flows[flow].on_sent(sent.bytes);
         }
         self.network.send(now, sent);
     }
@@ -128,14 +238,29 @@ impl Run {
         self.network.fates()
     }
 
-    /// The application of a flow's receiver has read payload.
-    pub fn on_received(&mut self, flow: usize, now: Time, bytes: u64) {
-        self.flows[flow].on_received(now, bytes);
+    /// The application of a receiver has read payload; returns whether there is more to come in this transfer.
+    pub fn on_received(&mut self, lane: usize, now: Time, bytes: u64) -> bool {
+        let Lane { first_part, connection, repeats, .. } = self.lanes[lane];
+        let flow = match connection {
+            Some(connection) => &mut self.connections[connection].whole,
+            None => &mut self.flows[self.on_part[first_part].expect("the transfer has begun")],
+        };
+        flow.on_received(now, bytes);
+        !(repeats && flow.completion().is_some())
     }
 
-    /// What a flow's socket shows.
-    pub fn look(&mut self, flow: usize, now: Time, facts: &Facts) {
-        self.flows[flow].look(now, facts);
+    /// What a part's socket shows.
+    pub fn look(&mut self, part: usize, now: Time, facts: &Facts) {
+        if let Some(flow) = self.on_part[part] {
+            self.flows[flow].look(now, facts);
+        }
+    }
+
+    /// What the sender's host of a connection with subflows has counted.
+    pub fn count(&mut self, lane: usize, counts: Counts, reinjected: u64) {
+        if let Some(connection) = self.lanes[lane].connection {
+            self.connections[connection].count(counts, reinjected, &self.flows);
+        }
     }
 
     /// When the sockets are to be looked at again: every one of them, then [`Run::after_looks`]. The last time is the end.
@@ -143,8 +268,7 @@ impl Run {
     pub fn next_look(&self) -> Time {
         let sample = self.samples.as_ref().map_or(Time::NEVER, |samples| samples.next);
         let warmup = self.warmup.unwrap_or(Time::NEVER);
-        let end = Time::ZERO + self.spec.duration;
-        self.looks.next.min(self.intervals.next).min(sample).min(warmup).min(end)
+        self.looks.next.min(self.intervals.next).min(sample).min(warmup).min(self.end)
     }
 
     /// All sockets have been looked at. Returns how much of the run is done, in thousandths, if that has changed noticeably.
@@ -153,13 +277,16 @@ impl Run {
         if self.warmup.take_if(|warmup| *warmup <= now).is_some() {
             self.network.end_warmup(now);
             self.flows.iter_mut().for_each(|flow| flow.end_warmup(now));
+            self.connections.iter_mut().for_each(|connection| connection.end_warmup(now));
             self.groups.iter_mut().for_each(|group| group.end_warmup(now, &self.flows));
         }
-        let end = Time::ZERO + self.spec.duration;
-        if self.intervals.due(now) || now >= end {
+        if self.intervals.due(now) || now >= self.end {
             let from = self.ends.last().copied().unwrap_or_default();
             if now > from {
-                self.flows[..self.named].iter_mut().for_each(|flow| flow.close_interval(from, now));
+                let wholes = self.connections.iter_mut().map(|connection| &mut connection.whole);
+                self.flows[..self.named_parts].iter_mut().chain(wholes).for_each(|flow| {
+                    flow.close_interval(from, now);
+                });
                 self.groups.iter_mut().for_each(|group| group.close_interval(from, now, &self.flows));
                 self.ends.push(now);
             }
@@ -168,12 +295,15 @@ impl Run {
             let since_last_s = self.times.last().map_or(0.0, |last| now.as_secs_f64() - last);
             self.times.push(now.as_secs_f64());
             self.network.sample(now, since_last_s);
-            self.flows[..self.named].iter_mut().for_each(|flow| flow.sample(now, since_last_s));
+            self.flows[..self.named_parts].iter_mut().for_each(|flow| flow.sample(now, since_last_s));
+            for connection in &mut self.connections {
+                connection.sample(now, since_last_s, &self.flows);
+            }
             if self.times.len() >= self.most_samples {
                 self.thin(now);
             }
         }
-        let done = (u128::from(now.0) * 1000 / u128::from(self.spec.duration.0.max(1))) as u64;
+        let done = (u128::from(now.0) * 1000 / u128::from(self.end.0.max(1))) as u64;
         let told = done >= self.told + NOTICEABLE;
         if told {
             self.told = done;
@@ -183,7 +313,9 @@ impl Run {
 
     /// As the simulator's recorder does.
     fn thin(&mut self, now: Time) {
-        let tables = self.flows[..self.named].iter_mut().map(Flow::table).chain(self.network.tables_mut());
+        let connections = self.connections.iter_mut().map(Connection::table);
+        let tables = self.flows[..self.named_parts].iter_mut().map(Flow::table).chain(connections);
+        let tables = tables.chain(self.network.tables_mut());
         thin(&mut self.times, tables);
         if let Some(samples) = &mut self.samples {
             samples.every = samples.every.times(2);
@@ -197,48 +329,71 @@ impl Run {
         &self.request.progress
     }
 
+    /// A flow of the scenario, with one path or several.
+    fn outcome(&self, lane: &Lane) -> FlowOutcome {
+        match lane.connection {
+            Some(connection) => self.connections[connection].outcome(self.end, &self.flows),
+            None => self.flows[lane.first_part].outcome(self.flows[lane.first_part].until(self.end)),
+        }
+    }
+
+    fn flow_intervals(&self, lane: &Lane) -> FlowIntervals {
+        let flow = &self.flows[lane.first_part];
+        match lane.connection {
+            Some(connection) => self.connections[connection].intervals(&self.ends, self.end, &self.flows),
+            None => flow.intervals(&self.ends, flow.until(self.end)),
+        }
+    }
+
+    fn distributions(&self) -> Vec<Distribution> {
+        let connections = self.connections.iter().map(|connection| connection.distribution(&self.flows));
+        let flows = self.flows[..self.named_parts].iter().map(Flow::distribution);
+        let links = self.network.distributions().into_iter().map(Some);
+        let groups = self.groups.iter().map(|group| group.distribution(&self.flows));
+        connections.chain(flows).chain(links).chain(groups).flatten().collect()
+    }
+
     /// The result, and the file that it goes to.
     #[must_use]
     pub fn finish(mut self) -> (String, String) {
-        let now = Time::ZERO + self.spec.duration;
-        let named = &self.flows[..self.named];
-        let mut outcome = Outcome {
-            flows: named.iter().map(|flow| flow.outcome(now)).collect(),
-            groups: self.groups.iter().map(|group| group.outcome(now, &self.flows)).collect(),
-            links: self.network.outcomes(now),
+        let links = self.network.outcomes(self.end);
+        let named = &self.lanes[..self.named];
+        let outcome = Outcome {
+            flows: named.iter().map(|lane| self.outcome(lane)).collect(),
+            groups: self.groups.iter().map(|group| group.outcome(self.end, &self.flows)).collect(),
+            links,
             intervals: Intervals {
                 interval_s: self.intervals.every.as_secs_f64(),
                 end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
-                flows: named.iter().map(|flow| flow.intervals(&self.ends, now)).collect(),
+                flows: named.iter().map(|lane| self.flow_intervals(lane)).collect(),
                 groups: self.groups.iter().map(Group::intervals).collect(),
             },
-            distributions: named.iter().filter_map(Flow::distribution).collect(),
+            distributions: self.distributions(),
             work: Work { data_packets: self.network.served_data(), events: self.events },
             ..Outcome::default()
         };
-        outcome.distributions.extend(self.network.distributions());
-        outcome.distributions.extend(self.groups.iter().filter_map(|group| group.distribution(&self.flows)));
         let over_time = OverTime::of(&self.request.scenario, &outcome);
         let mut result = Map::new();
         result.insert("outcome".to_owned(), outcome_json(&outcome, &over_time));
         result.insert("detail".to_owned(), detail(&outcome, &over_time));
+        let output = self.request.output.clone();
         if self.samples.is_some() {
-            self.flows.truncate(self.named);
-            let recording = recording(self.flows, self.network, self.times);
-            result.insert("recording".to_owned(), recorded(&recording));
+            result.insert("recording".to_owned(), recorded(&self.recording()));
         }
-        (self.request.output, Value::Object(result).to_string())
+        (output, Value::Object(result).to_string())
     }
-}
 
-fn recording(flows: Vec<Flow>, network: Network, time_s: Vec<f64>) -> Recording {
-    let (mut tables, events): (Vec<_>, Vec<_>) = flows.into_iter().map(Flow::recorded).unzip();
-    tables.extend(network.tables());
-    let mut events: Vec<_> = events.into_iter().flatten().collect();
-    events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
-    let events_missed = events.len().saturating_sub(MOST_EVENTS) as u64;
-    events.truncate(MOST_EVENTS);
-    Recording { time_s, tables, events, events_missed }
+    fn recording(mut self) -> Recording {
+        self.flows.truncate(self.named_parts);
+        let (mut tables, events): (Vec<_>, Vec<_>) = self.flows.into_iter().map(Flow::recorded).unzip();
+        tables.extend(self.connections.into_iter().map(Connection::recorded));
+        tables.extend(self.network.tables());
+        let mut events: Vec<_> = events.into_iter().flatten().collect();
+        events.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        let events_missed = events.len().saturating_sub(MOST_EVENTS) as u64;
+        events.truncate(MOST_EVENTS);
+        Recording { time_s: self.times, tables, events, events_missed }
+    }
 }
 
 /// As `cwndlab_py` gives it to Python; no number is `null`.
@@ -250,13 +405,14 @@ fn detail(outcome: &Outcome, over_time: &OverTime) -> Value {
             "loss_events": kept.loss_events.0,
         })
     };
-    let named = outcome.flows.iter().zip(&outcome.intervals.flows);
+    let named = || outcome.flows.iter().zip(&outcome.intervals.flows);
+    let subflows = named().flat_map(|(one, kept)| one.subflows().iter().zip(&kept.subflows));
     let distributions = outcome.distributions.iter();
     let groups = outcome.groups.iter().zip(&outcome.intervals.groups);
     json!({
         "end_s": outcome.intervals.end_s,
-        "flows": named.map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
-        "subflows": [],
+        "flows": named().map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
+        "subflows": subflows.map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
         "groups": groups
             .map(|(group, kept)| json!([group.name, { "goodput_mbps": kept.0 }]))
             .collect::<Vec<_>>(),

@@ -85,7 +85,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn packet(seq: u32, sent_at: u64, size: u32) -> Packet {
-        let body = Body::Data(Data { seq, sent_at: Time(sent_at), echo: Time::ZERO, cwr: false });
+        let body =
+            Body::Data(Data { seq, sent_at: Time(sent_at), echo: Time::ZERO, cwr: false, push: false });
         let fragment = Fragment::WHOLE;
         Packet { flow: 0, generation: 0, hop: 0, ecn: EcnField::Ect0, size, fragment, body }
     }

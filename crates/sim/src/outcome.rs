@@ -72,6 +72,34 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
+    /// A connection of this name: the sums over its subflows, and what it has beside. What is no sum is left to the caller.
+    ///
+    /// # Panics
+    /// It has no subflow.
+    #[must_use]
+    pub fn of_subflows(name: String, subflows: Vec<Self>, multipath: MultipathOutcome) -> Self {
+        let sum = |count: fn(&Self) -> u64| subflows.iter().map(count).sum();
+        let sum_of = |rate: fn(&Self) -> f64| subflows.iter().map(rate).sum();
+        Self {
+            name,
+            cc: subflows[0].cc.clone(),
+            start_s: subflows[0].start_s,
+            throughput_mbps: sum_of(|flow| flow.throughput_mbps),
+            rtt_min_ms: subflows.iter().filter_map(|flow| flow.rtt_min_ms).min_by(f64::total_cmp),
+            cwnd_mean_segments: sum_of(|flow| flow.cwnd_mean_segments),
+            sent_packets: sum(|flow| flow.sent_packets),
+            retransmitted_packets: sum(|flow| flow.retransmitted_packets),
+            timeouts: sum(|flow| flow.timeouts),
+            fast_recoveries: sum(|flow| flow.fast_recoveries),
+            tail_loss_probes: sum(|flow| flow.tail_loss_probes),
+            undos: sum(|flow| flow.undos),
+            ecn_reductions: sum(|flow| flow.ecn_reductions),
+            degraded: subflows.iter().any(|flow| flow.degraded),
+            multipath: Some(MultipathOutcome { subflows, ..multipath }),
+            ..Self::default()
+        }
+    }
+
     /// The subflows of a multipath connection; none of a flow with one path.
     #[must_use]
     pub fn subflows(&self) -> &[FlowOutcome] {
@@ -80,17 +108,17 @@ impl FlowOutcome {
 }
 
 /// A multipath connection beyond what any flow has. Its counts and rates are sums over its subflows, its window too;
-/// its goodput is that of the data in order.
+/// its goodput is that of the data in order. `None` is what a backend does not measure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MultipathOutcome {
     /// Mean time that data wait at the receiver for data on another path (head-of-line blocking).
     pub reassembly_delay_ms: Option<f64>,
     /// Time-weighted mean of the payload that waits there.
-    pub reassembly_mean_bytes: f64,
+    pub reassembly_mean_bytes: Option<f64>,
     /// The most that waited.
-    pub reassembly_max_bytes: u64,
+    pub reassembly_max_bytes: Option<u64>,
     /// Share of the time, 0 to 1, in which the receive window held back a subflow that had room in its own window.
-    pub receive_limited: f64,
+    pub receive_limited: Option<f64>,
     /// Data packets sent on another subflow because theirs had failed.
     pub reinjected_packets: u64,
     /// Its subflows, in the order of their paths. Their goodput is unique payload that they were the first to deliver.
@@ -206,9 +234,43 @@ pub struct FlowIntervals {
     pub subflows: Vec<FlowIntervals>,
 }
 
+impl FlowIntervals {
+    /// Of a connection with these subflows, which got this goodput and ran in these intervals.
+    ///
+    /// # Panics
+    /// It has no subflow.
+    #[must_use]
+    pub fn of_connection(goodput_mbps: Series, whole: Range<usize>, subflows: Vec<Self>) -> Self {
+        Self {
+            goodput_mbps,
+            cwnd_segments: Series::sum(subflows.iter().map(|flow| &flow.cwnd_segments)),
+            loss_events: Series::sum(subflows.iter().map(|flow| &flow.loss_events)),
+            probes: Vec::new(),
+            whole,
+            subflows,
+        }
+    }
+}
+
 /// Values that may be NaN. Two series are equal if they have the same bits.
 #[derive(Clone, Debug, Default)]
 pub struct Series(pub Vec<f64>);
+
+impl Series {
+    /// The sum of those that are numbers; NaN where none is.
+    fn sum<'a>(mut all: impl Iterator<Item = &'a Self>) -> Self {
+        let add = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+            (true, _) => b,
+            (false, true) => a,
+            (false, false) => a + b,
+        };
+        let mut total = all.next().expect("a connection has a subflow").clone();
+        for series in all {
+            total.0.iter_mut().zip(&series.0).for_each(|(total, value)| *total = add(*total, *value));
+        }
+        total
+    }
+}
 
 impl PartialEq for Series {
     fn eq(&self, other: &Self) -> bool {

@@ -99,6 +99,8 @@ pub struct Data {
     pub echo: Time,
     /// The sender has reduced its window since the last ECN echo (CWR, RFC 3168).
     pub cwr: bool,
+    /// The application has written no more than this (PSH, RFC 9293 section 3.9.1.2).
+    pub push: bool,
 }
 
 /// An acknowledgement.

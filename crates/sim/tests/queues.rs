@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Time {
 }
 
 fn data(flow: u32, seq: u32, bytes: u32, now: Time) -> Waiting {
-    let body = Body::Data(Data { seq, sent_at: now, echo: Time::ZERO, cwr: false });
+    let body = Body::Data(Data { seq, sent_at: now, echo: Time::ZERO, cwr: false, push: false });
     let (ecn, fragment) = (EcnField::NotEct, Fragment::WHOLE);
     let packet = Packet { flow, generation: 0, hop: 0, ecn, size: bytes, fragment, body };
     Waiting { packet, bytes, since: now }

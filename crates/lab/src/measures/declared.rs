@@ -87,9 +87,9 @@ measures! {
     /// Of a multipath connection, in addition.
     CONNECTION of MultipathOutcome:
     "reassembly_delay_ms", "reassembly", "ms", Mean, "mean time that data wait at the receiver for data on another path", |c| optional(c.reassembly_delay_ms);
-    "reassembly_mean_bytes", "waits", "bytes", Sum, "data waiting there, averaged over time", |c| number(c.reassembly_mean_bytes);
+    "reassembly_mean_bytes", "waits", "bytes", Sum, "data waiting there, averaged over time", |c| optional(c.reassembly_mean_bytes);
     "reassembly_max_bytes", "waits at most", "bytes", Apart, "largest amount of data that waited there at once", |c| json!(c.reassembly_max_bytes);
-    "receive_limited", "held back", "0 to 1", Mean, "share of the time during which the receive window held back a subflow that had room in its congestion window", |c| number(c.receive_limited);
+    "receive_limited", "held back", "0 to 1", Mean, "share of the time during which the receive window held back a subflow that had room in its congestion window", |c| optional(c.receive_limited);
     "reinjected_packets", "reinjected", "packets", Sum, "data packets sent again on another subflow because their own had failed", |c| json!(c.reinjected_packets);
 }
 

@@ -1,11 +1,13 @@
 //! What a scenario asks that the Linux backend cannot serve: an error each, at the key that asks it.
 
 use super::Scenario;
+use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
 use cwndlab_cc::Span;
 use cwndlab_cc::params::Parameters;
+use cwndlab_sim::mptcp::Scheduler;
 use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
@@ -34,8 +36,10 @@ const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 /// Segments that a delayed ACK of Linux acknowledges at most.
 const EVERY_SECOND: u64 = 2;
-/// Flows for which the kernel has devices.
-const MOST_FLOWS: usize = 4096;
+/// Paths of all flows for which the kernel has devices.
+const MOST_PARTS: usize = 4096;
+/// Subflows of a connection (MPTCP_PM_ADDR_MAX).
+const MOST_PATHS: usize = 8;
 
 /// Reports everything that Linux cannot serve, and warns of what it serves only nearly.
 pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
@@ -64,11 +68,13 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
             "the Linux backend does not count them; leave this out".to_owned(),
         );
     }
-    let flows = scenario.connections();
-    if flows > MOST_FLOWS as f64 {
+    let parts: f64 = scenario.running().map(|flow| scenario.connections_of(flow) * parts_of(flow)).sum();
+    if parts > MOST_PARTS as f64 {
         report(
             &[Step::Key("flow")],
-            format!("the Linux backend takes at most {MOST_FLOWS} flows in a run, found about {flows:.0}"),
+            format!(
+                "the Linux backend takes at most {MOST_PARTS} flows and subflows in a run, found about {parts:.0}"
+            ),
         );
     }
     for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.enabled) {
@@ -80,19 +86,30 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
     }
 }
 
+/// How many pairs of devices each of its connections needs; of transfers that follow each other, all together.
+fn parts_of(flow: &Flow) -> f64 {
+    match &flow.arrivals {
+        Some(Arrivals { process: ArrivalProcess::Parallel { transfers, .. }, .. }) => *transfers as f64,
+        _ => flow.paths.len() as f64,
+    }
+}
+
 fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
     let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
-    if flow.mptcp.is_some() {
-        report(&key("paths"), "the Linux backend does not serve multipath connections yet".to_owned());
-    }
-    if let Some(arrivals) = &flow.arrivals {
-        if let ArrivalProcess::Parallel { .. } = arrivals.process {
-            report(&key("arrivals"), "expected per_second on the Linux backend, found parallel".to_owned());
-        }
-        if flow.paths.iter().any(|path| path.access.is_some()) {
+    if let Some(options) = &flow.mptcp {
+        if options.scheduler != Scheduler::Saturate {
             report(
-                &key("access"),
-                "the Linux backend has no access link that arriving flows share; leave this out".to_owned(),
+                &[at, &[Step::Key("mptcp"), Step::Key("scheduler")]].concat(),
+                "Linux has a scheduler of its own, which comes closest to saturate; expected that".to_owned(),
+            );
+        }
+        if flow.paths.len() > MOST_PATHS {
+            report(
+                &key("paths"),
+                format!(
+                    "Linux opens at most {MOST_PATHS} subflows of a connection, found {}",
+                    flow.paths.len()
+                ),
             );
         }
     }
@@ -112,6 +129,13 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
         [at, &names].concat()
     };
     let mut found = Vec::new();
+    if flow.mptcp.is_some() {
+        found.push((
+            key(&["mptcp", "scheduler"]),
+            "Linux's own scheduler gives the next data to the subflow that will have sent its queue first",
+        ));
+        found.push((key(&["paths"]), "Linux's segments are shorter than mss by its MPTCP options"));
+    }
     if flow.active.stop.is_some() {
         found.push((key(&["stop"]), "Linux sends up to 16 kB after the stop, which were written before it"));
     }

@@ -186,16 +186,18 @@ impl Scenario {
     /// How many connections a run makes at most: of random arrivals, their mean number and four standard deviations.
     #[must_use]
     pub fn connections(&self) -> f64 {
-        let of = |flow: &Flow| {
-            let named = flow.names.len() as f64;
-            let Some(Arrivals { process: ArrivalProcess::PerSecond(rate), .. }) = flow.arrivals else {
-                return named;
-            };
-            let end = flow.active.stop.unwrap_or(Time::NEVER).min(Time::ZERO + self.duration);
-            let mean = rate * end.since(flow.active.start).as_secs_f64();
-            named * (mean + 4.0 * mean.sqrt())
+        self.running().map(|flow| self.connections_of(flow)).sum()
+    }
+
+    /// The same of one flow.
+    pub(crate) fn connections_of(&self, flow: &Flow) -> f64 {
+        let named = flow.names.len() as f64;
+        let Some(Arrivals { process: ArrivalProcess::PerSecond(rate), .. }) = flow.arrivals else {
+            return named;
         };
-        self.running().map(of).sum()
+        let end = flow.active.stop.unwrap_or(Time::NEVER).min(Time::ZERO + self.duration);
+        let mean = rate * end.since(flow.active.start).as_secs_f64();
+        named * (mean + 4.0 * mean.sqrt())
     }
 
     /// How many directions of links there are, access links included.

@@ -76,32 +76,15 @@ impl ConnectionGauge {
         let rtt = rtts_of(&gauges[parts.clone()]);
         let subflows: Vec<_> =
             gauges[parts].iter().zip(flows).map(|(gauge, flow)| gauge.outcome(flow, now)).collect();
-        let sum = |count: fn(&FlowOutcome) -> u64| subflows.iter().map(count).sum();
-        let sum_of = |rate: fn(&FlowOutcome) -> f64| subflows.iter().map(rate).sum();
         let bytes = connection.delivered_bytes() - self.bytes_before;
+        let multipath = self.data_level(connection, until, first.mss(), &rate);
         FlowOutcome {
-            name: connection.name.clone(),
-            cc: first.cc().to_owned(),
-            start_s: first.started().as_secs_f64(),
             goodput_mbps: rate(bytes as f64 * 8.0) / 1e6,
-            throughput_mbps: sum_of(|flow| flow.throughput_mbps),
             rtt_ms: rtt.mean_ms(),
             rtt_p95_ms: rtt.quantile_ms(0.95),
-            rtt_min_ms: subflows.iter().filter_map(|flow| flow.rtt_min_ms).min_by(f64::total_cmp),
-            cwnd_mean_segments: sum_of(|flow| flow.cwnd_mean_segments),
-            sent_packets: sum(|flow| flow.sent_packets),
-            retransmitted_packets: sum(|flow| flow.retransmitted_packets),
-            timeouts: sum(|flow| flow.timeouts),
-            fast_recoveries: sum(|flow| flow.fast_recoveries),
-            tail_loss_probes: sum(|flow| flow.tail_loss_probes),
-            undos: sum(|flow| flow.undos),
-            ecn_reductions: sum(|flow| flow.ecn_reductions),
-            patterns: None,
             completion_s: first.completion_with(connection.delivered_bytes()).map(Span::as_secs_f64),
-            // Each subflow has its own.
-            weights: None,
-            degraded: subflows.iter().any(|flow| flow.degraded),
-            multipath: Some(self.data_level(connection, until, first.mss(), &rate, subflows)),
+            // Each subflow has weights of its own.
+            ..FlowOutcome::of_subflows(connection.name.clone(), subflows, multipath)
         }
     }
 
@@ -111,18 +94,17 @@ impl ConnectionGauge {
         until: Time,
         mss: u64,
         rate: &impl Fn(f64) -> f64,
-        subflows: Vec<FlowOutcome>,
     ) -> MultipathOutcome {
         let blocked = Span(connection.blocked(until).0 - self.blocked_before.0);
         let delivered = connection.reassembly.next() - self.segments_before;
         let (mean_ms, mean_segments) = self.waited(until, delivered);
         MultipathOutcome {
             reassembly_delay_ms: mean_ms,
-            reassembly_mean_bytes: mean_segments * mss as f64,
-            reassembly_max_bytes: u64::from(self.waiting.most) * mss,
-            receive_limited: rate(blocked.as_secs_f64()),
+            reassembly_mean_bytes: Some(mean_segments * mss as f64),
+            reassembly_max_bytes: Some(u64::from(self.waiting.most) * mss),
+            receive_limited: Some(rate(blocked.as_secs_f64())),
             reinjected_packets: connection.reinjected() - self.reinjected_before,
-            subflows,
+            subflows: Vec::new(),
         }
     }
 

@@ -201,14 +201,8 @@ impl Meter {
         let first = &subflows[0];
         let ran = first.goodput_mbps.0.iter().map(|mbps| !mbps.is_nan());
         let goodput = rows.zip(ran).map(|(mbps, ran)| if ran { f64::from(*mbps) } else { f64::NAN });
-        FlowIntervals {
-            goodput_mbps: Series(goodput.collect()),
-            cwnd_segments: sum(&subflows, |flow| &flow.cwnd_segments),
-            loss_events: sum(&subflows, |flow| &flow.loss_events),
-            probes: Vec::new(),
-            whole: first.whole.clone(),
-            subflows,
-        }
+        let whole = first.whole.clone();
+        FlowIntervals::of_connection(Series(goodput.collect()), whole, subflows)
     }
 
     fn group(&self, index: usize, start: Time) -> Series {
@@ -217,20 +211,6 @@ impl Meter {
         let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
         Series(rows.zip(&self.ends).map(value).collect())
     }
-}
-
-/// The sum over the subflows that ran; NaN where none did.
-fn sum(subflows: &[FlowIntervals], of: fn(&FlowIntervals) -> &Series) -> Series {
-    let add = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
-        (true, _) => b,
-        (false, true) => a,
-        (false, false) => a + b,
-    };
-    let mut total = of(&subflows[0]).clone();
-    for subflow in &subflows[1..] {
-        total.0.iter_mut().zip(&of(subflow).0).for_each(|(total, value)| *total = add(*total, *value));
-    }
-    total
 }
 
 fn totals(flow: &Flow, gauge: &FlowGauge, at: Time) -> LastLook {

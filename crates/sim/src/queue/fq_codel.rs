@@ -374,7 +374,8 @@ mod tests {
     const SITE: Site = Site { link: "link", seed: 1, rate: None, limit: Limit::Unlimited };
 
     fn data(flow: u32, generation: u16) -> Packet {
-        let body = Body::Data(Data { seq: 0, sent_at: Time::ZERO, echo: Time::ZERO, cwr: false });
+        let body =
+            Body::Data(Data { seq: 0, sent_at: Time::ZERO, echo: Time::ZERO, cwr: false, push: false });
         let fragment = Fragment::WHOLE;
         Packet { flow, generation, hop: 0, ecn: EcnField::NotEct, size: 1500, fragment, body }
     }

@@ -80,7 +80,7 @@ cwndlab_cc::parameters! {
         delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
             "longest delay of an ACK", "Linux TCP_DELACK_MIN; ns-3 200 ms";
         quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
-            "acknowledge every segment while the receive window grows, and 16 at the start, after a silence and after a duplicate", "Linux tcp_incr_quickack, tcp_grow_window";
+            "acknowledge every segment while the receive window grows, 16 at the start, after a silence and after a duplicate, and the last one", "Linux tcp_incr_quickack, tcp_grow_window, __tcp_cleanup_rbuf";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
             "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",

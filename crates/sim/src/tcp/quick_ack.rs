@@ -61,11 +61,12 @@ impl QuickAcks {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Whether the next ACK is not delayed.
+    /// Whether the next ACK is not delayed. `push`: it is for the last that the peer has written, which the application reads at
+    /// once (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
     #[must_use]
-    pub fn is_due(&self) -> bool {
-        self.enabled && self.left > 0
+    pub fn is_due(&self, push: bool) -> bool {
+        self.enabled && (self.left > 0 || push)
     }
 
     /// Linux `tcp_incr_quickack`: no more than half of the window has segments.
@@ -85,7 +86,7 @@ mod tests {
     /// How many ACKs in a row are not delayed.
     fn series(quick: &mut QuickAcks) -> u32 {
         let mut sent = 0;
-        while quick.is_due() {
+        while quick.is_due(false) {
             quick.on_ack();
             sent += 1;
         }
@@ -105,6 +106,14 @@ mod tests {
             quick.on_data(Time(0), window, RTT, RTO_MIN);
             assert_eq!(series(&mut quick), expected);
         }
+    }
+
+    #[test]
+    fn the_end_of_the_data_is_acknowledged_at_once() {
+        let quick = QuickAcks::new(&TcpOptions::default());
+        assert!(quick.is_due(true) && !quick.is_due(false));
+        let other = QuickAcks::new(&TcpOptions { quick_ack: false, ..TcpOptions::default() });
+        assert!(!other.is_due(true));
     }
 
     #[test]
@@ -131,6 +140,6 @@ mod tests {
         let mut quick = QuickAcks::new(&TcpOptions { quick_ack: false, ..TcpOptions::default() });
         quick.on_data(Time(0), 45, RTT, RTO_MIN);
         quick.on_growth();
-        assert!(!quick.is_due());
+        assert!(!quick.is_due(false));
     }
 }

@@ -119,7 +119,7 @@ impl Receiver {
             self.echo = data.sent_at;
         }
         if data.seq == self.next && self.pending.is_empty() {
-            return self.in_order(now);
+            return self.in_order(now, data.push);
         }
         let filled = self.insert(now, data.seq);
         if self.duplicate.is_some() || filled || self.pending.is_empty() {
@@ -163,14 +163,14 @@ impl Receiver {
         self.rtt = if first { sample } else { Span(self.rtt.0 - self.rtt.0 / 8 + sample.0 / 8) };
     }
 
-    fn in_order(&mut self, now: Time) -> Option<AckHeader> {
+    fn in_order(&mut self, now: Time, push: bool) -> Option<AckHeader> {
         self.next += 1;
         self.unacknowledged += 1;
         self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
         if self.window.on_segment(now, self.rtt) {
             self.quick.on_growth();
         }
-        if self.unacknowledged >= self.delay_segments || self.quick.is_due() {
+        if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
             return Some(self.acknowledge(now, false));
         }
         self.delayed_until = self.delayed_until.min(now + self.delay_timeout);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     fn data(seq: u32) -> Data {
-        Data { seq, sent_at: Time(u64::from(seq)), echo: Time::ZERO, cwr: false }
+        Data { seq, sent_at: Time(u64::from(seq)), echo: Time::ZERO, cwr: false, push: false }
     }
 
     fn plain() -> TcpOptions {

@@ -50,6 +50,13 @@ impl Stream {
         }
     }
 
+    /// Whether it ends with this segment.
+    #[inline]
+    #[must_use]
+    pub fn ends_with(&self, segment: u32) -> bool {
+        self.end.is_some_and(|(segments, _)| segment + 1 == segments)
+    }
+
     /// Payload of the segments below this one, in bytes.
     #[inline]
     #[must_use]
@@ -98,6 +105,16 @@ impl Supply {
         match self {
             Self::Own(stream) => stream.payload(segment),
             Self::Lent(distributor) => distributor.as_mut().map_or(0, |distributor| distributor.take()),
+        }
+    }
+
+    /// Whether the application has written no more than up to this segment.
+    #[inline]
+    #[must_use]
+    pub fn ends_with(&self, segment: u32) -> bool {
+        match self {
+            Self::Own(stream) => stream.ends_with(segment),
+            Self::Lent(_) => false,
         }
     }
 

@@ -67,7 +67,7 @@ impl Peer {
         self.expect_nothing();
         // It left half a round trip ago, and echoes an ACK that left a round trip ago.
         let (sent_at, echo) = (self.now - Span::from_millis(RTT / 2), self.now - Span::from_millis(RTT));
-        let answer = self.receiver.on_data(self.now, &Data { seq, sent_at, echo, cwr }, ecn);
+        let answer = self.receiver.on_data(self.now, &Data { seq, sent_at, echo, cwr, push: false }, ecn);
         self.take(&format!("segment {seq} arrives"), answer);
         self
     }

@@ -87,7 +87,8 @@ impl Sender {
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
         let cwr = self.announce_reduction && lost.is_none();
         self.announce_reduction &= !cwr;
-        let data = Data { seq, sent_at: now, echo: self.peer.timestamp, cwr };
+        let data =
+            Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_with(seq) };
         turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
         turn.emit(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
         self.counters.sent += 1;

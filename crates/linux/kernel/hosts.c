@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * The two hosts of a lane: network namespaces with a device for each path. Subflows of a multipath connection are
+ * opened by the kernel's own path manager, which is told of the sender's addresses as `ip mptcp endpoint add` tells it.
+ */
+#include <linux/inet.h>
+#include <linux/mptcp_pm.h>
+#include <linux/netdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include "cwndlab.h"
+#include "protocol.h"
+
+/* The receiver's end of path P is 10.0.P.2. A connection goes to 10.0.0.2, on whatever device. */
+#define ADDRESS "10.0.%u.%u"
+#define ADDRESS_LENGTH 16
+/* No limit by buffers unless the scenario sets one: as tcp_rmem and tcp_wmem of a host for long fat paths. */
+#define MOST_BUFFER (256 << 20)
+
+static struct net *host(const struct cw_flow *is)
+{
+	struct net *net = copy_net_ns(CLONE_NEWNET, &init_user_ns, &init_net);
+	u64 most = min_t(u64, is->receive_buffer, MOST_BUFFER);
+
+	if (IS_ERR(net))
+		panic("cwndlab: no network namespace");
+	/* Without tuning the window is the whole buffer from the start. */
+	net->ipv4.sysctl_tcp_rmem[1] = is->window_tuning ? min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most) : most;
+	net->ipv4.sysctl_tcp_rmem[2] = most;
+	net->ipv4.sysctl_tcp_wmem[2] = MOST_BUFFER;
+	net->ipv4.sysctl_tcp_moderate_rcvbuf = is->window_tuning;
+	net->ipv4.sysctl_tcp_ecn = is->ecn;
+	net->ipv4.sysctl_tcp_sack = is->sack;
+	net->ipv4.sysctl_tcp_timestamps = is->timestamps;
+	net->ipv4.sysctl_tcp_nometrics_save = 1;
+	net->ipv4.sysctl_tcp_rto_min_us = is->rto_min_us;
+	net->ipv4.sysctl_tcp_comp_sack_delay_ns = is->sack_compression_ns;
+	net->ipv4.sysctl_tcp_early_retrans = is->tail_loss_probe ? 3 : 0;
+	net->ipv4.sysctl_tcp_recovery = is->rack ? TCP_RACK_LOSS_DETECTION : 0;
+	net->ipv4.sysctl_tcp_slow_start_after_idle = is->window_validation;
+	return net;
+}
+
+static struct sk_buff *request(u8 command)
+{
+	struct genlmsghdr *generic;
+	struct sk_buff *message = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct nlmsghdr *header;
+
+	if (!message)
+		panic("cwndlab: no memory for a request");
+	header = nlmsg_put(message, 0, 0, mptcp_genl_family.id, GENL_HDRLEN, NLM_F_REQUEST | NLM_F_ACK);
+	generic = nlmsg_data(header);
+	generic->cmd = command;
+	generic->version = MPTCP_PM_VER;
+	return message;
+}
+
+/* Sends a request to the path manager of a host, and frees it. */
+static void ask(struct net *net, struct sk_buff *request, const char *what)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to) }, reply = {};
+	struct nlmsghdr *header = nlmsg_hdr(request);
+	struct {
+		struct nlmsghdr header;
+		struct nlmsgerr error;
+	} answer = {};
+	struct kvec asked = { header }, answered = { &answer, sizeof(answer) };
+	struct socket *socket;
+
+	nlmsg_end(request, header);
+	asked.iov_len = header->nlmsg_len;
+	cwndlab_expect(sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC, &socket), what);
+	if (kernel_sendmsg(socket, &message, &asked, 1, asked.iov_len) < 0 ||
+	    kernel_recvmsg(socket, &reply, &answered, 1, sizeof(answer), 0) < 0)
+		panic("cwndlab: %s: no answer", what);
+	cwndlab_expect(answer.error.error, what);
+	sock_release(socket);
+	kfree_skb(request);
+}
+
+static void limit_subflows(struct net *net, u32 subflows)
+{
+	struct sk_buff *message = request(MPTCP_PM_CMD_SET_LIMITS);
+
+	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0), "limits");
+	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ATTR_SUBFLOWS, subflows), "limits");
+	ask(net, message, "limits");
+}
+
+/* A subflow is opened from this address, through this device. */
+static void add_endpoint(struct net *net, const char *address, const struct net_device *device)
+{
+	struct sk_buff *message = request(MPTCP_PM_CMD_ADD_ADDR);
+	struct nlattr *endpoint = nla_nest_start(message, MPTCP_PM_ATTR_ADDR);
+
+	if (!endpoint)
+		panic("cwndlab: no room for an endpoint");
+	cwndlab_expect(nla_put_u16(message, MPTCP_PM_ADDR_ATTR_FAMILY, AF_INET), "endpoint");
+	cwndlab_expect(nla_put_in_addr(message, MPTCP_PM_ADDR_ATTR_ADDR4, in_aton(address)), "endpoint");
+	cwndlab_expect(nla_put_s32(message, MPTCP_PM_ADDR_ATTR_IF_IDX, device->ifindex), "endpoint");
+	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ADDR_ATTR_FLAGS, MPTCP_PM_ADDR_FLAG_SUBFLOW), "endpoint");
+	nla_nest_end(message, endpoint);
+	ask(net, message, "endpoint");
+}
+
+void cwndlab_hosts(struct lane *lane)
+{
+	const struct cw_flow *is = &lane->is;
+	char address[ADDRESS_LENGTH];
+	struct net_device *device;
+	u32 path;
+
+	lane->here = host(is);
+	lane->there = host(is);
+	if (is->multipath) {
+		limit_subflows(lane->here, is->parts - 1);
+		limit_subflows(lane->there, is->parts - 1);
+	}
+	for (path = 0; path < is->parts; path++) {
+		cwndlab_add_part(lane, is->first_part + path);
+		snprintf(address, sizeof(address), ADDRESS, path, 2);
+		cwndlab_device(lane->there, address, is->mtu, is->first_part + path, CW_ACKS);
+		snprintf(address, sizeof(address), ADDRESS, path, 1);
+		device = cwndlab_device(lane->here, address, is->mtu, is->first_part + path, CW_DATA);
+		if (path)
+			add_endpoint(lane->here, address, device);
+	}
+}

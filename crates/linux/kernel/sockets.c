@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* What the sockets of a run show, after every ACK and at fixed times; it goes to Rust. */
+#include <linux/ip.h>
+#include <linux/tcp.h>
+#include <linux/vmalloc.h>
+#include <net/inet_hashtables.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include "cwndlab.h"
+#include "mib.h"
+#include "protocol.h"
+
+struct part {
+	struct lane *lane;
+	/* Of a multipath connection: its subflow at either end, once the first packet has arrived there. */
+	struct sock *sends, *receives;
+	/* What the subflow did, which the kernel counts for the whole host only. */
+	struct cw_counts counts;
+	u32 ca_state, high_seq, tlp_high_seq;
+	/* Before the packet that is being taken in. */
+	u64 undos_before;
+	bool established;
+};
+
+static struct part *parts;
+
+void cwndlab_make_parts(u32 count)
+{
+	parts = vzalloc(array_size(count, sizeof(*parts)));
+	if (!parts)
+		panic("cwndlab: no memory for %u parts", count);
+}
+
+void cwndlab_add_part(struct lane *lane, u32 index)
+{
+	parts[index].lane = lane;
+}
+
+static u64 counted(const struct lane *lane, int item)
+{
+	return snmp_get_cpu_field(lane->here->mib.net_statistics, 0, item);
+}
+
+static u64 undos(const struct lane *lane)
+{
+	return counted(lane, LINUX_MIB_TCPFULLUNDO) + counted(lane, LINUX_MIB_TCPPARTIALUNDO) +
+	       counted(lane, LINUX_MIB_TCPDSACKUNDO) + counted(lane, LINUX_MIB_TCPLOSSUNDO);
+}
+
+/* What the sender's host has counted since its start. */
+struct cw_counts cwndlab_counted(const struct lane *lane)
+{
+	return (struct cw_counts){
+		.timeouts = counted(lane, LINUX_MIB_TCPTIMEOUTS),
+		.fast_recoveries = counted(lane, LINUX_MIB_TCPSACKRECOVERY) +
+				   counted(lane, LINUX_MIB_TCPRENORECOVERY),
+		.probes = counted(lane, LINUX_MIB_TCPLOSSPROBES),
+		.undos = undos(lane),
+	};
+}
+
+/* In this transfer. */
+static struct cw_counts counts_of(const struct lane *lane)
+{
+	struct cw_counts counts = cwndlab_counted(lane);
+
+	counts.timeouts -= lane->before.timeouts;
+	counts.fast_recoveries -= lane->before.fast_recoveries;
+	counts.probes -= lane->before.probes;
+	counts.undos -= lane->before.undos;
+	return counts;
+}
+
+static struct sock *sender_of(const struct part *part)
+{
+	if (part->lane->is.multipath)
+		return part->sends;
+	return part->lane->sends ? part->lane->sends->sk : NULL;
+}
+
+/* Its data that the application has written and nobody has acknowledged. */
+static u64 unacknowledged(const struct lane *lane, const struct tcp_sock *tp)
+{
+	const struct mptcp_sock *connection;
+
+	if (!lane->is.multipath)
+		return tp->write_seq - tp->snd_una;
+	connection = mptcp_sk(lane->sends->sk);
+	return connection->write_seq - connection->snd_una;
+}
+
+/* Notices what a subflow's socket has begun since the last time: a fast recovery or a tail loss probe. */
+static void notice(struct part *part)
+{
+	struct sock *sk = part->sends;
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 state = inet_csk(sk)->icsk_ca_state;
+
+	/* One that follows another has an end of its own (tcp_enter_recovery sets high_seq). */
+	if (state == TCP_CA_Recovery && (part->ca_state != state || part->high_seq != tp->high_seq))
+		part->counts.fast_recoveries++;
+	part->ca_state = state;
+	part->high_seq = tp->high_seq;
+	/* There is at most one probe at a time, and only an ACK or a timeout ends it (tcp_send_loss_probe). */
+	if (tp->tlp_high_seq && tp->tlp_high_seq != part->tlp_high_seq)
+		part->counts.probes++;
+	part->tlp_high_seq = tp->tlp_high_seq;
+	part->counts.timeouts = tp->total_rto;
+}
+
+static void look(struct part *part, u64 now)
+{
+	struct lane *lane = part->lane;
+	struct sock *sk = sender_of(part);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 rate = READ_ONCE(sk->sk_pacing_rate);
+	struct cw_facts facts = {
+		.cwnd = tcp_snd_cwnd(tp),
+		.ssthresh = tp->snd_ssthresh,
+		.rtt_us = tp->rack.rtt_us,
+		.rtt_sent_us = tp->rack.mstamp,
+		.rtt_end_seq = tp->rack.end_seq,
+		.in_flight = tcp_packets_in_flight(tp),
+		.ca_state = inet_csk(sk)->icsk_ca_state,
+		.pacing_rate = rate == ~0UL ? CW_NONE : rate,
+		.rate_delivered = tp->rate_delivered,
+		.rate_interval_us = tp->rate_interval_us,
+		.delivered = tp->delivered,
+		.sent = tp->data_segs_out,
+		.resent = tp->total_retrans,
+		.unacknowledged = unacknowledged(lane, tp),
+		.received = part->receives ? tcp_sk(part->receives)->bytes_received : 0,
+		.counts = lane->is.multipath ? part->counts : counts_of(lane),
+	};
+
+	cw_look(now, part - parts, &facts);
+	if (lane->written && !facts.unacknowledged && !completion_done(&lane->done))
+		complete_all(&lane->done);
+}
+
+/* Looks at all parts of a lane, unless nothing changes any more. */
+void cwndlab_look(struct lane *lane, u64 now)
+{
+	u32 n;
+
+	if (!lane->sends || completion_done(&lane->done))
+		return;
+	for (n = lane->is.first_part; n < lane->is.first_part + lane->is.parts; n++) {
+		if (lane->is.multipath && parts[n].sends)
+			notice(&parts[n]);
+		if (sender_of(&parts[n]))
+			look(&parts[n], now);
+	}
+	if (lane->is.multipath) {
+		struct cw_counts counts = counts_of(lane);
+
+		cw_count(lane->index, &counts,
+			 snmp_get_cpu_field(lane->here->mib.mptcp_statistics, 0, MPTCP_MIB_RETRANSSEGS));
+	}
+}
+
+/* Before the first data: what a route or an application of a real host would set. */
+void cwndlab_set_up(struct sock *sender, const struct cw_flow *is)
+{
+	struct tcp_sock *tp = tcp_sk(sender);
+
+	/* Another value means that the handshake has lost packets. */
+	if (tcp_snd_cwnd(tp) == TCP_INIT_CWND)
+		tcp_snd_cwnd_set(tp, is->initial_window);
+	if (is->initial_ssthresh < TCP_INFINITE_SSTHRESH)
+		tp->snd_ssthresh = is->initial_ssthresh;
+	if (is->pacing)
+		smp_store_release(&sender->sk_pacing_status, SK_PACING_NEEDED);
+}
+
+/* The established socket of the connection that a packet belongs to, at the host where it arrives. */
+static struct sock *socket_of(const struct sk_buff *packet, struct net *net, int device)
+{
+	const struct iphdr *ip = (const void *)packet->data;
+	const struct tcphdr *tcp = (const void *)ip + ip->ihl * 4;
+	struct sock *sk = __inet_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, ip->saddr, tcp->source,
+						    ip->daddr, ntohs(tcp->dest), device, 0);
+
+	if (sk && !sk_fullsock(sk)) {
+		sock_gen_put(sk);
+		return NULL;
+	}
+	/* Keeps what it refers to. */
+	return sk;
+}
+
+void cwndlab_arriving(u32 index, enum cw_way way, const struct sk_buff *packet)
+{
+	struct part *part = &parts[index];
+
+	if (!part->lane->is.multipath)
+		return;
+	if (way == CW_DATA) {
+		if (part->receives)
+			return;
+		part->receives = socket_of(packet, part->lane->there, packet->dev->ifindex);
+		if (part->receives)
+			inet_csk(part->receives)->icsk_ack.dst_quick_ack = part->lane->is.ack_each;
+		return;
+	}
+	if (!part->sends)
+		part->sends = socket_of(packet, part->lane->here, packet->dev->ifindex);
+	if (part->sends)
+		notice(part);
+	part->undos_before = undos(part->lane);
+}
+
+void cwndlab_arrived(u32 index, enum cw_way way)
+{
+	struct part *part = &parts[index];
+
+	if (way == CW_DATA || !sender_of(part))
+		return;
+	if (part->lane->is.multipath) {
+		part->counts.undos += undos(part->lane) - part->undos_before;
+		notice(part);
+		/* The answer to the SYN. */
+		if (!part->established && part->sends->sk_state == TCP_ESTABLISHED) {
+			part->established = true;
+			cwndlab_set_up(part->sends, &part->lane->is);
+		}
+	}
+	look(part, cwndlab_now());
+}

@@ -1,0 +1,53 @@
+//! What the kernel's sockets show. The C code beside this crate fills it in.
+
+/// What has happened in a connection since its start.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_recoveries: u64,
+    /// Tail-loss probes.
+    pub probes: u64,
+    /// Reductions undone.
+    pub undos: u64,
+}
+
+/// What a socket of Linux shows. The counts begin with the connection.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// `snd_cwnd`, in segments.
+    pub cwnd: u64,
+    /// `snd_ssthresh`, in segments.
+    pub ssthresh: u64,
+    /// `rack.rtt_us`: the RTT of the newest segment that was delivered, in microseconds.
+    pub rtt_us: u64,
+    /// `rack.mstamp`: when that segment was sent, in microseconds.
+    pub rtt_sent_us: u64,
+    /// `rack.end_seq`: which of those that were sent in the same microsecond it is.
+    pub rtt_end_seq: u64,
+    /// `tcp_packets_in_flight`, in segments.
+    pub in_flight: u64,
+    /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u64,
+    /// `sk_pacing_rate` in bytes a second; all ones if there is none.
+    pub pacing_rate: u64,
+    /// Segments delivered in the latest rate sample, and the time that they took in microseconds.
+    pub rate_delivered: u64,
+    /// See `rate_delivered`.
+    pub rate_interval_us: u64,
+    /// Segments delivered.
+    pub delivered: u64,
+    /// Data segments sent, again or not.
+    pub sent: u64,
+    /// Segments sent again.
+    pub resent: u64,
+    /// Bytes written by the application and not yet acknowledged, of the whole connection.
+    pub unacknowledged: u64,
+    /// Of a subflow: `bytes_received` at its receiver.
+    pub received: u64,
+    /// What else has happened.
+    pub counts: Counts,
+}

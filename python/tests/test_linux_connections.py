@@ -1,0 +1,176 @@
+"""Connections of the Linux backend beyond a plain flow: subflows, and transfers that follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cwndlab as cl
+from cwndlab.beside.both import run_both
+from cwndlab.engine import SHIPPED
+from cwndlab.linux.backend import Linux
+from cwndlab.scenarios.scenario import Scenario, ScenarioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cwndlab.linux.kernel import Kernel
+
+LINK = """\
+[[link]]
+name = "{name}"
+rate = "{rate} Mbit/s"
+delay = "{delay}"
+queue = "1 bdp"
+"""
+TWO_PATHS = (
+    'duration = "{seconds} s"\nsend_jitter = "0 s"\n'
+    + LINK.format(name="a", rate=20, delay="10 ms")
+    + LINK.format(name="b", rate=10, delay="10 ms")
+)
+MULTIPATH = """
+[[flow]]
+name = "m"
+cc = "linux:reno"
+paths = [["a"], ["b"]]
+"""
+SIZES = '{ kind = "exponential", mean = "100 kB" }'
+TRANSFERS = f"""
+[[flow]]
+name = "t"
+cc = "linux:cubic"
+path = ["a"]
+arrivals = {{ parallel = 3, size = {SIZES}, pause = "50 ms" }}
+"""
+COUNTS = ("sent_packets", "retransmitted_packets", "timeouts", "fast_recoveries", "tail_loss_probes", "undos")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def text(*parts: str, seconds: int = 10) -> str:
+    return "".join(parts).replace("{seconds}", str(seconds))
+
+
+def _in_linux(flow: str) -> dict[str, Any]:
+    """What the one flow did."""
+    run = cl.run(text(TWO_PATHS, flow, seconds=3), seeds=1, backend="linux").runs[0]
+    found: dict[str, Any] = run.outcome["flows"][0]
+    return found
+
+
+def scenario(*parts: str, seconds: int = 10) -> Scenario:
+    return Scenario(text(*parts, seconds=seconds).encode(), "x.toml")
+
+
+def test_a_connection_fills_both_paths_as_in_the_simulator(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    [both] = run_both([scenario(TWO_PATHS, MULTIPATH)], [1, 2])
+    for in_sim, in_linux in zip(both.sim.runs, both.linux.runs, strict=True):
+        [sim], [linux] = in_sim.outcome["flows"], in_linux.outcome["flows"]
+        assert [part["name"] for part in linux["subflows"]] == ["m/1", "m/2"]
+        # Linux's MPTCP options take 24 of the 1448 bytes of payload.
+        assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"] * 1424 / 1448, rel=0.01)
+        assert linux["rtt_ms"] == pytest.approx(sim["rtt_ms"], rel=0.02)
+        for name in ("reassembly_delay_ms", "reassembly_max_bytes", "receive_limited"):
+            assert linux[name] is None
+            assert sim[name] is not None
+
+
+def test_a_subflow_loses_what_a_flow_loses(linux_kernel: Kernel) -> None:
+    """Without timestamps: beside them, MPTCP's options leave an ACK too little room for its SACK blocks."""
+    assert linux_kernel.image.exists()
+    plain = "\ntcp = { timestamps = false, header = 40 }\n"
+    one = MULTIPATH.replace(', ["b"]', "")
+    flow = _in_linux(one + "mptcp = {}" + plain)
+    alone = _in_linux(one.replace('paths = [["a"]]', 'path = ["a"]') + plain)
+    [subflow] = flow["subflows"]
+    assert abs(subflow["retransmitted_packets"] - alone["retransmitted_packets"]) <= 2
+    assert alone["retransmitted_packets"] > 50
+
+
+def test_what_subflows_count_is_what_their_host_counts(linux_kernel: Kernel) -> None:
+    """Linux counts timeouts and the like for a whole host; those of a subflow are seen at its socket."""
+    assert linux_kernel.image.exists()
+    lossy = {
+        "link.a.loss": 0.03,
+        "link.b.loss": 0.02,
+        "link.b.reorder": {"probability": 0.05, "delay": "10 ms"},
+    }
+    sized = MULTIPATH.replace("linux:reno", "linux:cubic") + 'bytes = "6 MB"\n'
+    seen = dict.fromkeys(COUNTS, 0)
+    result = cl.run(text(TWO_PATHS, sized, seconds=60), overrides=lossy, seeds=6, backend="linux")
+    for run in result.runs:
+        [flow] = run.outcome["flows"]
+        for count in COUNTS:
+            assert sum(part[count] for part in flow["subflows"]) == flow[count], count
+            seen[count] += flow[count]
+        assert flow["completion_s"] > 0
+        received = sum(part["goodput_mbps"] for part in flow["subflows"])
+        assert received >= flow["goodput_mbps"] * (1 - 1e-9)
+    assert min(seen.values()) > 0, seen
+
+
+def test_a_recording_has_the_connection_and_its_subflows(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    sampled = 'record = { interval = "10 ms" }\n'
+    run = cl.run(text(sampled, TWO_PATHS, MULTIPATH, seconds=5), seeds=1, backend="linux").runs[0]
+    assert run.recording is not None
+    tables = {table.name: table for table in run.recording.tables}
+    whole, parts = tables["m"], [tables["m/1"], tables["m/2"]]
+    for column in ("cwnd_segments", "in_flight_segments"):
+        sums = [sum(values) for values in zip(*(part.columns[column] for part in parts), strict=True)]
+        assert list(whole.columns[column])[100:] == sums[100:]
+    assert {event.flow for event in run.recording.events} <= {"m/1", "m/2"}
+
+
+@pytest.mark.parametrize(("parallel", "size"), [(3, '"100 kB"'), (1, SIZES)])
+def test_parallel_transfers_follow_each_other_as_in_the_simulator(
+    linux_kernel: Kernel, parallel: int, size: str
+) -> None:
+    assert linux_kernel.image.exists()
+    roomy = TWO_PATHS.replace("1 bdp", "20 bdp")
+    flow = TRANSFERS.replace("parallel = 3", f"parallel = {parallel}").replace(SIZES, size)
+    [both] = run_both([scenario(roomy, flow, seconds=20)], [1, 2, 3])
+    for in_sim, in_linux in zip(both.sim.runs, both.linux.runs, strict=True):
+        [sim], [linux] = in_sim.outcome["groups"], in_linux.outcome["groups"]
+        assert abs(linux["arrived"] - sim["arrived"]) <= 1
+        assert 0 <= linux["arrived"] - linux["completed"] <= parallel
+        assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"], rel=0.01)
+        assert linux["completion_ms"] == pytest.approx(sim["completion_ms"], rel=0.01)
+
+
+def test_flows_that_arrive_share_their_access_link(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    shared = TRANSFERS + 'access = { rate = "4 Mbit/s", delay = "1 ms", queue = "100 packets" }\n'
+    result = cl.run(text(TWO_PATHS, shared, seconds=10), seeds=1, backend="linux").runs[0].outcome
+    [group] = result["groups"]
+    assert 3.2 < group["goodput_mbps"] < 4
+    assert [link["name"] for link in result["links"]].count("t.access") == 1
+
+
+def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
+    problems = replace(scenario(TWO_PATHS, MULTIPATH), engine=Linux(SHIPPED.module)).problems()
+    warned = {problem.key: problem.message for problem in problems}
+    assert "Linux's own scheduler" in warned["flow.0.mptcp.scheduler"]
+    assert "MPTCP options" in warned["flow.0.paths"]
+
+
+@pytest.mark.parametrize(
+    ("flow", "message"),
+    [
+        (MULTIPATH + 'mptcp = { scheduler = "min-rtt" }\n', "comes closest to saturate"),
+        (
+            MULTIPATH.replace('["b"]]', ", ".join(['["b"]'] * 8) + "]"),
+            "at most 8 subflows of a connection, found 9",
+        ),
+        (TRANSFERS.replace("= 3", "= 5000"), "at most 4096 flows and subflows in a run, found about 5000"),
+    ],
+)
+def test_connections_that_linux_cannot_serve_are_errors(flow: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        replace(scenario(TWO_PATHS, flow), engine=Linux(SHIPPED.module)).validate()
