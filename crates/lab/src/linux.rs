@@ -1,10 +1,13 @@
 //! What a scenario may ask of the Linux backend: the kernel's own algorithms, and the settings that Linux can serve.
 
 use cwndlab_cc::algorithm::Declares;
+pub mod queues;
+
 use cwndlab_cc::{Algorithm, Registry};
+use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
-/// Before the name of an algorithm of the kernel.
+/// Before the name of an algorithm or a queue of the kernel.
 pub const PREFIX: &str = "linux:";
 
 /// The kernel's algorithms: name in scenario files and summary.
@@ -44,6 +47,22 @@ pub fn registry() -> Registry {
         });
     }
     registry
+}
+
+/// These queues, and those of the kernel that are not among them.
+#[must_use]
+pub fn with_queues(queues: &Queues) -> Queues {
+    let mut all = queues.clone();
+    let kernels = queues::QUEUES.into_iter().map(|queue| queue.kind);
+    kernels.filter(|kind| queues.get(kind.name).is_none()).for_each(|kind| all.add(kind));
+    all
+}
+
+/// What to say of a queue that the other backend has.
+pub(crate) fn queue_elsewhere(name: &str) -> Option<String> {
+    let found = queues::KernelQueue::named(name)?;
+    let name = found.kind.name;
+    Some(format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"))
 }
 
 /// What to say of an algorithm that the other backend has.

@@ -24,6 +24,10 @@ struct cw_flow {
 	u8 multipath, repeats;
 };
 
+struct cw_attribute {
+	u32 number, value;
+};
+
 struct cw_arrival {
 	struct sk_buff *packet;
 	u32 part, way;
@@ -57,7 +61,13 @@ u64 cw_next_look(void);
 void cw_after_looks(u64 now);
 void cw_finish(void) __noreturn;
 
+
 /* In C, for Rust. */
+struct Qdisc *cwk_queue(const char *name, const struct cw_attribute *attributes, u32 count);
+void cwk_enqueue(struct Qdisc *queue, struct sk_buff *packet, u32 bytes);
+struct sk_buff *cwk_dequeue(struct Qdisc *queue, u8 *tos);
+u32 cwk_length(const struct Qdisc *queue);
+bool cwk_is_dropped(const struct sk_buff *packet);
 void cwk_free(struct sk_buff *packet);
 void cwk_mark(struct sk_buff *packet);
 
@@ -66,6 +76,7 @@ struct lane {
 	u32 index;
 	struct cw_flow is;
 	struct net *here, *there;
+	__be32 receiver;
 	struct socket *sends, *listens;
 	/* What the sender's host had counted before this transfer. */
 	struct cw_counts before;
@@ -75,6 +86,9 @@ struct lane {
 };
 
 void cwndlab_end_with_parent(void);
+
+struct sk_buff *cwndlab_request(int type, size_t header, int flags);
+void cwndlab_ask(struct net *net, int protocol, struct sk_buff *request, const char *what);
 
 void cwndlab_hosts(struct lane *lane);
 

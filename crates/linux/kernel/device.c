@@ -146,7 +146,7 @@ struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu,
 	set->sin_family = AF_INET;
 	set->sin_addr.s_addr = in_aton(address);
 	cwndlab_expect(devinet_ioctl(net, SIOCSIFADDR, &request), "address");
-	set->sin_addr.s_addr = htonl(0xffffff00);
+	set->sin_addr.s_addr = htonl(0xfffffffc);
 	cwndlab_expect(devinet_ioctl(net, SIOCSIFNETMASK, &request), "netmask");
 	rtnl_lock();
 	cwndlab_expect(dev_change_flags(device, device->flags | IFF_UP, NULL), "up");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* The run: in each lane an application that sends and one that receives. All between them is the kernel's own TCP. */
 #include <linux/hrtimer.h>
-#include <linux/inet.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
@@ -10,8 +9,6 @@
 #include <net/tcp.h>
 #include "cwndlab.h"
 
-/* Its address on the first path. */
-#define RECEIVER "10.0.0.2"
 #define PORT 5201
 /* What the applications write and read at a time. */
 #define CHUNK (128 * 1024)
@@ -55,7 +52,7 @@ static int protocol(const struct lane *lane)
 /* Sends as many bytes, or what time allows. */
 static void transfer(struct lane *lane, u64 bytes)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = in_aton(RECEIVER) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = lane->receiver };
 	const struct cw_flow *is = &lane->is;
 	struct socket *socket;
 	/* A write that has begun goes on after the stop, so those of a flow with a stop are small. */

@@ -15,9 +15,11 @@
 #include "cwndlab.h"
 #include "protocol.h"
 
-/* The receiver's end of path P is 10.0.P.2. A connection goes to 10.0.0.2, on whatever device. */
-#define ADDRESS "10.0.%u.%u"
+/* Each path of each lane is a network of its own, so that queues tell flows apart by their addresses. */
+#define ADDRESS "10.%u.%u.%u"
 #define ADDRESS_LENGTH 16
+/* What the last number grows by from path to path: a mask of 30 bits. */
+#define NETWORK 4
 /* No limit by buffers unless the scenario sets one: as tcp_rmem and tcp_wmem of a host for long fat paths. */
 #define MOST_BUFFER (256 << 20)
 
@@ -45,43 +47,15 @@ static struct net *host(const struct cw_flow *is)
 	return net;
 }
 
+/* A request to the path manager. */
 static struct sk_buff *request(u8 command)
 {
-	struct genlmsghdr *generic;
-	struct sk_buff *message = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	struct nlmsghdr *header;
+	struct sk_buff *message = cwndlab_request(mptcp_genl_family.id, GENL_HDRLEN, 0);
+	struct genlmsghdr *generic = nlmsg_data(nlmsg_hdr(message));
 
-	if (!message)
-		panic("cwndlab: no memory for a request");
-	header = nlmsg_put(message, 0, 0, mptcp_genl_family.id, GENL_HDRLEN, NLM_F_REQUEST | NLM_F_ACK);
-	generic = nlmsg_data(header);
 	generic->cmd = command;
 	generic->version = MPTCP_PM_VER;
 	return message;
-}
-
-/* Sends a request to the path manager of a host, and frees it. */
-static void ask(struct net *net, struct sk_buff *request, const char *what)
-{
-	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
-	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to) }, reply = {};
-	struct nlmsghdr *header = nlmsg_hdr(request);
-	struct {
-		struct nlmsghdr header;
-		struct nlmsgerr error;
-	} answer = {};
-	struct kvec asked = { header }, answered = { &answer, sizeof(answer) };
-	struct socket *socket;
-
-	nlmsg_end(request, header);
-	asked.iov_len = header->nlmsg_len;
-	cwndlab_expect(sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC, &socket), what);
-	if (kernel_sendmsg(socket, &message, &asked, 1, asked.iov_len) < 0 ||
-	    kernel_recvmsg(socket, &reply, &answered, 1, sizeof(answer), 0) < 0)
-		panic("cwndlab: %s: no answer", what);
-	cwndlab_expect(answer.error.error, what);
-	sock_release(socket);
-	kfree_skb(request);
 }
 
 static void limit_subflows(struct net *net, u32 subflows)
@@ -90,7 +64,7 @@ static void limit_subflows(struct net *net, u32 subflows)
 
 	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0), "limits");
 	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ATTR_SUBFLOWS, subflows), "limits");
-	ask(net, message, "limits");
+	cwndlab_ask(net, NETLINK_GENERIC, message, "limits");
 }
 
 /* A subflow is opened from this address, through this device. */
@@ -106,7 +80,12 @@ static void add_endpoint(struct net *net, const char *address, const struct net_
 	cwndlab_expect(nla_put_s32(message, MPTCP_PM_ADDR_ATTR_IF_IDX, device->ifindex), "endpoint");
 	cwndlab_expect(nla_put_u32(message, MPTCP_PM_ADDR_ATTR_FLAGS, MPTCP_PM_ADDR_FLAG_SUBFLOW), "endpoint");
 	nla_nest_end(message, endpoint);
-	ask(net, message, "endpoint");
+	cwndlab_ask(net, NETLINK_GENERIC, message, "endpoint");
+}
+
+static void write_address(char *out, const struct lane *lane, u32 path, u32 end)
+{
+	snprintf(out, ADDRESS_LENGTH, ADDRESS, lane->index >> 8, lane->index & 0xff, NETWORK * path + end);
 }
 
 void cwndlab_hosts(struct lane *lane)
@@ -124,9 +103,12 @@ void cwndlab_hosts(struct lane *lane)
 	}
 	for (path = 0; path < is->parts; path++) {
 		cwndlab_add_part(lane, is->first_part + path);
-		snprintf(address, sizeof(address), ADDRESS, path, 2);
+		write_address(address, lane, path, 2);
+		/* A connection goes to its first address, on whatever device. */
+		if (!path)
+			lane->receiver = in_aton(address);
 		cwndlab_device(lane->there, address, is->mtu, is->first_part + path, CW_ACKS);
-		snprintf(address, sizeof(address), ADDRESS, path, 1);
+		write_address(address, lane, path, 1);
 		device = cwndlab_device(lane->here, address, is->mtu, is->first_part + path, CW_DATA);
 		if (path)
 			add_endpoint(lane->here, address, device);

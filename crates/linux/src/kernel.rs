@@ -5,6 +5,7 @@
 
 use crate::facts::{Counts, Facts};
 use crate::network::{Sent, Way};
+use crate::queue;
 use crate::request::Request;
 use crate::run::{Lane, Run};
 use cwndlab_cc::{Span, Time};
@@ -128,7 +129,7 @@ pub struct CArrival {
 unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let path = std::env::var(REQUEST).unwrap_or_else(|_| fail(&format!("expected {REQUEST}, found nothing")));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
-    let request = Request::parse(&text).unwrap_or_else(|error| fail(&error));
+    let request = Request::parse(&text, &queue::all()).unwrap_or_else(|error| fail(&error));
     let made = Run::new(request);
     let lanes = made.lanes().len() as u32;
     // SAFETY: the caller's word.
@@ -206,12 +207,7 @@ extern "C" fn cw_send(
     payload: u32,
     tos: u8,
 ) {
-    let ecn = match tos & 3 {
-        0 => EcnField::NotEct,
-        1 => EcnField::Ect1,
-        2 => EcnField::Ect0,
-        _ => EcnField::Ce,
-    };
+    let ecn = EcnField::of_tos(tos);
     let run = run();
     run.send(Time(now), &Sent { handle: packet, held, part, way: way(to), bytes, payload: payload > 0, ecn });
     settle(run);

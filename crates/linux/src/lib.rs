@@ -13,5 +13,8 @@ pub mod intervals;
 #[cfg(not(test))]
 mod kernel;
 pub mod network;
+#[cfg(not(test))]
+mod queue;
 pub mod request;
 pub mod run;
+pub mod slots;

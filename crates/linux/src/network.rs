@@ -1,6 +1,7 @@
 //! The links of a scenario, driven by packets of a kernel: each stands in a slot, and its number travels in the simulator's
 //! packet.
 
+use crate::slots::{self, Handle, Slot};
 use cwndlab_cc::Time;
 use cwndlab_sim::event::{Component, EventQueue};
 use cwndlab_sim::link::Link;
@@ -13,9 +14,6 @@ use cwndlab_sim::spec::{FlowSpec, LinkSpec, PathSpec, SimSpec};
 use cwndlab_sim::tap::{LinkEvent, LinkTurn, State, Tap};
 use cwndlab_sim::topology::{Topology, plain_back};
 use std::collections::HashMap;
-
-/// A packet of the kernel: the address of its buffer.
-pub type Handle = usize;
 
 /// The way of a packet between the ends of a part: a flow, or a subflow of a multipath connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +78,6 @@ pub struct Network {
     routes: Vec<[Route; 2]>,
     /// Whether a part's sender is held back.
     held_back: Vec<bool>,
-    slots: Slots,
     tap: LinkTap,
 }
 
@@ -122,7 +119,6 @@ impl Network {
             host_at,
             held_back: routes.iter().map(|routes| routes.host.is_some()).collect(),
             routes: routes.into_iter().map(|routes| [routes.data, routes.acks]).collect(),
-            slots: Slots::default(),
         }
     }
 
@@ -134,7 +130,7 @@ impl Network {
 
     /// A packet leaves its end.
     pub fn send(&mut self, now: Time, sent: &Sent) {
-        let slot = self.slots.insert(sent.handle, sent.held);
+        let slot = slots::insert(sent.handle, sent.held);
         let body = if sent.payload {
             Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false, push: false })
         } else {
@@ -203,19 +199,19 @@ impl Network {
             self.put(now, next, packet);
             return None;
         }
-        Some(Arrival { handle: self.slots.take(slot_of(&packet)).handle, part: packet.flow, way })
+        Some(Arrival { handle: slots::take(slot_of(&packet)).handle, part: packet.flow, way })
     }
 
     /// What became of packets since the last call.
     pub fn fates(&mut self) -> Option<Fates> {
-        let Self { tap, slots, .. } = self;
+        let tap = &mut self.tap;
         if tap.gone.is_empty() && tap.marked.is_empty() && tap.released.is_empty() {
             return None;
         }
-        let marked = tap.marked.drain(..).map(|slot| slots.at(slot).handle).collect();
-        let mut gone: Vec<Handle> = tap.released.drain(..).map(|slot| slots.release(slot)).collect();
+        let marked = tap.marked.drain(..).map(slots::handle).collect();
+        let mut gone: Vec<Handle> = tap.released.drain(..).map(slots::release).collect();
         for slot in tap.gone.drain(..) {
-            let Slot { handle, held } = slots.take(slot);
+            let Slot { handle, held } = slots::take(slot);
             gone.extend([handle, held]);
         }
         gone.retain(|handle| *handle != 0);
@@ -307,51 +303,12 @@ fn add_way_back(link: &mut LinkSpec, plain: &mut Vec<String>) {
     }
 }
 
-fn slot_of(packet: &Packet) -> u32 {
+/// Where the packet of the kernel stands that travels as this one.
+pub(crate) fn slot_of(packet: &Packet) -> u32 {
     match packet.body {
         Body::Data(data) => data.seq,
         Body::Ack(header) => header.cumulative,
         Body::Syn | Body::SynAck { .. } => unreachable!("the kernel's packets are data or not"),
-    }
-}
-
-/// A packet on a link, and what its sender is charged for.
-#[derive(Clone, Copy)]
-struct Slot {
-    handle: Handle,
-    held: Handle,
-}
-
-/// The packets on the links; free places are used again.
-#[derive(Default)]
-struct Slots {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-}
-
-impl Slots {
-    fn insert(&mut self, handle: Handle, held: Handle) -> u32 {
-        let new = Slot { handle, held };
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = new;
-            return slot;
-        }
-        self.slots.push(new);
-        (self.slots.len() - 1) as u32
-    }
-
-    fn at(&self, slot: u32) -> Slot {
-        self.slots[slot as usize]
-    }
-
-    /// The packet has left its host.
-    fn release(&mut self, slot: u32) -> Handle {
-        std::mem::take(&mut self.slots[slot as usize].held)
-    }
-
-    fn take(&mut self, slot: u32) -> Slot {
-        self.free.push(slot);
-        self.slots[slot as usize]
     }
 }
 

@@ -21,11 +21,11 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress"}`.
+    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress"}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str, queues: &Queues) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let string = |key: &str| {
             let found = value[key].as_str().map(str::to_owned);
@@ -39,7 +39,7 @@ impl Request {
             backend: Backend::Linux,
             file: &file,
             registry: &linux::registry(),
-            queues: &Queues::built_in(),
+            queues,
             traces: &Directory::of(&file),
         };
         let (scenario, problems) = read(string("text")?.as_bytes(), &source, &overrides);

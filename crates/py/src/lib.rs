@@ -130,10 +130,15 @@ fn run_seed<'py>(
     Ok((measures, detail, recording))
 }
 
-/// Algorithms, queues, profiles, TCP options and traces, as JSON.
+/// Algorithms, queues, profiles, TCP options and traces that a backend has, as JSON. `ValueError` for another backend.
 #[pyfunction]
-fn catalogue() -> String {
-    listing::catalogue(&registry::current(), &registry::queues()).to_string()
+#[pyo3(signature = (backend="sim"))]
+fn catalogue(backend: &str) -> PyResult<String> {
+    let (algorithms, queues) = match named(backend)? {
+        Backend::Sim => (registry::current(), registry::queues()),
+        Backend::Linux => (linux::registry(), linux::with_queues(&registry::queues())),
+    };
+    Ok(listing::catalogue(&algorithms, &queues).to_string())
 }
 
 /// Those of the known words that were most likely meant by one that is not known: all that are equally near.

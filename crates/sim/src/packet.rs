@@ -70,6 +70,19 @@ pub enum EcnField {
     Ce,
 }
 
+impl EcnField {
+    /// That of an IP header, whose second byte ends with it.
+    #[must_use]
+    pub fn of_tos(tos: u8) -> Self {
+        match tos & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+}
+
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {

@@ -10,6 +10,8 @@ from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
 from cwndlab.results.recording import Record
 from cwndlab.running.execution import execute
+from cwndlab.scenarios.outline import keyed_links
+from cwndlab.scenarios.source import written
 from cwndlab.statistics.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ COUNTERPARTS = {
     "linux:cubic": "cubic",
     "linux:bbr": "bbr1",
     "linux:vegas": "vegas",
+}
+# The kernel's queues of which it has its own implementation, and what can be set of both.
+QUEUES = {
+    "linux:codel": ("codel", ("limit", "target", "interval", "ecn")),
+    "linux:fq_codel": ("fq-codel", ("limit", "flows", "target", "interval", "quantum", "ecn")),
 }
 # Linux's hosts in virtual time take no time for an ACK; by default, the simulator's do.
 NO_PROCESSING_DELAY = ("send_jitter", "0 s")
@@ -124,7 +131,7 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     The simulator's hosts take no time for an ACK, as those in virtual time.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
-    no kernel has been built.
+    a queue, or no kernel has been built.
     """
     in_linux = replace(scenario, engine=engine_of("linux", scenario.engine))
     in_linux.validate()
@@ -137,9 +144,28 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
                 f"flow.{index}.cc: expected an algorithm of both backends ({known}), found {name}"
             )
         overrides.append((f"flow.{index}.cc", COUNTERPARTS[name]))
+    overrides += _queues(in_linux)
     in_sim = replace(scenario, overrides=(*scenario.overrides, *overrides))
     in_sim.validate()
     return in_sim, in_linux
+
+
+def _queues(in_linux: Scenario) -> Iterator[tuple[str, str]]:
+    """Yield what gives the simulator its own queue for each of the kernel's.
+
+    Raises `InputError` if it lacks one.
+    """
+    for key, link in keyed_links(in_linux.resolved):
+        queue = link["queue"]
+        kind = queue["kind"] if isinstance(queue, dict) else ""
+        if not kind.startswith("linux:"):
+            continue
+        if kind not in QUEUES:
+            raise InputError(
+                f"{key}.queue: expected a queue of both backends ({', '.join(QUEUES)}), found {kind}"
+            )
+        name, settings = QUEUES[kind]
+        yield f"{key}.queue", written({"kind": name} | {setting: queue[setting] for setting in settings})
 
 
 def run_both(

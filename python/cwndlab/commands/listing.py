@@ -23,6 +23,7 @@ class Part(StrEnum):
     TRACES = "traces"
     PAPERS = "papers"
     ENVIRONMENTS = "environments"
+    LINUX = "linux"
 
 
 # Longer summaries continue on the next line.
@@ -34,13 +35,14 @@ def list_(
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """List the algorithms, queues, profiles, traces, papers and environments."""
+    """List algorithms, queues, profiles, traces, papers, environments, and what the Linux kernel has."""
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
 
     load(controllers)
-    known = {**in_use().read_catalogue(), Part.PAPERS: _papers()}
+    kernels = catalogue.of_the_kernel(in_use())
+    known = {**in_use().read_catalogue(), Part.PAPERS: _papers(), Part.LINUX: kernels}
     parts = list(Part) if part is None else [part]
     if as_json:
         typer.echo(files.dump({"schema": 1, **{name: _brief(known[name]) for name in parts}}))

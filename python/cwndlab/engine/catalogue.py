@@ -22,6 +22,9 @@ PARTS = {
     "environments": "environment",
 }
 
+# The backend that has the kernel's own algorithms and queues, and what stands before their names.
+LINUX = "linux"
+
 # Before an algorithm's name: each subflow runs it as if it were alone.
 UNCOUPLED = "uncoupled:"
 
@@ -32,7 +35,7 @@ MPTCP = "mptcp"
 
 def find(engine: Engine, name: str) -> tuple[str, Entry]:
     """Return the kind and the entry of this name. Raises `InputError` with a suggestion if it is unknown."""
-    catalogue = engine.read_catalogue()
+    catalogue = engine.read_catalogue(LINUX if name.startswith(f"{LINUX}:") else None)
     if name == TCP:
         return "options", {
             "name": TCP,
@@ -50,6 +53,14 @@ def find(engine: Engine, name: str) -> tuple[str, Entry]:
     if name not in entries:
         raise InputError(_unknown(name, [*entries, TCP, MPTCP]))
     return entries[name]
+
+
+def of_the_kernel(engine: Engine) -> list[Entry]:
+    """Return the algorithms and queues that are code of the Linux kernel."""
+    parts = engine.read_catalogue(LINUX)
+    return [
+        entry for part in ("algorithms", "queues") for entry in parts[part] if entry["name"].startswith(LINUX)
+    ]
 
 
 def queue(engine: Engine, kind: str) -> Entry:

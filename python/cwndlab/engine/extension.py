@@ -86,9 +86,9 @@ class Engine:
         with self.file.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def read_catalogue(self) -> dict[str, Any]:
+    def read_catalogue(self, backend: str | None = None) -> dict[str, Any]:
         """Return the current algorithms, queues, profiles, TCP options, traces, environments and measures."""
-        catalogue: dict[str, Any] = json.loads(self.catalogue())
+        catalogue: dict[str, Any] = json.loads(self.catalogue(backend or self.backend))
         return catalogue
 
     @cached_property

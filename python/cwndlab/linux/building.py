@@ -228,8 +228,8 @@ def _link_ours(tree: Tree) -> None:
         "the Rust part failed",
     )
     ours = root / "crates" / "linux"
-    border = (ours / "src" / "kernel.rs").read_text(encoding="utf-8")
-    symbols = re.findall(r'extern "C" fn (cw_\w+)', border)
+    sources = (path.read_text(encoding="utf-8") for path in sorted((ours / "src").glob("*.rs")))
+    symbols = re.findall(r'extern "C" fn (cw_\w+)', "\n".join(sources))
     room = tree.folder / ROOM
     for path in [*(ours / "kernel").glob("*.[ch]"), ours / "kernel" / "Makefile"]:
         shutil.copy(path, room)

@@ -85,7 +85,7 @@ def _random_parts(resolved: Resolved, engine: Engine) -> Iterator[str]:
     # The Linux backend has none.
     if resolved["send_jitter"] != "0 s" and engine.backend == "sim":
         yield "send jitter"
-    links = list(_all_links(resolved))
+    links = [link for _, link in keyed_links(resolved)]
     if any(isinstance(link["loss"], dict) and link["loss"]["kind"] != "periodic" for link in links):
         yield "random loss"
     if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
@@ -103,16 +103,20 @@ def _chances(queue: Any, engine: Engine) -> Iterator[str]:
             yield chance["what"]
 
 
-def _all_links(resolved: Resolved) -> Iterator[Resolved]:
-    access = (link for flow in resolved["flow"] for link in _access_links(flow))
-    for link in [*resolved["link"], *access]:
+def keyed_links(resolved: Resolved) -> Iterator[tuple[str, Resolved]]:
+    """Yield all links, access links and return links among them, each with its key in the scenario."""
+    links = [(f"link.{index}", link) for index, link in enumerate(resolved["link"])]
+    for index, flow in enumerate(resolved["flow"]):
+        links += _access_links(f"flow.{index}.access", flow["access"])
+    for key, link in links:
         if link:
-            yield link
+            yield key, link
             if link["back"]:
-                yield link["back"]
+                yield f"{key}.back", link["back"]
 
 
-def _access_links(flow: Resolved) -> list[Any]:
+def _access_links(key: str, access: Any) -> list[tuple[str, Any]]:
     """Return the access link, or those of each path of a multipath connection."""
-    access = flow["access"]
-    return access if isinstance(access, list) else [access]
+    if isinstance(access, list):
+        return [(f"{key}.{path}", link) for path, link in enumerate(access)]
+    return [(key, access)]

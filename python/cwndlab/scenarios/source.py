@@ -33,5 +33,14 @@ def written_overrides(overrides: Overrides | None) -> tuple[scenario.Override, .
 
 
 def written(value: Any) -> str:
-    """Return a value in the form of `--set`. JSON and TOML write these values alike."""
-    return value if isinstance(value, str) else json.dumps(value)
+    """Return a value in the form of `--set`."""
+    return value if isinstance(value, str) else _toml(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(each) for each in value)}]"
+    # JSON and TOML write these alike.
+    return json.dumps(value)

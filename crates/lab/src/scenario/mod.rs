@@ -111,6 +111,11 @@ pub fn read(
     source: &Source,
     overrides: &[(String, String)],
 ) -> (Option<Scenario>, Vec<Problem>) {
+    let queues = match source.backend {
+        Backend::Sim => source.queues.clone(),
+        Backend::Linux => crate::linux::with_queues(source.queues),
+    };
+    let source = &Source { queues: &queues, ..*source };
     let (root, problems) = match decode(text) {
         Ok(text) => {
             let (root, syntax) = tree::parse(text);

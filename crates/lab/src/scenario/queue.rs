@@ -6,6 +6,7 @@ use super::section::{Item, Origin, Section};
 use super::settings::{UNLIMITED, settings};
 use super::tree::Kind;
 use super::words;
+use crate::linux;
 use cwndlab_cc::params::ParamSpec;
 use cwndlab_sim::queue::{LIMIT, Limit, QueueKind, QueueSpec, Queues, Sizing, droptail};
 
@@ -58,7 +59,8 @@ pub(crate) fn queue(item: &Item, queues: &Queues, host_allowed: bool) -> Checked
         }
         Some(kind) => Ok(by_default(kind, item.origin())),
         None if word.starts_with(char::is_alphabetic) && word != UNLIMITED => {
-            Err(item.error(words::unknown("queue", word, &queues.names())))
+            let elsewhere = linux::queue_elsewhere(word);
+            Err(item.error(elsewhere.unwrap_or_else(|| words::unknown("queue", word, &queues.names()))))
         }
         None => Ok(Queue::droptail(quantity::queue_size(item)?, item.origin())),
     }
@@ -71,7 +73,12 @@ fn by_default(kind: QueueKind, origin: Origin) -> Queue {
 }
 
 fn table(mut section: Section, queues: &Queues) -> Checked<Queue> {
-    let kind = section.get("kind", |item| item.word("queue", &queues.names()))?;
+    let kind = section.get("kind", |item| match &item.node.kind {
+        Kind::Text(text) if queues.get(text).is_none() && linux::queue_elsewhere(text).is_some() => {
+            Err(item.error(linux::queue_elsewhere(text).unwrap_or_default()))
+        }
+        _ => item.word("queue", &queues.names()),
+    })?;
     let kind = kind.and_then(|name| queues.get(name)).unwrap_or(droptail::QUEUE);
     let mut queue = by_default(kind, section.origin());
     let specs = (kind.params)();

@@ -371,7 +371,7 @@ mod tests {
     use crate::queue::Limit;
     use crate::queue::Tally;
 
-    const SITE: Site = Site { link: "link", seed: 1, rate: None, limit: Limit::Unlimited };
+    const SITE: Site = Site { kind: "fq-codel", link: "link", seed: 1, rate: None, limit: Limit::Unlimited };
 
     fn data(flow: u32, generation: u16) -> Packet {
         let body =

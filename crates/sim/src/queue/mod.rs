@@ -166,6 +166,6 @@ impl QueueSpec {
     /// The discipline, for a link of this name and rate in a run with this seed.
     #[must_use]
     pub fn build(&self, seed: u64, link: &str, rate: Option<Rate>) -> Box<dyn Discipline> {
-        (self.kind.build)(&Site { link, seed, rate, limit: self.limit }, &self.settings)
+        (self.kind.build)(&Site { kind: self.kind.name, link, seed, rate, limit: self.limit }, &self.settings)
     }
 }

@@ -7,6 +7,8 @@ use cwndlab_cc::{Rate, Rng};
 /// What a discipline learns when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
+    /// The name of its kind.
+    pub kind: &'static str,
     /// The name of its link.
     pub link: &'a str,
     /// The seed of the run.
