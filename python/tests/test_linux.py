@@ -243,11 +243,6 @@ def test_a_killed_front_end_leaves_nothing_behind(linux_kernel: Kernel, tmp_path
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        (
-            "flow.0.cc",
-            "cubic",
-            "does not run inside Linux yet; the kernel's own is `linux:cubic`",
-        ),
         ("flow.0.cc", "linux:cubik", "unknown algorithm `linux:cubik`; did you mean `linux:cubic`"),
         ("profile", "ns3", "expected linux on the Linux backend"),
         (

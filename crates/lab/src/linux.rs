@@ -31,10 +31,11 @@ pub const ALGORITHMS: [(&str, &str); 17] = [
     ("linux:bbr", "BBR version 1 of Linux (net/ipv4/tcp_bbr.c)"),
 ];
 
-/// The algorithms that a scenario may name on the Linux backend. None of them can be made here: they are code of the kernel.
+/// The algorithms that a scenario may name on the Linux backend: ours, which are linked into the kernel, and the kernel's, which
+/// cannot be made here.
 #[must_use]
 pub fn registry() -> Registry {
-    let mut registry = Registry::default();
+    let mut registry = Registry::built_in();
     for (name, summary) in ALGORITHMS {
         registry.add(Algorithm {
             name,
@@ -66,26 +67,7 @@ pub(crate) fn queue_elsewhere(name: &str) -> Option<String> {
 }
 
 /// What to say of an algorithm that the other backend has.
-pub(crate) fn elsewhere(name: &str, known: &[&str]) -> Option<String> {
-    let listed = |name: &str| ALGORITHMS.iter().any(|(each, _)| *each == name);
-    if listed(name) {
-        return Some(format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"));
-    }
-    let on_linux = known.iter().any(|each| each.starts_with(PREFIX));
-    let own = Registry::built_in().get(name).is_some();
-    if !on_linux || !own {
-        return None;
-    }
-    let kernels = format!("{PREFIX}{}", kernels_name(name));
-    let instead = if listed(&kernels) { format!("; the kernel's own is `{kernels}`") } else { String::new() };
-    Some(format!("`{name}` is code of cwndlab, which does not run inside Linux yet{instead}"))
-}
-
-/// What the kernel calls the algorithm.
-fn kernels_name(name: &str) -> &str {
-    match name {
-        "bbr1" => "bbr",
-        "newreno" => "reno",
-        _ => name,
-    }
+pub(crate) fn elsewhere(name: &str) -> Option<String> {
+    let listed = ALGORITHMS.iter().any(|(each, _)| *each == name);
+    listed.then(|| format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"))
 }

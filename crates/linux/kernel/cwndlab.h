@@ -14,6 +14,12 @@
 #define CW_NONE (~0ULL)
 
 enum cw_way { CW_DATA, CW_ACKS };
+/* As in `src/controller.rs`. */
+enum cw_event { CW_LOSS_RECOVERY, CW_ECN_REDUCTION, CW_RECOVERED, CW_TIMEOUT, CW_UNDO, CW_IDLE_RESTART };
+enum cw_limit { CW_WINDOW, CW_APPLICATION, CW_RECEIVER };
+enum cw_needs { CW_OWN_WINDOW = 1, CW_LOST_PACKETS = 2, CW_ECN = 4 };
+/* The congestion control that asks the controllers in Rust. */
+#define CW_OURS "cwndlab"
 
 struct cw_flow {
 	char cc[16];
@@ -44,7 +50,33 @@ struct cw_facts {
 	struct cw_counts counts;
 };
 
+/* Numbers of segments, but for bytes and times in nanoseconds. They are explained in `src/controller.rs`. */
+struct cw_cc_facts {
+	u64 now, srtt, rttvar, min_rtt, latest_rtt, rto, next_departure;
+	u64 in_flight, flight_size, delivered;
+	u32 ca_state, limited_by;
+	u8 window_limited, app_limited;
+};
+
+struct cw_cc_ack {
+	u64 acked, advanced, lost, ce, prior_in_flight, rtt;
+	u64 sample_delivered, sample_interval, sample_prior_delivered;
+	u32 una, end_seq;
+	u8 sample_is_app_limited, delayed, tail_probe;
+};
+
+struct cw_cc_control {
+	u64 cwnd_segments, ssthresh_segments, pacing_rate;
+};
+
 /* In Rust. */
+u32 cw_cc_new(u32 part, const struct cw_cc_facts *facts, struct cw_cc_control *control);
+void cw_cc_event(u32 part, const struct cw_cc_facts *facts, u32 event, u64 idle, struct cw_cc_control *control);
+void cw_cc_ack(u32 part, const struct cw_cc_facts *facts, const struct cw_cc_ack *ack, struct cw_cc_control *control);
+void cw_cc_timer(u32 part, const struct cw_cc_facts *facts, struct cw_cc_control *control);
+void cw_cc_sent(u32 part, const struct cw_cc_facts *facts, u32 end_seq, u32 bytes);
+void cw_cc_lost(u32 part, const struct cw_cc_facts *facts, u32 end_seq);
+u64 cw_cc_next_timer(u32 part);
 u32 cw_prepare(u32 *parts);
 u64 cw_duration(void);
 void cw_lane(u32 lane, struct cw_flow *out);
@@ -90,12 +122,19 @@ void cwndlab_end_with_parent(void);
 struct sk_buff *cwndlab_request(int type, size_t header, int flags);
 void cwndlab_ask(struct net *net, int protocol, struct sk_buff *request, const char *what);
 
+u32 cwndlab_first_part(u32 lane);
+
 void cwndlab_hosts(struct lane *lane);
 
 struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu, u32 part, enum cw_way way);
 void cwndlab_begin(u64 t0);
 u64 cwndlab_now(void);
+u64 cwndlab_begun(void);
 
+void cwndlab_register(u32 parts);
+void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload);
+
+u32 cwndlab_part_of(const struct sock *sender);
 void cwndlab_make_parts(u32 count);
 void cwndlab_add_part(struct lane *lane, u32 index);
 struct cw_counts cwndlab_counted(const struct lane *lane);

@@ -26,6 +26,12 @@ static struct hrtimer links;
 static u64 begun, armed = CW_NONE;
 static bool stepping;
 
+/* When the run began, by the kernel's clock. */
+u64 cwndlab_begun(void)
+{
+	return begun;
+}
+
 u64 cwndlab_now(void)
 {
 	return ktime_get_ns() - begun;
@@ -64,9 +70,12 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 {
 	struct end *end = netdev_priv(device);
 	struct sk_buff *copy = pskb_copy(packet, GFP_ATOMIC), *held = NULL;
+	u32 payload = payload_of(packet);
 
 	if (!copy)
 		panic("cwndlab: no memory for a packet");
+	if (payload)
+		cwndlab_cc_sent(packet, payload);
 	/*
 	 * The original goes back to its socket when the device has sent it, as TCP small queues and retransmissions
 	 * expect: at once, or when it has left the host's own link.
@@ -75,7 +84,7 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 		held = packet;
 	else
 		consume_skb(packet);
-	cw_send(cwndlab_now(), end->part, end->sends, copy, held, copy->len, payload_of(copy), ip_hdr(copy)->tos);
+	cw_send(cwndlab_now(), end->part, end->sends, copy, held, copy->len, payload, ip_hdr(copy)->tos);
 	arm();
 	return NETDEV_TX_OK;
 }

@@ -20,6 +20,11 @@ static struct lane *lanes;
 static u32 count;
 static char *buffer;
 
+u32 cwndlab_first_part(u32 lane)
+{
+	return lanes[lane].is.first_part;
+}
+
 static void sleep_until(u64 ns)
 {
 	while (cwndlab_now() < ns) {
@@ -169,6 +174,7 @@ static int __init cwndlab(void)
 	lanes = vzalloc(array_size(count, sizeof(*lanes)));
 	buffer = vzalloc(READ_AT_ONCE);
 	cwndlab_make_parts(parts);
+	cwndlab_register(parts);
 	/* The default goes by memory. */
 	init_user_ns.ucount_max[UCOUNT_NET_NAMESPACES] = INT_MAX;
 	sysctl_tcp_mem[0] = sysctl_tcp_mem[1] = sysctl_tcp_mem[2] = LONG_MAX >> 16;

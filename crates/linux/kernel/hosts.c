@@ -88,6 +88,14 @@ static void write_address(char *out, const struct lane *lane, u32 path, u32 end)
 	snprintf(out, ADDRESS_LENGTH, ADDRESS, lane->index >> 8, lane->index & 0xff, NETWORK * path + end);
 }
 
+/* The part of a sender's socket, by its address. */
+u32 cwndlab_part_of(const struct sock *sender)
+{
+	u32 address = ntohl(inet_sk(sender)->inet_saddr);
+
+	return cwndlab_first_part(address >> 8 & 0xffff) + (address & 0xff) / NETWORK;
+}
+
 void cwndlab_hosts(struct lane *lane)
 {
 	const struct cw_flow *is = &lane->is;

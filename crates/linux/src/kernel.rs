@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code)]
 
+use crate::controller::{CAck, CControl, CFacts};
 use crate::facts::{Counts, Facts};
 use crate::network::{Sent, Way};
 use crate::queue;
@@ -24,6 +25,8 @@ static HOST: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 const REQUEST: &str = "CWNDLAB_REQUEST";
 /// Length of the name of a congestion control in the kernel (TCP_CA_NAME_MAX).
 const NAME: usize = 16;
+/// The congestion control of the kernel that asks the controllers here (CW_OURS).
+const OURS: &str = "cwndlab";
 /// Stands for "none" in numbers that C gets.
 const NONE: u64 = u64::MAX;
 
@@ -84,7 +87,7 @@ impl CFlow {
         let spec = &lane.spec;
         let tcp = &spec.kind.tcp;
         let mut name = [0; NAME];
-        let given = spec.kind.algorithm.name.trim_start_matches(PREFIX).as_bytes();
+        let given = spec.kind.algorithm.name.strip_prefix(PREFIX).unwrap_or(OURS).as_bytes();
         name[..given.len()].copy_from_slice(given);
         Self {
             name,
@@ -259,6 +262,100 @@ unsafe extern "C" fn cw_look(now: u64, part: u32, facts: *const Facts) {
 unsafe extern "C" fn cw_count(lane: u32, counts: *const Counts, reinjected: u64) {
     // SAFETY: the caller's word.
     run().count(lane as usize, unsafe { *counts }, reinjected);
+}
+
+/// A connection or subflow with one of our controllers is established; returns what that needs.
+///
+/// # Safety
+/// `facts` and `control` are valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_new(part: u32, _facts: *const CFacts, control: *mut CControl) -> u32 {
+    let made = run().control(part as usize);
+    // SAFETY: the caller's word.
+    unsafe { control.write(made.control()) };
+    made.needs()
+}
+
+/// Something that happens at most once a round trip: `enum cw_event`.
+///
+/// # Safety
+/// `facts` and `control` are valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_event(
+    part: u32,
+    facts: *const CFacts,
+    event: u32,
+    idle: u64,
+    control: *mut CControl,
+) {
+    // SAFETY: the caller's word.
+    let facts = unsafe { &*facts };
+    let decided = run().with_controller(part as usize, |cc, siblings, me| {
+        cc.on_event(facts, siblings, me, event, idle);
+        cc.control()
+    });
+    // SAFETY: the caller's word.
+    unsafe { control.write(decided) };
+}
+
+/// An ACK has been taken in.
+///
+/// # Safety
+/// `facts`, `ack` and `control` are valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_ack(part: u32, facts: *const CFacts, ack: *const CAck, control: *mut CControl) {
+    // SAFETY: the caller's word.
+    let (facts, ack) = unsafe { (&*facts, &*ack) };
+    let decided = run().with_controller(part as usize, |cc, siblings, me| {
+        cc.on_ack(facts, siblings, me, ack);
+        cc.control()
+    });
+    // SAFETY: the caller's word.
+    unsafe { control.write(decided) };
+}
+
+/// The time has come that a controller asked for.
+///
+/// # Safety
+/// `facts` and `control` are valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_timer(part: u32, facts: *const CFacts, control: *mut CControl) {
+    // SAFETY: the caller's word.
+    let facts = unsafe { &*facts };
+    let decided = run().with_controller(part as usize, |cc, siblings, me| {
+        cc.on_timer(facts, siblings, me);
+        cc.control()
+    });
+    // SAFETY: the caller's word.
+    unsafe { control.write(decided) };
+}
+
+/// Data have just been sent.
+///
+/// # Safety
+/// `facts` is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_sent(part: u32, facts: *const CFacts, end_seq: u32, bytes: u32) {
+    // SAFETY: the caller's word.
+    let facts = unsafe { &*facts };
+    run().with_controller(part as usize, |cc, siblings, me| cc.on_sent(facts, siblings, me, end_seq, bytes));
+}
+
+/// The kernel has marked a packet as lost, now or before.
+///
+/// # Safety
+/// `facts` is valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_cc_lost(part: u32, facts: *const CFacts, end_seq: u32) {
+    // SAFETY: the caller's word.
+    let facts = unsafe { &*facts };
+    run().with_controller(part as usize, |cc, siblings, me| cc.on_lost(facts, siblings, me, end_seq));
+}
+
+/// When a controller wants to be called.
+#[unsafe(no_mangle)]
+extern "C" fn cw_cc_next_timer(part: u32) -> u64 {
+    run().controller(part as usize).next_timer().map_or(NONE, |at| at.0)
 }
 
 /// When all sockets are to be looked at.

@@ -6,6 +6,7 @@
 //! simulator is TCP, and nothing else.
 
 pub mod connection;
+pub mod controller;
 pub mod facts;
 pub mod flow;
 pub mod group;
@@ -17,4 +18,5 @@ pub mod network;
 mod queue;
 pub mod request;
 pub mod run;
+pub mod sent;
 pub mod slots;

@@ -1,12 +1,13 @@
 //! A run in Linux: what the kernel's C code drives.
 
 use crate::connection::Connection;
+use crate::controller::Controller;
 use crate::facts::{Counts, Facts};
 use crate::flow::Flow;
 use crate::group::Group;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::request::Request;
-use cwndlab_cc::{Span, Time};
+use cwndlab_cc::{Span, SubflowView, Time};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_sim::measures::interval;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
@@ -78,6 +79,8 @@ pub struct Run {
     on_part: Vec<Option<usize>>,
     connections: Vec<Connection>,
     groups: Vec<Group>,
+    /// Of each part, if it is one of ours.
+    controllers: Vec<Option<Controller>>,
     looks: Grid,
     intervals: Grid,
     ends: Vec<Time>,
@@ -115,6 +118,7 @@ impl Run {
             on_part: Vec::new(),
             connections: Vec::new(),
             groups,
+            controllers: Vec::new(),
             looks: Grid::new(LOOK),
             intervals: Grid::new(every),
             ends: Vec::new(),
@@ -127,6 +131,7 @@ impl Run {
             request,
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
+        run.controllers = run.on_part.iter().map(|_| None).collect();
         let columns = run.named_parts * Flow::columns()
             + run.connections.len() * Connection::columns()
             + run.network.columns();
@@ -209,6 +214,49 @@ impl Run {
     pub fn follow(&mut self, now: Time, lane: usize) -> Option<Time> {
         let group = self.lanes[lane].group?;
         self.groups[group].follow(now)
+    }
+
+    fn lane_of(&self, part: usize) -> &Lane {
+        let behind = self.lanes.partition_point(|lane| lane.first_part <= part);
+        &self.lanes[behind - 1]
+    }
+
+    /// A connection or subflow has been established: makes its controller, and returns what that needs.
+    pub fn control(&mut self, part: usize) -> &Controller {
+        let flow = self.on_part[part].expect("the transfer has begun");
+        let Lane { spec, .. } = self.lane_of(part);
+        let controller = Controller::new(spec, &self.flows[flow].name, self.seed);
+        self.controllers[part].insert(controller)
+    }
+
+    /// The controller of a part.
+    ///
+    /// # Panics
+    /// It has none.
+    #[must_use]
+    pub fn controller(&self, part: usize) -> &Controller {
+        self.controllers[part].as_ref().expect("the part is one of ours")
+    }
+
+    /// Calls the controller of a part with the subflows that it sees, and its place among them.
+    ///
+    /// # Panics
+    /// It has none.
+    pub fn with_controller<T>(
+        &mut self,
+        part: usize,
+        f: impl FnOnce(&mut Controller, &[SubflowView], usize) -> T,
+    ) -> T {
+        let lane = self.lane_of(part);
+        let (first, parts) = (lane.first_part, lane.parts());
+        let coupled = lane.spec.multipath.is_some() && !lane.spec.kind.uncoupled;
+        let view = |controller: &Option<Controller>| {
+            controller.as_ref().map_or_else(SubflowView::default, Controller::view)
+        };
+        let siblings: Vec<_> =
+            if coupled { self.controllers[parts].iter().map(view).collect() } else { Vec::new() };
+        let controller = self.controllers[part].as_mut().expect("the part is one of ours");
+        f(controller, &siblings, part - first)
     }
 
     /// A packet leaves its end.

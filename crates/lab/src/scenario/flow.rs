@@ -187,7 +187,7 @@ fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool
     cx.registry.find(word).ok_or_else(|| {
         let known: Vec<&str> = cx.registry.iter().map(|algorithm| algorithm.name).collect();
         let name = word.strip_prefix(UNCOUPLED).unwrap_or(word);
-        if let Some(hint) = linux::elsewhere(name, &known) {
+        if let Some(hint) = linux::elsewhere(name) {
             return item.error(hint);
         }
         item.error(words::unknown("algorithm", name, &known))

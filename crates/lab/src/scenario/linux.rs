@@ -6,9 +6,9 @@ use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
 use cwndlab_cc::Span;
-use cwndlab_cc::params::Parameters;
+use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_sim::mptcp::Scheduler;
-use cwndlab_sim::spec::ArrivalProcess;
+use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that become a sysctl or a socket option. The others are as Linux has them.
@@ -31,6 +31,8 @@ const SERVED: [&str; 17] = [
     "ecn",
     "window_validation",
 ];
+/// The parameter that says who decides.
+const POLICY: &str = "policy";
 /// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
 const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
@@ -116,10 +118,23 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
     if flow.kind.decision_delay > Span::ZERO {
         report(
             &key("decision_delay"),
-            "the kernel's own algorithms decide at once; leave this out".to_owned(),
+            "algorithms decide at once on the Linux backend; leave this out".to_owned(),
+        );
+    }
+    if policy(&flow.kind) == Some(Value::Word("outside")) {
+        report(
+            &key("cc"),
+            "an agent outside cannot decide on the Linux backend yet; expected another policy".to_owned(),
         );
     }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
+}
+
+/// The policy of an algorithm that decides by actions.
+fn policy(kind: &FlowKind) -> Option<Value> {
+    let set = kind.settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value.clone());
+    let declared = kind.algorithm.params.iter().find(|param| param.name == POLICY);
+    set.or_else(|| declared.map(|param| param.default.clone()))
 }
 
 /// What Linux serves only nearly.

@@ -16,5 +16,5 @@ pub use options::{LossDetection, Metrics, PROFILES, Profile, Recovery, RtoFloor,
 pub use receive_window::ReceiveWindow;
 pub use receiver::Receiver;
 pub use rtt::TimestampClock;
-pub use sender::{Counters, Outgoing, Sender};
+pub use sender::{Counters, LossDistances, Outgoing, Sender};
 pub use supply::{Stream, Supply};

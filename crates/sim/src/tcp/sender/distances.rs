@@ -4,14 +4,14 @@ use cwndlab_cc::{Phase, SubflowView};
 
 /// Counts the distances between losses into a view.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LossDistances {
+pub struct LossDistances {
     /// Bytes acknowledged in a recovery, which count once it has ended: the kernel looks at snd_una where a window may grow.
     held: u64,
 }
 
 impl LossDistances {
     /// So many bytes were acknowledged, in this phase.
-    pub(super) fn on_acknowledged(&mut self, view: &mut SubflowView, bytes: u64, phase: Phase) {
+    pub fn on_acknowledged(&mut self, view: &mut SubflowView, bytes: u64, phase: Phase) {
         self.held += bytes;
         if phase != Phase::Recovery {
             view.since_loss += std::mem::take(&mut self.held);
@@ -20,7 +20,7 @@ impl LossDistances {
 
     /// A new distance begins, unless nothing was counted since the last loss: the timer that expires again, or in the recovery
     /// of the same loss, tells of no other.
-    pub(super) fn on_loss(view: &mut SubflowView) {
+    pub fn on_loss(view: &mut SubflowView) {
         if view.since_loss > 0 {
             view.between_losses = std::mem::take(&mut view.since_loss);
         }

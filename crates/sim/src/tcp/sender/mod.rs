@@ -24,7 +24,7 @@ use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Decision, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span,
     SubflowView, Time,
 };
-use distances::LossDistances;
+pub use distances::LossDistances;
 use recovery::Undo;
 use std::collections::VecDeque;
 use std::sync::Arc;

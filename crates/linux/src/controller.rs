@@ -1,0 +1,290 @@
+//! A controller of `crates/cc` that drives a socket of the kernel: what the kernel shows of it becomes what the contract says.
+
+use crate::sent::{Record, Records};
+use cwndlab_cc::{
+    Ack, CongestionControl, Context, Decision, Ecn, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
+    SendLimit, Span, SubflowView, Time,
+};
+use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::tcp::LossDistances;
+
+/// What the kernel's socket shows at a callback. `struct cw_cc_facts`: times in nanoseconds, amounts in segments.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CFacts {
+    now: u64,
+    srtt: u64,
+    rttvar: u64,
+    min_rtt: u64,
+    latest_rtt: u64,
+    rto: u64,
+    next_departure: u64,
+    in_flight: u64,
+    flight_size: u64,
+    delivered: u64,
+    ca_state: u32,
+    limited_by: u32,
+    window_limited: u8,
+    app_limited: u8,
+}
+
+/// An ACK. `struct cw_cc_ack`: amounts in segments, `advanced` in bytes, times in nanoseconds.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CAck {
+    acked: u64,
+    advanced: u64,
+    lost: u64,
+    ce: u64,
+    prior_in_flight: u64,
+    rtt: u64,
+    sample_delivered: u64,
+    sample_interval: u64,
+    sample_prior_delivered: u64,
+    una: u32,
+    end_seq: u32,
+    sample_is_app_limited: u8,
+    delayed: u8,
+    tail_probe: u8,
+}
+
+/// What the kernel is told. `struct cw_cc_control`: windows in segments, a rate in bytes a second; 0 if there is none.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CControl {
+    cwnd_segments: u64,
+    ssthresh_segments: u64,
+    pacing_rate: u64,
+}
+
+/// `enum cw_event`, in its order.
+const EVENTS: [fn(Span) -> Event; 6] = [
+    |_| Event::LossRecovery,
+    |_| Event::EcnReduction,
+    |_| Event::Recovered,
+    |_| Event::Timeout,
+    |_| Event::Undo,
+    Event::IdleRestart,
+];
+
+impl CFacts {
+    fn phase(&self) -> Phase {
+        // enum tcp_ca_state.
+        match self.ca_state {
+            0 => Phase::Open,
+            1 => Phase::Disorder,
+            2 | 3 => Phase::Recovery,
+            _ => Phase::Loss,
+        }
+    }
+
+    fn facts(&self, mss: u64) -> Facts {
+        Facts {
+            now: Time(self.now),
+            mss,
+            rtt: Rtt {
+                smoothed: Span(self.srtt),
+                variance: Span(self.rttvar),
+                minimum: Span(self.min_rtt),
+                latest: Span(self.latest_rtt),
+                rto: Span(self.rto),
+            },
+            in_flight: self.in_flight * mss,
+            flight_size: self.flight_size * mss,
+            phase: self.phase(),
+            limited_by: match self.limited_by {
+                0 => SendLimit::Window,
+                1 => SendLimit::Application,
+                _ => SendLimit::Receiver,
+            },
+            next_departure: Time(self.next_departure),
+            window_limited: self.window_limited != 0,
+        }
+    }
+}
+
+/// A controller and what it is told beyond what the kernel knows.
+pub struct Controller {
+    cc: Box<dyn CongestionControl>,
+    needs: Needs,
+    rng: Rng,
+    mss: u64,
+    ssthresh_probe: Option<usize>,
+    view: SubflowView,
+    distances: LossDistances,
+    sent: Records,
+    lost: u64,
+    ce: u64,
+}
+
+impl Controller {
+    /// The controller of a flow or subflow of this name.
+    #[must_use]
+    pub fn new(spec: &FlowSpec, name: &str, seed: u64) -> Self {
+        let tcp = &spec.kind.tcp;
+        let cc = (spec.kind.algorithm.build)(&tcp.setup(), &spec.kind.settings);
+        Self {
+            needs: cc.needs(),
+            ssthresh_probe: cc.probes().iter().position(|probe| *probe == "ssthresh_bytes"),
+            rng: Rng::named(seed, &format!("flow {name} cc")),
+            mss: tcp.mss,
+            view: SubflowView { window: cc.control().shown_window, mss: tcp.mss, ..SubflowView::default() },
+            distances: LossDistances::default(),
+            sent: Records::default(),
+            lost: 0,
+            ce: 0,
+            cc,
+        }
+    }
+
+    /// What it needs, in the bits of `enum cw_needs`.
+    #[must_use]
+    pub fn needs(&self) -> u32 {
+        let Needs { ecn, lost_packets, own_window_in_recovery } = self.needs;
+        let marks = ecn != Ecn::AsConfigured;
+        u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1 | u32::from(marks) << 2
+    }
+
+    /// What its siblings see.
+    #[must_use]
+    pub fn view(&self) -> SubflowView {
+        self.view
+    }
+
+    /// The decision in force.
+    #[must_use]
+    pub fn control(&self) -> CControl {
+        let control = self.cc.control();
+        CControl {
+            cwnd_segments: control.cwnd / self.mss,
+            ssthresh_segments: self.ssthresh_segments(),
+            pacing_rate: control.pacing_rate.map_or(0, |rate| rate.0 / 8),
+        }
+    }
+
+    fn ssthresh_segments(&self) -> u64 {
+        let Some(probe) = self.ssthresh_probe else { return 0 };
+        let mut values = vec![f64::NAN; self.cc.probes().len()];
+        self.cc.probe(&mut values);
+        // NaN: there is none.
+        if values[probe].is_nan() { 0 } else { values[probe] as u64 / self.mss }
+    }
+
+    /// Calls it with what it may read: `siblings` are all subflows of its connection, and it is number `me` of them.
+    fn call<T>(
+        &mut self,
+        facts: &CFacts,
+        siblings: &[SubflowView],
+        me: usize,
+        f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T,
+    ) -> T {
+        self.view.srtt = Span(facts.srtt);
+        self.view.usable = true;
+        let alone = [self.view];
+        let (subflows, me) = if siblings.is_empty() { (&alone[..], 0) } else { (siblings, me) };
+        let facts = facts.facts(self.mss);
+        let answer = f(self.cc.as_mut(), &mut Context { facts: &facts, subflows, me, rng: &mut self.rng });
+        self.view.window = self.cc.control().shown_window;
+        answer
+    }
+
+    fn decide(&mut self, decision: Decision) {
+        match decision {
+            Decision::NotDue => {}
+            Decision::Made(action) => {
+                if let Some(agent) = self.cc.agent() {
+                    agent.act(action);
+                }
+            }
+            Decision::Due => unreachable!("an agent outside is refused on this backend"),
+        }
+    }
+
+    /// Something that happens at most once a round trip; `idle` belongs to the restart after it.
+    pub fn on_event(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, event: u32, idle: u64) {
+        let event = EVENTS[event as usize](Span(idle));
+        if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
+            LossDistances::on_loss(&mut self.view);
+        }
+        self.call(facts, siblings, me, |cc, cx| cc.on_event(cx, event));
+    }
+
+    /// Data have just been sent.
+    pub fn on_sent(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32, bytes: u32) {
+        if self.needs.lost_packets {
+            self.sent.insert(
+                end_seq,
+                Record {
+                    bytes,
+                    in_flight: facts.in_flight + 1,
+                    delivered: facts.delivered,
+                    lost: self.lost,
+                    ce: self.ce,
+                    app_limited: facts.app_limited != 0,
+                    reported: false,
+                },
+            );
+        }
+        self.call(facts, siblings, me, |cc, cx| cc.on_sent(cx, bytes.into()));
+    }
+
+    /// The kernel has marked a packet as lost, now or before.
+    pub fn on_lost(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32) {
+        let Some(record) = self.sent.report(end_seq) else { return };
+        self.lost += 1;
+        let lost = Lost {
+            bytes: record.bytes.into(),
+            in_flight_at_send: record.in_flight * self.mss,
+            prior_delivered: record.delivered * self.mss,
+            prior_lost: record.lost * self.mss,
+            lost_total: self.lost * self.mss,
+            app_limited: record.app_limited,
+        };
+        self.call(facts, siblings, me, |cc, cx| cc.on_lost(cx, &lost));
+    }
+
+    /// An ACK has been taken in.
+    pub fn on_ack(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, ack: &CAck) {
+        self.ce += ack.ce;
+        self.distances.on_acknowledged(&mut self.view, ack.advanced, facts.phase());
+        let newest = self.sent.get(ack.end_seq);
+        let told = Ack {
+            acked: ack.acked * self.mss,
+            advanced: ack.advanced,
+            lost: ack.lost * self.mss,
+            ce: ack.ce.min(ack.acked) * self.mss,
+            prior_in_flight: ack.prior_in_flight * self.mss,
+            delivered: facts.delivered * self.mss,
+            rtt: (ack.rtt > 0).then_some(Span(ack.rtt)),
+            delayed: ack.delayed != 0,
+            tail_probe: ack.tail_probe != 0,
+            sample: (ack.sample_delivered > 0 && ack.sample_interval > 0).then(|| RateSample {
+                delivered: ack.sample_delivered * self.mss,
+                interval: Span(ack.sample_interval),
+                prior_delivered: ack.sample_prior_delivered * self.mss,
+                lost: newest.map_or(0, |record| self.lost - record.lost) * self.mss,
+                ce: newest.map_or(0, |record| self.ce - record.ce) * self.mss,
+                in_flight_at_send: newest.map_or(ack.prior_in_flight, |record| record.in_flight) * self.mss,
+                app_limited: ack.sample_is_app_limited != 0,
+            }),
+        };
+        self.sent.forget(ack.una);
+        let decision = self.call(facts, siblings, me, |cc, cx| cc.on_ack(cx, &told));
+        self.decide(decision);
+        self.view.window = self.cc.control().shown_window;
+    }
+
+    /// When it wants to be called.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Time> {
+        self.cc.next_timer()
+    }
+
+    /// The time that it asked for has come.
+    pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) {
+        if self.cc.next_timer().is_some_and(|at| at.0 <= facts.now) {
+            let decision = self.call(facts, siblings, me, |cc, cx| cc.on_timer(cx));
+            self.decide(decision);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What was noted of each packet when it was sent, for controllers that ask about it when it is delivered or lost.
+
+use std::collections::VecDeque;
+
+/// Of one packet. Amounts are in segments since the start of the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Its payload in bytes.
+    pub bytes: u32,
+    /// Segments in flight, itself included.
+    pub in_flight: u64,
+    /// Delivered by then.
+    pub delivered: u64,
+    /// Lost by then.
+    pub lost: u64,
+    /// Marked by then.
+    pub ce: u64,
+    /// The application limited the rate.
+    pub app_limited: bool,
+    /// The controller has been told that it is lost.
+    pub reported: bool,
+}
+
+/// The packets that are not acknowledged, by the sequence number behind their last byte.
+#[derive(Debug, Default)]
+pub struct Records(VecDeque<(u32, Record)>);
+
+/// Whether a sequence number comes before another (RFC 9293 section 3.4: modulo 2^32).
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+impl Records {
+    fn place(&self, end_seq: u32) -> usize {
+        self.0.partition_point(|(end, _)| before(*end, end_seq))
+    }
+
+    /// The packet is sent, for the first time or again.
+    pub fn insert(&mut self, end_seq: u32, record: Record) {
+        let place = self.place(end_seq);
+        match self.0.get_mut(place) {
+            Some((end, old)) if *end == end_seq => *old = record,
+            _ => self.0.insert(place, (end_seq, record)),
+        }
+    }
+
+    /// What was noted of a packet.
+    #[must_use]
+    pub fn get(&self, end_seq: u32) -> Option<Record> {
+        self.0.get(self.place(end_seq)).filter(|(end, _)| *end == end_seq).map(|(_, record)| *record)
+    }
+
+    /// The packet is lost; what was noted of it, unless that has been asked for since it was sent.
+    pub fn report(&mut self, end_seq: u32) -> Option<Record> {
+        let place = self.place(end_seq);
+        let (_, record) = self.0.get_mut(place).filter(|(end, _)| *end == end_seq)?;
+        let first = !std::mem::replace(&mut record.reported, true);
+        first.then_some(*record)
+    }
+
+    /// All below this sequence number has been acknowledged.
+    pub fn forget(&mut self, una: u32) {
+        while self.0.front().is_some_and(|(end, _)| !before(una, *end)) {
+            self.0.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(delivered: u64) -> Record {
+        Record { delivered, ..Record::default() }
+    }
+
+    #[test]
+    fn packets_are_found_until_they_are_acknowledged_also_where_numbers_wrap() {
+        let mut records = Records::default();
+        let ends = [u32::MAX - 1000, 447, 1895];
+        for (n, end) in ends.into_iter().enumerate() {
+            records.insert(end, sent(n as u64));
+        }
+        records.forget(u32::MAX - 1000);
+        assert_eq!(ends.map(|end| records.get(end).map(|record| record.delivered)), [None, Some(1), Some(2)]);
+        records.forget(446);
+        assert!(records.get(447).is_some());
+        records.forget(1895);
+        assert!(records.get(1895).is_none());
+    }
+
+    #[test]
+    fn a_loss_is_reported_once_for_each_time_that_a_packet_was_sent() {
+        let mut records = Records::default();
+        records.insert(1448, sent(5));
+        assert_eq!(records.report(1448).map(|record| record.delivered), Some(5));
+        assert_eq!(records.report(1448), None);
+        records.insert(1448, sent(9));
+        assert_eq!(records.report(1448).map(|record| record.delivered), Some(9));
+        assert_eq!(records.report(2896), None);
+    }
+}
