@@ -503,7 +503,7 @@ def test_what_was_installed_meanwhile_cannot_be_known(
 def test_an_extension_module_counts_by_its_content(tmp_path: Path) -> None:
     module: Any = ModuleType("fast._native")
     module.__file__ = str(tmp_path / "fast.so")
-    module.catalogue = lambda: '{"algorithms": [{"name": "fast-reno"}]}'
+    module.catalogue = lambda _: '{"algorithms": [{"name": "fast-reno"}]}'
     module.register = lambda _: None
     hashes = []
     for content in (b"1", b"2", b"1"):

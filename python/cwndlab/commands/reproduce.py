@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, Fresh, Out, Threads
+from cwndlab.commands.options import AsJson, BackendName, Fresh, Out, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +44,10 @@ def reproduce(
             help="Search the combinations of answers: what moves which number, and what comes closest.",
         ),
     ] = False,
+    backend: Annotated[
+        BackendName,
+        typer.Option(help="Where experiments run: in the simulator, or in Linux in place of their stack."),
+    ] = BackendName.SIM,
     threads: Threads = None,
     out: Out = None,
     fresh: Fresh = False,
@@ -64,12 +68,17 @@ def reproduce(
 
     if quick and (full or explain):
         raise InputError("--quick cannot be combined with --full or --explain")
+    if backend is BackendName.BOTH:
+        raise InputError("--backend: expected sim or linux, found both; reproduce on each in turn")
+    if explain and backend is not BackendName.SIM:
+        raise InputError("--explain searches in the simulator; leave out --backend")
     if explain:
         library()
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
-    planned = plan(papers, chosen, quick=quick, full=full)
+    planned = plan(papers, chosen, quick=quick, full=full, backend=backend)
     folder = prepared(out, "reproduce")
-    reproduction = _run(planned, chosen, threads, quick=quick, full=full, explained=explain, fresh=fresh)
+    extent = {"quick": quick, "full": full, "explained": explain}
+    reproduction = _run(planned, chosen, threads, backend=backend, fresh=fresh, **extent)
     files.write_tables(reproduction, folder)
     try:
         _print(reproduction, as_json=as_json)
@@ -91,6 +100,7 @@ def _run(
     quick: bool,
     full: bool,
     explained: bool,
+    backend: str,
     fresh: bool,
 ) -> Reproduction:
     from cwndlab.papers.reproducing.reproduce import reproduce as run_papers
@@ -108,6 +118,7 @@ def _run(
             quick=quick,
             full=full,
             explained=explained,
+            backend=backend,
             threads=threads,
             fresh=fresh,
             watch=watch,

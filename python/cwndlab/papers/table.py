@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from cwndlab.papers.contents.backends import IN_LINUX, SIM
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Lean, Outcome
 from cwndlab.statistics.numbers import counted, plain
@@ -44,6 +45,8 @@ OUTCOME_STYLES = {
 
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     """Print one line per claim. Unavailable claims are only counted."""
+    if reproduction.backend != SIM:
+        console.print(f"{IN_LINUX}.", markup=False)
     for paper in reproduction.papers:
         _print_paper(console, paper, quick=reproduction.quick)
     console.print("95 % intervals, paired by seed; [lowest to highest run] after them.", markup=False)
@@ -57,7 +60,8 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
 
 def verdict_command(reproduction: Reproduction) -> str:
     """Return the command that gives verdicts for these papers."""
-    return " ".join(["cwndlab", "reproduce", *(paper.paper.id for paper in reproduction.papers)])
+    names = [paper.paper.id for paper in reproduction.papers]
+    return " ".join(["cwndlab", "reproduce", *names, *reproduction.backend_option])
 
 
 def tally(claims: Sequence[ClaimVerdict], *, quick: bool = False) -> str:

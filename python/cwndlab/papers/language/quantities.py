@@ -363,6 +363,8 @@ def _sender(run: SeedRun, name: str) -> Mapping[str, Any]:
 def _sum(run: SeedRun, name: str | None, key: str) -> float:
     """Return a measure of one flow or group, or the sum over all."""
     senders = _senders(run) if name is None else [_sender(run, name)]
+    if not all(key in sender for sender in senders):
+        raise NoValueError(f"{key} was not measured in this run")
     return float(sum(sender[key] or 0 for sender in senders))
 
 

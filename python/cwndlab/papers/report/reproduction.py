@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
+from cwndlab.papers.contents.backends import IN_LINUX, SIM
 from cwndlab.papers.contents.paper import Expect
 from cwndlab.papers.judging.across import MEANING, Verdict
 from cwndlab.papers.judging.closeness import closeness
@@ -89,6 +90,8 @@ def _meanings() -> list[Table]:
 
 def _marks(reproduction: Reproduction) -> str:
     marks = []
+    if reproduction.backend != SIM:
+        marks.append(IN_LINUX)
     if reproduction.quick:
         marks.append(
             "quick: few seeds, longer runs cut to 60 s, alternatives and unused cells left out. A lean is no "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import in_use
+from cwndlab.linux.backend import engine_of
 from cwndlab.results.manifest import builder
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
         "quick": reproduction.quick,
         "full": reproduction.full,
         "explained": reproduction.explained,
-        "manifest": builder(reproduction.seeds, in_use()),
+        "manifest": builder(reproduction.seeds, engine_of(reproduction.backend, in_use())),
         "papers": [paper_json(paper, quick=reproduction.quick) for paper in reproduction.papers],
     }
 

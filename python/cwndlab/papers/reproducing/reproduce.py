@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.backends import SIM, on_backend
 from cwndlab.papers.contents.readings import Reading, readings
 from cwndlab.papers.explaining.explanation import Explanation, explain
 from cwndlab.papers.reading import library
@@ -17,10 +18,16 @@ if TYPE_CHECKING:
     from cwndlab.papers.judging.evaluation import Evaluated
 
 
-def plan(names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool) -> list[list[Reading]]:
-    """Return the readings of each paper. Raises `InputError` if a paper is unknown or has a mistake."""
+def plan(
+    names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool, backend: str = SIM
+) -> list[list[Reading]]:
+    """Return the readings of each paper on a backend.
+
+    Raises `InputError` if a paper is unknown or has a mistake, or the backend cannot run.
+    """
     papers = [library.read(name) for name in names or library.names()]
-    return [readings(paper, seeds, quick=quick, full=full) for paper in papers]
+    planned = [readings(paper, seeds, quick=quick, full=full) for paper in papers]
+    return [[on_backend(reading, backend) for reading in each] for each in planned]
 
 
 def reproduce(
@@ -30,6 +37,7 @@ def reproduce(
     quick: bool = False,
     full: bool = False,
     explained: bool = False,
+    backend: str = SIM,
     threads: int | None = None,
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
@@ -49,7 +57,8 @@ def reproduce(
             alternatives += found
         papers.append(PaperReproduction(defaults, alternatives, explanation))
     prune(default_folder())
-    return Reproduction(papers, seeds, course.interrupted, quick=quick, full=full, explained=explained)
+    extent = {"quick": quick, "full": full, "explained": explained}
+    return Reproduction(papers, seeds, course.interrupted, backend=backend, **extent)
 
 
 def _explained(course: Course, tried: Sequence[Reading]) -> tuple[Explanation | None, list[Evaluated]]:

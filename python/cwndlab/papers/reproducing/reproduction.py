@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.backends import SIM
 from cwndlab.papers.contents.paper import Answer
 from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome
 from cwndlab.scenarios.seeds import shown_seeds
@@ -89,6 +90,7 @@ class Reproduction:
     quick: bool = False
     full: bool = False
     explained: bool = False
+    backend: str = SIM
 
     @property
     def results(self) -> list[Result]:
@@ -97,8 +99,14 @@ class Reproduction:
         return [result for one in evaluated for result in one.results.values()]
 
     @property
+    def backend_option(self) -> list[str]:
+        """The option that names the backend, unless that is the default."""
+        return [] if self.backend == SIM else ["--backend", self.backend]
+
+    @property
     def command(self) -> str:
         """The command line that repeats it."""
         names = [paper.paper.id for paper in self.papers]
         options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
+        options += self.backend_option
         return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
