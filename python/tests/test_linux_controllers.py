@@ -46,8 +46,8 @@ path = ["a"]
 """
 # Ours, and the kernel's.
 PAIRS = {"reno": "linux:reno", "cubic": "linux:cubic", "bbr1": "linux:bbr", "vegas": "linux:vegas"}
-# Where goodput differs by more than 0.5 %: of CUBIC we do not know why; a reduction that is taken back gives BBR
-# its window back at once, the kernel's with the next ACK.
+# Where goodput differs by more than 0.5 %: of CUBIC we do not know why; a reduction that is taken back gives
+# BBR its window back at once, the kernel's with the next ACK.
 WITHIN = {("cubic", "random loss"): 0.02, ("bbr1", "an outage"): 0.015}
 COUNTS = ("retransmitted_packets", "timeouts", "fast_recoveries", "ecn_reductions", "tail_loss_probes")
 
