@@ -144,6 +144,9 @@ def test_what_cannot_decide_inside_is_refused() -> None:
     scenario = Scenario(text("2 BDP", '{ name = "dqn-cubic", policy = "outside" }').encode(), "x.toml")
     with pytest.raises(ScenarioError, match="an agent outside cannot decide on the Linux backend yet"):
         replace(scenario, engine=Linux(SHIPPED.module)).validate()
+    marked = Scenario(text("2 BDP", '{ name = "bbr2", ecn = true }').encode(), "x.toml")
+    with pytest.raises(ScenarioError, match="receivers do not count marks"):
+        replace(marked, engine=Linux(SHIPPED.module)).validate()
     steered = Scenario(text("2 BDP", '"steered"').encode(), "x.toml")
     with pytest.raises(ScenarioError, match=r"flow\.0\.cc"):
         replace(steered, engine=Linux(SHIPPED.module)).validate()

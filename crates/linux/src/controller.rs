@@ -48,7 +48,8 @@ pub struct CAck {
     tail_probe: u8,
 }
 
-/// What the kernel is told. `struct cw_cc_control`: windows in segments, a rate in bytes a second; 0 if there is none.
+/// The controller's decision for the kernel (`struct cw_cc_control`). Windows are in segments, the rate is in bytes a
+/// second; 0 means that there is none.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CControl {
@@ -103,7 +104,7 @@ impl CFacts {
     }
 }
 
-/// A controller and what it is told beyond what the kernel knows.
+/// A controller, and the counts that it needs and the kernel does not keep.
 pub struct Controller {
     cc: Box<dyn CongestionControl>,
     needs: Needs,

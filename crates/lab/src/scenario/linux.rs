@@ -5,8 +5,9 @@ use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
-use cwndlab_cc::Span;
+use crate::linux::PREFIX;
 use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::{Ecn, Span};
 use cwndlab_sim::mptcp::Scheduler;
 use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
@@ -127,6 +128,13 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
             "an agent outside cannot decide on the Linux backend yet; expected another policy".to_owned(),
         );
     }
+    if chooses_ecn(&flow.kind) {
+        report(
+            &key("cc"),
+            "Linux's receivers do not count marks as this algorithm's `ecn` needs it; leave that out"
+                .to_owned(),
+        );
+    }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
 }
 
@@ -135,6 +143,12 @@ fn policy(kind: &FlowKind) -> Option<Value> {
     let set = kind.settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value.clone());
     let declared = kind.algorithm.params.iter().find(|param| param.name == POLICY);
     set.or_else(|| declared.map(|param| param.default.clone()))
+}
+
+/// Whether an algorithm of ours sends ECN-capable data by itself, and reads how many of its packets were marked.
+fn chooses_ecn(kind: &FlowKind) -> bool {
+    let ours = !kind.algorithm.name.starts_with(PREFIX);
+    ours && (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings).needs().ecn != Ecn::AsConfigured
 }
 
 /// What Linux serves only nearly.
