@@ -46,9 +46,6 @@ path = ["a"]
 """
 # Ours, and the kernel's.
 PAIRS = {"reno": "linux:reno", "cubic": "linux:cubic", "bbr1": "linux:bbr", "vegas": "linux:vegas"}
-# Where goodput differs by more than 0.5 %: of CUBIC we do not know why; a reduction that is taken back gives
-# BBR its window back at once, the kernel's with the next ACK.
-WITHIN = {("cubic", "random loss"): 0.02, ("bbr1", "an outage"): 0.015}
 COUNTS = ("retransmitted_packets", "timeouts", "fast_recoveries", "ecn_reductions", "tail_loss_probes")
 
 
@@ -72,13 +69,12 @@ def flows(link: str, cc: str, *, seeds: int = 2, **options: Any) -> list[dict[st
 def test_it_does_what_the_kernels_own_does(linux_kernel: Kernel, link: str, ours: str) -> None:
     """In the same kernel: goodput within 0.5 %, retransmissions within 2 % or 10 packets."""
     assert linux_kernel.image.exists()
-    seeds = 4 if link == "random loss" else 2
+    # Where chance decides, more seeds.
+    seeds = {"random loss": 12, "an outage": 6}.get(link, 2)
     own, kernels = (flows(link, cc, seeds=seeds) for cc in (ours, PAIRS[ours]))
     measures = ("goodput_mbps", "rtt_ms", *COUNTS)
     mean = {name: [fmean(each[name] for each in side) for side in (own, kernels)] for name in measures}
-    assert mean["goodput_mbps"][0] == pytest.approx(
-        mean["goodput_mbps"][1], rel=WITHIN.get((ours, link), 0.005)
-    )
+    assert mean["goodput_mbps"][0] == pytest.approx(mean["goodput_mbps"][1], rel=0.005)
     assert mean["rtt_ms"][0] == pytest.approx(mean["rtt_ms"][1], rel=0.01)
     for count in COUNTS:
         assert mean[count][0] == pytest.approx(mean[count][1], rel=0.02, abs=10), count

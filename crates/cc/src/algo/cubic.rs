@@ -47,6 +47,14 @@ const COUNT_BEFORE_LOSS: u64 = 20;
 /// The window grows at most by half a round trip (Linux, ns-3; RFC 9438 section 4.2 has 1.5 cwnd as well).
 pub(crate) const COUNT_MIN: u64 = 2;
 
+/// Linux `BICTCP_BETA_SCALE`: its beta counts in parts of this.
+const LINUX_BETA_SCALE: f64 = 1024.0;
+
+/// Linux `beta`: 717 for 0.7.
+fn linux_beta(params: &CubicParams) -> f64 {
+    (params.beta * LINUX_BETA_SCALE).round()
+}
+
 /// What holds from one congestion event to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
@@ -81,6 +89,8 @@ pub struct Cubic {
     w_max: f64,
     /// The window before the last congestion event, in segments.
     cwnd_prior: f64,
+    /// The share of the window that a congestion event leaves, as this form has it.
+    beta: f64,
     /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
     alpha: f64,
     /// Fractions of a byte that the RFC's form has not yet added.
@@ -106,6 +116,11 @@ impl Cubic {
             epoch: None,
             w_max: 0.0,
             cwnd_prior: 0.0,
+            beta: if params.form == Form::Linux {
+                linux_beta(&params) / LINUX_BETA_SCALE
+            } else {
+                params.beta
+            },
             alpha: 3.0 * (1.0 - params.beta) / (1.0 + params.beta),
             params,
             fraction: 0.0,
@@ -194,12 +209,10 @@ impl Cubic {
 
     /// `cnt` for what was acknowledged since it was last calculated.
     fn renew_count(&mut self, cx: &Context, cwnd: u64) -> u64 {
-        let acked_segments = std::mem::take(&mut self.uncounted);
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
         let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
         if self.params.reno_friendly {
-            // Linux counts W_est in whole segments; alpha / cwnd of a segment for each one acknowledged.
-            epoch.reno += self.alpha * acked_segments / cwnd as f64;
+            epoch.reno += self.reno_growth(cwnd);
             let lead = (epoch.reno as u64).saturating_sub(cwnd);
             count = cwnd.checked_div(lead).map_or(count, |friendly| count.min(friendly));
         }
@@ -207,6 +220,20 @@ impl Cubic {
         count = count.max(COUNT_MIN);
         self.counted = Some(Counted { cwnd, at: cx.facts.now, count });
         count
+    }
+
+    /// RFC 9438 section 4.3: alpha / cwnd of a segment for each one acknowledged. Linux adds whole segments, and what
+    /// one costs is whole as well (`beta_scale` of tcp_cubic.c).
+    fn reno_growth(&mut self, cwnd: u64) -> f64 {
+        if self.params.form != Form::Linux {
+            return self.alpha * std::mem::take(&mut self.uncounted) / cwnd as f64;
+        }
+        let beta = linux_beta(&self.params);
+        let scale = (8.0 * (LINUX_BETA_SCALE + beta) / 3.0).floor() / (LINUX_BETA_SCALE - beta);
+        let cost = ((cwnd * scale as u64) >> 3).max(1) as f64;
+        let grown = ((self.uncounted / cost).ceil() - 1.0).max(0.0);
+        self.uncounted -= grown * cost;
+        grown
     }
 
     /// Acknowledged segments for one more, towards this target, before the bounds that others set.
@@ -288,7 +315,11 @@ impl WindowRule for Cubic {
         let cwnd = window.segments();
         // RFC 9438 section 4.7: fast convergence.
         let missed = cwnd < self.w_max && self.params.fast_convergence;
-        self.w_max = if missed { cwnd * (1.0 + self.params.beta) / 2.0 } else { cwnd };
+        self.w_max = match self.params.form {
+            _ if !missed => cwnd,
+            Form::Linux => (cwnd * (1.0 + self.beta) / 2.0).floor(),
+            Form::Rfc9438 | Form::Ns3 => cwnd * (1.0 + self.beta) / 2.0,
+        };
         if event == Event::Timeout {
             self.w_max = 0.0;
         }
@@ -301,7 +332,7 @@ impl WindowRule for Cubic {
             Form::Rfc9438 => cx.facts.flight_size.min(window.cwnd),
             Form::Linux | Form::Ns3 => window.cwnd,
         };
-        (base as f64 * self.params.beta) as u64
+        (base as f64 * self.beta) as u64
     }
 
     fn notice(&mut self, cx: &Context, event: Event) {
@@ -346,7 +377,7 @@ pub fn algorithm() -> Algorithm {
         summary: "CUBIC: a cubic of the time since the last loss, at least as fast as Reno",
         source: "RFC 9438; form = linux: Linux 6.18 net/ipv4/tcp_cubic.c; form = ns3: ns-3.37 TcpCubic",
         departures: &[
-            "form = linux: time is exact, where the kernel counts jiffies; beta is 0.7, not 717/1024",
+            "form = linux: time and K are exact, where the kernel counts jiffies and takes K from a table",
             "form = rfc9438: Linux's HyStart ends slow start, where the RFC recommends HyStart++ (RFC 9406)",
         ],
         params: CubicParams::specs().into(),
