@@ -54,7 +54,7 @@ cc = "linux:cubic"
 path = ["bottleneck"]
 """
 
-# Rows that depend on the noise of the host that was measured, with a jitter of the link that is fitted to them.
+# Rows that depend on the noise of the measured host, with a jitter of the link that is fitted to them.
 NOISY = {"S1_100M_60ms_q2_bbr_r1": "1 ms"}
 
 
