@@ -53,6 +53,13 @@ class RunToken:
     @property
     def progress(self) -> float: ...
 
+class ControllerServer:
+    """The controllers of this process that drive a kernel's sockets in one run."""
+
+    def __init__(self, text: bytes, file: str, overrides: list[tuple[str, str]], seed: int) -> None: ...
+    def answer(self, message: bytes) -> bytes:
+        """Answer a message. Raises `RuntimeError` if a controller breaks the run off."""
+
 class Setup:
     """The arguments of a new controller, one for each flow."""
 
@@ -236,6 +243,9 @@ def run_seed(
     record: bool,
     token: RunToken,
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
+def remote_controllers(text: bytes, file: str, overrides: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the algorithms of a scenario that a kernel has not, each by the key that names it."""
+
 def catalogue(backend: str = ...) -> str: ...
 def trace(name: str) -> str: ...
 def nearest(word: str, known: list[str]) -> list[str]:

@@ -1,8 +1,9 @@
 //! What a scenario may ask of the Linux backend: the kernel's own algorithms, and the settings that Linux can serve.
 
-use cwndlab_cc::algorithm::Declares;
 pub mod queues;
+pub mod remote;
 
+use cwndlab_cc::algorithm::Declares;
 use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
@@ -31,11 +32,10 @@ pub const ALGORITHMS: [(&str, &str); 17] = [
     ("linux:bbr", "BBR version 1 of Linux (net/ipv4/tcp_bbr.c)"),
 ];
 
-/// The algorithms that a scenario may name on the Linux backend: ours, which are linked into the kernel, and the kernel's, which
-/// cannot be made here.
+/// The algorithms that a scenario may name on the Linux backend: these, and the kernel's, which cannot be made here.
 #[must_use]
-pub fn registry() -> Registry {
-    let mut registry = Registry::built_in();
+pub fn with_algorithms(ours: &Registry) -> Registry {
+    let mut registry = ours.clone();
     for (name, summary) in ALGORITHMS {
         registry.add(Algorithm {
             name,

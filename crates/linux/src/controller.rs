@@ -119,11 +119,10 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// The controller of a flow or subflow of this name.
+    /// This one, of a flow or subflow of this name.
     #[must_use]
-    pub fn new(spec: &FlowSpec, name: &str, seed: u64) -> Self {
+    pub fn new(cc: Box<dyn CongestionControl>, spec: &FlowSpec, name: &str, seed: u64) -> Self {
         let tcp = &spec.kind.tcp;
-        let cc = (spec.kind.algorithm.build)(&tcp.setup(), &spec.kind.settings);
         Self {
             needs: cc.needs(),
             ssthresh_probe: cc.probes().iter().position(|probe| *probe == "ssthresh_bytes"),

@@ -5,6 +5,7 @@
 
 use crate::controller::{CAck, CControl, CFacts};
 use crate::facts::{Counts, Facts};
+use crate::line::Socket;
 use crate::network::{Sent, Way};
 use crate::queue;
 use crate::request::Request;
@@ -15,6 +16,7 @@ use cwndlab_sim::packet::EcnField;
 use cwndlab_sim::tcp::LossDetection;
 use std::cell::UnsafeCell;
 use std::fs;
+use std::os::fd::FromRawFd;
 use std::process::exit;
 
 /// Memory of the host, not of the kernel: what Rust keeps is no part of what is simulated.
@@ -23,6 +25,8 @@ static HOST: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 /// Names the file with the request.
 const REQUEST: &str = "CWNDLAB_REQUEST";
+/// The number of the file that is the socket to the front end.
+const LINE: &str = "CWNDLAB_LINE";
 /// Length of the name of a congestion control in the kernel (TCP_CA_NAME_MAX).
 const NAME: usize = 16;
 /// The congestion control of the kernel that asks the controllers here (CW_OURS).
@@ -53,6 +57,15 @@ fn run() -> &'static mut Run {
 fn fail(message: &str) -> ! {
     eprintln!("cwndlab: {message}");
     exit(1)
+}
+
+/// The socket that the front end has passed on.
+fn line() -> Socket {
+    let Ok(number) = std::env::var(LINE) else { return Socket::default() };
+    let number =
+        number.parse().unwrap_or_else(|_| fail(&format!("expected a number in {LINE}, found {number}")));
+    // SAFETY: the front end opened it for this process, and this is called once.
+    Socket::open(unsafe { fs::File::from_raw_fd(number) })
 }
 
 /// What a lane carries, as C needs it. `struct cw_flow`.
@@ -133,7 +146,7 @@ unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let path = std::env::var(REQUEST).unwrap_or_else(|_| fail(&format!("expected {REQUEST}, found nothing")));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
     let request = Request::parse(&text, &queue::all()).unwrap_or_else(|error| fail(&error));
-    let made = Run::new(request);
+    let made = Run::new(request, line());
     let lanes = made.lanes().len() as u32;
     // SAFETY: the caller's word.
     unsafe { parts.write(made.parts() as u32) };

@@ -13,6 +13,7 @@ pub mod group;
 pub mod intervals;
 #[cfg(not(test))]
 mod kernel;
+pub mod line;
 pub mod network;
 #[cfg(not(test))]
 mod queue;

@@ -1,6 +1,7 @@
 //! What the kernel is asked to run: a file that the front end writes.
 
-use cwndlab_lab::linux;
+use cwndlab_cc::Registry;
+use cwndlab_lab::linux::{self, remote};
 use cwndlab_lab::scenario::read;
 use cwndlab_lab::trace::Directory;
 use cwndlab_lab::{Backend, Queues, Scenario, Source};
@@ -18,10 +19,12 @@ pub struct Request {
     pub output: String,
     /// The file that says how much is done, in thousandths.
     pub progress: String,
+    /// The algorithms whose controllers the front end has.
+    pub remote: Vec<&'static str>,
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress"}`.
+    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name]}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -34,11 +37,17 @@ impl Request {
         let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), pair[1].as_str()?.to_owned()));
         let overrides = value["overrides"].as_array().and_then(|all| all.iter().map(pair).collect());
         let overrides: Vec<(String, String)> = overrides.ok_or("the request lacks overrides")?;
+        let remote = value["remote"].as_array().ok_or("the request lacks remote")?.iter();
+        // There is one request in the life of a kernel.
+        let remote: Vec<&'static str> =
+            remote.filter_map(Value::as_str).map(|name| &*name.to_owned().leak()).collect();
+        let mut registry = linux::with_algorithms(&Registry::built_in());
+        remote.iter().for_each(|name| registry.add(remote::stand_in(name)));
         let file = string("file")?;
         let source = Source {
             backend: Backend::Linux,
             file: &file,
-            registry: &linux::registry(),
+            registry: &registry,
             queues,
             traces: &Directory::of(&file),
         };
@@ -50,6 +59,7 @@ impl Request {
             record: value["record"].as_bool().unwrap_or(false),
             output: string("output")?,
             progress: string("progress")?,
+            remote,
         })
     }
 }

@@ -5,9 +5,11 @@ use crate::controller::Controller;
 use crate::facts::{Counts, Facts};
 use crate::flow::Flow;
 use crate::group::Group;
+use crate::line::Socket;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::request::Request;
-use cwndlab_cc::{Span, SubflowView, Time};
+use cwndlab_cc::{CongestionControl, Span, SubflowView, Time};
+use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_sim::measures::interval;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
@@ -92,12 +94,16 @@ pub struct Run {
     events: u64,
     /// How much of the run the front end knows to be done, in thousandths.
     told: u64,
+    /// The way to the controllers that the front end has.
+    line: Socket,
+    /// How many of these have been made.
+    remotes: u64,
 }
 
 impl Run {
-    /// Of a request.
+    /// Of a request, with the way to the front end.
     #[must_use]
-    pub fn new(request: Request) -> Self {
+    pub fn new(request: Request, line: Socket) -> Self {
         let spec = request.scenario.spec(request.seed, request.record);
         let groups: Vec<_> = spec.arrivals.iter().map(|group| Group::new(group, spec.seed)).collect();
         let mut carried: Vec<_> = spec.flows.iter().map(|flow| (flow.clone(), None)).collect();
@@ -128,6 +134,8 @@ impl Run {
             warmup: (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup),
             events: 0,
             told: 0,
+            line,
+            remotes: 0,
             request,
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
@@ -224,9 +232,23 @@ impl Run {
     /// A connection or subflow has been established: makes its controller, and returns what that needs.
     pub fn control(&mut self, part: usize) -> &Controller {
         let flow = self.on_part[part].expect("the transfer has begun");
-        let Lane { spec, .. } = self.lane_of(part);
-        let controller = Controller::new(spec, &self.flows[flow].name, self.seed);
+        let name = self.flows[flow].name.clone();
+        let cc = self.algorithm(part, &name);
+        let controller = Controller::new(cc, &self.lane_of(part).spec, &name, self.seed);
         self.controllers[part].insert(controller)
+    }
+
+    /// The algorithm of a part, made here or in the front end.
+    fn algorithm(&mut self, part: usize, name: &str) -> Box<dyn CongestionControl> {
+        let place = self.lanes.partition_point(|lane| lane.first_part <= part) - 1;
+        let Lane { spec, group, .. } = &self.lanes[place];
+        let kind = &spec.kind;
+        if !self.request.remote.contains(&kind.algorithm.name) {
+            return (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
+        }
+        let owner = group.map_or(Owner::Flow(place as u64), |group| Owner::Arrivals(group as u64));
+        self.remotes += 1;
+        Box::new(Remote::new(self.line.clone(), self.remotes - 1, owner, name))
     }
 
     /// The controller of a part.

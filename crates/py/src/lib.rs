@@ -4,6 +4,7 @@ mod controller;
 mod convert;
 mod gym;
 mod registry;
+mod remote;
 mod token;
 
 use convert::{check_json, detail, recording};
@@ -34,7 +35,7 @@ fn reading(
 ) -> (Option<Scenario>, Vec<Problem>) {
     let registry = match backend {
         Backend::Sim => registry::current(),
-        Backend::Linux => linux::registry(),
+        Backend::Linux => linux::with_algorithms(&registry::current()),
     };
     let source = Source {
         backend,
@@ -136,7 +137,9 @@ fn run_seed<'py>(
 fn catalogue(backend: &str) -> PyResult<String> {
     let (algorithms, queues) = match named(backend)? {
         Backend::Sim => (registry::current(), registry::queues()),
-        Backend::Linux => (linux::registry(), linux::with_queues(&registry::queues())),
+        Backend::Linux => {
+            (linux::with_algorithms(&registry::current()), linux::with_queues(&registry::queues()))
+        }
     };
     Ok(listing::catalogue(&algorithms, &queues).to_string())
 }
@@ -179,6 +182,8 @@ pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = A
         registry::add_new(algorithm)?;
     }
     module.add_class::<RunToken>()?;
+    module.add_class::<remote::ControllerServer>()?;
+    module.add_function(wrap_pyfunction!(remote::remote_controllers, module)?)?;
     controller::add_classes(module)?;
     gym::add_classes(module)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;

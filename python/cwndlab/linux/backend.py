@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import Engine
 from cwndlab.errors import InputError
 from cwndlab.linux import kernel
+from cwndlab.linux.serving import Serving
 from cwndlab.system import writing
 
 if TYPE_CHECKING:
@@ -85,17 +86,21 @@ class Linux(Engine):
         """Run a scenario with one seed.
 
         Raises `InterruptedError` if the token cancels the run, and `RuntimeError` with the last lines of the
-        kernel's console if it breaks off or hangs.
+        kernel's console if it breaks off or hangs, or with what a controller of this process says if that
+        breaks it off.
         """
         checked = json.loads(self.check(text, file, overrides))
         _sweep()
+        remote = self.module.remote_controllers(text, file, overrides)
         with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as name:
             folder = Path(name)
             output, progress = folder / "result.json", folder / "progress"
             request = {
                 "text": text.decode(),
                 "file": file,
-                "overrides": overrides,
+                # The settings of controllers of this process are for them, not for the kernel.
+                "overrides": [*overrides, *remote],
+                "remote": [name for _, name in remote],
                 "seed": seed,
                 "record": record,
                 "output": str(output),
@@ -105,8 +110,13 @@ class Linux(Engine):
             limit_s = LIMIT_S + LIMIT_PER_PACKET_S * float(checked["packets_expected"] or 0)
             memory_mb = MEMORY_MB + CONNECTION_MB * float(checked["connections"] or 0)
             memory_mb += PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20
-            with _Instance(self._kernel, folder, seed, int(memory_mb)) as instance:
-                instance.follow(token, limit_s)
+            with ExitStack() as stack:
+                serving = None
+                if remote:
+                    server = self.module.ControllerServer(text, file, overrides, seed)
+                    serving = stack.enter_context(Serving(server))
+                instance = _Instance(self._kernel, folder, seed, int(memory_mb), serving)
+                stack.enter_context(instance).follow(token, limit_s)
             result = json.loads(output.read_text(encoding="utf-8"))
         recording = result.get("recording")
         return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
@@ -124,7 +134,10 @@ def _sweep() -> None:
 class _Instance:
     """One kernel, which makes one run and ends."""
 
-    def __init__(self, image: Kernel, folder: Path, seed: int, memory_mb: int) -> None:
+    def __init__(
+        self, image: Kernel, folder: Path, seed: int, memory_mb: int, serving: Serving | None
+    ) -> None:
+        self._serving = serving
         self._console = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the kernel)
         self._progress = folder / "progress"
         arguments = [
@@ -144,6 +157,9 @@ class _Instance:
             "CWNDLAB_PARENT": str(os.getpid()),
             **{name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
         }
+        lines = [serving.theirs.fileno()] if serving else []
+        if lines:
+            environment["CWNDLAB_LINE"] = str(lines[0])
         self._process = subprocess.Popen(
             [image.image, *arguments],
             env=environment,
@@ -151,7 +167,10 @@ class _Instance:
             stdout=self._console,
             stderr=self._console,
             start_new_session=True,
+            pass_fds=lines,
         )
+        if serving:
+            serving.passed_on()
 
     def follow(self, token: RunToken, limit_s: float) -> None:
         """Wait for the end, and pass on how much is done."""
@@ -163,6 +182,8 @@ class _Instance:
                 raise RuntimeError(self._failure(f"it did not end within {limit_s:.0f} s"))
             token.report(self._done())
         if self._process.returncode:
+            if self._serving:
+                self._serving.check()
             raise RuntimeError(self._failure(f"it ended with status {self._process.returncode}"))
 
     def __enter__(self) -> Self:

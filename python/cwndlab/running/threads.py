@@ -6,7 +6,6 @@ lock for each callback. Ctrl-C reaches the main thread, which cancels the runs t
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import time
 from concurrent.futures import wait
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cwndlab.running.job import simulate
+from cwndlab.system.interrupting import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,8 +92,7 @@ def _await_end(runs: Iterable[_Running]) -> None:
         for running in runs:
             # A run without a controller in Python always sees its token, at worst late.
             for number in running.thread if running.task.scenario.controllers else ():
-                thread = ctypes.c_ulong(number)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(InterruptedError))
+                interrupt(number)
 
 
 def _have_ended(runs: Iterable[_Running]) -> bool:

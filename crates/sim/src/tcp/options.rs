@@ -78,7 +78,10 @@ cwndlab_cc::parameters! {
         delayed_ack: u64 = 2, "delayed_ack", Allowed::Count(1, 64), "segments",
             "segments that one ACK acknowledges; 1 turns delaying off", "RFC 5681 section 4.2";
         delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
-            "longest delay of an ACK", "Linux TCP_DELACK_MIN; ns-3 200 ms";
+            "longest delay of an ACK, to which the wait for a tick is added", "Linux TCP_DELACK_MIN; ns-3 200 ms";
+        timer_tick: Span = Span::from_millis(1), "timer_tick", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
+            "a delayed ACK leaves at a tick of the receiver's clock, the first that is later by more than the delay; 0 s: exactly then",
+            "Linux kernel/time/timer.c with CONFIG_HZ=1000 (4 ms with 250); not in ns-3";
         quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
             "acknowledge every segment while the receive window grows, 16 at the start, after a silence and after a duplicate, and the last one", "Linux tcp_incr_quickack, tcp_grow_window, __tcp_cleanup_rbuf";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
@@ -216,6 +219,7 @@ pub const PROFILES: &[Profile] = &[
             ("rto_max", Setting::Span(Span::from_secs(3600))),
             ("timer_restart", Setting::Flag(false)),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
+            ("timer_tick", Setting::Span(Span::ZERO)),
             ("quick_ack", Setting::Flag(false)),
             ("window_tuning", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
@@ -263,6 +267,7 @@ pub const PROFILES: &[Profile] = &[
             ("rto_floor", Setting::Word("total")),
             ("rto_initial", Setting::Span(Span::from_secs(3))),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
+            ("timer_tick", Setting::Span(Span::ZERO)),
             ("quick_ack", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
             ("window_tuning", Setting::Flag(false)),

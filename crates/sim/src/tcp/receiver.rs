@@ -43,6 +43,7 @@ pub struct Receiver {
     window: ReceiveWindow,
     delay_segments: u64,
     delay_timeout: Span,
+    tick: Span,
     quick: QuickAcks,
     rto_min: Span,
     compression: Span,
@@ -74,6 +75,7 @@ impl Receiver {
             window: ReceiveWindow::new(options),
             delay_segments: options.delayed_ack,
             delay_timeout: options.delayed_ack_timeout,
+            tick: options.timer_tick,
             quick: QuickAcks::new(options),
             rto_min: options.rto_min,
             compression: options.sack_compression,
@@ -173,8 +175,13 @@ impl Receiver {
         if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
             return Some(self.acknowledge(now, false));
         }
-        self.delayed_until = self.delayed_until.min(now + self.delay_timeout);
+        self.delayed_until = self.delayed_until.min(self.next_tick(now) + self.delay_timeout);
         None
+    }
+
+    /// Linux calc_index: a timer never expires early, so it counts whole ticks from the next one on.
+    fn next_tick(&self, now: Time) -> Time {
+        if self.tick == Span::ZERO { now } else { Time((now.0 / self.tick.0 + 1) * self.tick.0) }
     }
 
     /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.
@@ -362,9 +369,23 @@ mod tests {
             |seq| receiver.on_data(Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
         // The first data segment is acknowledged at once, as both Linux and ns-3 do.
         assert_eq!([0, 1, 2, 3].map(&mut arrive), [Some(1), None, Some(3), None]);
-        assert_eq!(receiver.next_timer(), Time(40_000_000));
-        let ack = receiver.on_timer(Time(40_000_000)).unwrap();
+        assert_eq!(receiver.next_timer(), Time(41_000_000));
+        let ack = receiver.on_timer(Time(41_000_000)).unwrap();
         assert_eq!((ack.cumulative, ack.delayed), (4, true));
+    }
+
+    #[test]
+    fn a_delayed_ack_waits_for_a_tick_that_is_later_by_more_than_the_delay() {
+        for (tick_ms, at_us, due_us) in
+            [(1, 0, 41_000), (1, 999, 41_000), (1, 1000, 42_000), (4, 999, 44_000), (0, 999, 40_999)]
+        {
+            let mut receiver = receiver(TcpOptions { timer_tick: Span::from_millis(tick_ms), ..plain() });
+            let at = Time(at_us * 1000);
+            for seq in [0, 1] {
+                receiver.on_data(at, &data(seq), EcnField::NotEct);
+            }
+            assert_eq!(receiver.next_timer(), Time(due_us * 1000), "ticks of {tick_ms} ms");
+        }
     }
 
     #[test]

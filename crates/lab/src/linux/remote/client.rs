@@ -1,0 +1,104 @@
+//! The kernel's side: a controller that asks the front end.
+
+use super::wire::{decode, encode};
+use super::{Answer, Callback, Message, Moment, Owner};
+use cwndlab_cc::algorithm::Declares;
+use cwndlab_cc::{Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Time};
+use std::sync::Arc;
+
+/// A way to the front end. Without an answer there is no run: it does not return then.
+pub trait Line: Send {
+    /// Sends a message and waits for the answer.
+    fn ask(&mut self, message: &[u8]) -> Vec<u8>;
+}
+
+/// A controller that the front end has.
+pub struct Remote<L> {
+    line: L,
+    number: u64,
+    answer: Answer,
+}
+
+impl<L: Line> Remote<L> {
+    /// Has the front end make its controller of this number, for the flow or subflow of this name.
+    pub fn new(mut line: L, number: u64, owner: Owner, name: &str) -> Self {
+        let answer = exchange(&mut line, &Message::New(owner, name.to_owned()));
+        Self { line, number, answer }
+    }
+
+    fn call(&mut self, cx: &Context, callback: Callback) {
+        let moment = Moment { facts: *cx.facts, subflows: cx.subflows.to_vec(), me: cx.me as u64 };
+        self.answer = exchange(&mut self.line, &Message::Callback(self.number, moment, callback));
+    }
+}
+
+/// # Panics
+/// The answer is not one: the two ends are of different builds.
+fn exchange(line: &mut impl Line, message: &Message) -> Answer {
+    decode(&line.ask(&encode(message))).expect("both ends are of one build")
+}
+
+impl<L: Line> CongestionControl for Remote<L> {
+    fn needs(&self) -> Needs {
+        self.answer.needs
+    }
+
+    fn control(&self) -> Control {
+        self.answer.control
+    }
+
+    fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
+        self.call(cx, Callback::Sent(bytes));
+    }
+
+    fn on_lost(&mut self, cx: &mut Context, lost: &Lost) {
+        self.call(cx, Callback::Lost(*lost));
+    }
+
+    fn on_event(&mut self, cx: &mut Context, event: Event) {
+        self.call(cx, Callback::Event(event));
+    }
+
+    fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
+        self.call(cx, Callback::Ack(*ack));
+        Decision::NotDue
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.answer.timer
+    }
+
+    fn on_timer(&mut self, cx: &mut Context) -> Decision {
+        self.call(cx, Callback::Timer);
+        Decision::NotDue
+    }
+}
+
+/// Stands for an algorithm of the front end where the kernel reads a scenario. Its settings stay with the front end.
+#[must_use]
+pub fn stand_in(name: &'static str) -> Algorithm {
+    Algorithm {
+        name,
+        summary: "a controller of the front end",
+        source: "",
+        departures: &[],
+        params: Arc::new([]),
+        declares: Declares::default(),
+        build: Arc::new(|_, _| Box::new(StandIn)),
+    }
+}
+
+/// Is asked what it needs, and never drives a flow.
+struct StandIn;
+
+impl CongestionControl for StandIn {
+    fn control(&self) -> Control {
+        Control::window(0)
+    }
+
+    fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
+
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        Decision::NotDue
+    }
+}

@@ -1,0 +1,107 @@
+//! The front end's side: its controllers, which answer what the kernel asks.
+
+use super::wire::{decode, encode};
+use super::{Answer, Callback, Message, Moment, Owner};
+use crate::linux::PREFIX;
+use crate::run::{Failure, guarded};
+use crate::scenario::Scenario;
+use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng};
+use cwndlab_sim::spec::{FlowKind, SimSpec};
+
+/// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships.
+fn is_served(algorithm: &Algorithm, ships: &Registry) -> bool {
+    !algorithm.name.starts_with(PREFIX) && ships.get(algorithm.name).is_none()
+}
+
+/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it.
+#[must_use]
+pub fn served(scenario: &Scenario) -> Vec<(String, &'static str)> {
+    let ships = Registry::built_in();
+    let named = scenario.flows.iter().map(|flow| &flow.kind.algorithm).enumerate();
+    let served = named.filter(|(_, algorithm)| is_served(algorithm, &ships));
+    served.map(|(flow, algorithm)| (format!("flow.{flow}.cc"), algorithm.name)).collect()
+}
+
+/// The controllers of a run.
+pub struct Server {
+    spec: SimSpec,
+    controllers: Vec<Served>,
+}
+
+/// A controller with its own random numbers.
+struct Served {
+    cc: Box<dyn CongestionControl>,
+    rng: Rng,
+}
+
+impl Server {
+    /// For a run with this seed.
+    #[must_use]
+    pub fn new(scenario: &Scenario, seed: u64) -> Self {
+        Self { spec: scenario.spec(seed, false), controllers: Vec::new() }
+    }
+
+    /// Answers a message of the kernel.
+    ///
+    /// # Errors
+    /// The controller broke the run off, or it has a fault.
+    pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, Failure> {
+        let seed = self.spec.seed;
+        guarded(seed, || encode(&self.take(&decode(message).expect("both ends are of one build"))))
+    }
+
+    fn take(&mut self, message: &Message) -> Answer {
+        match message {
+            Message::New(owner, name) => {
+                let kind = self.kind(*owner);
+                let cc = (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
+                let rng = Rng::named(self.spec.seed, &format!("flow {name} cc"));
+                self.controllers.push(Served { cc, rng });
+                self.controllers[self.controllers.len() - 1].answer()
+            }
+            Message::Callback(number, moment, callback) => {
+                let served = &mut self.controllers[*number as usize];
+                served.call(moment, *callback);
+                served.answer()
+            }
+        }
+    }
+
+    fn kind(&self, owner: Owner) -> &FlowKind {
+        match owner {
+            Owner::Flow(number) => &self.spec.flows[number as usize].kind,
+            Owner::Arrivals(number) => &self.spec.arrivals[number as usize].kind,
+        }
+    }
+}
+
+impl Served {
+    fn answer(&self) -> Answer {
+        Answer { control: self.cc.control(), timer: self.cc.next_timer(), needs: self.cc.needs() }
+    }
+
+    fn call(&mut self, moment: &Moment, callback: Callback) {
+        let Moment { facts, subflows, me } = moment;
+        let cx = &mut Context { facts, subflows, me: *me as usize, rng: &mut self.rng };
+        let decision = match callback {
+            Callback::Sent(bytes) => {
+                self.cc.on_sent(cx, bytes);
+                Decision::NotDue
+            }
+            Callback::Lost(lost) => {
+                self.cc.on_lost(cx, &lost);
+                Decision::NotDue
+            }
+            Callback::Event(event) => {
+                self.cc.on_event(cx, event);
+                Decision::NotDue
+            }
+            Callback::Ack(ack) => self.cc.on_ack(cx, &ack),
+            Callback::Timer => self.cc.on_timer(cx),
+        };
+        // As in the kernel for those that ship: in force at once. Agents outside are refused with the scenario.
+        if let (Decision::Made(action), Some(agent)) = (decision, self.cc.agent()) {
+            agent.act(action);
+        }
+    }
+}

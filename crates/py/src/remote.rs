@@ -1,0 +1,44 @@
+//! Controllers of this process that drive sockets of a Linux kernel.
+
+use crate::{Overrides, accepted};
+use cwndlab_lab::Backend;
+use cwndlab_lab::linux::remote::{self, Server};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Mutex;
+
+/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it.
+#[pyfunction]
+pub(crate) fn remote_controllers(
+    py: Python<'_>,
+    text: &[u8],
+    file: &str,
+    overrides: Overrides,
+) -> PyResult<Vec<(String, &'static str)>> {
+    py.detach(|| Ok(remote::served(&accepted(text, file, &overrides, Backend::Linux)?)))
+}
+
+/// The controllers of one run.
+#[pyclass(frozen, module = "cwndlab._native")]
+pub(crate) struct ControllerServer(Mutex<Server>);
+
+#[pymethods]
+impl ControllerServer {
+    #[new]
+    fn new(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, seed: u64) -> PyResult<Self> {
+        py.detach(|| {
+            let scenario = accepted(text, file, &overrides, Backend::Linux)?;
+            Ok(Self(Mutex::new(Server::new(&scenario, seed))))
+        })
+    }
+
+    /// Answers a message of the kernel. `RuntimeError` if a controller breaks the run off.
+    fn answer<'py>(&self, py: Python<'py>, message: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let mut server =
+            self.0.try_lock().map_err(|_| PyRuntimeError::new_err("another thread is answering"))?;
+        let answer =
+            server.answer(message).map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
+        Ok(PyBytes::new(py, &answer))
+    }
+}

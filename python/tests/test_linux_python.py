@@ -1,0 +1,158 @@
+"""Controllers written in Python drive Linux's TCP: its clock stands still while they decide."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cwndlab as cl
+import cwndlab.benchmark.reno
+from cwndlab._native import RunToken
+from cwndlab.engine import SHIPPED
+from cwndlab.errors import RunFailedError
+from cwndlab.linux.backend import Linux
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cwndlab.linux.kernel import Kernel
+
+SCENARIO = """\
+duration = "5 s"
+
+[[link]]
+name = "a"
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = "1 bdp"
+loss = 0.002
+
+[[flow]]
+name = "m"
+cc = "python-reno"
+path = ["a"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def outcomes(text: str, **options: Any) -> list[str]:
+    """What was measured, without the name of the algorithm."""
+    result = cl.run(text, backend="linux", record="none", **options)
+    texts = [json.dumps(run.outcome, sort_keys=True) for run in result.runs]
+    return [text.replace('"python-reno"', '"reno"') for text in texts]
+
+
+PATHS = {
+    "a flow": SCENARIO,
+    "flows that arrive": SCENARIO.replace(
+        'path = ["a"]', 'path = ["a"]\narrivals = { per_second = 5, size = "50 kB" }'
+    ),
+    "two of a kind beside another": SCENARIO.replace(
+        "[[flow]]", '[[flow]]\ncc = "cubic"\npath = ["a"]\n\n[[flow]]\ncount = 2'
+    ),
+    "a connection of two subflows": SCENARIO.replace(
+        "[[flow]]", '[[link]]\nname = "b"\nrate = "5 Mbit/s"\ndelay = "20 ms"\n\n[[flow]]'
+    ).replace('path = ["a"]', 'paths = [["a"], ["b"]]'),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_reno_in_python_is_reno_in_rust_to_the_bit(linux_kernel: Kernel, path: str) -> None:
+    assert linux_kernel.image.exists()
+    text = PATHS[path]
+    ours = outcomes(text, seeds=2)
+    assert ours == outcomes(text.replace("python-reno", "reno"), seeds=2)
+    assert ours[0] != ours[1]
+
+
+@cl.controller("half-rate")
+class HalfRate:
+    """Paces at a share of the rate, from the first tick of its timer on."""
+
+    share = cl.parameter(0.5, low=0, high=1, meaning="share of 20 Mbit/s")
+
+    def __init__(self, setup: cl.Setup) -> None:
+        self.cwnd_bytes = 2 * setup.mss_bytes
+        self.pacing_rate_bps = 1e6
+        self.next_timer_s = 0.5
+
+    def on_timer(self, facts: cl.Facts) -> None:
+        self.next_timer_s = facts.now_s + 1
+        self.cwnd_bytes = 100 * facts.mss_bytes
+        self.pacing_rate_bps = self.share * 20e6
+
+    def on_ack(self, ack: cl.Ack) -> None: ...
+    def on_event(self, event: cl.Event) -> None: ...
+
+
+def test_timers_pacing_and_parameters_are_served(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    for share in (0.25, 0.5):
+        text = SCENARIO.replace('"python-reno"', f'{{ name = "half-rate", share = {share} }}')
+        goodput = {}
+        for backend in ("linux", "sim"):
+            [run] = cl.run(text.replace("loss = 0.002", ""), seeds=1, backend=backend).runs
+            goodput[backend] = run.outcome["flows"][0]["goodput_mbps"]
+        # A share of 20 Mbit/s of payload for 4.5 s, after 1 Mbit/s for 0.5 s.
+        assert goodput["linux"] == pytest.approx((4.5 * 20 * share + 0.5 * 1) / 5, rel=0.02)
+        assert goodput["linux"] == pytest.approx(goodput["sim"], rel=0.02)
+
+
+@cl.controller("fails-in-linux")
+class Fails:
+    """Has a mistake that shows after a while."""
+
+    def __init__(self, setup: cl.Setup) -> None:
+        self.cwnd_bytes = 10 * setup.mss_bytes
+        self._acks = 0
+
+    def on_ack(self, _ack: cl.Ack) -> None:
+        self._acks += 1
+        if self._acks > 50:
+            raise ValueError("a mistake")
+
+    def on_event(self, event: cl.Event) -> None: ...
+
+
+def test_a_mistake_is_shown_as_in_the_simulator(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    text = SCENARIO.replace("python-reno", "fails-in-linux")
+    found = []
+    for backend in ("linux", "sim"):
+        with pytest.raises(RunFailedError, match=r"fails-in-linux\.on_ack: ValueError: a mistake") as error:
+            cl.run(text, seeds=1, backend=backend)
+        found.append(str(error.value))
+    assert found[0] == found[1]
+
+
+@cl.controller("hangs-in-linux")
+class Hangs:
+    """Never answers."""
+
+    def __init__(self, setup: cl.Setup) -> None:
+        self.cwnd_bytes = 10 * setup.mss_bytes
+
+    def on_ack(self, _ack: cl.Ack) -> None:
+        while True:
+            pass
+
+    def on_event(self, event: cl.Event) -> None: ...
+
+
+def test_a_run_is_cancelled_although_its_controller_hangs(linux_kernel: Kernel) -> None:
+    token = RunToken()
+    threading.Timer(1, token.cancel).start()
+    begin = time.monotonic()
+    text = SCENARIO.replace("python-reno", "hangs-in-linux").encode()
+    with pytest.raises(InterruptedError):
+        Linux(SHIPPED.module, kernel=linux_kernel).run_seed(text, "x.toml", [], 1, False, token)
+    assert time.monotonic() - begin < 30
+    assert not [each for each in threading.enumerate() if each.name == "controllers"]
