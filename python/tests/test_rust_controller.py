@@ -14,6 +14,8 @@ import pytest
 import cwndlab as cl
 from cwndlab import engine
 from cwndlab.engine import selection
+from cwndlab.linux import kernel
+from cwndlab.linux.kernel import Kernel
 from tests.conftest import Command
 from tests.documents import ROOT
 
@@ -63,6 +65,17 @@ def test_it_is_used_like_any_algorithm(cwndlab: Command, scenario: Path, package
     assert half["total"] == reno["total"] != gentle["total"]
     assert "--with gentle" in (cwndlab.folder / "out" / "report.html").read_text()
     assert "0 new runs, 6 reused" in cwndlab(*compared, *QUICK, **path).stderr
+
+
+def test_it_drives_linux(cwndlab: Command, scenario: Path, package: Path, linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    compared = ("compare", scenario.name, "--cc", "reno,gentle,{ name = 'gentle', keep = 0.5 }")
+    path = {"PYTHONPATH": str(package), "CWNDLAB_LINUX": str(kernel.folder())}
+    options = ("--with", "gentle", "--backend", "linux", *QUICK, "--json")
+    answer = cwndlab(*compared, *options, **path)
+    assert answer.returncode == 0, answer.stderr
+    reno, gentle, half = json.loads(answer.stdout)["variants"]
+    assert half["total"] == reno["total"] != gentle["total"]
 
 
 def test_controllers_in_python_stand_beside_it(cwndlab: Command, scenario: Path, package: Path) -> None:
