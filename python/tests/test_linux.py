@@ -54,8 +54,8 @@ cc = "linux:cubic"
 path = ["bottleneck"]
 """
 
-# Rows that miss their bound (28 packets here, 44 there), with a jitter of the link that is fitted to them. The
-# measured host released packets 25 to 50 us late in the median, so its noise need not be the cause.
+# Rows that miss their bound (28 packets here, 44 there), with a jitter of the link that is fitted to them.
+# The measured host released packets 25 to 50 us late in the median, so its noise need not be the cause.
 FITTED_JITTER = {"S1_100M_60ms_q2_bbr_r1": "1 ms"}
 
 
