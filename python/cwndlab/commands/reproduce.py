@@ -10,10 +10,12 @@ import typer
 from cwndlab.commands.options import AsJson, BackendName, Fresh, Out, Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.reproducing.reproduction import Reproduction
+
+    Planned = Sequence[Sequence[Reading]]
 
 DEFAULT_SEEDS = "20"
 QUICK_SEEDS = "3"
@@ -37,6 +39,10 @@ def reproduce(
         bool,
         typer.Option("--full", help="Try every alternative to what the papers leave open, with all seeds."),
     ] = False,
+    defaults: Annotated[
+        bool,
+        typer.Option("--defaults", help="Try no alternatives: only the defaults of each paper."),
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -46,7 +52,9 @@ def reproduce(
     ] = False,
     backend: Annotated[
         BackendName,
-        typer.Option(help="Where experiments run: in the simulator, or in Linux in place of their stack."),
+        typer.Option(
+            help="Where experiments run: in the simulator, in Linux in place of their stack, or in both."
+        ),
     ] = BackendName.SIM,
     threads: Threads = None,
     out: Out = None,
@@ -63,22 +71,23 @@ def reproduce(
     from cwndlab.errors import InputError
     from cwndlab.papers import files
     from cwndlab.papers.explaining.effects import library
-    from cwndlab.papers.reproducing.reproduce import plan
     from cwndlab.scenarios.seeds import parse_seeds
 
     if quick and (full or explain):
         raise InputError("--quick cannot be combined with --full or --explain")
-    if backend is BackendName.BOTH:
-        raise InputError("--backend: expected sim or linux, found both; reproduce on each in turn")
-    if explain and backend is not BackendName.SIM:
-        raise InputError("--explain searches in the simulator; leave out --backend")
+    if defaults and (quick or full or explain):
+        raise InputError("--defaults cannot be combined with --quick, --full or --explain")
+    if explain and backend is BackendName.LINUX:
+        raise InputError("--explain searches in the simulator: expected --backend sim or both, found linux")
     if explain:
         library()
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
-    planned = plan(papers, chosen, quick=quick, full=full, backend=backend)
-    folder = prepared(out, "reproduce")
-    extent = {"quick": quick, "full": full, "explained": explain}
-    reproduction = _run(planned, chosen, threads, backend=backend, fresh=fresh, **extent)
+    extent = {"quick": quick, "full": full, "defaults_only": defaults}
+    planned, in_linux = _plan(papers, chosen, backend, extent)
+    folder = prepared(out, backend.folder("reproduce"))
+    reproduction = _run(
+        planned, in_linux, chosen, threads, backend=backend, fresh=fresh, explained=explain, **extent
+    )
     files.write_tables(reproduction, folder)
     try:
         _print(reproduction, as_json=as_json)
@@ -92,13 +101,33 @@ def reproduce(
         raise typer.Exit(INTERRUPTED)
 
 
+def _plan(
+    papers: Sequence[str], seeds: Sequence[int], backend: BackendName, extent: Mapping[str, bool]
+) -> tuple[Planned, Planned]:
+    """Return the readings of each paper, and with both backends those in Linux besides.
+
+    Says what the runs in Linux will cost.
+    """
+    from cwndlab.papers.contents.backends import cost
+    from cwndlab.papers.reproducing.reproduce import plan
+
+    both = backend is BackendName.BOTH
+    planned = plan(papers, seeds, backend=BackendName.SIM if both else backend, **extent)
+    in_linux = plan(papers, seeds, backend=BackendName.LINUX, **extent) if both else []
+    for each in in_linux if both else planned if backend is BackendName.LINUX else ():
+        typer.echo(cost(each), err=True)
+    return planned, in_linux
+
+
 def _run(
-    planned: Sequence[Sequence[Reading]],
+    planned: Planned,
+    in_linux: Planned,
     seeds: Sequence[int],
     threads: int | None,
     *,
     quick: bool,
     full: bool,
+    defaults_only: bool,
     explained: bool,
     backend: str,
     fresh: bool,
@@ -109,14 +138,16 @@ def _run(
     from cwndlab.system.progress import progress
 
     require_least()
-    count = sum(reading.most_runs for each in planned for reading in each)
+    count = sum(reading.most_runs for each in (*planned, *in_linux) for reading in each)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
         reproduction = run_papers(
             planned,
             seeds,
+            in_linux=in_linux,
             quick=quick,
             full=full,
+            defaults_only=defaults_only,
             explained=explained,
             backend=backend,
             threads=threads,

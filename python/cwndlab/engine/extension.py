@@ -66,6 +66,11 @@ class Engine:
         return "sim"
 
     @property
+    def relative_cost(self) -> float:
+        """How long a packet takes, relative to the simulator."""
+        return 1.0
+
+    @property
     def name(self) -> str:
         """The name of its module."""
         return self.module.__name__

@@ -85,7 +85,7 @@ def _warn_of(folder: Path, caches: Sequence[Cache]) -> None:
 
 def weight(scenario: Scenario) -> float:
     """Return the duration of a run relative to those of other scenarios."""
-    return max(1.0, scenario.packets_expected)
+    return max(1.0, scenario.packets_expected) * scenario.engine.relative_cost
 
 
 def _cache(folder: Path, scenario: Scenario, *, fresh: bool) -> Cache:

@@ -5,35 +5,57 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.linux.backend import engine_of
+from cwndlab.linux.backend import USUAL_PER_PACKET_S, USUAL_S, engine_of
+from cwndlab.papers.contents.readings import claimed_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
     from cwndlab.engine import Engine
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.scenarios.scenario import Override, Scenario
 
 SIM = "sim"
+LINUX = "linux"
+BOTH = "both"
 # What a reader of a reproduction is to know.
 IN_LINUX = "In Linux: the papers' networks and algorithms, with Linux's TCP in place of their stacks"
 # Bytes of the headers of a segment that Linux sends, with and without timestamps.
 HEADERS = {True: 52, False: 40}
+# Why our controls are left out: a run in Linux takes twenty times as long.
+NOT_NEEDED = "not run in Linux: no claim, baseline or number of the paper needs it"
 
 
 def on_backend(reading: Reading, backend: str) -> Reading:
-    """Return the reading with its cells on a backend; a cell that this cannot serve has the reason.
+    """Return the reading with its cells on a backend.
+
+    In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason.
 
     Raises `InputError` if there is no such backend, or no kernel has been built.
     """
     if backend == SIM:
         return reading
-    cells = {key: _on_linux(cell, backend) for key, cell in reading.cells.items()}
+    needed = claimed_cells(reading.paper)
+    cells = {key: _on_linux(cell, backend, needed) for key, cell in reading.cells.items()}
     return replace(reading, cells=cells)
 
 
-def _on_linux(cell: Cell, backend: str) -> Cell:
+def cost(planned: Sequence[Reading]) -> str:
+    """Say how many runs the readings of a paper need in Linux, and about how long they take."""
+    packets = [cell.scenario.packets_expected for each in planned for cell in each.runnable if cell.scenario]
+    minutes = sum(USUAL_S + USUAL_PER_PACKET_S * each for each in packets) / 60
+    first, last = planned[0].looks[0], planned[0].looks[-1]
+    runs = f"{first * len(packets)} to {last * len(packets)} runs"
+    took = f"{minutes * first:.1f} to {minutes * last:.1f} min"
+    return f"{planned[0].paper.id} in Linux: {runs}, about {took} on one core"
+
+
+def _on_linux(cell: Cell, backend: str, needed: Container[str]) -> Cell:
     if cell.scenario is None:
         return cell
+    if cell.key not in needed:
+        return replace(cell, scenario=None, missing=NOT_NEEDED)
     scenario = in_linux(cell.scenario, engine_of(backend, cell.scenario.engine))
     for problem in scenario.problems():
         if problem.is_error:

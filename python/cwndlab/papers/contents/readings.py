@@ -71,8 +71,15 @@ class Reading:
         return len(self.runnable) * len(self.seeds)
 
 
-def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: bool = False) -> list[Reading]:
-    """Return the reading of the defaults, then those of the alternatives.
+def readings(
+    paper: Paper,
+    seeds: Sequence[int],
+    *,
+    quick: bool = False,
+    full: bool = False,
+    defaults_only: bool = False,
+) -> list[Reading]:
+    """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
 
     By default, the most telling points are varied, and a reading that misses the gate has fewer seeds.
     `full` varies all points with all seeds.
@@ -80,6 +87,8 @@ def readings(paper: Paper, seeds: Sequence[int], *, quick: bool = False, full: b
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
+    if defaults_only:
+        return [Reading(paper, seeds, cells(paper))]
     shown = [point for point in paper.open_points if full or point.telling]
     return [
         Reading(paper, seeds, cells(paper)),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import in_use
 from cwndlab.linux.backend import engine_of
+from cwndlab.papers.contents.backends import BOTH, LINUX
 from cwndlab.results.manifest import builder
 
 if TYPE_CHECKING:
@@ -26,9 +27,21 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
         "interrupted": reproduction.interrupted,
         "quick": reproduction.quick,
         "full": reproduction.full,
+        "defaults_only": reproduction.defaults_only,
         "explained": reproduction.explained,
-        "manifest": builder(reproduction.seeds, engine_of(reproduction.backend, in_use())),
+        "backend": reproduction.backend,
+        **_manifests(reproduction),
         "papers": [paper_json(paper, quick=reproduction.quick) for paper in reproduction.papers],
+    }
+
+
+def _manifests(reproduction: Reproduction) -> dict[str, Any]:
+    """Return the manifest of the backend, or of both."""
+    if reproduction.backend != BOTH:
+        return {"manifest": builder(reproduction.seeds, engine_of(reproduction.backend, in_use()))}
+    return {
+        "manifest": builder(reproduction.seeds, in_use()),
+        "manifest_in_linux": builder(reproduction.seeds, engine_of(LINUX, in_use())),
     }
 
 
@@ -42,6 +55,7 @@ def paper_json(paper: PaperReproduction, *, quick: bool = False) -> dict[str, An
         "claims": [_claim_json(claim, quick=quick) for claim in paper.claims],
         "findings": [_finding_json(finding, quick=quick) for finding in paper.findings],
         **({"explanation": paper.explanation.to_json()} if paper.explanation else {}),
+        **({"in_linux": paper_json(paper.in_linux, quick=quick)} if paper.in_linux else {}),
     }
 
 

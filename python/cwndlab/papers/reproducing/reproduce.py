@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.backends import SIM, on_backend
@@ -19,14 +20,21 @@ if TYPE_CHECKING:
 
 
 def plan(
-    names: Sequence[str], seeds: Sequence[int], *, quick: bool, full: bool, backend: str = SIM
+    names: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    quick: bool,
+    full: bool,
+    defaults_only: bool = False,
+    backend: str = SIM,
 ) -> list[list[Reading]]:
     """Return the readings of each paper on a backend.
 
     Raises `InputError` if a paper is unknown or has a mistake, or the backend cannot run.
     """
     papers = [library.read(name) for name in names or library.names()]
-    planned = [readings(paper, seeds, quick=quick, full=full) for paper in papers]
+    extent = {"quick": quick, "full": full, "defaults_only": defaults_only}
+    planned = [readings(paper, seeds, **extent) for paper in papers]
     return [[on_backend(reading, backend) for reading in each] for each in planned]
 
 
@@ -34,8 +42,10 @@ def reproduce(
     planned: Sequence[Sequence[Reading]],
     seeds: Sequence[int],
     *,
+    in_linux: Sequence[Sequence[Reading]] = (),
     quick: bool = False,
     full: bool = False,
+    defaults_only: bool = False,
     explained: bool = False,
     backend: str = SIM,
     threads: int | None = None,
@@ -45,20 +55,30 @@ def reproduce(
     """Run every cell of every reading, on all cores, and judge the papers. Finished runs are reused.
 
     With `explained`, the combinations of answers are searched as well, and the closest ones are judged.
+    `in_linux` has the readings of the same papers that are to be run in Linux besides.
     """
     searched = [each[0] for each in planned] if explained else []
-    course = Course([reading for each in planned for reading in each], searched, threads, fresh, watch)
-    papers = []
-    for each in planned:
-        defaults, *alternatives = (course.run(reading) for reading in each)
-        explanation = None
-        if explained and not course.interrupted:
-            explanation, found = _explained(course, each)
-            alternatives += found
-        papers.append(PaperReproduction(defaults, alternatives, explanation))
+    everything = [reading for each in (*planned, *in_linux) for reading in each]
+    course = Course(everything, searched, threads, fresh, watch)
+    papers = [
+        _paper(course, each, there, explained=explained)
+        for each, there in zip_longest(planned, in_linux, fillvalue=())
+    ]
     prune(default_folder())
-    extent = {"quick": quick, "full": full, "explained": explained}
+    extent = {"quick": quick, "full": full, "defaults_only": defaults_only, "explained": explained}
     return Reproduction(papers, seeds, course.interrupted, backend=backend, **extent)
+
+
+def _paper(
+    course: Course, planned: Sequence[Reading], in_linux: Sequence[Reading], *, explained: bool
+) -> PaperReproduction:
+    defaults, *alternatives = (course.run(reading) for reading in planned)
+    explanation = None
+    if explained and not course.interrupted:
+        explanation, found = _explained(course, planned)
+        alternatives += found
+    there = _paper(course, in_linux, (), explained=False) if in_linux else None
+    return PaperReproduction(defaults, alternatives, explanation, there)
 
 
 def _explained(course: Course, tried: Sequence[Reading]) -> tuple[Explanation | None, list[Evaluated]]:

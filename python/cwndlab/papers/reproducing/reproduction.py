@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PaperReproduction:
-    """One paper under its defaults and its alternatives."""
+    """One paper under its defaults and its alternatives, and `in_linux` if it was run there besides."""
 
     defaults: Evaluated
     alternatives: list[Evaluated]
     explanation: Explanation | None = None
+    in_linux: PaperReproduction | None = None
 
     @property
     def paper(self) -> Paper:
@@ -89,13 +90,15 @@ class Reproduction:
     interrupted: bool
     quick: bool = False
     full: bool = False
+    defaults_only: bool = False
     explained: bool = False
     backend: str = SIM
 
     @property
     def results(self) -> list[Result]:
         """The results of all cells of all readings."""
-        evaluated = [one for paper in self.papers for one in paper.readings]
+        in_linux = [paper.in_linux for paper in self.papers if paper.in_linux]
+        evaluated = [one for paper in (*self.papers, *in_linux) for one in paper.readings]
         return [result for one in evaluated for result in one.results.values()]
 
     @property
@@ -108,5 +111,5 @@ class Reproduction:
         """The command line that repeats it."""
         names = [paper.paper.id for paper in self.papers]
         options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
-        options += self.backend_option
+        options += ["--defaults"] * self.defaults_only + self.backend_option
         return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
