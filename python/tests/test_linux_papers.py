@@ -12,6 +12,8 @@ from cwndlab.papers.contents.readings import claimed_cells, readings
 from cwndlab.papers.reading import library
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cwndlab.linux.kernel import Kernel
     from tests.conftest import Command
 
@@ -45,6 +47,33 @@ def test_reproduce_says_that_it_ran_in_linux(linux_kernel: Kernel, cwndlab: Comm
     document = json.loads(answer.stdout)
     assert document["manifest"]["backend"] == "linux"
     assert any(row["ours"] is not None for paper in document["papers"] for row in paper["rows"])
+
+
+def test_both_backends_stand_side_by_side(linux_kernel: Kernel, cwndlab: Command, tmp_path: Path) -> None:
+    assert linux_kernel.image.exists()
+    options = ["--quick", "--seeds", "2", "--backend", "both", "--json", "--out", str(tmp_path / "out")]
+    answer = cwndlab("reproduce", "lim2004", *options)
+    assert "lim2004 in Linux: 22 runs, about " in answer.stderr
+    document = json.loads(answer.stdout)
+    manifests = document["manifest"], document["manifest_in_linux"]
+    assert [each["backend"] for each in manifests] == ["sim", "linux"]
+    [paper] = document["papers"]
+    there = paper["in_linux"]
+    parts = [
+        (claim["id"], here, in_linux)
+        for claim, other in zip(paper["claims"], there["claims"], strict=True)
+        for here, in_linux in zip(claim["evidence"], other["evidence"], strict=True)
+    ]
+    ran = 0
+    for (name, here, in_linux), each in zip(parts, there["differences"], strict=True):
+        assert (name, here["text"]) == (each["claim"], each["text"])
+        if here["ours"] and in_linux["ours"]:
+            ran += 1
+            gap = in_linux["ours"]["mean"] - here["ours"]["mean"]
+            assert each["linux_minus_sim"]["mean"] == pytest.approx(gap)
+    assert ran > 10
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'id="lim2004-linux"' in report
 
 
 @pytest.mark.parametrize(

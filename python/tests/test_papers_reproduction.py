@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -438,6 +440,37 @@ def test_a_page_shows_the_verdicts_of_its_paper(papers: Path, tmp_path: Path) ->
     page.write_text("no block\n")
     with pytest.raises(InputError, match="expected a line '<!-- verdicts: PAPER -->', found none"):
         pages.main([str(file), str(page)])
+
+
+def test_a_page_shows_what_became_of_a_claim_in_linux(papers: Path, tmp_path: Path) -> None:
+    assert papers.exists()
+    ran = run()
+    # What ran here stands in for Linux; its words are made different.
+    there = replace(ran.papers[0], alternatives=[])
+    both = document(replace(ran, papers=[replace(ran.papers[0], in_linux=there)]))
+    both["backend"] = "both"
+    both["papers"][0]["in_linux"]["claims"][1]["verdict"] = "depends"
+    file, page = tmp_path / "reproduction.json", tmp_path / "page.md"
+    page.write_text(
+        "<!-- verdicts: tiny2026 -->\n<!-- end of verdicts -->\n"
+        "<!-- in Linux: tiny2026 -->\n<!-- end of in Linux -->\n"
+        "<!-- verdicts -->\n<!-- end of verdicts -->\n"
+    )
+    file.write_text(json.dumps(document(ran)))
+    pages.main([str(file), str(page)])
+    before = page.read_text()
+    assert "in Linux |" not in before
+    file.write_text(json.dumps(both))
+    pages.main([str(file), str(page)])
+    text = page.read_text()
+    assert "| Q2 | Longer queues delay less | **refuted** | depends (0 of 1) |" in text
+    assert "README.md) | Longer queues delay less | **refuted** | depends (0 of 1) | 0 of 1 |" in text
+    assert "`cwndlab reproduce tiny2026 --backend both`" in text
+    assert re.search(r"\| Q1 \| by the mean \| ms \| 1000 \| .*, holds \| .*, holds \| 0 \|", text)
+    # The simulator's verdicts are written again, and what is known of Linux stays.
+    file.write_text(json.dumps(document(ran)))
+    pages.main([str(file), str(page)])
+    assert page.read_text() == text
 
 
 def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> None:

@@ -3,6 +3,9 @@
 FILE is a `reproduction.json` of `cwndlab reproduce`. Each PAGE has blocks that end with the line
 `<!-- end of verdicts -->`. A block that begins with `<!-- verdicts: PAPER -->` gets the claims of that
 paper, one that begins with `<!-- verdicts -->` those of all papers in FILE.
+
+If FILE is of `--backend both`, only what it says of Linux is written: the column "in Linux" of these blocks,
+and the blocks from `<!-- in Linux: PAPER -->` to `<!-- end of in Linux -->`. Otherwise that stays as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.papers import linux_pages
+from cwndlab.papers.contents.backends import BOTH, SIM
 from cwndlab.papers.explaining import tables
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Outcome
@@ -31,7 +36,9 @@ if TYPE_CHECKING:
 BLOCK = re.compile(
     r"(?P<begin><!-- verdicts(?:: (?P<paper>[\w-]+))? -->\n).*?(?P<end><!-- end of verdicts -->)", re.DOTALL
 )
-
+LINUX_BLOCK = re.compile(
+    r"(?P<begin><!-- in Linux: (?P<paper>[\w-]+) -->\n).*?(?P<end><!-- end of in Linux -->)", re.DOTALL
+)
 
 # If a claim holds or fails in more readings than this, the other readings are named instead.
 MOST_NAMED = 8
@@ -48,9 +55,28 @@ def filled(page: str, document: Mapping[str, Any], date: datetime.date) -> str:
         if name is not None and name not in papers:
             return found[0]
         lines = _all(document, date) if name is None else _one(document, papers[name], date)
-        return "\n".join([found["begin"], *lines, "", found["end"]])
+        text = linux_pages.with_column("\n".join(lines), linux_pages.column(found[0]))
+        return "\n".join([found["begin"], text, "", found["end"]])
 
     return BLOCK.sub(block, page)
+
+
+def filled_in_linux(page: str, document: Mapping[str, Any], date: datetime.date) -> str:
+    """Return the page with what became of these papers in Linux, and everything else as it is."""
+    papers = {paper["id"]: paper for paper in document["papers"]}
+    known = linux_pages.words(document)
+
+    def verdicts(found: re.Match[str]) -> str:
+        return linux_pages.with_column(found[0], {**linux_pages.column(found[0]), **known})
+
+    def block(found: re.Match[str]) -> str:
+        name = found["paper"]
+        if name not in papers:
+            return found[0]
+        lines = [_made_by(document, name, date), *linux_pages.block(papers[name])]
+        return "\n".join([found["begin"], *lines, "", found["end"]])
+
+    return LINUX_BLOCK.sub(block, BLOCK.sub(verdicts, page))
 
 
 def _all(document: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
@@ -94,6 +120,8 @@ def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date
     manifest = document["manifest"]
     explained = any("explanation" in each for each in document["papers"])
     options = [*["--full"] * document["full"], *["--explain"] * explained]
+    options += [*["--defaults"] * document["defaults_only"]]
+    options += [] if document["backend"] == SIM else ["--backend", document["backend"]]
     command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *options])
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
@@ -203,7 +231,8 @@ def main(arguments: list[str]) -> None:
         text = page.read_text(encoding="utf-8")
         if not BLOCK.search(text):
             raise InputError(f"{page}: expected a line '<!-- verdicts: PAPER -->', found none")
-        writing.write_text(page, filled(text, document, today))
+        fill = filled_in_linux if document["backend"] == BOTH else filled
+        writing.write_text(page, fill(text, document, today))
 
 
 if __name__ == "__main__":

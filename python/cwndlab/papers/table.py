@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from cwndlab.papers.contents.paper import Claim
     from cwndlab.papers.judging.across import ClaimVerdict
     from cwndlab.papers.judging.evaluation import JudgedClaim
     from cwndlab.papers.judging.gate import Checked
@@ -150,24 +151,40 @@ def runs(estimate: Estimate) -> str:
 def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> None:
     console.print(f"[bold]{escape(paper.paper.id)}[/bold]: {escape(paper.paper.title)}")
     console.print(f"{counted(len(paper.claims), 'claim')}: {tally(paper.claims, quick=quick)}")
+    if paper.in_linux:
+        console.print(f"in Linux: {tally(paper.in_linux.claims, quick=quick)}")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     for _ in range(3):
         table.add_column()
-    for claim in paper.claims:
-        if claim.verdict is not Verdict.UNAVAILABLE:
-            style = "bold" if quick else STYLES[claim.verdict]
-            word = claim.lean.value if quick else claim.verdict.value
-            _add(table, claim.defaults.judged, f"[{style}]{word}[/]", [] if quick else conditions(claim))
+    for index, claim in enumerate(paper.claims):
+        there = paper.in_linux.claims[index] if paper.in_linux else None
+        if any(each and each.verdict is not Verdict.UNAVAILABLE for each in (claim, there)):
+            words, lines = [_word(claim, quick=quick)], _details(claim, quick=quick)
+            if there:
+                words.append(f"in Linux: {_word(there, quick=quick)}")
+                lines += [f"in Linux: {line}" for line in _details(there, quick=quick) if line]
+            _add(table, claim.claim, words, lines)
     for finding in paper.findings:
         if finding.outcome is not Outcome.MISSING:
             style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
             word = finding.lean.value if quick else finding.outcome.value
-            _add(table, finding, f"[{style}]{word}[/]", [])
+            lines = [parts_holding(finding), *claim_evidence(finding)]
+            _add(table, finding.claim, [f"[{style}]{word}[/]"], lines)
     console.print(table)
     console.print()
 
 
-def _add(table: Table, judged: JudgedClaim, word: str, notes: list[str]) -> None:
-    lines = [each for each in (parts_holding(judged), *notes, *claim_evidence(judged)) if each]
-    details = "\n".join(lines)
-    table.add_row(escape(judged.claim.id), word, f"{escape(judged.claim.text)}\n[dim]{escape(details)}[/dim]")
+def _word(claim: ClaimVerdict, *, quick: bool) -> str:
+    if quick:
+        return f"[bold]{claim.lean.value}[/]"
+    return f"[{STYLES[claim.verdict]}]{claim.verdict.value}[/]"
+
+
+def _details(claim: ClaimVerdict, *, quick: bool) -> list[str]:
+    judged = claim.defaults.judged
+    return [parts_holding(judged), *([] if quick else conditions(claim)), *claim_evidence(judged)]
+
+
+def _add(table: Table, claim: Claim, words: list[str], lines: list[str]) -> None:
+    details = "\n".join(line for line in lines if line)
+    table.add_row(escape(claim.id), "\n".join(words), f"{escape(claim.text)}\n[dim]{escape(details)}[/dim]")

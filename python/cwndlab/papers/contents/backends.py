@@ -46,9 +46,10 @@ def cost(planned: Sequence[Reading]) -> str:
     packets = [cell.scenario.packets_expected for each in planned for cell in each.runnable if cell.scenario]
     minutes = sum(USUAL_S + USUAL_PER_PACKET_S * each for each in packets) / 60
     first, last = planned[0].looks[0], planned[0].looks[-1]
-    runs = f"{first * len(packets)} to {last * len(packets)} runs"
-    took = f"{minutes * first:.1f} to {minutes * last:.1f} min"
-    return f"{planned[0].paper.id} in Linux: {runs}, about {took} on one core"
+    looks = [first, last] if last > first else [last]
+    runs = " to ".join(str(look * len(packets)) for look in looks)
+    took = " to ".join(f"{look * minutes:.1f}" for look in looks)
+    return f"{planned[0].paper.id} in Linux: {runs} runs, about {took} min on one core"
 
 
 def _on_linux(cell: Cell, backend: str, needed: Container[str]) -> Cell:

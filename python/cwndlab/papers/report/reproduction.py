@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
-from cwndlab.papers.contents.backends import IN_LINUX, SIM
+from cwndlab.papers.contents.backends import BOTH, IN_LINUX, SIM
 from cwndlab.papers.contents.paper import Expect
 from cwndlab.papers.judging.across import MEANING, Verdict
 from cwndlab.papers.judging.closeness import closeness
@@ -16,6 +16,7 @@ from cwndlab.papers.report.experiments import experiment_section
 from cwndlab.papers.report.explanation import explanation_section
 from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.report.forest import forest
+from cwndlab.papers.report.in_linux import linux_section
 from cwndlab.papers.reproducing.document import paper_json
 from cwndlab.papers.table import (
     baseline,
@@ -28,11 +29,12 @@ from cwndlab.papers.table import (
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cwndlab.output.html import Block
     from cwndlab.output.html.document import Mark
     from cwndlab.papers.contents.paper import Part
+    from cwndlab.papers.judging.across import ClaimVerdict
     from cwndlab.papers.judging.evaluation import JudgedClaim
     from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
 
@@ -117,12 +119,15 @@ def _overview(reproduction: Reproduction) -> Table:
     quick = reproduction.quick
     columns = [Column("paper"), Column("claims", numeric=True)]
     columns.append(Column("leans" if quick else "verdicts", prose=True))
+    if reproduction.backend == BOTH:
+        columns.append(Column("in Linux", prose=True))
     rows = [
         Row(
             [
                 Cell(paper.paper.id, href=f"#{paper.paper.id}-claims"),
                 Cell(str(len(paper.claims)), len(paper.claims)),
                 Cell(tally(paper.claims, quick=quick)),
+                *([Cell(tally(paper.in_linux.claims, quick=quick))] if paper.in_linux else []),
             ]
         )
         for paper in reproduction.papers
@@ -138,32 +143,58 @@ def _claims(paper: PaperReproduction, *, quick: bool) -> Section:
         Column("parts on the claim's side" if quick else "parts that hold"),
         Column("seeds", numeric=True),
     ]
+    there: list[list[Cell]] = []
+    if paper.in_linux:
+        columns += [Column("in Linux"), Column("parts"), Column("seeds", numeric=True)]
+        there = [
+            [_claim_cell(each, quick=quick), *_counts(each.defaults.judged, quick=quick)]
+            for each in paper.in_linux.claims
+        ]
     rows = [
         _claim_row(
             claim.defaults.judged,
             about.id,
-            _lean_cell(claim.lean) if quick else _verdict_cell(claim.verdict),
+            _claim_cell(claim, quick=quick),
             "" if quick else "; ".join(conditions(claim, short=True)),
+            there[index] if there else [],
             quick=quick,
         )
-        for claim in paper.claims
+        for index, claim in enumerate(paper.claims)
     ]
     table = Table(columns, rows, tally(paper.claims, quick=quick), stacked=True)
     blocks: list[Block] = [*forest(paper), table]
     return Section(f"{about.id}: {about.title}", blocks, f"{about.id}-claims", level=2, own_page=True)
 
 
-def _claim_row(judged: JudgedClaim, paper: str, word: Cell, condition: str = "", *, quick: bool) -> Row:
+def _claim_row(
+    judged: JudgedClaim,
+    paper: str,
+    word: Cell,
+    condition: str = "",
+    there: Sequence[Cell] = (),
+    *,
+    quick: bool,
+) -> Row:
     text = f"{judged.claim.text}\n{condition}" if condition else judged.claim.text
     return Row(
         [
             Cell(judged.claim.id, href=f"#{paper}-{judged.claim.id}"),
             Cell(text, hint=judged.claim.quote),
             word,
-            Cell(f"{judged.sided if quick else judged.holding} of {len(judged.parts)}"),
-            Cell(str(judged.seeds), judged.seeds),
+            *_counts(judged, quick=quick),
+            *there,
         ]
     )
+
+
+def _counts(judged: JudgedClaim, *, quick: bool) -> list[Cell]:
+    """Return how many parts hold, or lie on the claim's side, and the number of seeds."""
+    count = judged.sided if quick else judged.holding
+    return [Cell(f"{count} of {len(judged.parts)}"), Cell(str(judged.seeds), judged.seeds)]
+
+
+def _claim_cell(claim: ClaimVerdict, *, quick: bool) -> Cell:
+    return _lean_cell(claim.lean) if quick else _verdict_cell(claim.verdict)
 
 
 def _findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
@@ -238,6 +269,7 @@ def _paper_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Sectio
     ]
     yield Section(f"{about.id}: the evidence", blocks, about.id, folded=True, own_page=True)
     yield from figure_sections(paper, has_files=not quick)
+    yield from linux_section(paper)
     if paper.explanation is not None:
         yield explanation_section(paper_json(paper))
     if paper.alternatives:

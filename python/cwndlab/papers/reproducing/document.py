@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import in_use
 from cwndlab.linux.backend import engine_of
 from cwndlab.papers.contents.backends import BOTH, LINUX
+from cwndlab.papers.reproducing.beside import beside
 from cwndlab.results.manifest import builder
 
 if TYPE_CHECKING:
@@ -55,8 +56,20 @@ def paper_json(paper: PaperReproduction, *, quick: bool = False) -> dict[str, An
         "claims": [_claim_json(claim, quick=quick) for claim in paper.claims],
         "findings": [_finding_json(finding, quick=quick) for finding in paper.findings],
         **({"explanation": paper.explanation.to_json()} if paper.explanation else {}),
-        **({"in_linux": paper_json(paper.in_linux, quick=quick)} if paper.in_linux else {}),
+        **({"in_linux": _in_linux_json(paper, paper.in_linux, quick=quick)} if paper.in_linux else {}),
     }
+
+
+def _in_linux_json(paper: PaperReproduction, there: PaperReproduction, *, quick: bool) -> dict[str, Any]:
+    differences = [
+        {
+            "claim": each.claim.id,
+            "text": each.here.part.text,
+            "linux_minus_sim": None if each.difference is None else _estimate_json(each.difference),
+        }
+        for each in beside(paper)
+    ]
+    return {**paper_json(there, quick=quick), "differences": differences}
 
 
 def _reading_json(evaluated: Evaluated) -> dict[str, Any]:
