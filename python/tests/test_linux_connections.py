@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import cwndlab as cl
@@ -174,3 +175,33 @@ def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
 def test_connections_that_linux_cannot_serve_are_errors(flow: str, message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
         replace(scenario(TWO_PATHS, flow), engine=Linux(SHIPPED.module)).validate()
+
+
+SAVING = """
+[[flow]]
+name = "m"
+cc = "{cc}"
+paths = [["a"], ["b"]]
+"""
+
+
+@pytest.mark.parametrize("cc", ["lia", "linux:reno"])
+def test_subflows_begin_with_what_linux_has_saved(linux_kernel: Kernel, cc: str) -> None:
+    """The rule is that of `tcp_update_metrics`: in congestion avoidance ssthresh or half of the window."""
+    assert linux_kernel.image.exists()
+    flow = SAVING.format(cc=cc)
+
+    def run(options: str) -> Any:
+        scenario = text(TWO_PATHS, flow, seconds=8) + f"\n[tcp]\n{options}\n"
+        return cl.run(scenario, seeds=[1], backend="linux", record="first").runs[0]
+
+    fresh, saved = run(""), run('metrics = "saved"')
+    assert fresh.recording is not None
+    assert saved.recording is not None
+    pairs = zip(fresh.recording.of("subflow"), saved.recording.of("subflow"), strict=True)
+    for before, after in pairs:
+        ssthresh = after.columns["ssthresh_segments"]
+        first = ssthresh[~np.isnan(ssthresh) & (ssthresh > 0)][0]
+        last, window = (before.columns[name][-1] for name in ("ssthresh_segments", "cwnd_segments"))
+        assert first == max(last, window // 2), before.name
+    assert fresh.outcome != saved.outcome

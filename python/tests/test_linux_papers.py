@@ -23,7 +23,7 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
     assert linux_kernel.image.exists()
     paper = library.read(name)
     [simulated] = readings(paper, [1], quick=True)
-    inside, needed = on_backend(simulated, "linux"), claimed_cells(paper)
+    [inside], needed = on_backend([simulated], "linux"), claimed_cells(paper)
     assert needed
     for key, cell in simulated.cells.items():
         there = inside.cells[key]
@@ -39,6 +39,31 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
         assert [flow["cc"]["name"] for flow in here["flow"]] == [flow["cc"]["name"] for flow in linux["flow"]]
         sizes = [scenario["tcp"]["mss"] + scenario["tcp"]["header"] for scenario in (here, linux)]
         assert sizes[0] == sizes[1]
+
+
+def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    paper = library.read("lim2004")
+    planned = on_backend(readings(paper, [1]), "linux")
+    defaults, own = planned[0], planned[-1]
+    assert str(own.answers[0]) == "Linux: the paper's, as far as Linux has settings for them"
+    compared = 0
+    for key in claimed_cells(paper):
+        today, then = defaults.cells[key].scenario, own.cells[key].scenario
+        if today is None or then is None:
+            assert defaults.cells[key].missing == own.cells[key].missing, key
+            continue
+        compared += 1
+        options = [each.resolved["tcp"] for each in (today, then)]
+        assert [tcp["sack"] for tcp in options] == [True, False]
+        assert [tcp["timestamps"] for tcp in options] == [True, False]
+        assert [tcp["initial_window"] for tcp in options] == [10, 2]
+        assert options[0]["mss"] + options[0]["header"] == options[1]["mss"] + options[1]["header"]
+    assert compared >= 10
+    # Linux is what han2024 ran on; without alternatives there are only the defaults.
+    han = readings(library.read("han2024"), [1])
+    assert len(on_backend(han, "linux")) == len(han)
+    assert len(on_backend(readings(paper, [1], defaults_only=True), "linux")) == 1
 
 
 def test_reproduce_says_that_it_ran_in_linux(linux_kernel: Kernel, cwndlab: Command) -> None:

@@ -94,15 +94,20 @@ pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failur
 /// Runs it once with nothing known, and lets the flows with `metrics = "saved"` begin with the ssthresh that this run saved.
 fn remember(spec: &mut SimSpec, scenario: &Scenario, token: &RunToken) -> Result<(), Failure> {
     let sim = run_in_slices(Sim::untapped(spec), scenario, spec.seed, token)?;
-    let mut saved = sim.saved_ssthresh().into_iter();
+    begin_with(spec, &sim.saved_ssthresh());
+    Ok(())
+}
+
+/// Lets the flows with `metrics = "saved"` begin with the ssthresh that a run before has saved: one for each path of each flow, in segments.
+pub fn begin_with(spec: &mut SimSpec, saved: &[Option<u64>]) {
+    let mut saved = saved.iter();
     for flow in &mut spec.flows {
         for (path, saved) in flow.paths.iter_mut().zip(saved.by_ref()) {
             if flow.kind.tcp.metrics == Metrics::Saved {
-                path.initial_ssthresh = saved;
+                path.initial_ssthresh = *saved;
             }
         }
     }
-    Ok(())
 }
 
 fn run_in_slices<T: Tap>(

@@ -24,7 +24,7 @@ enum cw_needs { CW_OWN_WINDOW = 1, CW_LOST_PACKETS = 2, CW_ECN = 4 };
 struct cw_flow {
 	char cc[16];
 	u64 start_ns, stop_ns;
-	u64 mtu, initial_window, initial_ssthresh, rto_min_us, receive_buffer, sack_compression_ns;
+	u64 mtu, initial_window, rto_min_us, receive_buffer, sack_compression_ns;
 	u32 first_part, parts;
 	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, ack_each;
 	u8 multipath, repeats;
@@ -83,6 +83,7 @@ void cw_lane(u32 lane, struct cw_flow *out);
 u64 cw_begin(u32 lane);
 u64 cw_next_start(u64 now, u32 lane);
 bool cw_holds_back(u32 part);
+u64 cw_initial_ssthresh(u32 part);
 void cw_send(u64 now, u32 part, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload, u8 tos);
 u64 cw_next_event(void);
 bool cw_step(u64 now, struct cw_arrival *out);
@@ -141,7 +142,7 @@ struct cw_counts cwndlab_counted(const struct lane *lane);
 void cwndlab_arriving(u32 part, enum cw_way way, const struct sk_buff *packet);
 void cwndlab_arrived(u32 part, enum cw_way way);
 void cwndlab_look(struct lane *lane, u64 now);
-void cwndlab_set_up(struct sock *sender, const struct cw_flow *is);
+void cwndlab_set_up(struct sock *sender, const struct cw_flow *is, u32 part);
 
 #define cwndlab_expect(error, what) do {				\
 	int __error = (error);						\

@@ -77,7 +77,7 @@ static void transfer(struct lane *lane, u64 bytes)
 	/* A subflow is set up when it joins. */
 	if (!is->multipath) {
 		lock_sock(socket->sk);
-		cwndlab_set_up(socket->sk, is);
+		cwndlab_set_up(socket->sk, is, is->first_part);
 		release_sock(socket->sk);
 	}
 	while (sent < bytes && cwndlab_now() < is->stop_ns) {

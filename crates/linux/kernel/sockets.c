@@ -160,15 +160,16 @@ void cwndlab_look(struct lane *lane, u64 now)
 }
 
 /* Before the first data: what a route or an application of a real host would set. */
-void cwndlab_set_up(struct sock *sender, const struct cw_flow *is)
+void cwndlab_set_up(struct sock *sender, const struct cw_flow *is, u32 part)
 {
 	struct tcp_sock *tp = tcp_sk(sender);
+	u64 ssthresh = cw_initial_ssthresh(part);
 
 	/* Another value means that the handshake has lost packets. */
 	if (tcp_snd_cwnd(tp) == TCP_INIT_CWND)
 		tcp_snd_cwnd_set(tp, is->initial_window);
-	if (is->initial_ssthresh < TCP_INFINITE_SSTHRESH)
-		tp->snd_ssthresh = is->initial_ssthresh;
+	if (ssthresh < TCP_INFINITE_SSTHRESH)
+		tp->snd_ssthresh = ssthresh;
 	if (is->pacing)
 		smp_store_release(&sender->sk_pacing_status, SK_PACING_NEEDED);
 }
@@ -222,7 +223,7 @@ void cwndlab_arrived(u32 index, enum cw_way way)
 		/* The answer to the SYN. */
 		if (!part->established && part->sends->sk_state == TCP_ESTABLISHED) {
 			part->established = true;
-			cwndlab_set_up(part->sends, &part->lane->is);
+			cwndlab_set_up(part->sends, &part->lane->is, index);
 		}
 	}
 	look(part, cwndlab_now());

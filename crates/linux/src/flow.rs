@@ -7,6 +7,8 @@ use cwndlab_sim::measures::Histogram;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, RecordedEvent, SeriesTable};
 use cwndlab_sim::spec::FlowSpec;
 
+/// Of `icsk_ca_state`.
+const OPEN: u64 = 0;
 const CWR: u64 = 2;
 
 /// Counts of the measured time.
@@ -160,6 +162,15 @@ impl Flow {
         for (kind, _) in kinds.iter().filter(|(_, happened)| *happened) {
             self.events.push(RecordedEvent { time_s: now.as_secs_f64(), flow: self.name.clone(), kind });
         }
+    }
+
+    /// What Linux keeps in its cache for the next connection to this host, in segments (`tcp_update_metrics`): in congestion
+    /// avoidance ssthresh or half of the window, otherwise nothing.
+    #[must_use]
+    pub fn saved_ssthresh(&self) -> Option<u64> {
+        let Facts { cwnd, ssthresh, ca_state, .. } = self.facts;
+        let avoids_congestion = ca_state == OPEN && cwnd >= ssthresh && ssthresh < NO_SSTHRESH;
+        avoids_congestion.then(|| ssthresh.max(cwnd / 2))
     }
 
     fn nanos(facts: &Facts, since: Time, until: Time) -> u128 {

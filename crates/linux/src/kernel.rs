@@ -76,7 +76,6 @@ pub struct CFlow {
     stop_ns: u64,
     mtu: u64,
     initial_window: u64,
-    initial_ssthresh: u64,
     rto_min_us: u64,
     receive_buffer: u64,
     sack_compression_ns: u64,
@@ -108,7 +107,6 @@ impl CFlow {
             stop_ns: spec.active.stop.map_or(NONE, |stop| stop.0),
             mtu: tcp.mss + tcp.header,
             initial_window: tcp.initial_window,
-            initial_ssthresh: tcp.initial_ssthresh,
             rto_min_us: tcp.rto_min.0 / Span::from_micros(1).0,
             receive_buffer: tcp.receive_buffer,
             sack_compression_ns: tcp.sack_compression.0,
@@ -184,6 +182,12 @@ extern "C" fn cw_begin(lane: u32) -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn cw_next_start(now: u64, lane: u32) -> u64 {
     run().follow(Time(now), lane as usize).map_or(NONE, |start| start.0)
+}
+
+/// Where the first slow start of a part ends, in segments.
+#[unsafe(no_mangle)]
+extern "C" fn cw_initial_ssthresh(part: u32) -> u64 {
+    run().initial_ssthresh(part as usize)
 }
 
 /// Whether the sender of a part is held back until its packets have left its host.

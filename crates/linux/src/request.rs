@@ -21,10 +21,12 @@ pub struct Request {
     pub progress: String,
     /// The algorithms whose controllers the front end has.
     pub remote: Vec<&'static str>,
+    /// The ssthresh that an equal run before this one has saved, of each path of each flow, in segments; empty if there was none.
+    pub saved: Vec<Option<u64>>,
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name]}`.
+    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name], "saved": [segments or null]}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -41,6 +43,7 @@ impl Request {
         // There is one request in the life of a kernel.
         let remote: Vec<&'static str> =
             remote.filter_map(Value::as_str).map(|name| &*name.to_owned().leak()).collect();
+        let saved = value["saved"].as_array().ok_or("the request lacks saved")?;
         let mut registry = linux::with_algorithms(&Registry::built_in());
         remote.iter().for_each(|name| registry.add(remote::stand_in(name)));
         let file = string("file")?;
@@ -60,6 +63,7 @@ impl Request {
             output: string("output")?,
             progress: string("progress")?,
             remote,
+            saved: saved.iter().map(Value::as_u64).collect(),
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::request::Request;
 use cwndlab_cc::{CongestionControl, Span, SubflowView, Time};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
+use cwndlab_lab::run::begin_with;
 use cwndlab_sim::measures::interval;
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
 use cwndlab_sim::record::{MOST_EVENTS, most_samples, thin};
@@ -104,7 +105,8 @@ impl Run {
     /// Of a request, with the way to the front end.
     #[must_use]
     pub fn new(request: Request, line: Socket) -> Self {
-        let spec = request.scenario.spec(request.seed, request.record);
+        let mut spec = request.scenario.spec(request.seed, request.record);
+        begin_with(&mut spec, &request.saved);
         let groups: Vec<_> = spec.arrivals.iter().map(|group| Group::new(group, spec.seed)).collect();
         let mut carried: Vec<_> = spec.flows.iter().map(|flow| (flow.clone(), None)).collect();
         for (place, group) in groups.iter().enumerate() {
@@ -202,6 +204,13 @@ impl Run {
         spec.active.drawn_start(self.seed, &spec.name)
     }
 
+    /// Where the first slow start of a part ends, in segments.
+    #[must_use]
+    pub fn initial_ssthresh(&self, part: usize) -> u64 {
+        let lane = self.lane_of(part);
+        lane.spec.kind.tcp_on(&lane.spec.paths[part - lane.first_part]).initial_ssthresh
+    }
+
     /// Whether the sender of a part is held back until its packets have left its host.
     #[must_use]
     pub fn holds_back(&self, part: u32) -> bool {
@@ -244,7 +253,8 @@ impl Run {
         let Lane { spec, group, .. } = &self.lanes[place];
         let kind = &spec.kind;
         if !self.request.remote.contains(&kind.algorithm.name) {
-            return (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
+            let tcp = kind.tcp_on(&spec.paths[part - self.lanes[place].first_part]);
+            return (kind.algorithm.build)(&tcp.setup(), &kind.settings);
         }
         let owner = group.map_or(Owner::Flow(place as u64), |group| Owner::Arrivals(group as u64));
         self.remotes += 1;
@@ -442,10 +452,12 @@ impl Run {
             work: Work { data_packets: self.network.served_data(), events: self.events },
             ..Outcome::default()
         };
+        let saved: Vec<_> = self.flows[..self.named_parts].iter().map(Flow::saved_ssthresh).collect();
         let over_time = OverTime::of(&self.request.scenario, &outcome);
         let mut result = Map::new();
         result.insert("outcome".to_owned(), outcome_json(&outcome, &over_time));
         result.insert("detail".to_owned(), detail(&outcome, &over_time));
+        result.insert("saved_ssthresh".to_owned(), json!(saved));
         let output = self.request.output.clone();
         if self.samples.is_some() {
             result.insert("recording".to_owned(), recorded(&self.recording()));

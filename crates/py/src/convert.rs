@@ -34,6 +34,7 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
         "senders": scenario.map(Scenario::senders),
         "connections": scenario.map(Scenario::connections),
         "directions": scenario.map(Scenario::directions),
+        "knows_earlier_run": scenario.map(Scenario::knows_earlier_run),
     })
     .to_string()
 }

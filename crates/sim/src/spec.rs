@@ -7,6 +7,7 @@ use crate::tcp::TcpOptions;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::registry::UNCOUPLED;
 use cwndlab_cc::{Algorithm, Rate, Rng, Span, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A whole simulation.
@@ -179,6 +180,15 @@ impl FlowKind {
     #[must_use]
     pub fn cc(&self) -> String {
         format!("{}{}", if self.uncoupled { UNCOUPLED } else { "" }, self.algorithm.name)
+    }
+
+    /// Its TCP on one of its paths.
+    #[must_use]
+    pub fn tcp_on(&self, path: &PathSpec) -> Cow<'_, TcpOptions> {
+        match path.initial_ssthresh {
+            Some(initial_ssthresh) => Cow::Owned(TcpOptions { initial_ssthresh, ..self.tcp.clone() }),
+            None => Cow::Borrowed(&self.tcp),
+        }
     }
 }
 

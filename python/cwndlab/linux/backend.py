@@ -98,6 +98,27 @@ class Linux(Engine):
         breaks it off.
         """
         checked = json.loads(self.check(text, file, overrides))
+        saved = []
+        if checked["knows_earlier_run"]:
+            before = self._result(text, file, overrides, seed, checked, token, record=False, saved=[])
+            saved = before["saved_ssthresh"]
+        result = self._result(text, file, overrides, seed, checked, token, record=record, saved=saved)
+        recording = result.get("recording")
+        return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
+
+    def _result(
+        self,
+        text: bytes,
+        file: str,
+        overrides: Overrides,
+        seed: int,
+        checked: dict[str, Any],
+        token: RunToken,
+        *,
+        record: bool,
+        saved: list[int | None],
+    ) -> dict[str, Any]:
+        """Return what a kernel writes of its run. Paths begin with the ssthresh that a run before saved."""
         _sweep()
         remote = self.module.remote_controllers(text, file, overrides)
         with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as name:
@@ -111,6 +132,7 @@ class Linux(Engine):
                 "remote": [name for _, name in remote],
                 "seed": seed,
                 "record": record,
+                "saved": saved,
                 "output": str(output),
                 "progress": str(progress),
             }
@@ -125,9 +147,8 @@ class Linux(Engine):
                     serving = stack.enter_context(Serving(server))
                 instance = _Instance(self._kernel, folder, seed, int(memory_mb), serving)
                 stack.enter_context(instance).follow(token, limit_s)
-            result = json.loads(output.read_text(encoding="utf-8"))
-        recording = result.get("recording")
-        return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
+            result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+        return result
 
 
 @cache

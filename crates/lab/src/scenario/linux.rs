@@ -13,12 +13,13 @@ use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that become a sysctl or a socket option. The others are as Linux has them.
-const SERVED: [&str; 17] = [
+const SERVED: [&str; 18] = [
     "mss",
     "header",
     "overhead",
     "initial_window",
     "initial_ssthresh",
+    "metrics",
     "rto_min",
     "delayed_ack",
     "receive_buffer",

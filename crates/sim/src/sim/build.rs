@@ -116,13 +116,10 @@ impl Maker<'_> {
             Some(most) => Processing::of(most),
             None => Processing::against_phase_effects(packet_time(&kind.tcp, path, self.spec)),
         };
-        let tcp = match path.initial_ssthresh {
-            Some(initial_ssthresh) => &TcpOptions { initial_ssthresh, ..kind.tcp.clone() },
-            None => &kind.tcp,
-        };
-        let known = self.options.iter().find(|options| &***options == tcp);
+        let tcp = kind.tcp_on(path);
+        let known = self.options.iter().find(|options| ***options == *tcp);
         let options = known.cloned().unwrap_or_else(|| {
-            let options = Arc::new(tcp.clone());
+            let options = Arc::new(tcp.into_owned());
             self.options.push(options.clone());
             options
         });

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cwndlab.linux.backend import USUAL_PER_PACKET_S, USUAL_S, engine_of
+from cwndlab.papers.contents.paper import Alternative, Answer, OpenPoint
 from cwndlab.papers.contents.readings import claimed_cells
 
 if TYPE_CHECKING:
@@ -21,24 +22,61 @@ LINUX = "linux"
 BOTH = "both"
 # What a reader of a reproduction is to know.
 IN_LINUX = "In Linux: the papers' networks and algorithms, with Linux's TCP in place of their stacks"
+# The options for which Linux has a sysctl, a socket option or a route's attribute.
+SETTINGS = (
+    "initial_window",
+    "rto_min",
+    "delayed_ack",
+    "sack",
+    "sack_compression",
+    "loss_detection",
+    "timestamps",
+    "tail_loss_probe",
+    "window_validation",
+)
+OWN_OPTIONS = Answer(
+    OpenPoint(
+        "Linux",
+        "which TCP options Linux has",
+        "those of Linux 6.12",
+        "what runs today",
+        telling=True,
+    ),
+    Alternative("the paper's, as far as Linux has settings for them"),
+)
 # Bytes of the headers of a segment that Linux sends, with and without timestamps.
 HEADERS = {True: 52, False: 40}
 # Why our controls are left out: a run in Linux takes twenty times as long.
 NOT_NEEDED = "not run in Linux: no claim, baseline or number of the paper needs it"
 
 
-def on_backend(reading: Reading, backend: str) -> Reading:
-    """Return the reading with its cells on a backend.
+def on_backend(planned: Sequence[Reading], backend: str) -> list[Reading]:
+    """Return the readings of a paper with their cells on a backend.
 
-    In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason.
+    In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason. If
+    alternatives are to be tried, the last one has the paper's own TCP options, as far as Linux can set them.
 
     Raises `InputError` if there is no such backend, or no kernel has been built.
     """
     if backend == SIM:
-        return reading
+        return list(planned)
+    found = [_with_cells(each, backend) for each in planned]
+    defaults, *alternatives = planned
+    if alternatives and any(map(_has_other_stack, defaults.runnable)):
+        found.append(replace(_with_cells(defaults, backend, own_options=True), answers=(OWN_OPTIONS,)))
+    return found
+
+
+def _with_cells(reading: Reading, backend: str, *, own_options: bool = False) -> Reading:
     needed = claimed_cells(reading.paper)
-    cells = {key: _on_linux(cell, backend, needed) for key, cell in reading.cells.items()}
+    cells = {
+        key: _on_linux(cell, backend, needed, own_options=own_options) for key, cell in reading.cells.items()
+    }
     return replace(reading, cells=cells)
+
+
+def _has_other_stack(cell: Cell) -> bool:
+    return cell.scenario is not None and cell.scenario.resolved["profile"] != LINUX
 
 
 def cost(planned: Sequence[Reading]) -> str:
@@ -52,28 +90,38 @@ def cost(planned: Sequence[Reading]) -> str:
     return f"{planned[0].paper.id} in Linux: {runs} runs, about {took} min on one core"
 
 
-def _on_linux(cell: Cell, backend: str, needed: Container[str]) -> Cell:
+def _on_linux(cell: Cell, backend: str, needed: Container[str], *, own_options: bool) -> Cell:
     if cell.scenario is None:
         return cell
     if cell.key not in needed:
         return replace(cell, scenario=None, missing=NOT_NEEDED)
-    scenario = in_linux(cell.scenario, engine_of(backend, cell.scenario.engine))
+    scenario = in_linux(cell.scenario, engine_of(backend, cell.scenario.engine), own_options=own_options)
     for problem in scenario.problems():
         if problem.is_error:
             return replace(cell, scenario=None, missing=f"not in Linux: {problem.key}: {problem.message}")
     return replace(cell, scenario=scenario)
 
 
-def in_linux(scenario: Scenario, engine: Engine) -> Scenario:
-    """Return a scenario of another stack for Linux itself. Its packets are as long as they were."""
+def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -> Scenario:
+    """Return a scenario of another stack for Linux itself. Its packets are as long as they were.
+
+    With `own_options`, Linux gets the TCP options of that stack that it has settings for.
+    """
     changes: list[Override] = [("profile", "linux"), ("send_jitter", "0 s")]
     if scenario.resolved["timeout_patterns"]:
         changes.append(("timeout_patterns", "false"))
     tcp = scenario.resolved["tcp"]
-    header = HEADERS[scenario.overridden(("profile", "linux")).resolved["tcp"]["timestamps"]]
+    if own_options:
+        changes += [(f"tcp.{name}", _setting(tcp[name])) for name in SETTINGS]
+    header = HEADERS[scenario.overridden(*changes).resolved["tcp"]["timestamps"]]
     changes += [
         ("tcp.header", str(header)),
         ("tcp.mss", str(tcp["mss"] + tcp["header"] - header)),
         ("tcp.overhead", str(tcp["overhead"])),
     ]
     return replace(scenario, engine=engine).overridden(*changes)
+
+
+def _setting(value: object) -> str:
+    """Return a resolved value as an override."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

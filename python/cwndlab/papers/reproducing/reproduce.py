@@ -35,7 +35,7 @@ def plan(
     papers = [library.read(name) for name in names or library.names()]
     extent = {"quick": quick, "full": full, "defaults_only": defaults_only}
     planned = [readings(paper, seeds, **extent) for paper in papers]
-    return [[on_backend(reading, backend) for reading in each] for each in planned]
+    return [on_backend(each, backend) for each in planned]
 
 
 def reproduce(
