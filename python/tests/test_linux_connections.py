@@ -74,8 +74,7 @@ def test_a_connection_fills_both_paths_as_in_the_simulator(linux_kernel: Kernel)
     for in_sim, in_linux in zip(both.sim.runs, both.linux.runs, strict=True):
         [sim], [linux] = in_sim.outcome["flows"], in_linux.outcome["flows"]
         assert [part["name"] for part in linux["subflows"]] == ["m/1", "m/2"]
-        # Linux's MPTCP options take 24 of the 1448 bytes of payload.
-        assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"] * 1424 / 1448, rel=0.01)
+        assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"], rel=0.005)
         assert linux["rtt_ms"] == pytest.approx(sim["rtt_ms"], rel=0.02)
         for name in ("reassembly_delay_ms", "reassembly_max_bytes", "receive_limited"):
             assert linux[name] is None

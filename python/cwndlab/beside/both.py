@@ -36,6 +36,8 @@ QUEUES = {
 }
 # Linux's hosts in virtual time take no time for an ACK; by default, the simulator's do.
 NO_PROCESSING_DELAY = ("send_jitter", "0 s")
+# Of each segment, what the kernel's MPTCP takes for its own option (RFC 8684 section 3.3).
+MPTCP_OPTION_BYTES = 24
 # What is compared, by the kind of component.
 MEASURES = {
     "flow": ("goodput_mbps", "retransmitted_packets", "rtt_ms", "rtt_p95_ms", "completion_s"),
@@ -128,7 +130,8 @@ def _is_telling(link: str, pairs: Sequence[tuple[SeedRun, SeedRun]]) -> bool:
 def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
-    The simulator's hosts take no time for an ACK, as those in virtual time.
+    The simulator's hosts take no time for an ACK, as those in virtual time, and its subflows leave room for
+    MPTCP's option, as the kernel's.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
     a queue, or no kernel has been built.
@@ -137,6 +140,8 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     in_linux.validate()
     overrides = [NO_PROCESSING_DELAY]
     for index, flow in enumerate(in_linux.resolved["flow"]):
+        if flow.get("mptcp") is not None:
+            overrides += _room_for_option(index, flow["tcp"])
         name = flow["cc"]["name"]
         if not name.startswith("linux:"):
             # The same code runs in both.
@@ -151,6 +156,12 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     in_sim = replace(scenario, overrides=(*scenario.overrides, *overrides))
     in_sim.validate()
     return in_sim, in_linux
+
+
+def _room_for_option(index: int, tcp: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what shortens the payload by MPTCP's option; packets stay as long as they are."""
+    yield f"flow.{index}.tcp.mss", str(tcp["mss"] - MPTCP_OPTION_BYTES)
+    yield f"flow.{index}.tcp.header", str(tcp["header"] + MPTCP_OPTION_BYTES)
 
 
 def _queues(in_linux: Scenario) -> Iterator[tuple[str, str]]:
