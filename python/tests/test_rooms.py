@@ -31,6 +31,7 @@ ROOMS = (
     "beside",
     "output.drawing",
     "output.tables",
+    "output.answers",
     "output.figures",
     "output.html",
     "output.report",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from cwndlab.results import comparison, result, sweep
+from cwndlab.results.wanted import Wanted
 
 if TYPE_CHECKING:
     import os
@@ -43,6 +44,19 @@ class _Output(result.Study):
         from cwndlab.output.kinds import kind_of
 
         return kind_of(self).plot(self, kind, measure, styled=style)
+
+    def answer(self, best: str | None = None, limits: Sequence[str] = ()) -> list[str]:
+        """Return a few sentences that say what came out.
+
+        Those of a `Comparison` or a `Sweep` name the variant with the most goodput, or the best value of the
+        total `best`, among those that keep all `limits`, as in `"delay p95 < 100 ms"`.
+
+        Raises `InputError` if a measure or a unit is unknown.
+        """
+        from cwndlab.output.kinds import kind_of
+
+        asked = Wanted(best, tuple(limits))
+        return kind_of(self).answer(self, asked if asked.words else None)
 
     def save(
         self,
@@ -83,7 +97,7 @@ class Comparison(comparison.Comparison, _Output):
         """Return the same values with these methods."""
         results = [Result.of(each) for each in plain.results]
         alone = None if plain.alone is None else Result.of(plain.alone)
-        return cls(plain.scenario, plain.labels, plain.chosen, results, alone, plain.link)
+        return cls(plain.scenario, plain.labels, plain.chosen, results, alone, plain.link, plain.wanted)
 
 
 @dataclass(frozen=True)
@@ -96,7 +110,7 @@ class Sweep(sweep.Sweep, _Output):
     def of(cls, plain: sweep.Sweep) -> Self:
         """Return the same values with these methods."""
         points = [(settings, Result.of(each)) for settings, each in plain.points]
-        return cls(plain.scenario, plain.axes, points, plain.link)
+        return cls(plain.scenario, plain.axes, points, plain.link, plain.wanted)
 
     def at(self, **settings: str) -> Result:
         """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""

@@ -10,10 +10,12 @@ from cwndlab.commands.options import (
     AsJson,
     Backend,
     BackendName,
+    Best,
     Controllers,
     EveryFlow,
     File,
     Fresh,
+    Limits,
     Link,
     NoFigure,
     NoStyle,
@@ -48,6 +50,8 @@ def compare(
     controllers: Controllers = [],  # noqa: B006
     backend: Backend = BackendName.SIM,
     link: Link = None,
+    best: Best = None,
+    limits: Limits = [],  # noqa: B006
     threads: Threads = None,
     out: Out = None,
     fresh: Fresh = False,
@@ -71,6 +75,7 @@ def compare(
         prepared,
         print_new_problems,
         read_scenario,
+        read_wanted,
         run_all,
     )
     from cwndlab.results.comparison import collect
@@ -81,6 +86,7 @@ def compare(
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    asked = read_wanted(best, limits, backend)
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
         sim, linux = contests(given, split_values(algorithms, f"--cc {algorithms}"), flows)
@@ -100,7 +106,7 @@ def compare(
     checked_link(experiment, link)
     folder = prepared(out, backend.folder(f"{experiment.stem}-compare"))
     results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
-    comparison = collect(plan, results, link)
+    comparison = collect(plan, results, link, asked)
     if not comparison.seeds:
         raise typer.Exit(INTERRUPTED)
     delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from cwndlab.results.recording import Record
     from cwndlab.results.result import Result, Study
+    from cwndlab.results.wanted import Wanted
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
 
 INTERRUPTED = 130
@@ -53,6 +54,20 @@ def read_scenario(
     experiment = replace(given, engine=engine_of(backend, given.engine, runs=runs))
     print_problems(experiment, experiment.validate())
     return experiment
+
+
+def read_wanted(best: str | None, limits: Sequence[str], backend: str) -> Wanted:
+    """Return what is asked for. Raises `InputError` if a measure or a unit is unknown."""
+    from cwndlab.errors import InputError
+    from cwndlab.output.answers.goal import goal
+    from cwndlab.results.wanted import Wanted
+
+    goal(best, limits)
+    asked = Wanted(best, tuple(limits))
+    if asked.words and backend == "both":
+        option = asked.words[0]
+        raise InputError(f"{option}: expected --backend sim or linux; both shows only the differences")
+    return asked
 
 
 def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:

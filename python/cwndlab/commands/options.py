@@ -52,6 +52,23 @@ Threads = Annotated[
 Out = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
 ]
+Best = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MEASURE",
+        help="The total that is to be best, such as goodput or delay p95; the output begins with the answer. "
+        "Default: goodput.",
+        show_default=False,
+    ),
+]
+Limits = Annotated[
+    list[str],
+    typer.Option(
+        "--limit",
+        metavar="LIMIT",
+        help='What the best must keep, as in "delay p95 < 100 ms". May be repeated.',
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Repeat runs that are in the cache.")]
 Backend = Annotated[
     BackendName,

@@ -10,10 +10,12 @@ from cwndlab.commands.options import (
     AsJson,
     Backend,
     BackendName,
+    Best,
     Controllers,
     EveryFlow,
     File,
     Fresh,
+    Limits,
     Link,
     NoFigure,
     NoStyle,
@@ -38,6 +40,8 @@ def sweep(
     controllers: Controllers = [],  # noqa: B006
     backend: Backend = BackendName.SIM,
     link: Link = None,
+    best: Best = None,
+    limits: Limits = [],  # noqa: B006
     threads: Threads = None,
     out: Out = None,
     fresh: Fresh = False,
@@ -62,6 +66,7 @@ def sweep(
         prepared,
         print_new_problems,
         read_scenario,
+        read_wanted,
         run_all,
     )
     from cwndlab.results.recording import Record
@@ -71,6 +76,7 @@ def sweep(
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    asked = read_wanted(best, limits, backend)
     axes = [parse_axis(text) for text in over]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
@@ -92,7 +98,7 @@ def sweep(
     checked_link(experiment, link)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"))
     results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
-    swept = collect(experiment, axes, points, results, link)
+    swept = collect(experiment, axes, points, results, link, asked)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
     delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)

@@ -14,6 +14,7 @@ from cwndlab.results.document import is_listed, measured
 from cwndlab.results.result import Study
 from cwndlab.results.summary import components, is_measure, is_of_a_flow
 from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
+from cwndlab.results.wanted import NOTHING_WANTED, Wanted
 from cwndlab.statistics.measure import Measure, measure, paired_difference
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Comparison(Study):
     results: Sequence[Result]
     alone: Result | None
     link: str | None
+    wanted: Wanted = NOTHING_WANTED
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -104,7 +106,7 @@ class Comparison(Study):
 
     def _variant_words(self, loading: Sequence[str]) -> list[str]:
         flows = [word for flow in self.chosen for word in ("--flow", flow)]
-        return ["--cc", ",".join(self.labels), *loading, *flows]
+        return ["--cc", ",".join(self.labels), *loading, *flows, *self.wanted.words]
 
     @cached_property
     def tables(self) -> list[Compared]:
@@ -226,12 +228,22 @@ class Comparison(Study):
         return [run for run in result.runs if run.seed in compared]
 
 
-def collect(contest: Contest, results: Sequence[Result], link: str | None = None) -> Comparison:
+def collect(
+    contest: Contest, results: Sequence[Result], link: str | None = None, wanted: Wanted | None = None
+) -> Comparison:
     """Return the comparison of the results of a contest."""
     count = len(contest.variants)
     alone = results[count] if contest.alone is not None else None
     watched = link or busiest_link(results[:count])
-    return Comparison(contest.scenario, contest.algorithms, contest.flows, results[:count], alone, watched)
+    return Comparison(
+        contest.scenario,
+        contest.algorithms,
+        contest.flows,
+        results[:count],
+        alone,
+        watched,
+        wanted or NOTHING_WANTED,
+    )
 
 
 def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:

@@ -10,6 +10,7 @@ from cwndlab.errors import InputError
 from cwndlab.results.document import measured
 from cwndlab.results.result import Study
 from cwndlab.results.totals import busiest_link, total_of, tradeoff
+from cwndlab.results.wanted import NOTHING_WANTED, Wanted
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Sweep(Study):
     axes: Sequence[Axis]
     points: Sequence[tuple[Settings, Result]]
     link: str | None
+    wanted: Wanted = NOTHING_WANTED
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -50,7 +52,7 @@ class Sweep(Study):
 
     def _variant_words(self, loading: Sequence[str]) -> list[str]:
         over = [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
-        return [*loading, *over]
+        return [*loading, *over, *self.wanted.words]
 
     @cached_property
     def totals(self) -> list[Component]:
@@ -114,13 +116,14 @@ def collect(
     points: Sequence[Point],
     results: Sequence[Result],
     link: str | None = None,
+    wanted: Wanted | None = None,
 ) -> Sweep:
     """Return the sweep of the results of its points."""
     finished = [
         (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
     ]
     watched = link or busiest_link([result for _, result in finished])
-    return Sweep(scenario, list(axes), finished, watched)
+    return Sweep(scenario, list(axes), finished, watched, wanted or NOTHING_WANTED)
 
 
 def _columns(total: Component) -> dict[str, float | None]:

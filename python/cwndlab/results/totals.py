@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     Outcome = Mapping[str, Any]
 
 LINK_MEASURES = ("utilisation", "queue_delay_ms", "queue_delay_p95_ms")
+# The measures of `total`.
+TOTALS = (
+    "goodput_mbps",
+    "rtt_ms",
+    *LINK_MEASURES,
+    "retransmitted_packets",
+    "timeouts",
+    "completion_p95_ms",
+    "jain",
+)
 
 
 def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:

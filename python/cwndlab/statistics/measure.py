@@ -41,6 +41,14 @@ class Measure:
             return None
         return self.mean - self.half_width, self.mean + self.half_width
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the 95 % interval excludes zero; a value that does not vary over several seeds is known."""
+        ends = self.interval
+        if ends is None:
+            return self.n > 1 and bool(self.mean)
+        return ends[0] > 0 or ends[1] < 0
+
     def to_json(self) -> dict[str, Any]:
         """Return the measure as in every JSON document of cwndlab."""
         ends = self.interval

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.output.kinds import sources
 from cwndlab.output.kinds.kind import Kind
 from cwndlab.results.comparison import ALONE, VARIANT, Comparison
+from cwndlab.results.wanted import wanted as stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
     from cwndlab.results.result import Result, Settings
+    from cwndlab.results.wanted import Wanted
 
 
 class ComparisonKind(Kind[Comparison]):
     """The output of a comparison of algorithms."""
 
-    def print(self, console: Console, study: Comparison) -> None:
+    def answer(self, study: Comparison, wanted: Wanted | None = None) -> list[str]:
+        """Return which algorithm to take."""
+        from cwndlab.output.answers.sentences import of_comparison
+
+        return of_comparison(study, wanted)
+
+    def print_tables(self, console: Console, study: Comparison) -> None:
         """Print the tables of a comparison."""
         from cwndlab.output.tables.comparison import print_comparison
 
@@ -51,11 +59,12 @@ class ComparisonKind(Kind[Comparison]):
         return {name: (name, None) for name in [*with_content(study), "pareto"]}
 
     def request(self, study: Comparison) -> dict[str, Any]:
-        """Return the algorithms, the flows that run them, and the link."""
+        """Return the algorithms, the flows that run them, the link, and what was asked for."""
         return {
             "link": study.link,
             "algorithms": study.labels,
             "flows": study.chosen,
+            "wanted": study.wanted.to_json(),
             "scenario": sources.described(study.scenario),
         }
 
@@ -70,4 +79,5 @@ class ComparisonKind(Kind[Comparison]):
             list(by_label.values()),
             alone,
             request["link"],
+            stored(request.get("wanted")),
         )

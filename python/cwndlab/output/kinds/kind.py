@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Report
     from cwndlab.results.result import Result, Settings
+    from cwndlab.results.wanted import Wanted
 
     # Draws a figure of a measure, or of the default measure.
     Draw = Callable[[str | None], Figure]
@@ -29,8 +30,19 @@ class Kind(ABC, Generic[S]):
     # Whether there are tables of series, events, intervals and distributions.
     has_details = True
 
-    @abstractmethod
     def print(self, console: Console, study: S) -> None:
+        """Print the answer that a study gives, then its tables."""
+        for line in self.answer(study):
+            console.print(line, markup=False, style="bold")
+        console.print()
+        self.print_tables(console, study)
+
+    @abstractmethod
+    def answer(self, study: S, wanted: Wanted | None = None) -> list[str]:
+        """Return a few sentences that say what came out. What is wanted is what the study asked for."""
+
+    @abstractmethod
+    def print_tables(self, console: Console, study: S) -> None:
         """Print the tables of a study."""
 
     @abstractmethod

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
     from cwndlab.results.result import Settings
+    from cwndlab.results.wanted import Wanted
 
 
 class RunKind(Kind[Result]):
     """The output of a run."""
 
-    def print(self, console: Console, study: Result) -> None:
+    def answer(self, study: Result, wanted: Wanted | None = None) -> list[str]:
+        """Return what each flow got, and how long packets waited."""
+        from cwndlab.output.answers.sentences import of_run
+
+        del wanted
+        return of_run(study)
+
+    def print_tables(self, console: Console, study: Result) -> None:
         """Print the tables of a run."""
         from cwndlab.output.tables.run import print_result
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.output.kinds import sources
 from cwndlab.output.kinds.kind import Kind
 from cwndlab.results.sweep import Sweep
+from cwndlab.results.wanted import wanted as stored
 from cwndlab.scenarios.grid import Axis
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
     from cwndlab.results.result import Result, Settings
+    from cwndlab.results.wanted import Wanted
 
 
 class SweepKind(Kind[Sweep]):
@@ -25,7 +27,13 @@ class SweepKind(Kind[Sweep]):
     # The intervals of a whole grid would take much space and help little.
     has_details = False
 
-    def print(self, console: Console, study: Sweep) -> None:
+    def answer(self, study: Sweep, wanted: Wanted | None = None) -> list[str]:
+        """Return which point to take."""
+        from cwndlab.output.answers.sentences import of_sweep
+
+        return of_sweep(study, wanted)
+
+    def print_tables(self, console: Console, study: Sweep) -> None:
         """Print the tables of a sweep."""
         from cwndlab.output.tables.sweep import print_sweep
 
@@ -57,11 +65,17 @@ class SweepKind(Kind[Sweep]):
         }
 
     def request(self, study: Sweep) -> dict[str, Any]:
-        """Return the keys with their values, and the link."""
+        """Return the keys with their values, the link, and what was asked for."""
         axes = [{"key": axis.key, "values": axis.values} for axis in study.axes]
-        return {"link": study.link, "axes": axes, "scenario": sources.described(study.scenario)}
+        return {
+            "link": study.link,
+            "axes": axes,
+            "wanted": study.wanted.to_json(),
+            "scenario": sources.described(study.scenario),
+        }
 
     def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> Sweep:
         """Return the sweep with the results as points of the grid."""
         axes = [Axis(axis["key"], tuple(axis["values"])) for axis in request["axes"]]
-        return Sweep(sources.restored(request["scenario"]), axes, results, request["link"])
+        asked = stored(request.get("wanted"))
+        return Sweep(sources.restored(request["scenario"]), axes, results, request["link"], asked)

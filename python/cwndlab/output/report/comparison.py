@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.output.answers.sentences import of_comparison
 from cwndlab.output.html import Report, ScatterChart, Section, Text
 from cwndlab.output.report import charts
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 
 
 def comparison_page(comparison: Comparison) -> Report:
-    """Return the report: differences, harm, the trade-off, charts over time of each algorithm, every seed."""
+    """Return the report: the answer, the trade-off, differences, harm, charts over time, every seed."""
     tables = [block_table(block) for block in blocks(comparison, MANY)]
     sections = [
+        Section("The answer", [Text(of_comparison(comparison))]),
+        Section("Goodput against delay", [_tradeoff(comparison)]),
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
         *_harm(comparison),
-        Section("Goodput against delay", [_tradeoff(comparison)]),
         *over_seeds(comparison.labelled),
         *_over_time(comparison),
         _every_seed(comparison),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.output.answers.sentences import of_run
 from cwndlab.output.html import Command, Report, Section, Text
 from cwndlab.output.report import charts
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 
 def run_page(result: Result) -> Report:
-    """Return the report: tables, charts, distributions, every seed with its command, the scenario."""
+    """Return the report: the answer, charts, tables, distributions, every seed, the scenario."""
     sections = [
-        Section("Results", [*_tables(result), Text(list(notes(result)))]),
+        Section("The answer", [Text(of_run(result))]),
         *over_time(result, "Over time"),
+        Section("Results", [*_tables(result), Text(list(notes(result)))]),
         *over_seeds(result.labelled),
         Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
         scenario_section(result.scenario),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.output.answers.sentences import of_sweep
 from cwndlab.output.figures import heat_cells
 from cwndlab.output.html import Report, Section, Text
 from cwndlab.output.report import charts
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def sweep_page(sweep: Sweep) -> Report:
-    """Return the report: the trade-off, heat maps, and every point with its command."""
+    """Return the report: the answer, the trade-off, heat maps, and every point with its command."""
     hrefs = [anchor(index) for index in range(len(sweep.points))]
     commands = [result.command for _, result in sweep.points]
     sections = [
+        Section("The answer", [Text(of_sweep(sweep))]),
         Section(
             "Goodput against delay",
             [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],

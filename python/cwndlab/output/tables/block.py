@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Longer names continue on the next line.
 MAX_NAME = 28
+# Follows a difference whose interval excludes zero.
+MARK = " *"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Block:
         """Return the text of one cell, with the number of seeds if some lack a value."""
         measure = row.value(column)
         count = f" ({measure.n})" if self.is_short(measure) else ""
-        return with_interval(measure, sign, signed=row.signed) + count
+        mark = MARK if row.signed and measure.excludes_zero else ""
+        return with_interval(measure, sign, signed=row.signed) + mark + count
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ def explanation(comparison: Comparison) -> str:
         return f"A row with a minus shows the difference from {base}. One seed only, so no intervals."
     return (
         "Mean ± half-width of the 95 % interval. "
-        f"A row with a minus shows the difference from {base}, paired by seed."
+        f"A row with a minus shows the difference from {base}, paired by seed; * marks those whose interval "
+        "excludes zero."
     )
 
 

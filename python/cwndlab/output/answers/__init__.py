@@ -1,0 +1,1 @@
+"""The question of a study, and one or two sentences that answer it."""
