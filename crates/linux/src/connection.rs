@@ -3,7 +3,7 @@
 use crate::facts::Counts;
 use crate::flow::Flow;
 use cwndlab_cc::Time;
-use cwndlab_sim::measures::Histogram;
+use cwndlab_sim::measures::{Histogram, mbps};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, MultipathOutcome, SeriesTable};
 use cwndlab_sim::spec::FlowSpec;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl Connection {
         let running = self.whole.start <= now;
         let shown = |value: f64| if running { value } else { f64::NAN };
         let bytes = self.whole.received() - self.sampled_bytes;
-        let mbps = if since_last_s > 0.0 { bytes as f64 * 8.0 / since_last_s / 1e6 } else { f64::NAN };
+        let mbps = mbps(bytes, since_last_s).unwrap_or(f64::NAN);
         let values = [
             shown(subflows.iter().map(|flow| flow.window_segments() as f64).sum()),
             shown(subflows.iter().map(|flow| flow.in_flight_segments() as f64).sum()),
@@ -92,9 +92,7 @@ impl Connection {
     }
 
     fn rtts(&self, flows: &[Flow]) -> Histogram {
-        let mut all = Histogram::default();
-        self.subflows(flows).iter().for_each(|flow| all.add(flow.rtts()));
-        all
+        Histogram::of(self.subflows(flows).iter().map(Flow::rtts))
     }
 
     /// How the RTT samples of all its subflows are distributed.

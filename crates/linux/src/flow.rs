@@ -1,25 +1,15 @@
 //! What a flow does, seen from outside: what its socket shows after every ACK and at fixed times.
 
 use crate::facts::{Counts, Facts};
-use crate::intervals::Rows;
 use cwndlab_cc::{Span, Time};
-use cwndlab_sim::measures::Histogram;
+use cwndlab_sim::measures::{Gain, Histogram, Interval, Ran, Reached, Seen, Totals, mbps, measured_until};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, RecordedEvent, SeriesTable};
 use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::tcp::Counters;
 
 /// Of `icsk_ca_state`.
 const OPEN: u64 = 0;
 const CWR: u64 = 2;
-
-/// Counts of the measured time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Base {
-    facts: Facts,
-    ecn_reductions: u64,
-    received: u64,
-    sent_bytes: u64,
-    window_nanos: u128,
-}
 
 /// The columns of a recorded flow.
 const COLUMNS: [&str; 8] = [
@@ -53,15 +43,10 @@ pub struct Flow {
     received: u64,
     /// When all of it had arrived.
     completed: Option<Time>,
-    sent_bytes: u64,
-    rtt: Histogram,
-    rtt_min: Option<Span>,
+    seen: Seen,
     latest_rtt: Option<Span>,
-    window_since: Time,
-    window_nanos: u128,
-    base: Base,
-    measured_from: Time,
-    rows: Rows,
+    reached: Reached,
+    gains: Vec<Gain>,
     sampled_bytes: u64,
     table: SeriesTable,
     events: Vec<RecordedEvent>,
@@ -84,15 +69,10 @@ impl Flow {
             ecn_reductions: 0,
             received: 0,
             completed: None,
-            sent_bytes: 0,
-            rtt: Histogram::default(),
-            rtt_min: None,
+            seen: Seen::default(),
             latest_rtt: None,
-            window_since: Time::ZERO,
-            window_nanos: 0,
-            base: Base::default(),
-            measured_from: Time::ZERO,
-            rows: Rows::default(),
+            reached: Reached::default(),
+            gains: Vec::new(),
             sampled_bytes: 0,
             table: SeriesTable { kind: "flow", name: spec.name.clone(), columns: columns.to_vec() },
             events: Vec::new(),
@@ -113,7 +93,7 @@ impl Flow {
 
     /// The sender put a packet of this length on its first link.
     pub fn on_sent(&mut self, bytes: u32) {
-        self.sent_bytes += u64::from(bytes);
+        self.seen.on_sent(bytes.into());
     }
 
     /// The receiver's application has read payload.
@@ -141,13 +121,11 @@ impl Flow {
         let before = std::mem::replace(&mut self.facts, *facts);
         self.received = self.received.max(facts.received);
         if let Some(sample) = rtt_sample(&before, facts) {
-            self.rtt.record(sample);
-            self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
+            self.seen.on_rtt(sample);
             self.latest_rtt = Some(sample);
         }
         if facts.cwnd != before.cwnd {
-            self.window_nanos += Self::nanos(&before, self.window_since, now);
-            self.window_since = now;
+            self.seen.on_window(now, facts.cwnd);
         }
         let entered_cwr = facts.ca_state == CWR && before.ca_state != CWR;
         self.ecn_reductions += u64::from(entered_cwr);
@@ -173,33 +151,32 @@ impl Flow {
         avoids_congestion.then(|| ssthresh.max(cwnd / 2))
     }
 
-    fn nanos(facts: &Facts, since: Time, until: Time) -> u128 {
-        u128::from(facts.cwnd) * u128::from(until.since(since).0)
+    /// What the kernel has counted, since the start.
+    fn counters(&self) -> Counters {
+        let Facts { sent, resent, counts, .. } = self.facts;
+        let Counts { timeouts, fast_recoveries, probes, undos } = counts;
+        let ecn_reductions = self.ecn_reductions;
+        Counters { sent, resent, timeouts, fast_recoveries, probes, undos, ecn_reductions }
     }
 
-    /// The integral of the window up to now, in segment nanoseconds.
-    fn window_nanos(&self, now: Time) -> u128 {
-        self.window_nanos + Self::nanos(&self.facts, self.window_since, now)
+    /// What it has counted in the measured time.
+    #[must_use]
+    pub fn counted(&self) -> Counters {
+        self.seen.counted(&self.counters())
     }
 
     /// The warm-up is over: what was measured so far is forgotten, except the smallest RTT.
     pub fn end_warmup(&mut self, now: Time) {
-        self.measured_from = now;
-        self.rtt = Histogram::default();
-        self.base = Base {
-            facts: self.facts,
-            ecn_reductions: self.ecn_reductions,
-            received: self.received,
-            sent_bytes: self.sent_bytes,
-            window_nanos: self.window_nanos(now),
-        };
+        self.seen.restart(now, self.received, self.counters());
     }
 
     /// An interval of the run ends.
-    pub fn close_interval(&mut self, from: Time, until: Time) {
+    pub fn close_interval(&mut self, interval: &Interval) {
         let Counts { fast_recoveries, timeouts, .. } = self.facts.counts;
-        let window = self.window_nanos(until);
-        self.rows.push(self.start, from, until, self.received, fast_recoveries + timeouts, window);
+        let window_nanos = self.seen.window_nanos(interval.until);
+        let now = Reached { bytes: self.received, losses: fast_recoveries + timeouts, window_nanos };
+        self.gains.push(interval.gain(self.start, &self.reached, &now));
+        self.reached = now;
     }
 
     /// What the host of a connection with subflows has counted, of which this is the whole.
@@ -226,21 +203,17 @@ impl Flow {
         self.facts.in_flight
     }
 
-    /// Until when the flow is measured, as in the simulator: its last byte's arrival, its stop if all had arrived, or now.
+    /// Until when the flow is measured.
     #[must_use]
     pub fn until(&self, now: Time) -> Time {
         let stopped = self.stop.filter(|stop| *stop <= now);
-        match (self.completed, stopped) {
-            (Some(completed), stop) => completed.max(stop.unwrap_or_default()),
-            (None, Some(stop)) if self.facts.unacknowledged == 0 => stop,
-            (None, _) => now,
-        }
+        measured_until(self.completed, stopped, || self.facts.unacknowledged == 0, now)
     }
 
     /// Its intervals, of which those count that ended by `until`.
     #[must_use]
     pub fn intervals(&self, ends: &[Time], until: Time) -> FlowIntervals {
-        self.rows.intervals(self.start, until, ends)
+        Ran { started: self.start, until, ends }.intervals(self.gains.iter().copied())
     }
 
     /// Takes a sample.
@@ -248,9 +221,7 @@ impl Flow {
         let facts = &self.facts;
         let running = self.start <= now;
         let shown = |value: f64| if running { value } else { f64::NAN };
-        let mbps = |bytes: u64, seconds: f64| {
-            if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN }
-        };
+        let mbps = |bytes: u64, seconds: f64| mbps(bytes, seconds).unwrap_or(f64::NAN);
         let pacing =
             if facts.pacing_rate == u64::MAX { f64::NAN } else { facts.pacing_rate as f64 * 8.0 / 1e6 };
         let values = [
@@ -283,43 +254,23 @@ impl Flow {
     /// What was measured until then.
     #[must_use]
     pub fn outcome(&self, until: Time) -> FlowOutcome {
-        let seconds = until.since(self.measured_from.max(self.start)).as_secs_f64();
-        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
-        let (facts, base) = (&self.facts, &self.base);
-        let (counts, counted) = (facts.counts, base.facts.counts);
-        let window = self.window_nanos(until.max(self.window_since)).saturating_sub(base.window_nanos);
+        let totals = Totals { started: self.start, bytes: self.received, counters: self.counters() };
         FlowOutcome {
-            name: self.name.clone(),
-            cc: self.cc.clone(),
-            start_s: self.start.as_secs_f64(),
-            goodput_mbps: mbps(self.received - base.received),
-            throughput_mbps: mbps(self.sent_bytes - base.sent_bytes),
-            rtt_ms: self.rtt.mean_ms(),
-            rtt_p95_ms: self.rtt.quantile_ms(0.95),
-            rtt_min_ms: self.rtt_min.map(Span::as_millis_f64),
-            cwnd_mean_segments: if seconds > 0.0 { window as f64 / 1e9 / seconds } else { 0.0 },
-            sent_packets: facts.sent - base.facts.sent,
-            retransmitted_packets: facts.resent - base.facts.resent,
-            timeouts: counts.timeouts - counted.timeouts,
-            fast_recoveries: counts.fast_recoveries - counted.fast_recoveries,
-            tail_loss_probes: counts.probes - counted.probes,
-            undos: counts.undos - counted.undos,
-            ecn_reductions: self.ecn_reductions - base.ecn_reductions,
             completion_s: self.completion().map(Span::as_secs_f64),
-            ..FlowOutcome::default()
+            ..self.seen.outcome(&self.name, self.cc.clone(), &totals, until)
         }
     }
 
     /// Its RTT samples.
     #[must_use]
     pub fn rtts(&self) -> &Histogram {
-        &self.rtt
+        self.seen.rtts()
     }
 
     /// How they are distributed.
     #[must_use]
     pub fn distribution(&self) -> Option<Distribution> {
-        Distribution::of_times(self.kind, &self.name, "rtt_ms", &self.rtt)
+        Distribution::of_times(self.kind, &self.name, "rtt_ms", self.rtts())
     }
 
     /// Its samples and events.

@@ -3,9 +3,10 @@
 use crate::flow::Flow;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::arrivals::Process;
-use cwndlab_sim::measures::histogram::Histogram;
+use cwndlab_sim::measures::{GroupTotals, Histogram, Interval, Ran};
 use cwndlab_sim::outcome::{Distribution, GroupOutcome, Series};
 use cwndlab_sim::spec::{ActiveTime, ArrivalProcess, ArrivalSpec, FlowSpec};
+use cwndlab_sim::tcp::Counters;
 
 /// The flows of an arrival process.
 pub struct Group {
@@ -100,17 +101,17 @@ impl Group {
     }
 
     /// An interval of the run ends.
-    pub fn close_interval(&mut self, from: Time, until: Time, flows: &[Flow]) {
+    pub fn close_interval(&mut self, interval: &Interval, flows: &[Flow]) {
         let bytes = self.delivered(flows);
-        let mbps = (bytes - self.bytes_at_interval) as f64 * 8.0 / until.since(from).as_secs_f64() / 1e6;
-        self.goodput_mbps.push(if until > self.spec.active.start { mbps } else { f64::NAN });
+        self.goodput_mbps.push(interval.mbps(bytes - self.bytes_at_interval));
         self.bytes_at_interval = bytes;
     }
 
     /// Goodput by interval.
     #[must_use]
-    pub fn intervals(&self) -> Series {
-        Series(self.goodput_mbps.clone())
+    pub fn intervals(&self, ends: &[Time]) -> Series {
+        let ran = Ran { started: self.spec.active.start, until: Time::NEVER, ends };
+        ran.series(self.goodput_mbps.iter().copied())
     }
 
     /// The times that its flows took which started in the measured time and delivered all.
@@ -124,25 +125,15 @@ impl Group {
     /// What was measured up to now.
     #[must_use]
     pub fn outcome(&self, now: Time, all: &[Flow]) -> GroupOutcome {
-        let seconds = now.since(self.since.max(self.spec.active.start)).as_secs_f64();
-        let bytes = self.delivered(all) - self.bytes_before;
-        let counted: Vec<_> = self.all(all).map(|flow| flow.outcome(flow.until(now))).collect();
-        let completion = self.completion(all);
-        GroupOutcome {
-            name: self.spec.name.clone(),
-            cc: self.spec.kind.cc(),
+        let mut counters = Counters::default();
+        self.all(all).for_each(|flow| counters.add(&flow.counted()));
+        let totals = GroupTotals {
             arrived: self.all(all).filter(|flow| flow.start >= self.since).count() as u64,
-            completed: completion.count(),
-            goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
-            completion_ms: completion.mean_ms(),
-            completion_p50_ms: completion.quantile_ms(0.5),
-            completion_p95_ms: completion.quantile_ms(0.95),
-            completion_p99_ms: completion.quantile_ms(0.99),
-            retransmitted_packets: counted.iter().map(|flow| flow.retransmitted_packets).sum(),
-            timeouts: counted.iter().map(|flow| flow.timeouts).sum(),
-            fast_recoveries: counted.iter().map(|flow| flow.fast_recoveries).sum(),
-            patterns: None,
-        }
+            bytes: self.delivered(all) - self.bytes_before,
+            completion: &self.completion(all),
+            counters,
+        };
+        totals.outcome(&self.spec, self.since, now)
     }
 
     /// How the completion times are distributed.

@@ -10,7 +10,6 @@ pub mod controller;
 pub mod facts;
 pub mod flow;
 pub mod group;
-pub mod intervals;
 #[cfg(not(test))]
 mod kernel;
 pub mod line;

@@ -5,7 +5,7 @@ use crate::slots::{self, Handle, Slot};
 use cwndlab_cc::Time;
 use cwndlab_sim::event::{Component, EventQueue};
 use cwndlab_sim::link::Link;
-use cwndlab_sim::measures::LinkGauge;
+use cwndlab_sim::measures::{LinkGauge, mbps};
 use cwndlab_sim::outcome::{Distribution, LinkOutcome, SeriesTable};
 use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use cwndlab_sim::route::{Route, Routes};
@@ -356,11 +356,7 @@ impl LinkTap {
             let bytes = totals.served_bytes - totals.sampled_bytes;
             let sample = LinkSample {
                 backlog: link.backlog(),
-                throughput_mbps: if since_last_s > 0.0 {
-                    bytes as f64 * 8.0 / since_last_s / 1e6
-                } else {
-                    f64::NAN
-                },
+                throughput_mbps: mbps(bytes, since_last_s).unwrap_or(f64::NAN),
                 dropped: totals.dropped,
                 lost: totals.lost,
             };

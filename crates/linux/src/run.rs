@@ -12,7 +12,7 @@ use cwndlab_cc::{CongestionControl, Span, SubflowView, Time};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::begin_with;
-use cwndlab_sim::measures::interval;
+use cwndlab_sim::measures::{Interval, interval};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
 use cwndlab_sim::record::{MOST_EVENTS, most_samples, thin};
 use cwndlab_sim::spec::FlowSpec;
@@ -363,11 +363,12 @@ impl Run {
         if self.intervals.due(now) || now >= self.end {
             let from = self.ends.last().copied().unwrap_or_default();
             if now > from {
+                let interval = Interval { from, until: now };
                 let wholes = self.connections.iter_mut().map(|connection| &mut connection.whole);
                 self.flows[..self.named_parts].iter_mut().chain(wholes).for_each(|flow| {
-                    flow.close_interval(from, now);
+                    flow.close_interval(&interval);
                 });
-                self.groups.iter_mut().for_each(|group| group.close_interval(from, now, &self.flows));
+                self.groups.iter_mut().for_each(|group| group.close_interval(&interval, &self.flows));
                 self.ends.push(now);
             }
         }
@@ -446,7 +447,7 @@ impl Run {
                 interval_s: self.intervals.every.as_secs_f64(),
                 end_s: self.ends.iter().map(|end| end.as_secs_f64()).collect(),
                 flows: named.iter().map(|lane| self.flow_intervals(lane)).collect(),
-                groups: self.groups.iter().map(Group::intervals).collect(),
+                groups: self.groups.iter().map(|group| group.intervals(&self.ends)).collect(),
             },
             distributions: self.distributions(),
             work: Work { data_packets: self.network.served_data(), events: self.events },

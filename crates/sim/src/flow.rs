@@ -1,6 +1,7 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
 use crate::fragment::Reassembly;
+use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use crate::processing::Processing;
 use crate::route::Routes;
@@ -355,11 +356,7 @@ impl Flow {
     /// Until when it is measured: its last byte's arrival, its stop if all had arrived before, or now.
     #[must_use]
     pub fn measured_until(&self, now: Time) -> Time {
-        match (self.completed, self.stopped) {
-            (Some(completed), stopped) => completed.max(stopped.unwrap_or_default()),
-            (None, Some(stopped)) if self.sender.is_finished() => stopped,
-            (None, _) => now,
-        }
+        measured_until(self.completed, self.stopped, || self.sender.is_finished(), now)
     }
 
     /// When it started (or will).

@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::link::Link;
+use crate::measures::mbps;
 use crate::mptcp::Connection;
 use crate::outcome::{self, Recording, SeriesTable};
 use crate::series::{self, Column, ConnectionSample, FlowSample, LinkSample};
@@ -128,7 +129,7 @@ impl Recorder {
         let State { flows, connections, links, .. } = state;
         let at = self.next;
         let seconds = at.since(self.last).as_secs_f64();
-        let mbps = |bytes: u64| if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { f64::NAN };
+        let mbps = |bytes: u64| mbps(bytes, seconds).unwrap_or(f64::NAN);
         self.times.push(at.as_secs_f64());
         let tables = self.flows.iter_mut().zip(flows.iter()).zip(&mut self.flow_bytes);
         for (index, ((table, flow), bytes)) in tables.enumerate() {

@@ -1,6 +1,8 @@
 //! What a multipath connection does beyond its subflows.
 
 use super::flow::{FlowGauge, rtts_of};
+use super::integral::{Integral, mean_segments};
+use super::rate::mbps;
 use crate::mptcp::Connection;
 use crate::outcome::{FlowOutcome, MultipathOutcome};
 use crate::tap::State;
@@ -20,32 +22,26 @@ pub(super) struct ConnectionGauge {
 /// Segments that wait at the receiver for data on another path: head-of-line blocking.
 #[derive(Clone, Copy, Debug, Default)]
 struct WaitingSegments {
-    segments: u32,
-    since: Time,
-    /// The integral until then, in segment nanoseconds.
-    nanos: u128,
-    most: u32,
+    over_time: Integral,
+    most: u64,
 }
 
 impl WaitingSegments {
-    fn nanos(&self, now: Time) -> u128 {
-        self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
-    }
-
-    fn change(&mut self, now: Time, segments: u32) {
-        *self = Self { segments, since: now, nanos: self.nanos(now), most: self.most.max(segments) };
+    fn change(&mut self, now: Time, segments: u64) {
+        self.over_time.change(now, segments);
+        self.most = self.most.max(segments);
     }
 
     /// The same segments wait, and nothing was counted before `now`.
     fn restarted(&self, now: Time) -> Self {
-        Self { segments: self.segments, since: now, nanos: 0, most: self.segments }
+        Self { over_time: self.over_time.restarted(now), most: self.over_time.segments() }
     }
 }
 
 impl ConnectionGauge {
     /// The number of segments that wait has changed.
     pub(super) fn on_waiting(&mut self, now: Time, segments: u32) {
-        self.waiting.change(now, segments);
+        self.waiting.change(now, segments.into());
     }
 
     /// Forgets what was measured so far.
@@ -72,14 +68,13 @@ impl ConnectionGauge {
         let first = &flows[0];
         let until = first.measured_until(now);
         let seconds = until.since(self.since.max(first.started())).as_secs_f64();
-        let rate = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let rtt = rtts_of(&gauges[parts.clone()]);
         let subflows: Vec<_> =
             gauges[parts].iter().zip(flows).map(|(gauge, flow)| gauge.outcome(flow, now)).collect();
         let bytes = connection.delivered_bytes() - self.bytes_before;
-        let multipath = self.data_level(connection, until, first.mss(), &rate);
+        let multipath = self.data_level(connection, until, first.mss(), seconds);
         FlowOutcome {
-            goodput_mbps: rate(bytes as f64 * 8.0) / 1e6,
+            goodput_mbps: mbps(bytes, seconds).unwrap_or(0.0),
             rtt_ms: rtt.mean_ms(),
             rtt_p95_ms: rtt.quantile_ms(0.95),
             completion_s: first.completion_with(connection.delivered_bytes()).map(Span::as_secs_f64),
@@ -88,21 +83,15 @@ impl ConnectionGauge {
         }
     }
 
-    fn data_level(
-        &self,
-        connection: &Connection,
-        until: Time,
-        mss: u64,
-        rate: &impl Fn(f64) -> f64,
-    ) -> MultipathOutcome {
-        let blocked = Span(connection.blocked(until).0 - self.blocked_before.0);
+    fn data_level(&self, connection: &Connection, until: Time, mss: u64, seconds: f64) -> MultipathOutcome {
+        let blocked = Span(connection.blocked(until).0 - self.blocked_before.0).as_secs_f64();
         let delivered = connection.reassembly.next() - self.segments_before;
         let (mean_ms, mean_segments) = self.waited(until, delivered);
         MultipathOutcome {
             reassembly_delay_ms: mean_ms,
             reassembly_mean_bytes: Some(mean_segments * mss as f64),
-            reassembly_max_bytes: Some(u64::from(self.waiting.most) * mss),
-            receive_limited: Some(rate(blocked.as_secs_f64())),
+            reassembly_max_bytes: Some(self.waiting.most * mss),
+            receive_limited: Some(if seconds > 0.0 { blocked / seconds } else { 0.0 }),
             reinjected_packets: connection.reinjected() - self.reinjected_before,
             subflows: Vec::new(),
         }
@@ -111,10 +100,9 @@ impl ConnectionGauge {
     /// The mean time from a segment's arrival until all data below it had arrived, in ms, `None` if none was `delivered`; and the
     /// time-weighted mean of the segments that waited. The first follows from the second by Little's law.
     fn waited(&self, now: Time, delivered: u32) -> (Option<f64>, f64) {
-        let nanos = self.waiting.nanos(now) as f64;
-        let measured = now.since(self.since).0;
-        let mean_ms = (delivered > 0).then(|| nanos / f64::from(delivered) / 1e6);
-        (mean_ms, if measured > 0 { nanos / measured as f64 } else { 0.0 })
+        let nanos = self.waiting.over_time.nanos(now);
+        let mean_ms = (delivered > 0).then(|| nanos as f64 / f64::from(delivered) / 1e6);
+        (mean_ms, mean_segments(nanos, now.since(self.since)))
     }
 }
 

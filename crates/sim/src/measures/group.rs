@@ -1,8 +1,10 @@
 //! What the flows of an arrival process do together.
 
 use super::histogram::Histogram;
+use super::rate::mbps;
 use crate::flow::Flow;
 use crate::outcome::GroupOutcome;
+use crate::spec::ArrivalSpec;
 use crate::tap::State;
 use crate::tcp::Counters;
 use cwndlab_cc::Time;
@@ -54,18 +56,43 @@ impl GroupGauge {
 
     /// What was measured up to now.
     pub(super) fn outcome(&self, group: usize, state: &State<'_>) -> GroupOutcome {
-        let spec = &state.arrivals[group].process.spec;
-        let seconds = state.now.since(self.since.max(spec.active.start)).as_secs_f64();
-        let bytes = self.delivered_bytes(group, state) - self.bytes_before;
         let mut counters = self.counters;
         under_way(group, state).for_each(|flow| counters.add(&flow.sender.counters()));
-        let completion = &self.completion;
+        let totals = GroupTotals {
+            arrived: self.arrived,
+            bytes: self.delivered_bytes(group, state) - self.bytes_before,
+            completion: &self.completion,
+            counters,
+        };
+        totals.outcome(&state.arrivals[group].process.spec, self.since, state.now)
+    }
+}
+
+/// What the flows of an arrival process did in the measured time.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupTotals<'a> {
+    /// Flows that arrived.
+    pub arrived: u64,
+    /// Payload that they delivered in order.
+    pub bytes: u64,
+    /// Completion times of those that ended.
+    pub completion: &'a Histogram,
+    /// What their senders counted.
+    pub counters: Counters,
+}
+
+impl GroupTotals<'_> {
+    /// The process was measured `since` then, or from its start on, up to now.
+    #[must_use]
+    pub fn outcome(&self, spec: &ArrivalSpec, since: Time, now: Time) -> GroupOutcome {
+        let Self { arrived, bytes, completion, counters } = *self;
+        let seconds = now.since(since.max(spec.active.start)).as_secs_f64();
         GroupOutcome {
             name: spec.name.clone(),
             cc: spec.kind.cc(),
-            arrived: self.arrived,
+            arrived,
             completed: completion.count(),
-            goodput_mbps: if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 },
+            goodput_mbps: mbps(bytes, seconds).unwrap_or(0.0),
             completion_ms: completion.mean_ms(),
             completion_p50_ms: completion.quantile_ms(0.5),
             completion_p95_ms: completion.quantile_ms(0.95),

@@ -52,6 +52,14 @@ impl Histogram {
         &mut self.counts[(octave - self.first) * BUCKETS + bucket]
     }
 
+    /// All that these have counted.
+    #[must_use]
+    pub fn of<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        parts.for_each(|part| all.add(part));
+        all
+    }
+
     /// Counts all that another one has counted.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;

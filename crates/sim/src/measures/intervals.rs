@@ -4,6 +4,7 @@
 //! interval that the user chooses.
 
 use super::flow::FlowGauge;
+use super::gains::{Gain, Interval, Ran, Reached};
 use super::group::GroupGauge;
 use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{FlowIntervals, Intervals, Series};
@@ -30,7 +31,7 @@ pub struct Meter {
     next: Time,
     ends: Vec<Time>,
     /// What each flow, connection and group had at the last look.
-    flows: Vec<LastLook>,
+    flows: Vec<Reached>,
     connections: Vec<u64>,
     groups: Vec<u64>,
     /// Interval by interval, one row a flow, connection or group in each.
@@ -43,19 +44,30 @@ pub struct Meter {
     probed: Vec<f64>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct LastLook {
-    bytes: u64,
-    losses: u64,
-    window_nanos: u128,
-}
-
 /// A flow in one interval. A thousand flows have many: 24 bits of a mean are more than anybody reads.
 #[derive(Clone, Copy)]
 struct FlowRow {
     goodput_mbps: f32,
     cwnd_segments: f32,
     loss_events: u32,
+}
+
+impl FlowRow {
+    fn of(gain: &Gain) -> Self {
+        Self {
+            goodput_mbps: gain.goodput_mbps as f32,
+            cwnd_segments: gain.cwnd_segments as f32,
+            loss_events: gain.loss_events as u32,
+        }
+    }
+
+    fn gain(&self) -> Gain {
+        Gain {
+            goodput_mbps: self.goodput_mbps.into(),
+            cwnd_segments: self.cwnd_segments.into(),
+            loss_events: self.loss_events.into(),
+        }
+    }
 }
 
 impl Meter {
@@ -76,7 +88,7 @@ impl Meter {
             last: Time::ZERO,
             next: next_end(Time::ZERO, interval, end),
             ends: Vec::with_capacity(count),
-            flows: vec![LastLook::default(); flows],
+            flows: vec![Reached::default(); flows],
             connections: vec![0; connections],
             groups: vec![0; groups],
             flow_rows: Vec::with_capacity(count * flows),
@@ -100,15 +112,12 @@ impl Meter {
     }
 
     fn close(&mut self, at: Time, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) {
-        let mbps = |bytes: u64| (bytes as f64 * 8.0 / at.since(self.last).as_secs_f64() / 1e6) as f32;
+        let interval = Interval { from: self.last, until: at };
+        let mbps = |bytes: u64| interval.mbps(bytes) as f32;
         // The flows that arrivals started stand behind those of the scenario.
         for ((before, flow), gauge) in self.flows.iter_mut().zip(state.flows).zip(flows) {
-            let now = totals(flow, gauge, at);
-            self.flow_rows.push(FlowRow {
-                goodput_mbps: mbps(now.bytes - before.bytes),
-                cwnd_segments: mean_window(now.window_nanos - before.window_nanos, flow, self.last, at),
-                loss_events: (now.losses - before.losses) as u32,
-            });
+            let now = reached(flow, gauge, at);
+            self.flow_rows.push(FlowRow::of(&interval.gain(flow.started(), before, &now)));
             *before = now;
         }
         for (kept, flow) in self.probes.iter_mut().zip(state.flows) {
@@ -162,37 +171,16 @@ impl Meter {
     }
 
     fn flow(&self, index: usize, flow: &Flow, now: Time) -> FlowIntervals {
-        let (started, until) = (flow.started(), flow.measured_until(now));
-        let starts = || std::iter::once(&Time::ZERO).chain(&self.ends);
-        let ran = |start: Time, end: Time| started < end && until >= start;
+        let ran = Ran { started: flow.started(), until: flow.measured_until(now), ends: &self.ends };
         let rows = self.flow_rows.iter().skip(index).step_by(self.flows.len().max(1));
-        let column = |value: fn(&FlowRow) -> f64| {
-            let of_interval = |((row, start), end): ((&FlowRow, &Time), &Time)| {
-                if ran(*start, *end) { value(row) } else { f64::NAN }
-            };
-            Series(rows.clone().zip(starts()).zip(&self.ends).map(of_interval).collect())
-        };
         let names = flow.sender.controller().probes();
         let probe = |(n, name): (usize, &&'static str)| {
             let values =
                 self.probes.get(index).into_iter().flat_map(|kept| kept.iter().skip(n).step_by(names.len()));
-            let at_end = values.zip(starts()).zip(&self.ends);
-            let shown = |((value, start), end): ((&f32, &Time), &Time)| {
-                if ran(*start, *end) { f64::from(*value) } else { f64::NAN }
-            };
-            (*name, Series(at_end.map(shown).collect()))
+            (*name, ran.series(values.copied().map(f64::from)))
         };
         let probes = names.iter().enumerate().map(probe).filter(|(_, series)| !series.0.is_empty());
-        let first_whole = starts().take(self.ends.len()).filter(|start| **start < started).count();
-        let behind_last_whole = self.ends.iter().filter(|end| **end <= until).count();
-        FlowIntervals {
-            goodput_mbps: column(|row| f64::from(row.goodput_mbps)),
-            cwnd_segments: column(|row| f64::from(row.cwnd_segments)),
-            loss_events: column(|row| f64::from(row.loss_events)),
-            probes: probes.collect(),
-            whole: first_whole..behind_last_whole.max(first_whole),
-            subflows: Vec::new(),
-        }
+        FlowIntervals { probes: probes.collect(), ..ran.intervals(rows.map(FlowRow::gain)) }
     }
 
     /// A connection runs from the start of its first subflow on.
@@ -205,28 +193,18 @@ impl Meter {
         FlowIntervals::of_connection(Series(goodput.collect()), whole, subflows)
     }
 
-    fn group(&self, index: usize, start: Time) -> Series {
+    fn group(&self, index: usize, started: Time) -> Series {
         let rows = self.group_rows.iter().skip(index).step_by(self.groups.len().max(1));
-        let started = |end: &Time| *end > start;
-        let value = |(row, end): (&f32, &Time)| if started(end) { f64::from(*row) } else { f64::NAN };
-        Series(rows.zip(&self.ends).map(value).collect())
+        Ran { started, until: Time::NEVER, ends: &self.ends }.series(rows.copied().map(f64::from))
     }
 }
 
-fn totals(flow: &Flow, gauge: &FlowGauge, at: Time) -> LastLook {
+fn reached(flow: &Flow, gauge: &FlowGauge, at: Time) -> Reached {
     let counters = flow.sender.counters();
-    LastLook {
+    Reached {
         bytes: flow.delivered_bytes(),
         losses: counters.fast_recoveries + counters.timeouts,
         window_nanos: gauge.window_nanos(at),
-    }
-}
-
-/// The mean of the window from `last` (or the flow's start) to `at`.
-fn mean_window(window_nanos: u128, flow: &Flow, last: Time, at: Time) -> f32 {
-    match at.since(last.max(flow.started())).0 {
-        0 => 0.0,
-        nanos => (window_nanos as f64 / nanos as f64) as f32,
     }
 }
 
@@ -278,6 +256,6 @@ mod tests {
     #[test]
     fn a_thousand_flows_take_half_a_kilobyte_each() {
         let rows = MOST_ROWS as usize / 1000;
-        assert!(rows * size_of::<FlowRow>() + size_of::<LastLook>() <= 512);
+        assert!(rows * size_of::<FlowRow>() + size_of::<Reached>() <= 512);
     }
 }

@@ -2,14 +2,22 @@
 
 mod connection;
 mod flow;
+mod gains;
 mod group;
-pub mod histogram;
+mod histogram;
+mod integral;
 mod intervals;
 mod link;
+mod rate;
+mod seen;
 
+pub use gains::{Gain, Interval, Ran, Reached};
+pub use group::GroupTotals;
 pub use histogram::Histogram;
 pub use intervals::interval;
 pub use link::LinkGauge;
+pub use rate::mbps;
+pub use seen::{Seen, Totals, measured_until};
 
 use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};

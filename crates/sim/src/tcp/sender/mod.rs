@@ -84,6 +84,20 @@ impl Counters {
         self.undos += other.undos;
         self.ecn_reductions += other.ecn_reductions;
     }
+
+    /// What was counted since it had counted `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            resent: self.resent - before.resent,
+            timeouts: self.timeouts - before.timeouts,
+            fast_recoveries: self.fast_recoveries - before.fast_recoveries,
+            probes: self.probes - before.probes,
+            undos: self.undos - before.undos,
+            ecn_reductions: self.ecn_reductions - before.ecn_reductions,
+        }
+    }
 }
 
 /// How losses are detected.

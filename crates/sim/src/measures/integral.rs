@@ -1,0 +1,45 @@
+//! A number of segments, and its integral over time.
+
+use cwndlab_cc::{Span, Time};
+
+/// Segments that change now and then: a window, or what waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Integral {
+    segments: u64,
+    since: Time,
+    /// The integral until then, in segment nanoseconds.
+    nanos: u128,
+}
+
+impl Integral {
+    /// From now on there are so many.
+    #[inline]
+    pub fn change(&mut self, now: Time, segments: u64) {
+        *self = Self { segments, since: now, nanos: self.nanos(now) };
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// The integral up to `now`, in segment nanoseconds; it does not go back behind the last change.
+    #[inline]
+    #[must_use]
+    pub fn nanos(&self, now: Time) -> u128 {
+        self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
+    }
+
+    /// There are as many, and nothing was counted before `now`.
+    #[must_use]
+    pub fn restarted(&self, now: Time) -> Self {
+        Self { segments: self.segments, since: now, nanos: 0 }
+    }
+}
+
+/// The mean of segments over a time, from their integral in segment nanoseconds; 0 over no time.
+#[must_use]
+pub fn mean_segments(nanos: u128, over: Span) -> f64 {
+    if over.0 > 0 { nanos as f64 / over.0 as f64 } else { 0.0 }
+}
