@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import cwndlab as cl
 from cwndlab.beside.both import run_both
 from cwndlab.engine import SHIPPED, catalogue
 from cwndlab.errors import InputError
+from cwndlab.linux.backend import Linux
 from cwndlab.scenarios.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
@@ -80,6 +82,9 @@ def test_codel_drops_the_same_packets_as_ours(linux_kernel: Kernel) -> None:
         ("linux:pie", (8, 20)),
         ("linux:fq_pie", (5, 20)),
         ("linux:cake", (0.5, 5)),
+        # Thresholds of 83 and 250 packets, each 0.24 ms; SFQ has room for 127 packets.
+        ("linux:red", (15, 40)),
+        ("linux:sfq", (10, 30)),
     ],
 )
 def test_each_queue_holds_the_delay_that_it_is_for(
@@ -95,7 +100,8 @@ def test_each_queue_holds_the_delay_that_it_is_for(
 
 def test_it_marks_where_both_ends_can_tell(linux_kernel: Kernel) -> None:
     assert linux_kernel.image.exists()
-    for queue in ('"linux:fq_codel"', '{ kind = "linux:pie", ecn = true }', '"linux:cake"'):
+    marking = ('"linux:fq_codel"', '{ kind = "linux:pie", ecn = true }', '"linux:cake"')
+    for queue in (*marking, '{ kind = "linux:red", ecn = true }'):
         [outcome] = outcomes(queue, {"tcp.ecn": True})
         [link] = outcome["links"]
         assert (link["dropped_packets"], link["marked_packets"] > 0) == (0, True), queue
@@ -105,7 +111,9 @@ def test_it_marks_where_both_ends_can_tell(linux_kernel: Kernel) -> None:
 def test_fair_queues_tell_flows_apart(linux_kernel: Kernel) -> None:
     """A sender that does not answer to delay takes no more than its share."""
     assert linux_kernel.image.exists()
-    for queue, fair in (('"linux:fq_codel"', True), ('"linux:cake"', True), ('"linux:pie"', False)):
+    fair_queues = ('"linux:fq_codel"', '"linux:cake"', '"linux:sfq"')
+    unfair = ('"linux:pie"', '"linux:red"')
+    for queue, fair in [*((each, True) for each in fair_queues), *((each, False) for each in unfair)]:
         [outcome] = outcomes(queue, {"flow.y.cc": "linux:bbr", "flow.x.cc": "linux:vegas"})
         x, y = (flow["goodput_mbps"] for flow in outcome["flows"])
         assert (min(x, y) / max(x, y) > 0.85) == fair, (queue, x, y)
@@ -119,6 +127,58 @@ def test_settings_reach_the_kernel(linux_kernel: Kernel) -> None:
     ]
     assert 25 < delays[1] < 50
     assert delays[1] > 1.5 * delays[0]
+
+
+def red(**settings: float | str) -> list[float]:
+    """The mean delay, and the packets dropped and marked."""
+    given = ", ".join(f"{key} = {value}" for key, value in settings.items())
+    [outcome] = outcomes(f'{{ kind = "linux:red", {given} }}', {"tcp.ecn": "ecn" in settings})
+    [link] = outcome["links"]
+    return [link[name] for name in ("queue_delay_ms", "dropped_packets", "marked_packets")]
+
+
+def test_red_obeys_its_thresholds(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    low, high = red(min=20, max=60), red(min=60, max=180)
+    assert 2 * low[0] < high[0] < 180 * 0.24
+    assert low[0] < 60 * 0.24
+    assert red(min=20, max=60, probability=0.2)[0] < low[0]
+    # The average follows the queue sooner.
+    assert red(min=20, max=60, ewma=2)[0] != low[0]
+    # An adaptive one moves the probability until the average is halfway.
+    adaptive = red(min=20, max=60, probability=0.0001, adaptive="true")
+    assert adaptive[0] < red(min=20, max=60, probability=0.0001)[0]
+    # An average above `max`, which a rare mark does not keep it from.
+    rarely: dict[str, float | str] = {"max": 20, "probability": 0.0001, "ewma": 2, "ecn": "true"}
+    marking, hard = (red(**rarely, hard_drop=each) for each in ("false", "true"))
+    assert marking[1] == 0 < marking[2]
+    assert hard[1] > 0
+
+
+def test_settings_of_sfq_reach_the_kernel(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+
+    def delay_ms(settings: str) -> float:
+        [outcome] = outcomes(f'{{ kind = "linux:sfq", {settings} }}')
+        delay: float = outcome["links"][0]["queue_delay_ms"]
+        return delay
+
+    usual = delay_ms("limit = 127")
+    assert delay_ms("limit = 40") < 40 * 0.24 < usual
+    # 20 packets of each of two flows.
+    assert delay_ms("depth = 20") < 40 * 0.24
+    # A flow that may not share its place with others gets none: both wait in one queue.
+    assert delay_ms("flows = 2, limit = 254") > usual
+    assert (
+        len({usual, delay_ms("head_drop = true"), delay_ms("quantum = 6000"), delay_ms("perturb = 1")}) == 4
+    )
+
+
+def test_thresholds_of_red_that_are_not_in_order_are_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"expected `min` below `max`, found min = 50 and max = 20"):
+        replace(
+            scenario('{ kind = "linux:red", min = 50, max = 20 }'), engine=Linux(SHIPPED.module)
+        ).validate()
 
 
 def test_both_backends_compare_queues_that_both_have(linux_kernel: Kernel) -> None:

@@ -30,10 +30,6 @@ struct cw_flow {
 	u8 multipath, repeats;
 };
 
-struct cw_attribute {
-	u32 number, value;
-};
-
 struct cw_arrival {
 	struct sk_buff *packet;
 	u32 part, way;
@@ -96,7 +92,7 @@ void cw_finish(void) __noreturn;
 
 
 /* In C, for Rust. */
-struct Qdisc *cwk_queue(const char *name, const struct cw_attribute *attributes, u32 count);
+struct Qdisc *cwk_queue(const char *name, const void *options, u32 length);
 void cwk_enqueue(struct Qdisc *queue, struct sk_buff *packet, u32 bytes);
 struct sk_buff *cwk_dequeue(struct Qdisc *queue, u8 *tos);
 u32 cwk_length(const struct Qdisc *queue);

@@ -27,14 +27,12 @@ static void set_up(struct net_device *device)
 	device->priv_flags |= IFF_NO_QUEUE;
 }
 
-struct Qdisc *cwk_queue(const char *name, const struct cw_attribute *attributes, u32 count)
+struct Qdisc *cwk_queue(const char *name, const void *options, u32 length)
 {
 	struct net_device *device = alloc_netdev(0, "cwq%d", NET_NAME_ENUM, set_up);
 	struct sk_buff *message = cwndlab_request(RTM_NEWQDISC, sizeof(struct tcmsg), NLM_F_CREATE | NLM_F_REPLACE);
 	struct tcmsg *traffic = nlmsg_data(nlmsg_hdr(message));
-	struct nlattr *options;
 	struct Qdisc *queue;
-	u32 n;
 
 	if (!device)
 		panic("cwndlab: no device for a queue");
@@ -42,10 +40,7 @@ struct Qdisc *cwk_queue(const char *name, const struct cw_attribute *attributes,
 	traffic->tcm_ifindex = device->ifindex;
 	traffic->tcm_parent = TC_H_ROOT;
 	cwndlab_expect(nla_put_string(message, TCA_KIND, name), name);
-	options = nla_nest_start(message, TCA_OPTIONS);
-	for (n = 0; n < count; n++)
-		cwndlab_expect(nla_put_u32(message, attributes[n].number, attributes[n].value), name);
-	nla_nest_end(message, options);
+	cwndlab_expect(nla_put(message, TCA_OPTIONS | NLA_F_NESTED, length, options), name);
 	cwndlab_ask(&init_net, NETLINK_ROUTE, message, name);
 	rtnl_lock();
 	queue = rtnl_dereference(device->qdisc);

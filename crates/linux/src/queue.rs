@@ -13,17 +13,9 @@ use cwndlab_sim::queue::{Backlog, Discipline, QueueTap, Site, Waiting};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-/// An attribute of a queue discipline. `struct cw_attribute`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CAttribute {
-    number: u32,
-    value: u32,
-}
-
 unsafe extern "C" {
-    /// Makes a queue discipline of this name; never null.
-    fn cwk_queue(name: *const std::ffi::c_char, attributes: *const CAttribute, count: u32) -> usize;
+    /// Makes a queue discipline of this name with these options; never null.
+    fn cwk_queue(name: *const std::ffi::c_char, options: *const u8, length: u32) -> usize;
     /// Hands over a packet of this length.
     fn cwk_enqueue(queue: usize, packet: Handle, bytes: u32);
     /// Takes a packet out, and the byte with its ECN field; 0 if there is none.
@@ -45,13 +37,9 @@ pub fn all() -> Queues {
 fn build(site: &Site, settings: &[(String, Value)]) -> Box<dyn Discipline> {
     let declared = KernelQueue::named(site.kind).expect("only these kinds are built here");
     let name = CString::new(declared.kernels_name()).expect("a name has no zero byte");
-    let attributes: Vec<_> = declared
-        .values(settings)
-        .into_iter()
-        .map(|(number, value)| CAttribute { number: number.into(), value })
-        .collect();
+    let options = declared.options(settings, site.rate);
     // SAFETY: both are valid for the call.
-    let queue = unsafe { cwk_queue(name.as_ptr(), attributes.as_ptr(), attributes.len() as u32) };
+    let queue = unsafe { cwk_queue(name.as_ptr(), options.as_ptr(), options.len() as u32) };
     Box::new(InKernel { queue, waiting: BTreeMap::new(), backlog: Backlog::default() })
 }
 

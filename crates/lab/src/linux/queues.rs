@@ -2,9 +2,13 @@
 //!
 //! The defaults are those of Linux 6.12. A device's packet, which some of them are multiples of, is that of Ethernet.
 
+mod options;
+mod red;
+mod sfq;
+
 use super::PREFIX;
-use cwndlab_cc::Span;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value};
+use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::queue::{BuildQueue, Chance, QueueKind, Sizing};
 
 cwndlab_cc::parameters! {
@@ -107,12 +111,27 @@ cwndlab_cc::parameters! {
     }
 }
 
+/// What a scenario sets of a queue, by name.
+type Settings = [(String, Value)];
+
 /// A queue discipline of the kernel.
 pub struct KernelQueue {
     /// How scenarios know it.
     pub kind: QueueKind,
-    /// The number of each parameter among the attributes that Linux takes (`include/uapi/linux/pkt_sched.h`).
-    pub attributes: &'static [(&'static str, u16)],
+    layout: Layout,
+}
+
+/// How Linux takes the settings of a discipline (`include/uapi/linux/pkt_sched.h`).
+enum Layout {
+    /// The number of each parameter among its attributes.
+    Attributes(&'static [(&'static str, u16)]),
+    /// In a structure of its own.
+    Built {
+        /// Says what is wrong with settings that are each within their limits.
+        check: fn(&Settings) -> Result<(), String>,
+        /// Writes it, for a link of this rate.
+        options: fn(&Settings, Option<Rate>) -> Vec<u8>,
+    },
 }
 
 /// Packets that CAKE takes at most.
@@ -141,10 +160,10 @@ const HASHES: Option<Chance> = Some(Chance { what: "hashes of the kernel's queue
 const DROPS: Option<Chance> = Some(Chance { what: "drops of the kernel's queue", unless: None });
 
 /// All that a scenario may name.
-pub const QUEUES: [KernelQueue; 6] = [
+pub const QUEUES: [KernelQueue; 8] = [
     KernelQueue {
         kind: kind("linux:codel", "CoDel of Linux (net/sched/sch_codel.c)", CodelParams::specs, None),
-        attributes: &[("target", 1), ("limit", 2), ("interval", 3), ("ecn", 4)],
+        layout: Layout::Attributes(&[("target", 1), ("limit", 2), ("interval", 3), ("ecn", 4)]),
     },
     KernelQueue {
         kind: kind(
@@ -153,7 +172,7 @@ pub const QUEUES: [KernelQueue; 6] = [
             FqCodelParams::specs,
             HASHES,
         ),
-        attributes: &[
+        layout: Layout::Attributes(&[
             ("target", 1),
             ("limit", 2),
             ("interval", 3),
@@ -161,19 +180,31 @@ pub const QUEUES: [KernelQueue; 6] = [
             ("flows", 5),
             ("quantum", 6),
             ("memory", 9),
-        ],
+        ]),
     },
     KernelQueue {
         kind: kind("linux:fq", "fair queue of Linux (net/sched/sch_fq.c)", FqParams::specs, HASHES),
-        attributes: &[("limit", 1), ("flow_limit", 2), ("quantum", 3), ("initial_quantum", 4)],
+        layout: Layout::Attributes(&[
+            ("limit", 1),
+            ("flow_limit", 2),
+            ("quantum", 3),
+            ("initial_quantum", 4),
+        ]),
     },
     KernelQueue {
         kind: kind("linux:pie", "PIE of Linux (net/sched/sch_pie.c)", PieParams::specs, DROPS),
-        attributes: &[("target", 1), ("limit", 2), ("update", 3), ("alpha", 4), ("beta", 5), ("ecn", 6)],
+        layout: Layout::Attributes(&[
+            ("target", 1),
+            ("limit", 2),
+            ("update", 3),
+            ("alpha", 4),
+            ("beta", 5),
+            ("ecn", 6),
+        ]),
     },
     KernelQueue {
         kind: kind("linux:fq_pie", "FQ-PIE of Linux (net/sched/sch_fq_pie.c)", FqPieParams::specs, HASHES),
-        attributes: &[
+        layout: Layout::Attributes(&[
             ("limit", 1),
             ("flows", 2),
             ("target", 3),
@@ -181,14 +212,22 @@ pub const QUEUES: [KernelQueue; 6] = [
             ("quantum", 7),
             ("memory", 8),
             ("ecn", 10),
-        ],
+        ]),
     },
     KernelQueue {
         kind: QueueKind {
             sizing: Sizing::Fixed { packets: CAKE_PACKETS },
             ..kind("linux:cake", "CAKE of Linux (net/sched/sch_cake.c)", CakeParams::specs, HASHES)
         },
-        attributes: &[("rtt", 7), ("target", 8), ("memory", 10), ("ack_filter", 16)],
+        layout: Layout::Attributes(&[("rtt", 7), ("target", 8), ("memory", 10), ("ack_filter", 16)]),
+    },
+    KernelQueue {
+        kind: kind("linux:red", "RED of Linux (net/sched/sch_red.c)", red::RedParams::specs, DROPS),
+        layout: Layout::Built { check: red::check, options: red::options },
+    },
+    KernelQueue {
+        kind: kind("linux:sfq", "SFQ of Linux (net/sched/sch_sfq.c)", sfq::SfqParams::specs, HASHES),
+        layout: Layout::Built { check: |_| Ok(()), options: sfq::options },
     },
 ];
 
@@ -210,11 +249,34 @@ impl KernelQueue {
         self.kind.name.trim_start_matches(PREFIX)
     }
 
-    /// The attributes and their values: times in microseconds, flags 0 or 1.
+    /// Whether these settings, each of which is within its limits, go together.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self, settings: &Settings) -> Result<(), String> {
+        match self.layout {
+            Layout::Attributes(_) => Ok(()),
+            Layout::Built { check, .. } => check(settings),
+        }
+    }
+
+    /// The settings in the form that Linux takes, behind `TCA_OPTIONS`, for a link of this rate.
     #[must_use]
-    pub fn values(&self, settings: &[(String, Value)]) -> Vec<(u16, u32)> {
+    pub fn options(&self, settings: &Settings, rate: Option<Rate>) -> Vec<u8> {
+        match self.layout {
+            Layout::Attributes(numbers) => self
+                .values(numbers, settings)
+                .into_iter()
+                .flat_map(|(number, value)| options::attribute(number, &value.to_ne_bytes()))
+                .collect(),
+            Layout::Built { options, .. } => options(settings, rate),
+        }
+    }
+
+    /// The attributes and their values: times in microseconds, flags 0 or 1.
+    fn values(&self, numbers: &[(&str, u16)], settings: &Settings) -> Vec<(u16, u32)> {
         let value = |spec: ParamSpec| {
-            let attribute = self.attributes.iter().find(|(name, _)| *name == spec.name)?.1;
+            let attribute = numbers.iter().find(|(name, _)| *name == spec.name)?.1;
             let given = settings.iter().find(|(name, _)| *name == spec.name);
             let value = match given.map_or(&spec.default, |(_, value)| value) {
                 Value::Count(count) => u32::try_from(*count).unwrap_or(u32::MAX),
@@ -235,9 +297,10 @@ mod tests {
     #[test]
     fn every_parameter_is_an_attribute() {
         for queue in QUEUES {
+            let Layout::Attributes(numbers) = queue.layout else { continue };
             let params = (queue.kind.params)();
-            assert_eq!(queue.values(&[]).len(), params.len(), "{}", queue.kind.name);
-            assert_eq!(queue.attributes.len(), params.len(), "{}", queue.kind.name);
+            assert_eq!(queue.values(numbers, &[]).len(), params.len(), "{}", queue.kind.name);
+            assert_eq!(numbers.len(), params.len(), "{}", queue.kind.name);
         }
     }
 
@@ -246,7 +309,12 @@ mod tests {
         let set =
             [("target".to_owned(), Value::Span(Span::from_millis(7))), ("ecn".to_owned(), Value::Flag(true))];
         let codel = KernelQueue::named("linux:codel").expect("it is one of them");
-        assert_eq!(codel.values(&set), [(2, 1000), (1, 7000), (3, 100_000), (4, 1)]);
+        let words = |numbers: [(u16, u32); 4]| -> Vec<u8> {
+            let word =
+                |(number, value): (u16, u32)| [&[8, 0, number as u8, 0], &value.to_ne_bytes()[..]].concat();
+            numbers.into_iter().flat_map(word).collect()
+        };
+        assert_eq!(codel.options(&set, None), words([(2, 1000), (1, 7000), (3, 100_000), (4, 1)]));
         assert_eq!(codel.kernels_name(), "codel");
     }
 }

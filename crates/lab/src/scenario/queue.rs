@@ -82,7 +82,11 @@ fn table(mut section: Section, queues: &Queues) -> Checked<Queue> {
     let kind = kind.and_then(|name| queues.get(name)).unwrap_or(droptail::QUEUE);
     let mut queue = by_default(kind, section.origin());
     let specs = (kind.params)();
-    let settings = settings(&mut section, &specs);
+    let settings = settings(&mut section, &specs).and_then(|settings| {
+        let kernels = linux::queues::KernelQueue::named(kind.name);
+        let checked = kernels.map_or(Ok(()), |kernels| kernels.check(&settings));
+        checked.map(|()| settings).map_err(|wrong| section.error(wrong))
+    });
     let size = match kind.sizing {
         Sizing::Any => section.get("size", sized),
         Sizing::Limit => limit_as_size(&mut section, &specs),
