@@ -56,7 +56,9 @@ class RunToken:
 class ControllerServer:
     """The controllers of this process that drive a kernel's sockets in one run."""
 
-    def __init__(self, text: bytes, file: str, overrides: list[tuple[str, str]], seed: int) -> None: ...
+    def __init__(
+        self, text: bytes, file: str, overrides: list[tuple[str, str]], linked: bool, seed: int
+    ) -> None: ...
     def answer(self, message: bytes) -> bytes:
         """Answer a message. Raises `RuntimeError` if a controller breaks the run off."""
 
@@ -231,9 +233,27 @@ class Lost(Facts):
         """Whether the application, not the network, limited the rate when it was sent."""
 
 def register(declaration: object) -> None: ...
-def check(text: bytes, file: str, overrides: list[tuple[str, str]], backend: str = "sim") -> str: ...
-def resolve(text: bytes, file: str, overrides: list[tuple[str, str]], backend: str = "sim") -> str: ...
-def components(text: bytes, file: str, overrides: list[tuple[str, str]], backend: str = "sim") -> str: ...
+def check(
+    text: bytes,
+    file: str,
+    overrides: list[tuple[str, str]],
+    backend: str = "sim",
+    linked: bool = False,
+) -> str: ...
+def resolve(
+    text: bytes,
+    file: str,
+    overrides: list[tuple[str, str]],
+    backend: str = "sim",
+    linked: bool = False,
+) -> str: ...
+def components(
+    text: bytes,
+    file: str,
+    overrides: list[tuple[str, str]],
+    backend: str = "sim",
+    linked: bool = False,
+) -> str: ...
 def toml_lines(text: str) -> str: ...
 def run_seed(
     text: bytes,
@@ -243,7 +263,9 @@ def run_seed(
     record: bool,
     token: RunToken,
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
-def remote_controllers(text: bytes, file: str, overrides: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def remote_controllers(
+    text: bytes, file: str, overrides: list[tuple[str, str]], linked: bool
+) -> list[tuple[str, str]]:
     """Return the algorithms of a scenario that a kernel has not, each by the key that names it."""
 
 def catalogue(backend: str = ...) -> str: ...

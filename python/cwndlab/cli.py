@@ -21,7 +21,7 @@ from cwndlab.commands.score import score
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.train import train
-from cwndlab.errors import CacheWarning, CwndlabError, OutputError
+from cwndlab.errors import BackendWarning, CacheWarning, CwndlabError, OutputError
 from cwndlab.system import out_of_memory
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
@@ -125,7 +125,7 @@ def _show_warning(
     """Print our own warnings as messages. A user of the command line does not need the place in the code."""
     from cwndlab.commands.problems import print_message
 
-    if issubclass(category, CacheWarning):
+    if issubclass(category, (BackendWarning, CacheWarning)):
         print_message("warning", str(message))
     else:
         shown = warnings.formatwarning(str(message), category, filename, lineno, line)

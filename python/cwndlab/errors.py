@@ -34,6 +34,10 @@ class CacheWarning(UserWarning):
     """Finished runs cannot be cached. Nothing is lost except the time to repeat them."""
 
 
+class BackendWarning(UserWarning):
+    """The Linux backend runs a scenario by a slower way. The results are the same."""
+
+
 class RunFailedError(CwndlabError):
     """A simulation failed. `setting` identifies it among the runs of the same file and seed."""
 

@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod catalogue;
 mod components;
+mod extension;
 pub mod gym;
 mod lines;
 pub mod linux;
@@ -16,5 +17,6 @@ pub mod weights;
 
 pub use components::components;
 pub use cwndlab_sim::queue::Queues;
+pub use extension::Extension;
 pub use lines::lines;
 pub use scenario::{Backend, Problem, Scenario, Severity, Source};

@@ -10,7 +10,8 @@ use crate::network::{Sent, Way};
 use crate::queue;
 use crate::request::Request;
 use crate::run::{Lane, Run};
-use cwndlab_cc::{Span, Time};
+use cwndlab_cc::{Registry, Span, Time};
+use cwndlab_lab::Extension;
 use cwndlab_lab::linux::PREFIX;
 use cwndlab_sim::packet::EcnField;
 use cwndlab_sim::tcp::LossDetection;
@@ -39,6 +40,18 @@ unsafe extern "C" {
     fn cwk_free(packet: usize);
     /// Sets CE in a packet's IP header.
     fn cwk_mark(packet: usize);
+}
+
+#[cfg(feature = "extended")]
+unsafe extern "Rust" {
+    /// What a user's crate adds; the project that `python/cwndlab/linux/extension.py` writes defines it.
+    safe fn cwndlab_extension() -> Extension;
+}
+
+/// Nothing is added.
+#[cfg(not(feature = "extended"))]
+fn cwndlab_extension() -> Extension {
+    Extension::default()
 }
 
 struct TheRun(UnsafeCell<Option<Run>>);
@@ -143,7 +156,9 @@ pub struct CArrival {
 unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let path = std::env::var(REQUEST).unwrap_or_else(|_| fail(&format!("expected {REQUEST}, found nothing")));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
-    let request = Request::parse(&text, &queue::all()).unwrap_or_else(|error| fail(&error));
+    let (mut registry, mut queues) = (Registry::built_in(), queue::all());
+    cwndlab_extension().add_to(&mut registry, &mut queues).unwrap_or_else(|error| fail(&error));
+    let request = Request::parse(&text, &registry, &queues).unwrap_or_else(|error| fail(&error));
     let made = Run::new(request, line());
     let lanes = made.lanes().len() as u32;
     // SAFETY: the caller's word.

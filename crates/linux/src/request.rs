@@ -26,11 +26,11 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name], "saved": [segments or null]}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name], "saved": [segments or null]}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
-    pub fn parse(text: &str, queues: &Queues) -> Result<Self, String> {
+    pub fn parse(text: &str, registry: &Registry, queues: &Queues) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let string = |key: &str| {
             let found = value[key].as_str().map(str::to_owned);
@@ -44,7 +44,7 @@ impl Request {
         let remote: Vec<&'static str> =
             remote.filter_map(Value::as_str).map(|name| &*name.to_owned().leak()).collect();
         let saved = value["saved"].as_array().ok_or("the request lacks saved")?;
-        let mut registry = linux::with_algorithms(&Registry::built_in());
+        let mut registry = linux::with_algorithms(registry);
         remote.iter().for_each(|name| registry.add(remote::stand_in(name)));
         let file = string("file")?;
         let source = Source {

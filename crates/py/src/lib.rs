@@ -8,21 +8,18 @@ mod remote;
 mod token;
 
 use convert::{check_json, detail, recording};
-use cwndlab_cc::Algorithm;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::{nearest as nearest_words, read};
 use cwndlab_lab::trace::{BuiltIn, Directory};
 use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
 use cwndlab_lab::{
-    Backend, Problem, Scenario, Source, bench as benchmarks, catalogue as listing, linux, run,
+    Backend, Extension, Problem, Scenario, Source, bench as benchmarks, catalogue as listing, linux, run,
 };
 use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use token::RunToken;
-
-pub use registry::add_queue;
 
 /// Dotted keys and values that are set over a scenario.
 type Overrides = Vec<(String, String)>;
@@ -32,6 +29,7 @@ fn reading(
     file: &str,
     overrides: &Overrides,
     backend: Backend,
+    linked: bool,
 ) -> (Option<Scenario>, Vec<Problem>) {
     let registry = match backend {
         Backend::Sim => registry::current(),
@@ -41,14 +39,20 @@ fn reading(
         backend,
         file,
         registry: &registry,
-        queues: &registry::queues(),
+        queues: &registry::queues_of(backend, linked),
         traces: &Directory::of(file),
     };
     read(text, &source, overrides)
 }
 
-fn accepted(text: &[u8], file: &str, overrides: &Overrides, backend: Backend) -> PyResult<Scenario> {
-    let (scenario, problems) = reading(text, file, overrides, backend);
+fn accepted(
+    text: &[u8],
+    file: &str,
+    overrides: &Overrides,
+    backend: Backend,
+    linked: bool,
+) -> PyResult<Scenario> {
+    let (scenario, problems) = reading(text, file, overrides, backend, linked);
     let messages = || problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     scenario.ok_or_else(|| PyValueError::new_err(messages()))
 }
@@ -58,37 +62,52 @@ fn named(backend: &str) -> PyResult<Backend> {
         .ok_or_else(|| PyValueError::new_err(format!("expected the backend sim or linux, found {backend}")))
 }
 
-/// Every problem of a scenario, as JSON.
+/// Every problem of a scenario, as JSON. For Linux: whether the extension is linked into the kernel.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, backend = "sim"))]
-fn check(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, backend: &str) -> PyResult<String> {
+#[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
+fn check(
+    py: Python<'_>,
+    text: &[u8],
+    file: &str,
+    overrides: Overrides,
+    backend: &str,
+    linked: bool,
+) -> PyResult<String> {
     let backend = named(backend)?;
     Ok(py.detach(|| {
-        let (scenario, problems) = reading(text, file, &overrides, backend);
+        let (scenario, problems) = reading(text, file, &overrides, backend, linked);
         check_json(scenario.as_ref(), &problems)
     }))
 }
 
 /// Everything that is in force in a scenario, as canonical JSON.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, backend = "sim"))]
-fn resolve(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, backend: &str) -> PyResult<String> {
+#[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
+fn resolve(
+    py: Python<'_>,
+    text: &[u8],
+    file: &str,
+    overrides: Overrides,
+    backend: &str,
+    linked: bool,
+) -> PyResult<String> {
     let backend = named(backend)?;
-    py.detach(|| Ok(accepted(text, file, &overrides, backend)?.resolve().to_string()))
+    py.detach(|| Ok(accepted(text, file, &overrides, backend, linked)?.resolve().to_string()))
 }
 
 /// Names of what a run reports on, as JSON.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, backend = "sim"))]
+#[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
 fn components(
     py: Python<'_>,
     text: &[u8],
     file: &str,
     overrides: Overrides,
     backend: &str,
+    linked: bool,
 ) -> PyResult<String> {
     let backend = named(backend)?;
-    py.detach(|| Ok(cwndlab_lab::components(&accepted(text, file, &overrides, backend)?).to_string()))
+    py.detach(|| Ok(cwndlab_lab::components(&accepted(text, file, &overrides, backend, linked)?).to_string()))
 }
 
 /// The line of every value of a TOML text, as JSON.
@@ -115,7 +134,7 @@ fn run_seed<'py>(
     py.import("numpy")?;
     let token = token.shared();
     let (mut outcome, over_time) = py.detach(|| {
-        let scenario = accepted(text, file, &overrides, Backend::Sim)?;
+        let scenario = accepted(text, file, &overrides, Backend::Sim, false)?;
         let outcome = run::run_seed(&scenario, seed, record, &token).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
             Failure::Controller(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
@@ -172,15 +191,13 @@ fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) ->
     result.map(|report| report.to_string()).map_err(PyValueError::new_err)
 }
 
-/// Fills an extension module with everything that the Python face asks for, and these algorithms besides those that
-/// ship: the author of a module need do no more. Queues of one's own are added before, by [`add_queue`].
+/// Fills an extension module with everything that the Python face asks for, and these algorithms and queues besides
+/// those that ship: the author of a module need do no more.
 ///
 /// # Errors
-/// An algorithm that ships has the name of one of these.
-pub fn fill(module: &Bound<'_, PyModule>, algorithms: impl IntoIterator<Item = Algorithm>) -> PyResult<()> {
-    for algorithm in algorithms {
-        registry::add_new(algorithm)?;
-    }
+/// An algorithm or a queue that ships has the name of one of these.
+pub fn fill(module: &Bound<'_, PyModule>, extension: impl Into<Extension>) -> PyResult<()> {
+    registry::extend(extension.into())?;
     module.add_class::<RunToken>()?;
     module.add_class::<remote::ControllerServer>()?;
     module.add_function(wrap_pyfunction!(remote::remote_controllers, module)?)?;

@@ -3,13 +3,21 @@
 
 use crate::controller::{self, Declaration};
 use cwndlab_cc::{Algorithm, Registry};
-use cwndlab_sim::queue::{QueueKind, Queues};
+use cwndlab_lab::{Backend, Extension, Queues};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(|| RwLock::new(Registry::built_in()));
 static QUEUES: LazyLock<RwLock<Queues>> = LazyLock::new(|| RwLock::new(Queues::built_in()));
+/// What the extension module has beside what ships.
+static EXTENSION: RwLock<Names> = RwLock::new(Names { algorithms: Vec::new(), queues: Vec::new() });
+
+#[derive(Clone)]
+struct Names {
+    algorithms: Vec<&'static str>,
+    queues: Vec<&'static str>,
+}
 
 /// As it is now. What is registered later changes no run that has begun.
 pub(crate) fn current() -> Registry {
@@ -21,26 +29,34 @@ pub(crate) fn queues() -> Queues {
     QUEUES.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Adds a kind of queue to those that an extension module offers.
-///
-/// # Errors
-/// There is a queue of this name already.
-pub fn add_queue(kind: QueueKind) -> PyResult<()> {
-    if queues().get(kind.name).is_some() {
-        let message = format!("there is already a queue `{}`; choose another name", kind.name);
-        return Err(PyValueError::new_err(message));
+/// Those that a backend has. Linux has those of the extension only if it is linked into the kernel.
+pub(crate) fn queues_of(backend: Backend, linked: bool) -> Queues {
+    let mut all = queues();
+    if backend == Backend::Linux && !linked {
+        for name in extension().queues {
+            let how = "build the crate into it with: cwndlab linux --with CRATE";
+            all.withhold(name, format!("`{name}` is code of a crate that is not in the kernel; {how}"));
+        }
     }
-    QUEUES.write().unwrap_or_else(PoisonError::into_inner).add(kind);
-    Ok(())
+    all
 }
 
-/// Adds an algorithm of a name that none has.
-pub(crate) fn add_new(algorithm: Algorithm) -> PyResult<()> {
-    if current().get(algorithm.name).is_some() {
-        let message = format!("there is already an algorithm `{}`; choose another name", algorithm.name);
-        return Err(PyValueError::new_err(message));
-    }
-    add(algorithm);
+/// The algorithms that are in the kernel if the extension is linked into it.
+pub(crate) fn linked_algorithms(linked: bool) -> Vec<&'static str> {
+    if linked { extension().algorithms } else { Vec::new() }
+}
+
+fn extension() -> Names {
+    EXTENSION.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Adds what an extension module has beside what ships.
+pub(crate) fn extend(extension: Extension) -> PyResult<()> {
+    let names = Names { algorithms: extension.algorithm_names(), queues: extension.queue_names() };
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    let mut queues = QUEUES.write().unwrap_or_else(PoisonError::into_inner);
+    extension.add_to(&mut registry, &mut queues).map_err(PyValueError::new_err)?;
+    *EXTENSION.write().unwrap_or_else(PoisonError::into_inner) = names;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Controllers of this process that drive sockets of a Linux kernel.
 
-use crate::{Overrides, accepted};
+use crate::{Overrides, accepted, registry};
 use cwndlab_lab::Backend;
 use cwndlab_lab::linux::remote::{self, Server};
 use pyo3::exceptions::PyRuntimeError;
@@ -8,15 +8,20 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it.
+/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it. If the extension is
+/// linked into it, it has those of that.
 #[pyfunction]
 pub(crate) fn remote_controllers(
     py: Python<'_>,
     text: &[u8],
     file: &str,
     overrides: Overrides,
+    linked: bool,
 ) -> PyResult<Vec<(String, &'static str)>> {
-    py.detach(|| Ok(remote::served(&accepted(text, file, &overrides, Backend::Linux)?)))
+    py.detach(|| {
+        let scenario = accepted(text, file, &overrides, Backend::Linux, linked)?;
+        Ok(remote::served(&scenario, &registry::linked_algorithms(linked)))
+    })
 }
 
 /// The controllers of one run.
@@ -26,9 +31,16 @@ pub(crate) struct ControllerServer(Mutex<Server>);
 #[pymethods]
 impl ControllerServer {
     #[new]
-    fn new(py: Python<'_>, text: &[u8], file: &str, overrides: Overrides, seed: u64) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        text: &[u8],
+        file: &str,
+        overrides: Overrides,
+        linked: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
         py.detach(|| {
-            let scenario = accepted(text, file, &overrides, Backend::Linux)?;
+            let scenario = accepted(text, file, &overrides, Backend::Linux, linked)?;
             Ok(Self(Mutex::new(Server::new(&scenario, seed))))
         })
     }

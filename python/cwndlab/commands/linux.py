@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from cwndlab.commands.options import AsJson
 
+Crate = Annotated[
+    str | None,
+    typer.Option(
+        "--with",
+        metavar="CRATE",
+        help="Build a kernel with the controllers and queues of your own Rust crate (the folder with its "
+        "Cargo.toml) in it, and show that. Takes about a minute, if `make linux` was run before.",
+    ),
+]
 
-def linux(as_json: AsJson = False) -> None:
+
+def linux(crate: Crate = None, as_json: AsJson = False) -> None:
     """Show the kernel of the Linux backend: its version, what is built into it, and where it is.
 
-    `make linux` builds it, once for each version of these sources.
+    `make linux` builds it, once for each version of these sources. With your crate in it, `run --with
+    PACKAGE --backend linux` runs your controllers inside the kernel.
     """
-    from cwndlab.linux import kernel
+    from cwndlab.linux import building, kernel
+    from cwndlab.linux.crate import Crate
     from cwndlab.output import files
 
-    current = kernel.current()
+    current = kernel.current() if crate is None else building.build(Crate.at(crate))
     if as_json:
         shown = None if current is None else {"image": str(current.image), **current.about}
         typer.echo(files.dump({"schema": 1, "folder": str(kernel.folder()), "kernel": shown}))
@@ -38,3 +50,5 @@ def _print(about: dict[str, Any]) -> None:
     typer.echo(f"size         {about['bytes'] / 1e6:.1f} MB, SHA-256 {about['sha256']}")
     typer.echo(f"controllers  {', '.join(f'linux:{each}' for each in about['controllers'])}")
     typer.echo(f"queues       {', '.join(about['queues'])}")
+    if about.get("crate"):
+        typer.echo(f"crate        {about['crate']['folder']}, for {about['crate']['module']}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine
 from cwndlab.errors import InputError
-from cwndlab.linux import kernel
+from cwndlab.linux import choice, kernel
 from cwndlab.linux.serving import Serving
 from cwndlab.system import writing
 
@@ -57,15 +57,17 @@ class Linux(Engine):
 
     def check(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return every problem of a scenario, as JSON."""
-        return self.module.check(text, file, overrides, "linux")  # type: ignore[no-any-return]
+        return self.module.check(text, file, overrides, "linux", self._linked)  # type: ignore[no-any-return]
 
     def resolve(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return everything that is in force in a scenario, as canonical JSON."""
-        return self.module.resolve(text, file, overrides, "linux")  # type: ignore[no-any-return]
+        return self.module.resolve(text, file, overrides, "linux", self._linked)  # type: ignore[no-any-return]
 
     def components(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return the names of what a run reports on, as JSON."""
-        return self.module.components(text, file, overrides, "linux")  # type: ignore[no-any-return]
+        return self.module.components(  # type: ignore[no-any-return]
+            text, file, overrides, "linux", self._linked
+        )
 
     @cached_property
     def sha256(self) -> str:
@@ -83,6 +85,11 @@ class Linux(Engine):
     def relative_cost(self) -> float:
         """How long a packet takes, relative to the simulator: about 3 us against 0.15 us."""
         return 20.0
+
+    @property
+    def _linked(self) -> bool:
+        """Whether the kernel has the crate of the extension module."""
+        return self.kernel is not None and self.kernel.crate is not None
 
     @property
     def _kernel(self) -> Kernel:
@@ -120,7 +127,7 @@ class Linux(Engine):
     ) -> dict[str, Any]:
         """Return what a kernel writes of its run. Paths begin with the ssthresh that a run before saved."""
         _sweep()
-        remote = self.module.remote_controllers(text, file, overrides)
+        remote = self.module.remote_controllers(text, file, overrides, self._linked)
         with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as name:
             folder = Path(name)
             output, progress = folder / "result.json", folder / "progress"
@@ -143,7 +150,7 @@ class Linux(Engine):
             with ExitStack() as stack:
                 serving = None
                 if remote:
-                    server = self.module.ControllerServer(text, file, overrides, seed)
+                    server = self.module.ControllerServer(text, file, overrides, self._linked, seed)
                     serving = stack.enter_context(Serving(server))
                 instance = _Instance(self._kernel, folder, seed, int(memory_mb), serving)
                 stack.enter_context(instance).follow(token, limit_s)
@@ -291,4 +298,5 @@ def engine_of(backend: str, engine: Engine, *, runs: bool = True) -> Engine:
         return engine
     if backend != "linux":
         raise InputError(f"backend {backend}: expected sim or linux")
-    return Linux(engine.module, kernel=kernel.required() if runs else None)
+    found = choice.for_runs(engine) if runs else choice.with_crate_of(engine)
+    return Linux(engine.module, kernel=found)

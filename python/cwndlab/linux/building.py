@@ -21,15 +21,18 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import CwndlabError, InputError
+from cwndlab.linux import crate as crates
 from cwndlab.linux import kernel
 from cwndlab.system import checkout, writing
 from cwndlab.system.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from cwndlab.linux.crate import Crate
 
 # Where Debian's packages put the source.
 PACKAGES = Path("/usr/src")
@@ -83,20 +86,36 @@ class Tree:
         return ".".join(found[part] for part in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
 
 
-def build() -> kernel.Kernel:
-    """Build the kernel unless it is there, and return it. Raises `InputError` if something is missing."""
+@dataclass(frozen=True)
+class Library:
+    """Our crates as one static library, and the user's crate that is in it."""
+
+    file: Path
+    crate: dict[str, Any] | None = None
+
+
+def build(crate: Crate | None = None) -> kernel.Kernel:
+    """Build the kernel, with a user's crate or without, unless it is there, and return it.
+
+    Raises `InputError` if something is missing, and `CwndlabError` with what the compiler says if the crate
+    cannot be compiled.
+    """
     _require_machine()
     origin = _origin()
-    name = hashlib.sha256(f"{kernel.sources()}\n{_identity(origin)}\n{_compilers()}".encode()).hexdigest()[
-        :16
-    ]
-    folder = kernel.folder() / "kernels" / name
+    made_of = [kernel.sources(), _identity(origin), _compilers()]
     with _alone():
+        library = None
+        if crate is not None:
+            library = _compile_with(crate)
+            made_of += [json.dumps(library.crate), kernel.digest(crate.project_files())]
+        name = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:16]
+        folder = kernel.folder() / "kernels" / name
         if not (folder / kernel.ABOUT).exists():
             tree = _tree(origin)
-            _link_ours(tree)
+            library = library or _compile()
+            _link(tree, library)
             _make(tree)
-            _install(tree, folder)
+            _install(tree, folder, library)
     return next(each for each in kernel.built() if each.folder == folder)
 
 
@@ -216,18 +235,44 @@ def _configure(folder: Path, config: Path) -> None:
         raise CwndlabError(f"the Linux backend: this kernel does not take {', '.join(lost)}")
 
 
-def _link_ours(tree: Tree) -> None:
-    """Compile our crates into one object, and put it beside our C code."""
-    root = checkout.root()
+def _target() -> Path:
+    return kernel.folder() / "target"
+
+
+def _compile() -> Library:
+    """Compile our crates."""
     print("compiling the links and measures (Rust)", file=sys.stderr)
-    target = kernel.folder() / "target"
     cargo = ["cargo", "rustc", "--quiet", "--locked", "--profile", "linux", "--package", "cwndlab-linux"]
     _run(
-        [*cargo, "--lib", "--crate-type", "staticlib", "--target-dir", str(target)],
-        root,
+        [*cargo, "--lib", "--crate-type", "staticlib", "--target-dir", str(_target())],
+        checkout.root(),
         "the Rust part failed",
     )
-    ours = root / "crates" / "linux"
+    return Library(_target() / "linux" / "libcwndlab_linux.a")
+
+
+def _compile_with(crate: Crate) -> Library:
+    """Compile our crates together with a user's."""
+    print(f"compiling {crate.folder} with the links and measures (Rust)", file=sys.stderr)
+    crate.write_project()
+    built = _target() / "linux"
+    cargo = ["cargo", "build", "--quiet", "--profile", "linux", "--target-dir", str(_target())]
+    answer = subprocess.run(
+        cargo,
+        cwd=crate.project,
+        env={**os.environ, **REPRODUCIBLE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if answer.returncode:
+        raise CwndlabError(f"--with {crate.folder}: cannot be compiled:\n{crates.plain(answer.stderr)}")
+    return Library(built / f"lib{crates.PROJECT}.a", crate.about(crate.files(built)))
+
+
+def _link(tree: Tree, library: Library) -> None:
+    """Make one object of the library, and put it beside our C code."""
+    ours = checkout.root() / "crates" / "linux"
     sources = (path.read_text(encoding="utf-8") for path in sorted((ours / "src").glob("*.rs")))
     symbols = re.findall(r'extern "C" fn (cw_\w+)', "\n".join(sources))
     room = tree.folder / ROOM
@@ -235,9 +280,8 @@ def _link_ours(tree: Tree) -> None:
         shutil.copy(path, room)
     whole = room / "rust.o_shipped"
     wanted = ["-Wl,--gc-sections", *(f"-Wl,--undefined={symbol}" for symbol in symbols)]
-    library = str(target / "linux" / "libcwndlab_linux.a")
     _run(
-        ["gcc", "-nostdlib", "-r", *wanted, "-o", str(whole), library, "-lm"],
+        ["gcc", "-nostdlib", "-r", *wanted, "-o", str(whole), str(library.file), "-lm"],
         room,
         "linking the Rust part failed",
     )
@@ -252,7 +296,7 @@ def _make(tree: Tree) -> None:
         _run(["make", "ARCH=um", f"--jobs={jobs}", "linux"], tree.folder, "the build failed", watch)
 
 
-def _install(tree: Tree, folder: Path) -> None:
+def _install(tree: Tree, folder: Path, library: Library) -> None:
     """Keep the kernel under a name that says what made it; it is complete when its name appears."""
     begun = folder.with_suffix(f".{os.getpid()}")
     begun.mkdir(parents=True)
@@ -265,6 +309,7 @@ def _install(tree: Tree, folder: Path) -> None:
         "bytes": len(image),
         "source": tree.origin,
         "sources": kernel.sources(),
+        "crate": library.crate,
         "compilers": _compilers().splitlines(),
         "built": datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds"),
         "controllers": ["reno", *_enabled(config, "TCP_CONG")],

@@ -1,4 +1,4 @@
-"""The kernels that `make linux` has built, in the user's cache."""
+"""The kernels that `make linux` and `cwndlab linux --with CRATE` have built, in the user's cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cwndlab.errors import InputError
 from cwndlab.system import checkout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # The crates that are linked into the kernel, and what decides their build.
 CRATES = ("learn", "cc", "sim", "lab", "linux")
@@ -50,6 +50,11 @@ class Kernel:
         """SHA-256 of the program, in hexadecimal."""
         return str(self.about["sha256"])
 
+    @property
+    def crate(self) -> dict[str, Any] | None:
+        """The note about the user's crate that is linked into it, if there is one."""
+        return self.about.get("crate")
+
 
 def folder() -> Path:
     """Return $CWNDLAB_LINUX, or `cwndlab/linux` in the user's cache if it is not set."""
@@ -63,11 +68,16 @@ def folder() -> Path:
 def sources() -> str:
     """Return a hash of our part of a kernel: the crates that are linked into it, its C code and its patch."""
     root = checkout.root()
-    digest = hashlib.sha256()
-    for path in sorted(_files(root)):
-        digest.update(f"{path.relative_to(root)}\n".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return digest((str(path.relative_to(root)), path) for path in sorted(_files(root)))
+
+
+def digest(files: Iterable[tuple[str, Path]]) -> str:
+    """Return a hash of these files and their names. One that is not there counts as empty."""
+    all_of_them = hashlib.sha256()
+    for name, path in files:
+        all_of_them.update(f"{name}\n".encode())
+        all_of_them.update(hashlib.sha256(path.read_bytes() if path.is_file() else b"").digest())
+    return all_of_them.hexdigest()
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -88,8 +98,13 @@ def _about(path: Path) -> dict[str, Any]:
 
 
 def current() -> Kernel | None:
-    """Return the newest kernel that was built from these sources, or None."""
-    return next((each for each in built() if each.about["sources"] == sources()), None)
+    """Return the newest kernel that was built from these sources alone, or None."""
+    return next((each for each in of_these_sources() if each.crate is None), None)
+
+
+def of_these_sources() -> list[Kernel]:
+    """Return the kernels that were built from these sources, the newest first."""
+    return [each for each in built() if each.about["sources"] == sources()]
 
 
 def required() -> Kernel:

@@ -1,7 +1,10 @@
-//! My own congestion control: Reno that keeps most of its window on a loss.
+//! My own congestion control: Reno that keeps most of its window on a loss. And my own queue.
+
+mod coin;
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Algorithm, Classic, Context, Event, Window, WindowRule};
+use cwndlab_lab::Extension;
 use std::sync::Arc;
 
 cwndlab_cc::parameters! {
@@ -50,7 +53,13 @@ pub fn algorithm() -> Algorithm {
     }
 }
 
-/// The module that Python loads: all of cwndlab, and the algorithm.
+/// All that this crate adds. `cwndlab linux --with CRATE` calls it by this name.
+#[must_use]
+pub fn extension() -> Extension {
+    Extension { algorithms: vec![algorithm()], queues: vec![coin::QUEUE] }
+}
+
+/// The module that Python loads: all of cwndlab, and what this crate adds.
 #[cfg(feature = "python")]
 #[pyo3::pymodule]
 mod _native {
@@ -58,7 +67,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        cwndlab_py::fill(module, [super::algorithm()])
+        cwndlab_py::fill(module, super::extension())
     }
 }
 

@@ -59,11 +59,16 @@ pub(crate) fn queue(item: &Item, queues: &Queues, host_allowed: bool) -> Checked
         }
         Some(kind) => Ok(by_default(kind, item.origin())),
         None if word.starts_with(char::is_alphabetic) && word != UNLIMITED => {
-            let elsewhere = linux::queue_elsewhere(word);
-            Err(item.error(elsewhere.unwrap_or_else(|| words::unknown("queue", word, &queues.names()))))
+            let reason = why_not(word, queues);
+            Err(item.error(reason.unwrap_or_else(|| words::unknown("queue", word, &queues.names()))))
         }
         None => Ok(Queue::droptail(quantity::queue_size(item)?, item.origin())),
     }
+}
+
+/// Why a kind that there is cannot be had here.
+fn why_not(word: &str, queues: &Queues) -> Option<String> {
+    queues.why_not(word).map(str::to_owned).or_else(|| linux::queue_elsewhere(word))
 }
 
 /// A queue of this kind of which nothing else is written.
@@ -74,9 +79,10 @@ fn by_default(kind: QueueKind, origin: Origin) -> Queue {
 
 fn table(mut section: Section, queues: &Queues) -> Checked<Queue> {
     let kind = section.get("kind", |item| match &item.node.kind {
-        Kind::Text(text) if queues.get(text).is_none() && linux::queue_elsewhere(text).is_some() => {
-            Err(item.error(linux::queue_elsewhere(text).unwrap_or_default()))
-        }
+        Kind::Text(text) if queues.get(text).is_none() => match why_not(text, queues) {
+            Some(reason) => Err(item.error(reason)),
+            None => item.word("queue", &queues.names()),
+        },
         _ => item.word("queue", &queues.names()),
     })?;
     let kind = kind.and_then(|name| queues.get(name)).unwrap_or(droptail::QUEUE);

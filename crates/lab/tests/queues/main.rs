@@ -1,5 +1,7 @@
 //! Queues are a registry: a new kind is one file and one line, and everything else follows.
 
+// A queue as a user writes one: the template of a crate of one's own has it.
+#[path = "../../../../templates/rust-controller/src/coin.rs"]
 mod coin;
 
 use cwndlab_cc::Registry;

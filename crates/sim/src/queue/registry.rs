@@ -82,36 +82,52 @@ pub struct QueueKind {
 
 /// The kinds of queue that a scenario may name.
 #[derive(Clone, Debug, Default)]
-pub struct Queues(Vec<QueueKind>);
+pub struct Queues {
+    kinds: Vec<QueueKind>,
+    withheld: Vec<(&'static str, String)>,
+}
 
 impl Queues {
     /// The kinds that ship: one line each.
     #[must_use]
     pub fn built_in() -> Self {
-        Self(vec![droptail::QUEUE, codel::QUEUE, fq_codel::QUEUE, ns3_default::QUEUE])
+        let kinds = vec![droptail::QUEUE, codel::QUEUE, fq_codel::QUEUE, ns3_default::QUEUE];
+        Self { kinds, withheld: Vec::new() }
     }
 
     /// Adds a kind; one of the same name is replaced.
     pub fn add(&mut self, kind: QueueKind) {
-        self.0.retain(|other| other.name != kind.name);
-        self.0.push(kind);
+        self.kinds.retain(|other| other.name != kind.name);
+        self.kinds.push(kind);
+    }
+
+    /// Takes away the kind of this name, and keeps what to say to those who name it.
+    pub fn withhold(&mut self, name: &'static str, reason: String) {
+        self.kinds.retain(|other| other.name != name);
+        self.withheld.push((name, reason));
+    }
+
+    /// What to say of a kind that was taken away.
+    #[must_use]
+    pub fn why_not(&self, name: &str) -> Option<&str> {
+        self.withheld.iter().find(|(other, _)| *other == name).map(|(_, reason)| reason.as_str())
     }
 
     /// The kind of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<QueueKind> {
-        self.0.iter().find(|kind| kind.name == name).copied()
+        self.kinds.iter().find(|kind| kind.name == name).copied()
     }
 
     /// All, in the order of registration.
     pub fn iter(&self) -> impl Iterator<Item = &QueueKind> {
-        self.0.iter()
+        self.kinds.iter()
     }
 
     /// All names, in the order of registration.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
-        self.0.iter().map(|kind| kind.name).collect()
+        self.kinds.iter().map(|kind| kind.name).collect()
     }
 }
 

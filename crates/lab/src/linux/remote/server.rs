@@ -8,17 +8,19 @@ use crate::scenario::Scenario;
 use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng};
 use cwndlab_sim::spec::{FlowKind, SimSpec};
 
-/// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships.
-fn is_served(algorithm: &Algorithm, ships: &Registry) -> bool {
-    !algorithm.name.starts_with(PREFIX) && ships.get(algorithm.name).is_none()
+/// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships or is linked into it.
+fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
+    let name = algorithm.name;
+    !name.starts_with(PREFIX) && ships.get(name).is_none() && !linked.contains(&name)
 }
 
-/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it.
+/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it; those of these names are
+/// linked into the kernel.
 #[must_use]
-pub fn served(scenario: &Scenario) -> Vec<(String, &'static str)> {
+pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str)> {
     let ships = Registry::built_in();
     let named = scenario.flows.iter().map(|flow| &flow.kind.algorithm).enumerate();
-    let served = named.filter(|(_, algorithm)| is_served(algorithm, &ships));
+    let served = named.filter(|(_, algorithm)| is_served(algorithm, &ships, linked));
     served.map(|(flow, algorithm)| (format!("flow.{flow}.cc"), algorithm.name)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! A queue discipline as a user would write one: all of it is in this file.
+//! My own queue discipline: first in, first out, but it drops some of the packets that will have to wait too long.
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Rate, Rng, Span, Time};
@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 cwndlab_cc::parameters! {
     /// What can be set.
     pub struct CoinParams {
-        odds: f64 = 0.05, "odds", Allowed::Number(0.0, 1.0), "", "the share of late packets that is dropped", "this test";
+        odds: f64 = 0.05, "odds", Allowed::Number(0.0, 1.0), "", "the share of late packets that is dropped",
+            "a choice of mine";
         target: Span = Span::from_millis(5), "target", Allowed::Span(Span::ZERO, Span::from_secs(1)), "time",
-            "how long a packet may have to wait", "this test";
+            "how long a packet may have to wait", "a choice of mine";
     }
 }
 
@@ -18,7 +19,7 @@ cwndlab_cc::parameters! {
 pub const QUEUE: QueueKind = QueueKind {
     name: "coin",
     summary: "drops some of the packets that will have to wait too long",
-    source: "this test, which needs an example",
+    source: "an example",
     departures: &[],
     params: CoinParams::specs,
     sizing: Sizing::Any,
