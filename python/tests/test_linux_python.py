@@ -15,11 +15,13 @@ from cwndlab._native import RunToken
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import RunFailedError
 from cwndlab.linux.backend import Linux
+from tests.documents import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cwndlab.linux.kernel import Kernel
+    from tests.conftest import Command
 
 SCENARIO = """\
 duration = "5 s"
@@ -156,3 +158,16 @@ def test_a_run_is_cancelled_although_its_controller_hangs(linux_kernel: Kernel) 
         Linux(SHIPPED.module, kernel=linux_kernel).run_seed(text, "x.toml", [], 1, False, token)
     assert time.monotonic() - begin < 30
     assert not [each for each in threading.enumerate() if each.name == "controllers"]
+
+
+def test_a_changed_controller_is_run_again(linux_kernel: Kernel, cwndlab: Command, scenario: Path) -> None:
+    assert linux_kernel.image.exists()
+    mine = scenario.with_name("mine.py")
+    text = (ROOT / "templates" / "python_controller.py").read_text()
+    options = ("--set", "flow.*.cc=my-aimd", "--with", mine.name, "--backend", "linux", "--seeds", "1")
+    run = ("run", scenario.name, *options, "--no-figure")
+    for code, found in ((text, "1 new run, 0 reused"), (text, "0 new runs, 1 reused")):
+        mine.write_text(code)
+        assert found in cwndlab(*run).stderr
+    mine.write_text(text.replace("+= self.gain * ack", "+= 2 * self.gain * ack"))
+    assert "1 new run, 0 reused" in cwndlab(*run).stderr

@@ -299,4 +299,4 @@ def engine_of(backend: str, engine: Engine, *, runs: bool = True) -> Engine:
     if backend != "linux":
         raise InputError(f"backend {backend}: expected sim or linux")
     found = choice.for_runs(engine) if runs else choice.with_crate_of(engine)
-    return Linux(engine.module, kernel=found)
+    return Linux(engine.module, engine.registered, kernel=found)
