@@ -24,7 +24,7 @@ pub mod sim;
 pub mod spec;
 pub mod tap;
 pub mod tcp;
-mod timeout_patterns;
+pub mod timeout_patterns;
 pub mod topology;
 mod watch;
 

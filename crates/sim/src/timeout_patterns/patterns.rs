@@ -1,9 +1,6 @@
-//! Timeout patterns (Lim et al. 2004 section 3): how often the RTT of a flow has a peak, how often a loss comes with
-//! one, and how far the window then grows until the next loss.
+//! The timeout patterns of one sender. What feeds it is a tap of the simulator, or what a socket of Linux shows.
 
-use crate::flow::SubflowPlace;
-use crate::outcome::{Distribution, Outcome, PatternsOutcome};
-use crate::tap::{FlowEvent, Reduction, State};
+use crate::outcome::{Distribution, PatternsOutcome};
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
 use cwndlab_cc::{Rtt, Span};
 
@@ -16,7 +13,7 @@ const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
 
 /// The two kinds of loss that the patterns distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
+pub enum Loss {
     /// A retransmission timeout.
     Timeout,
     /// Fast recovery: the triple duplicate ACK of a time before SACK.
@@ -43,7 +40,7 @@ impl Growth {
 
 /// What one sender sees of it. A loss is judged by the last sample before it; the average is SRTT before the sample.
 #[derive(Clone, Debug, Default)]
-struct Patterns {
+pub struct Patterns {
     /// The last sample, and the RTTs before it.
     latest: Span,
     base: Span,
@@ -62,7 +59,7 @@ struct Patterns {
 
 impl Patterns {
     /// A sample arrives; `before` are the RTTs without it.
-    fn on_sample(&mut self, before: &Rtt, latest: Span) {
+    pub fn on_sample(&mut self, before: &Rtt, latest: Span) {
         (self.latest, self.base, self.average) = (latest, before.minimum, before.smoothed);
         self.samples += 1;
         let Some(class) = self.class() else { return };
@@ -90,7 +87,7 @@ impl Patterns {
     }
 
     /// A loss; the windows before and after it in whole segments.
-    fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
+    pub fn on_loss(&mut self, loss: Loss, before: f64, after: f64) {
         if let Some((loss, at_peak, from)) = self.since {
             self.regained[loss as usize][usize::from(at_peak)].add(Growth { sum: before - from, count: 1 });
         }
@@ -103,18 +100,19 @@ impl Patterns {
     }
 
     /// The peak ratio of the last sample; none while the average is the base RTT.
-    fn ratio(&self) -> Option<f64> {
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
         ratio(self.latest, self.base, self.average)
     }
 
     /// Forgets what was counted so far, but not where it stands.
-    fn restart(&mut self) {
+    pub fn restart(&mut self) {
         let Self { latest, base, average, since, .. } = *self;
         *self = Self { latest, base, average, since, ..Self::default() };
     }
 
     /// Adds what another flow counted.
-    fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.samples += other.samples;
         self.peaks += other.peaks;
         self.timeouts_at_peak += other.timeouts_at_peak;
@@ -142,7 +140,8 @@ impl Patterns {
     }
 
     /// What was counted.
-    fn outcome(&self) -> PatternsOutcome {
+    #[must_use]
+    pub fn outcome(&self) -> PatternsOutcome {
         let after = |loss: Loss, at_peak: bool| self.regained[loss as usize][usize::from(at_peak)];
         let after_any = |at_peak: bool| {
             let mut sum = after(Loss::Timeout, at_peak);
@@ -162,121 +161,14 @@ impl Patterns {
             regained_after_fast_recovery_at_peak_segments: after(Loss::FastRecovery, true).mean(),
         }
     }
-}
 
-/// The patterns of every flow and every group of arrivals.
-#[derive(Debug, Default)]
-pub struct TimeoutPatterns {
-    flows: Vec<Patterns>,
-    /// The arrival process of each flow that is under way.
-    group_of: Vec<Option<usize>>,
-    /// Of the flows that have ended.
-    groups: Vec<Patterns>,
-}
-
-impl TimeoutPatterns {
-    /// The peak ratio of a flow's last sample; none while the average is the base RTT.
+    /// The peak ratios of a component of this kind and name, if there are any.
     #[must_use]
-    pub fn ratio(&self, flow: usize) -> Option<f64> {
-        self.flows.get(flow)?.ratio()
+    pub fn distribution(&self, kind: &'static str, name: &str) -> Option<Distribution> {
+        let (middle, counts) = self.classes();
+        let name = name.to_owned();
+        (!counts.is_empty()).then_some(Distribution { kind, name, measure: "rtt_peak_ratio", middle, counts })
     }
-
-    fn begin(&mut self, flow: usize, group: Option<usize>) {
-        if flow >= self.flows.len() {
-            self.flows.resize_with(flow + 1, Patterns::default);
-            self.group_of.resize(flow + 1, None);
-        }
-        self.flows[flow] = Patterns::default();
-        self.group_of[flow] = group;
-    }
-
-    fn end(&mut self, flow: usize) {
-        if let Some(group) = self.group_of[flow].take() {
-            let ended = std::mem::take(&mut self.flows[flow]);
-            self.group(group).add(&ended);
-        }
-    }
-
-    fn group(&mut self, group: usize) -> &mut Patterns {
-        if group >= self.groups.len() {
-            self.groups.resize_with(group + 1, Patterns::default);
-        }
-        &mut self.groups[group]
-    }
-
-    /// The sum over the subflows of a connection, or a flow's own.
-    fn of(&self, flows: std::ops::Range<usize>) -> Patterns {
-        let mut all = Patterns::default();
-        self.flows[flows].iter().for_each(|patterns| all.add(patterns));
-        all
-    }
-
-    /// Takes an event of the flow with this index.
-    pub fn on_flow(&mut self, flow: u32, event: FlowEvent<'_>) {
-        let flow = flow as usize;
-        match event {
-            FlowEvent::Begin { group } => self.begin(flow, group),
-            FlowEvent::End { .. } => self.end(flow),
-            FlowEvent::RttSampled { before, latest } => self.flows[flow].on_sample(before, latest),
-            FlowEvent::Reduced { by, before, after } => {
-                let loss = match by {
-                    Reduction::FastRecovery => Loss::FastRecovery,
-                    Reduction::Timeout => Loss::Timeout,
-                    Reduction::EcnMark | Reduction::ProbedLoss => return,
-                };
-                self.flows[flow].on_loss(loss, f64::from(before), f64::from(after));
-            }
-            _ => {}
-        }
-    }
-
-    /// The measured time begins.
-    pub fn end_warmup(&mut self) {
-        self.flows.iter_mut().for_each(Patterns::restart);
-        self.groups.clear();
-    }
-
-    /// Adds what was counted to what the run yields.
-    pub fn report(mut self, state: &State<'_>, outcome: &mut Outcome) {
-        for flow in 0..self.flows.len() {
-            self.end(flow);
-        }
-        let mut lasting = outcome.flows.iter_mut();
-        let (mut connections, mut flows) = (Vec::new(), Vec::new());
-        for (index, flow) in state.flows.iter().enumerate().filter(|(_, flow)| flow.group.is_none()) {
-            flows.push(distribution(flow.kind(), &flow.name, &self.flows[index]));
-            let parts = match flow.place {
-                None => index..index + 1,
-                Some(SubflowPlace { connection, subflow: 0 }) => {
-                    state.connections[connection as usize].flows.clone()
-                }
-                Some(_) => continue,
-            };
-            let Some(reported) = lasting.next() else { break };
-            let all = self.of(parts.clone());
-            reported.patterns = Some(all.outcome());
-            if let Some(multipath) = &mut reported.multipath {
-                connections.push(distribution("flow", &reported.name, &all));
-                for (subflow, part) in multipath.subflows.iter_mut().zip(parts) {
-                    subflow.patterns = Some(self.flows[part].outcome());
-                }
-            }
-        }
-        let mut groups = Vec::new();
-        for (group, reported) in outcome.groups.iter_mut().enumerate() {
-            let patterns = self.group(group);
-            reported.patterns = Some(patterns.outcome());
-            groups.push(distribution("group", &reported.name, patterns));
-        }
-        outcome.distributions.extend(connections.into_iter().chain(flows).chain(groups).flatten());
-    }
-}
-
-/// The peak ratios of one flow or group, if there are any.
-fn distribution(kind: &'static str, name: &str, patterns: &Patterns) -> Option<Distribution> {
-    let (middle, counts) = patterns.classes();
-    let name = name.to_owned();
-    (!counts.is_empty()).then_some(Distribution { kind, name, measure: "rtt_peak_ratio", middle, counts })
 }
 
 #[cfg(test)]
