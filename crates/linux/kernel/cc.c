@@ -35,6 +35,19 @@ static bool is_ours(const struct sock *sk)
 	return inet_csk(sk)->icsk_ca_ops == &operations && inet_csk(sk)->icsk_ca_initialized;
 }
 
+static bool is_reducing(const struct sock *sk)
+{
+	return (1 << inet_csk(sk)->icsk_ca_state) & (TCPF_CA_CWR | TCPF_CA_Recovery);
+}
+
+/* The window that the congestion control has decided; PRR takes a while to get there (tcp_cwnd_reduction). */
+u32 cwndlab_decided(const struct sock *sk)
+{
+	bool own_window = is_ours(sk) ? of(sk)->own_window : inet_csk(sk)->icsk_ca_ops->cong_control != NULL;
+
+	return is_reducing(sk) && !own_window ? tcp_sk(sk)->snd_ssthresh : tcp_snd_cwnd(tcp_sk(sk));
+}
+
 static u64 ns(u64 us)
 {
 	return us * NSEC_PER_USEC;
@@ -228,7 +241,7 @@ static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 	struct of_socket *own = of(sk);
 	struct cw_cc_facts facts;
 	struct cw_cc_control control;
-	bool reducing = (1 << inet_csk(sk)->icsk_ca_state) & (TCPF_CA_CWR | TCPF_CA_Recovery);
+	bool reducing = is_reducing(sk);
 	struct cw_cc_ack told = {
 		.acked = rs->acked_sacked,
 		.advanced = tp->snd_una - own->una,
@@ -290,7 +303,7 @@ static enum hrtimer_restart due(struct hrtimer *timer)
 		return HRTIMER_RESTART;
 	}
 	facts = facts_of(sk);
-	reducing = (1 << facts.ca_state) & (TCPF_CA_CWR | TCPF_CA_Recovery);
+	reducing = is_reducing(sk);
 	cw_cc_timer(of(sk)->part, &facts, &control);
 	apply(sk, &control, !reducing || of(sk)->own_window);
 	tcp_push_pending_frames(sk);

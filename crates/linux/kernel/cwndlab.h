@@ -41,7 +41,8 @@ struct cw_counts {
 };
 
 struct cw_facts {
-	u64 cwnd, ssthresh, rtt_us, rtt_sent_us, rtt_end_seq, in_flight, ca_state, pacing_rate;
+	u64 cwnd, decided, ssthresh, rtt_us, rtt_sent_us, rtt_end_seq, srtt_ns, min_rtt_us;
+	u64 in_flight, ca_state, pacing_rate;
 	u64 rate_delivered, rate_interval_us, delivered, sent, resent, unacknowledged, received;
 	struct cw_counts counts;
 };
@@ -130,6 +131,7 @@ u64 cwndlab_begun(void);
 
 void cwndlab_register(u32 parts);
 void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload);
+u32 cwndlab_decided(const struct sock *sender);
 
 u32 cwndlab_part_of(const struct sock *sender);
 void cwndlab_make_parts(u32 count);

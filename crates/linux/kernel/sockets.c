@@ -17,6 +17,8 @@ struct part {
 	/* What the subflow did, which the kernel counts for the whole host only. */
 	struct cw_counts counts;
 	u32 ca_state, high_seq, tlp_high_seq;
+	/* What its timers may have changed since it was last looked at. */
+	u32 seen_state, seen_timeouts;
 	/* Before the packet that is being taken in. */
 	u64 undos_before;
 	bool established;
@@ -116,10 +118,13 @@ static void look(struct part *part, u64 now)
 	u64 rate = READ_ONCE(sk->sk_pacing_rate);
 	struct cw_facts facts = {
 		.cwnd = tcp_snd_cwnd(tp),
+		.decided = cwndlab_decided(sk),
 		.ssthresh = tp->snd_ssthresh,
 		.rtt_us = tp->rack.rtt_us,
 		.rtt_sent_us = tp->rack.mstamp,
 		.rtt_end_seq = tp->rack.end_seq,
+		.srtt_ns = (u64)tp->srtt_us * NSEC_PER_USEC >> 3,
+		.min_rtt_us = tp->srtt_us ? tcp_min_rtt(tp) : 0,
 		.in_flight = tcp_packets_in_flight(tp),
 		.ca_state = inet_csk(sk)->icsk_ca_state,
 		.pacing_rate = rate == ~0UL ? CW_NONE : rate,
@@ -133,6 +138,8 @@ static void look(struct part *part, u64 now)
 		.counts = lane->is.multipath ? part->counts : counts_of(lane),
 	};
 
+	part->seen_state = facts.ca_state;
+	part->seen_timeouts = tp->total_rto;
 	cw_look(now, part - parts, &facts);
 	if (lane->written && !facts.unacknowledged && !completion_done(&lane->done))
 		complete_all(&lane->done);
@@ -190,12 +197,24 @@ static struct sock *socket_of(const struct sk_buff *packet, struct net *net, int
 	return sk;
 }
 
+/* A timeout comes before the RTT sample of the next ACK, which is yet to be taken in. */
+static void look_at_timers(struct part *part)
+{
+	const struct sock *sk = sender_of(part);
+
+	if (sk && (inet_csk(sk)->icsk_ca_state != part->seen_state || tcp_sk(sk)->total_rto != part->seen_timeouts))
+		look(part, cwndlab_now());
+}
+
 void cwndlab_arriving(u32 index, enum cw_way way, const struct sk_buff *packet)
 {
 	struct part *part = &parts[index];
 
-	if (!part->lane->is.multipath)
+	if (!part->lane->is.multipath) {
+		if (way == CW_ACKS)
+			look_at_timers(part);
 		return;
+	}
 	if (way == CW_DATA) {
 		if (part->receives)
 			return;
@@ -208,6 +227,7 @@ void cwndlab_arriving(u32 index, enum cw_way way, const struct sk_buff *packet)
 		part->sends = socket_of(packet, part->lane->here, packet->dev->ifindex);
 	if (part->sends)
 		notice(part);
+	look_at_timers(part);
 	part->undos_before = undos(part->lane);
 }
 

@@ -2,6 +2,7 @@
 
 use crate::facts::Counts;
 use crate::flow::Flow;
+use crate::patterns::patterns_of;
 use cwndlab_cc::Time;
 use cwndlab_sim::measures::{Histogram, mbps};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, MultipathOutcome, SeriesTable};
@@ -46,6 +47,8 @@ impl Connection {
     pub fn count(&mut self, counts: Counts, reinjected: u64, flows: &[Flow]) {
         // The subflow that opened it has shown it first.
         let unacknowledged = self.subflows(flows)[0].unacknowledged();
+        let syns: u64 = self.subflows(flows).iter().map(Flow::syn_timeouts).sum();
+        let counts = Counts { timeouts: counts.timeouts.saturating_sub(syns), ..counts };
         self.whole.count(counts, unacknowledged);
         self.reinjected = reinjected;
     }
@@ -101,6 +104,12 @@ impl Connection {
         Distribution::of_times("flow", &self.whole.name, "rtt_ms", &self.rtts(flows))
     }
 
+    /// How their peak ratios are.
+    #[must_use]
+    pub fn peak_ratios(&self, flows: &[Flow]) -> Option<Distribution> {
+        patterns_of(self.subflows(flows))?.distribution("flow", &self.whole.name)
+    }
+
     /// Its intervals.
     #[must_use]
     pub fn intervals(&self, ends: &[Time], now: Time, flows: &[Flow]) -> FlowIntervals {
@@ -130,6 +139,7 @@ impl Connection {
             tail_loss_probes: whole.tail_loss_probes,
             undos: whole.undos,
             completion_s: whole.completion_s,
+            patterns: patterns_of(self.subflows(flows)).map(|patterns| patterns.outcome()),
             ..FlowOutcome::of_subflows(whole.name, subflows, multipath)
         }
     }

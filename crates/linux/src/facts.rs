@@ -20,6 +20,8 @@ pub struct Counts {
 pub struct Facts {
     /// `snd_cwnd`, in segments.
     pub cwnd: u64,
+    /// The window that the congestion control has decided, in segments: while PRR reduces `cwnd`, that it goes to.
+    pub decided: u64,
     /// `snd_ssthresh`, in segments.
     pub ssthresh: u64,
     /// `rack.rtt_us`: the RTT of the newest segment that was delivered, in microseconds.
@@ -28,6 +30,10 @@ pub struct Facts {
     pub rtt_sent_us: u64,
     /// `rack.end_seq`: which of those that were sent in the same microsecond it is.
     pub rtt_end_seq: u64,
+    /// SRTT, in nanoseconds.
+    pub srtt_ns: u64,
+    /// `tcp_min_rtt`: the smallest RTT, in microseconds.
+    pub min_rtt_us: u64,
     /// `tcp_packets_in_flight`, in segments.
     pub in_flight: u64,
     /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.

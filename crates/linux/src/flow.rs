@@ -1,11 +1,14 @@
 //! What a flow does, seen from outside: what its socket shows after every ACK and at fixed times.
 
 use crate::facts::{Counts, Facts};
+use crate::patterns;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::measures::{Gain, Histogram, Interval, Ran, Reached, Seen, Totals, mbps, measured_until};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, RecordedEvent, SeriesTable};
+use cwndlab_sim::series;
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::Counters;
+use cwndlab_sim::timeout_patterns::Patterns;
 
 /// Of `icsk_ca_state`.
 const OPEN: u64 = 0;
@@ -38,6 +41,8 @@ pub struct Flow {
     bytes: Option<u64>,
     stop: Option<Time>,
     facts: Facts,
+    /// How often its SYN was sent again.
+    syn_timeouts: u64,
     ecn_reductions: u64,
     /// Payload delivered in order.
     received: u64,
@@ -50,6 +55,8 @@ pub struct Flow {
     sampled_bytes: u64,
     table: SeriesTable,
     events: Vec<RecordedEvent>,
+    /// Its timeout patterns, if they are counted.
+    patterns: Option<Patterns>,
 }
 
 impl Flow {
@@ -66,6 +73,7 @@ impl Flow {
             bytes: spec.bytes,
             stop: spec.active.stop,
             facts: Facts::default(),
+            syn_timeouts: 0,
             ecn_reductions: 0,
             received: 0,
             completed: None,
@@ -76,7 +84,14 @@ impl Flow {
             sampled_bytes: 0,
             table: SeriesTable { kind: "flow", name: spec.name.clone(), columns: columns.to_vec() },
             events: Vec::new(),
+            patterns: None,
         }
+    }
+
+    /// Counts its timeout patterns.
+    pub fn count_patterns(&mut self) {
+        self.patterns = Some(Patterns::default());
+        self.table.columns.extend(series::PATTERNS.iter().map(|column| (column.name.to_owned(), Vec::new())));
     }
 
     /// A subflow of this connection. It has no end of its own.
@@ -118,11 +133,23 @@ impl Flow {
 
     /// What the socket shows now.
     pub fn look(&mut self, now: Time, facts: &Facts) {
-        let before = std::mem::replace(&mut self.facts, *facts);
+        let mut facts = *facts;
+        // As in the simulator, a SYN that is sent again is no timeout.
+        if facts.sent == 0 {
+            self.syn_timeouts = facts.counts.timeouts;
+        }
+        facts.counts.timeouts -= self.syn_timeouts;
+        let before = std::mem::replace(&mut self.facts, facts);
         self.received = self.received.max(facts.received);
-        if let Some(sample) = rtt_sample(&before, facts) {
+        let sample = rtt_sample(&before, &facts);
+        self.latest_rtt = sample.or(self.latest_rtt);
+        // As in the simulator, the RTT of the handshake is no sample.
+        let sample = sample.filter(|_| facts.sent > 0);
+        if let Some(patterns) = &mut self.patterns {
+            patterns::count(patterns, &before, &facts, sample);
+        }
+        if let Some(sample) = sample {
             self.seen.on_rtt(sample);
-            self.latest_rtt = Some(sample);
         }
         if facts.cwnd != before.cwnd {
             self.seen.on_window(now, facts.cwnd);
@@ -168,6 +195,7 @@ impl Flow {
     /// The warm-up is over: what was measured so far is forgotten, except the smallest RTT.
     pub fn end_warmup(&mut self, now: Time) {
         self.seen.restart(now, self.received, self.counters());
+        self.patterns.iter_mut().for_each(Patterns::restart);
     }
 
     /// An interval of the run ends.
@@ -183,6 +211,12 @@ impl Flow {
     pub fn count(&mut self, counts: Counts, unacknowledged: u64) {
         self.facts.counts = counts;
         self.facts.unacknowledged = unacknowledged;
+    }
+
+    /// How often its SYN was sent again.
+    #[must_use]
+    pub fn syn_timeouts(&self) -> u64 {
+        self.syn_timeouts
     }
 
     /// Bytes written by the application and not yet acknowledged.
@@ -235,6 +269,8 @@ impl Flow {
             shown(facts.ca_state as f64),
         ];
         self.sampled_bytes = self.received;
+        let ratio = self.patterns.as_ref().map(|patterns| patterns.ratio().unwrap_or(f64::NAN));
+        let values = values.into_iter().chain(ratio);
         for ((_, column), value) in self.table.columns.iter_mut().zip(values) {
             column.push(value);
         }
@@ -242,8 +278,8 @@ impl Flow {
 
     /// How many columns a recorded flow has.
     #[must_use]
-    pub const fn columns() -> usize {
-        COLUMNS.len()
+    pub fn columns(&self) -> usize {
+        self.table.columns.len()
     }
 
     /// Its samples.
@@ -257,6 +293,7 @@ impl Flow {
         let totals = Totals { started: self.start, bytes: self.received, counters: self.counters() };
         FlowOutcome {
             completion_s: self.completion().map(Span::as_secs_f64),
+            patterns: self.patterns.as_ref().map(Patterns::outcome),
             ..self.seen.outcome(&self.name, self.cc.clone(), &totals, until)
         }
     }
@@ -265,6 +302,18 @@ impl Flow {
     #[must_use]
     pub fn rtts(&self) -> &Histogram {
         self.seen.rtts()
+    }
+
+    /// Its timeout patterns, if they are counted.
+    #[must_use]
+    pub fn patterns(&self) -> Option<&Patterns> {
+        self.patterns.as_ref()
+    }
+
+    /// How its peak ratios are distributed.
+    #[must_use]
+    pub fn peak_ratios(&self) -> Option<Distribution> {
+        self.patterns.as_ref()?.distribution(self.kind, &self.name)
     }
 
     /// How they are distributed.
@@ -289,6 +338,39 @@ fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::a_flow;
+
+    /// A flow whose timeout patterns are counted.
+    fn flow() -> Flow {
+        let mut flow = Flow::new(&a_flow(""), 1);
+        flow.count_patterns();
+        flow
+    }
+
+    fn after_timeouts(timeouts: u64) -> Counts {
+        Counts { timeouts, ..Counts::default() }
+    }
+
+    #[test]
+    fn the_rtt_of_the_handshake_is_no_sample() {
+        let mut flow = flow();
+        let handshake = Facts { rtt_us: 40_000, rtt_sent_us: 1, ..Facts::default() };
+        flow.look(Time(1), &handshake);
+        flow.look(Time(2), &Facts { rtt_us: 41_000, rtt_sent_us: 2, sent: 1, ..handshake });
+        let outcome = flow.outcome(Time(3));
+        assert_eq!((outcome.patterns.unwrap().rtt_samples, outcome.rtt_min_ms), (1, Some(41.0)));
+    }
+
+    #[test]
+    fn a_syn_that_is_sent_again_is_no_timeout() {
+        let mut flow = flow();
+        let syns = Facts { decided: 1, counts: after_timeouts(2), ..Facts::default() };
+        flow.look(Time(1), &syns);
+        flow.look(Time(2), &Facts { sent: 4, ..syns });
+        flow.look(Time(3), &Facts { sent: 4, counts: after_timeouts(3), ..syns });
+        assert_eq!((flow.outcome(Time(4)).timeouts, flow.syn_timeouts()), (1, 2));
+        assert_eq!(flow.events.len(), 1);
+    }
 
     #[test]
     fn an_ack_that_delivers_nothing_brings_no_sample() {

@@ -1,12 +1,14 @@
 //! Flows that come and go: the same ones as in the simulator, and what they do together.
 
 use crate::flow::Flow;
+use crate::patterns::patterns_of;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::arrivals::Process;
 use cwndlab_sim::measures::{GroupTotals, Histogram, Interval, Ran};
 use cwndlab_sim::outcome::{Distribution, GroupOutcome, Series};
 use cwndlab_sim::spec::{ActiveTime, ArrivalProcess, ArrivalSpec, FlowSpec};
 use cwndlab_sim::tcp::Counters;
+use cwndlab_sim::timeout_patterns::Patterns;
 
 /// The flows of an arrival process.
 pub struct Group {
@@ -19,12 +21,14 @@ pub struct Group {
     bytes_before: u64,
     bytes_at_interval: u64,
     goodput_mbps: Vec<f64>,
+    /// Whether timeout patterns are counted.
+    counts_patterns: bool,
 }
 
 impl Group {
     /// A group of the run with this seed.
     #[must_use]
-    pub fn new(spec: &ArrivalSpec, seed: u64) -> Self {
+    pub fn new(spec: &ArrivalSpec, seed: u64, counts_patterns: bool) -> Self {
         Self {
             spec: spec.clone(),
             process: Process::new(spec, seed),
@@ -33,6 +37,7 @@ impl Group {
             bytes_before: 0,
             bytes_at_interval: 0,
             goodput_mbps: Vec::new(),
+            counts_patterns,
         }
     }
 
@@ -133,12 +138,25 @@ impl Group {
             completion: &self.completion(all),
             counters,
         };
-        totals.outcome(&self.spec, self.since, now)
+        GroupOutcome {
+            patterns: self.patterns(all).map(|patterns| patterns.outcome()),
+            ..totals.outcome(&self.spec, self.since, now)
+        }
     }
 
     /// How the completion times are distributed.
     #[must_use]
     pub fn distribution(&self, flows: &[Flow]) -> Option<Distribution> {
         Distribution::of_times("group", &self.spec.name, "completion_ms", &self.completion(flows))
+    }
+
+    /// How their peak ratios are.
+    #[must_use]
+    pub fn peak_ratios(&self, flows: &[Flow]) -> Option<Distribution> {
+        self.patterns(flows)?.distribution("group", &self.spec.name)
+    }
+
+    fn patterns(&self, flows: &[Flow]) -> Option<Patterns> {
+        patterns_of(self.all(flows)).or_else(|| self.counts_patterns.then(Patterns::default))
     }
 }

@@ -14,6 +14,7 @@ pub mod group;
 mod kernel;
 pub mod line;
 pub mod network;
+pub mod patterns;
 #[cfg(not(test))]
 mod queue;
 pub mod request;

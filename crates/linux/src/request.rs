@@ -5,6 +5,8 @@ use cwndlab_lab::linux::{self, remote};
 use cwndlab_lab::scenario::read;
 use cwndlab_lab::trace::Directory;
 use cwndlab_lab::{Backend, Queues, Scenario, Source};
+#[cfg(test)]
+use cwndlab_sim::spec::FlowSpec;
 use serde_json::Value;
 
 /// A run to make.
@@ -66,4 +68,21 @@ impl Request {
             saved: saved.iter().map(Value::as_u64).collect(),
         })
     }
+}
+
+/// The only flow of a scenario, with this line in its table.
+///
+/// # Panics
+/// The line is a mistake.
+#[cfg(test)]
+pub(crate) fn a_flow(line: &str) -> FlowSpec {
+    let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"9 ms\"\nqueue = \"1 bdp\"\n";
+    let text =
+        format!("duration = \"1 s\"\n{link}[[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n{line}\n");
+    let request = serde_json::json!({
+        "text": text, "file": "x.toml", "overrides": [], "remote": [], "saved": [], "seed": 1, "output": "",
+        "progress": "",
+    });
+    let request = Request::parse(&request.to_string(), &Queues::built_in());
+    request.unwrap_or_else(|error| panic!("{error}")).scenario.spec(1, false).flows.remove(0)
 }

@@ -74,6 +74,8 @@ pub struct Run {
     lanes: Vec<Lane>,
     /// How many lanes are those of the scenario's flows.
     named: usize,
+    /// Whether timeout patterns are counted.
+    counts_patterns: bool,
     /// What is measured: the parts of the scenario's flows, then flows that arrive.
     flows: Vec<Flow>,
     /// How many of these are the scenario's.
@@ -107,7 +109,8 @@ impl Run {
     pub fn new(request: Request, line: Socket) -> Self {
         let mut spec = request.scenario.spec(request.seed, request.record);
         begin_with(&mut spec, &request.saved);
-        let groups: Vec<_> = spec.arrivals.iter().map(|group| Group::new(group, spec.seed)).collect();
+        let group = |group| Group::new(group, spec.seed, spec.timeout_patterns);
+        let groups: Vec<_> = spec.arrivals.iter().map(group).collect();
         let mut carried: Vec<_> = spec.flows.iter().map(|flow| (flow.clone(), None)).collect();
         for (place, group) in groups.iter().enumerate() {
             carried.extend(group.lanes(spec.seed, spec.duration).into_iter().map(|flow| (flow, Some(place))));
@@ -121,6 +124,7 @@ impl Run {
             network,
             lanes: Vec::new(),
             named: spec.flows.len(),
+            counts_patterns: spec.timeout_patterns,
             flows: Vec::new(),
             named_parts: spec.flows.iter().map(|flow| flow.paths.len()).sum(),
             on_part: Vec::new(),
@@ -142,7 +146,7 @@ impl Run {
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
         run.controllers = run.on_part.iter().map(|_| None).collect();
-        let columns = run.named_parts * Flow::columns()
+        let columns = run.flows[..run.named_parts].iter().map(Flow::columns).sum::<usize>()
             + run.connections.len() * Connection::columns()
             + run.network.columns();
         run.most_samples = record.map_or(0, |record| most_samples(record, columns));
@@ -157,8 +161,9 @@ impl Run {
             // What it carries is drawn when it begins.
             self.on_part.push(None);
         } else if lane.spec.multipath.is_some() {
-            let subflows = lane.spec.parts();
-            self.flows.extend(subflows.map(|(name, _)| Flow::subflow(&lane.spec, name, self.seed)));
+            for (name, _) in lane.spec.parts() {
+                self.add_flow(Flow::subflow(&lane.spec, name, self.seed));
+            }
             self.on_part.extend(lane.parts().map(Some));
             lane.connection = Some(self.connections.len());
             self.connections.push(Connection::new(&lane.spec, lane.parts(), self.seed));
@@ -171,12 +176,19 @@ impl Run {
 
     /// Adds a flow with one path to those that are measured.
     fn measure(&mut self, spec: &FlowSpec, group: Option<usize>) -> usize {
-        let place = self.flows.len();
-        self.flows.push(Flow::new(spec, self.seed));
+        let place = self.add_flow(Flow::new(spec, self.seed));
         if let Some(group) = group {
             self.groups[group].add(place);
         }
         place
+    }
+
+    fn add_flow(&mut self, mut flow: Flow) -> usize {
+        if self.counts_patterns {
+            flow.count_patterns();
+        }
+        self.flows.push(flow);
+        self.flows.len() - 1
     }
 
     /// When the run ends.
@@ -431,7 +443,12 @@ impl Run {
         let flows = self.flows[..self.named_parts].iter().map(Flow::distribution);
         let links = self.network.distributions().into_iter().map(Some);
         let groups = self.groups.iter().map(|group| group.distribution(&self.flows));
-        connections.chain(flows).chain(links).chain(groups).flatten().collect()
+        let times = connections.chain(flows).chain(links).chain(groups);
+        // As the simulator orders them.
+        let connections = self.connections.iter().map(|connection| connection.peak_ratios(&self.flows));
+        let flows = self.flows[..self.named_parts].iter().map(Flow::peak_ratios);
+        let groups = self.groups.iter().map(|group| group.peak_ratios(&self.flows));
+        times.chain(connections).chain(flows).chain(groups).flatten().collect()
     }
 
     /// The result, and the file that it goes to.

@@ -66,12 +66,6 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
             "expected 0 s on the Linux backend, whose hosts take no time for an ACK".to_owned(),
         );
     }
-    if scenario.timeout_patterns {
-        report(
-            &[Step::Key("timeout_patterns")],
-            "the Linux backend does not count them; leave this out".to_owned(),
-        );
-    }
     let parts: f64 = scenario.running().map(|flow| scenario.connections_of(flow) * parts_of(flow)).sum();
     if parts > MOST_PARTS as f64 {
         report(

@@ -108,8 +108,6 @@ def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -
     With `own_options`, Linux gets the TCP options of that stack that it has settings for.
     """
     changes: list[Override] = [("profile", "linux"), ("send_jitter", "0 s")]
-    if scenario.resolved["timeout_patterns"]:
-        changes.append(("timeout_patterns", "false"))
     tcp = scenario.resolved["tcp"]
     if own_options:
         changes += [(f"tcp.{name}", _setting(tcp[name])) for name in SETTINGS]
