@@ -265,7 +265,7 @@ def run_seed(
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
 def remote_controllers(
     text: bytes, file: str, overrides: list[tuple[str, str]], linked: bool
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str, list[str]]]:
     """Return the algorithms of a scenario that a kernel has not, each by the key that names it."""
 
 def catalogue(backend: str = ...) -> str: ...

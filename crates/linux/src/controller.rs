@@ -1,12 +1,14 @@
 //! A controller of `crates/cc` that drives a socket of the kernel: what the kernel shows of it becomes what the contract says.
 
 use crate::sent::{Record, Records};
+use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
     Ack, CongestionControl, Context, Decision, Ecn, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
     SendLimit, Span, SubflowView, Time,
 };
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::LossDistances;
+use std::collections::VecDeque;
 
 /// What the kernel's socket shows at a callback. `struct cw_cc_facts`: times in nanoseconds, amounts in segments.
 #[repr(C)]
@@ -110,6 +112,9 @@ pub struct Controller {
     needs: Needs,
     rng: Rng,
     mss: u64,
+    /// Time from a decision to its taking effect, and decisions that wait for theirs.
+    decision_delay: Span,
+    delayed: VecDeque<(Time, u32)>,
     ssthresh_probe: Option<usize>,
     view: SubflowView,
     distances: LossDistances,
@@ -128,6 +133,8 @@ impl Controller {
             ssthresh_probe: cc.probes().iter().position(|probe| *probe == "ssthresh_bytes"),
             rng: Rng::named(seed, &format!("flow {name} cc")),
             mss: tcp.mss,
+            decision_delay: spec.kind.decision_delay,
+            delayed: VecDeque::new(),
             view: SubflowView { window: cc.control().shown_window, mss: tcp.mss, ..SubflowView::default() },
             distances: LossDistances::default(),
             sent: Records::default(),
@@ -164,10 +171,23 @@ impl Controller {
 
     fn ssthresh_segments(&self) -> u64 {
         let Some(probe) = self.ssthresh_probe else { return 0 };
+        let ssthresh = self.probed()[probe];
+        // NaN: there is none.
+        if ssthresh.is_nan() { 0 } else { ssthresh as u64 / self.mss }
+    }
+
+    /// The values of its probes.
+    #[must_use]
+    pub fn probed(&self) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.cc.probes().len()];
         self.cc.probe(&mut values);
-        // NaN: there is none.
-        if values[probe].is_nan() { 0 } else { values[probe] as u64 / self.mss }
+        values
+    }
+
+    /// What it has learned.
+    #[must_use]
+    pub fn weights(&self) -> Option<Weights> {
+        self.cc.learning()?.weights()
     }
 
     /// Calls it with what it may read: `siblings` are all subflows of its connection, and it is number `me` of them.
@@ -188,15 +208,18 @@ impl Controller {
         answer
     }
 
-    fn decide(&mut self, decision: Decision) {
+    fn decide(&mut self, now: Time, decision: Decision) {
         match decision {
             Decision::NotDue => {}
-            Decision::Made(action) => {
-                if let Some(agent) = self.cc.agent() {
-                    agent.act(action);
-                }
-            }
+            Decision::Made(action) if self.decision_delay == Span::ZERO => self.act(action),
+            Decision::Made(action) => self.delayed.push_back((now + self.decision_delay, action)),
             Decision::Due => unreachable!("an agent outside is refused on this backend"),
+        }
+    }
+
+    fn act(&mut self, action: u32) {
+        if let Some(agent) = self.cc.agent() {
+            agent.act(action);
         }
     }
 
@@ -270,21 +293,102 @@ impl Controller {
         };
         self.sent.forget(ack.una);
         let decision = self.call(facts, siblings, me, |cc, cx| cc.on_ack(cx, &told));
-        self.decide(decision);
+        self.decide(Time(facts.now), decision);
         self.view.window = self.cc.control().shown_window;
     }
 
-    /// When it wants to be called.
+    /// When it wants to be called, or a decision takes effect.
     #[must_use]
     pub fn next_timer(&self) -> Option<Time> {
-        self.cc.next_timer()
+        let decision = self.delayed.front().map(|(due, _)| *due);
+        self.cc.next_timer().into_iter().chain(decision).min()
     }
 
-    /// The time that it asked for has come.
+    /// The time has come that it asked for, or at which a decision takes effect.
     pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) {
-        if self.cc.next_timer().is_some_and(|at| at.0 <= facts.now) {
-            let decision = self.call(facts, siblings, me, |cc, cx| cc.on_timer(cx));
-            self.decide(decision);
+        let now = Time(facts.now);
+        while let Some(&(due, action)) = self.delayed.front()
+            && due <= now
+        {
+            self.delayed.pop_front();
+            self.act(action);
         }
+        if self.cc.next_timer().is_some_and(|at| at <= now) {
+            let decision = self.call(facts, siblings, me, |cc, cx| cc.on_timer(cx));
+            self.decide(now, decision);
+        }
+        self.view.window = self.cc.control().shown_window;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::a_flow;
+    use cwndlab_cc::{Agent, Control};
+
+    /// Decides at each ACK; its window is the action in force, in segments.
+    struct Decides(u64);
+
+    impl CongestionControl for Decides {
+        fn control(&self) -> Control {
+            Control::window(self.0 * 1448)
+        }
+
+        fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
+
+        fn on_ack(&mut self, _cx: &mut Context, ack: &Ack) -> Decision {
+            Decision::Made(ack.advanced as u32)
+        }
+
+        fn agent(&mut self) -> Option<&mut dyn Agent> {
+            Some(self)
+        }
+    }
+
+    impl Agent for Decides {
+        fn observation_len(&self) -> usize {
+            0
+        }
+
+        fn actions(&self) -> u32 {
+            10
+        }
+
+        fn observe(&mut self, _observation: &mut [f32]) -> f32 {
+            0.0
+        }
+
+        fn act(&mut self, action: u32) {
+            self.0 = action.into();
+        }
+    }
+
+    fn decides(line: &str) -> Controller {
+        Controller::new(Box::new(Decides(1)), &a_flow(line), "a", 1)
+    }
+
+    fn at(now: u64) -> CFacts {
+        CFacts { now, ..CFacts::default() }
+    }
+
+    fn acks(advanced: u64) -> CAck {
+        CAck { advanced, ..CAck::default() }
+    }
+
+    #[test]
+    fn a_decision_is_in_force_at_once_or_after_its_delay() {
+        let mut prompt = decides("");
+        prompt.on_ack(&at(1), &[], 0, &acks(7));
+        assert_eq!((prompt.control().cwnd_segments, prompt.next_timer()), (7, None));
+
+        let mut late = decides("decision_delay = \"5 ns\"");
+        late.on_ack(&at(1), &[], 0, &acks(7));
+        late.on_ack(&at(3), &[], 0, &acks(9));
+        assert_eq!((late.control().cwnd_segments, late.next_timer()), (1, Some(Time(6))));
+        late.on_timer(&at(6), &[], 0);
+        assert_eq!((late.control().cwnd_segments, late.next_timer()), (7, Some(Time(8))));
+        late.on_timer(&at(8), &[], 0);
+        assert_eq!((late.control().cwnd_segments, late.next_timer()), (9, None));
     }
 }

@@ -9,6 +9,7 @@ use cwndlab_sim::series;
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tcp::Counters;
 use cwndlab_sim::timeout_patterns::Patterns;
+use std::iter::repeat;
 
 /// Of `icsk_ca_state`.
 const OPEN: u64 = 0;
@@ -86,6 +87,11 @@ impl Flow {
             events: Vec::new(),
             patterns: None,
         }
+    }
+
+    /// Records these probes of its controller.
+    pub fn record_probes(&mut self, names: &[&str]) {
+        self.table.columns.extend(names.iter().map(|name| ((*name).to_owned(), Vec::new())));
     }
 
     /// Counts its timeout patterns.
@@ -250,8 +256,8 @@ impl Flow {
         Ran { started: self.start, until, ends }.intervals(self.gains.iter().copied())
     }
 
-    /// Takes a sample.
-    pub fn sample(&mut self, now: Time, since_last_s: f64) {
+    /// Takes a sample, with the probes of its controller if there is one yet.
+    pub fn sample(&mut self, now: Time, since_last_s: f64, probed: &[f64]) {
         let facts = &self.facts;
         let running = self.start <= now;
         let shown = |value: f64| if running { value } else { f64::NAN };
@@ -270,7 +276,8 @@ impl Flow {
         ];
         self.sampled_bytes = self.received;
         let ratio = self.patterns.as_ref().map(|patterns| patterns.ratio().unwrap_or(f64::NAN));
-        let values = values.into_iter().chain(ratio);
+        let probed = probed.iter().map(|value| shown(*value)).chain(repeat(f64::NAN));
+        let values = values.into_iter().chain(ratio).chain(probed);
         for ((_, column), value) in self.table.columns.iter_mut().zip(values) {
             column.push(value);
         }

@@ -15,9 +15,11 @@ mod kernel;
 pub mod line;
 pub mod network;
 pub mod patterns;
+pub mod probed;
 #[cfg(not(test))]
 mod queue;
 pub mod request;
+pub mod result;
 pub mod run;
 pub mod sent;
 pub mod slots;

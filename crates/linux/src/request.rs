@@ -1,6 +1,6 @@
 //! What the kernel is asked to run: a file that the front end writes.
 
-use cwndlab_cc::Registry;
+use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_lab::linux::{self, remote};
 use cwndlab_lab::scenario::read;
 use cwndlab_lab::trace::Directory;
@@ -28,7 +28,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [name], "saved": [segments or null]}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "saved": [segments or null]}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -43,11 +43,19 @@ impl Request {
         let overrides: Vec<(String, String)> = overrides.ok_or("the request lacks overrides")?;
         let remote = value["remote"].as_array().ok_or("the request lacks remote")?.iter();
         // There is one request in the life of a kernel.
-        let remote: Vec<&'static str> =
-            remote.filter_map(Value::as_str).map(|name| &*name.to_owned().leak()).collect();
+        let kept = |text: &str| -> &'static str { text.to_owned().leak() };
+        let remote = remote.filter_map(|one| {
+            let probes = one["probes"].as_array()?.iter().filter_map(Value::as_str).map(kept);
+            Some(remote::stand_in(kept(one["name"].as_str()?), probes.collect::<Vec<_>>().leak()))
+        });
         let saved = value["saved"].as_array().ok_or("the request lacks saved")?;
         let mut registry = linux::with_algorithms(registry);
-        remote.iter().for_each(|name| registry.add(remote::stand_in(name)));
+        let add = |algorithm: Algorithm| {
+            let name = algorithm.name;
+            registry.add(algorithm);
+            name
+        };
+        let remote = remote.map(add).collect();
         let file = string("file")?;
         let source = Source {
             backend: Backend::Linux,

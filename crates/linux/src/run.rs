@@ -7,7 +7,9 @@ use crate::flow::Flow;
 use crate::group::Group;
 use crate::line::Socket;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
+use crate::probed::{Probed, names_of};
 use crate::request::Request;
+use crate::result::{detail, recorded};
 use cwndlab_cc::{CongestionControl, Span, SubflowView, Time};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
@@ -86,6 +88,7 @@ pub struct Run {
     groups: Vec<Group>,
     /// Of each part, if it is one of ours.
     controllers: Vec<Option<Controller>>,
+    probed: Probed,
     looks: Grid,
     intervals: Grid,
     ends: Vec<Time>,
@@ -131,6 +134,7 @@ impl Run {
             connections: Vec::new(),
             groups,
             controllers: Vec::new(),
+            probed: Probed::new(&spec.flows),
             looks: Grid::new(LOOK),
             intervals: Grid::new(every),
             ends: Vec::new(),
@@ -146,6 +150,9 @@ impl Run {
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
         run.controllers = run.on_part.iter().map(|_| None).collect();
+        for (part, flow) in run.flows[..run.named_parts].iter_mut().enumerate() {
+            flow.record_probes(run.probed.names(part));
+        }
         let columns = run.flows[..run.named_parts].iter().map(Flow::columns).sum::<usize>()
             + run.connections.len() * Connection::columns()
             + run.network.columns();
@@ -270,7 +277,7 @@ impl Run {
         }
         let owner = group.map_or(Owner::Flow(place as u64), |group| Owner::Arrivals(group as u64));
         self.remotes += 1;
-        Box::new(Remote::new(self.line.clone(), self.remotes - 1, owner, name))
+        Box::new(Remote::new(self.line.clone(), self.remotes - 1, owner, name, names_of(spec)))
     }
 
     /// The controller of a part.
@@ -381,6 +388,7 @@ impl Run {
                     flow.close_interval(&interval);
                 });
                 self.groups.iter_mut().for_each(|group| group.close_interval(&interval, &self.flows));
+                self.probed.close_interval(&self.controllers);
                 self.ends.push(now);
             }
         }
@@ -388,7 +396,10 @@ impl Run {
             let since_last_s = self.times.last().map_or(0.0, |last| now.as_secs_f64() - last);
             self.times.push(now.as_secs_f64());
             self.network.sample(now, since_last_s);
-            self.flows[..self.named_parts].iter_mut().for_each(|flow| flow.sample(now, since_last_s));
+            for (flow, controller) in self.flows[..self.named_parts].iter_mut().zip(&self.controllers) {
+                let probed = controller.as_ref().map(Controller::probed).unwrap_or_default();
+                flow.sample(now, since_last_s, &probed);
+            }
             for connection in &mut self.connections {
                 connection.sample(now, since_last_s, &self.flows);
             }
@@ -424,18 +435,35 @@ impl Run {
 
     /// A flow of the scenario, with one path or several.
     fn outcome(&self, lane: &Lane) -> FlowOutcome {
-        match lane.connection {
+        let flow = &self.flows[lane.first_part];
+        let mut outcome = match lane.connection {
             Some(connection) => self.connections[connection].outcome(self.end, &self.flows),
-            None => self.flows[lane.first_part].outcome(self.flows[lane.first_part].until(self.end)),
+            None => flow.outcome(flow.until(self.end)),
+        };
+        let mut learned = lane.parts().map(|part| self.controllers[part].as_ref()?.weights());
+        match &mut outcome.multipath {
+            Some(multipath) => {
+                multipath.subflows.iter_mut().zip(learned).for_each(|(one, weights)| one.weights = weights);
+            }
+            None => outcome.weights = learned.next().flatten(),
         }
+        outcome
     }
 
     fn flow_intervals(&self, lane: &Lane) -> FlowIntervals {
         let flow = &self.flows[lane.first_part];
-        match lane.connection {
+        let mut intervals = match lane.connection {
             Some(connection) => self.connections[connection].intervals(&self.ends, self.end, &self.flows),
             None => flow.intervals(&self.ends, flow.until(self.end)),
+        };
+        match lane.connection {
+            Some(_) => {
+                let subflows = intervals.subflows.iter_mut().zip(lane.parts());
+                subflows.for_each(|(one, part)| self.probed.show(part, one));
+            }
+            None => self.probed.show(lane.first_part, &mut intervals),
         }
+        intervals
     }
 
     fn distributions(&self) -> Vec<Distribution> {
@@ -494,46 +522,4 @@ impl Run {
         events.truncate(MOST_EVENTS);
         Recording { time_s: self.times, tables, events, events_missed }
     }
-}
-
-/// As `cwndlab_py` gives it to Python; no number is `null`.
-fn detail(outcome: &Outcome, over_time: &OverTime) -> Value {
-    let flow = |kept: &FlowIntervals| {
-        json!({
-            "goodput_mbps": kept.goodput_mbps.0,
-            "cwnd_segments": kept.cwnd_segments.0,
-            "loss_events": kept.loss_events.0,
-        })
-    };
-    let named = || outcome.flows.iter().zip(&outcome.intervals.flows);
-    let subflows = named().flat_map(|(one, kept)| one.subflows().iter().zip(&kept.subflows));
-    let distributions = outcome.distributions.iter();
-    let groups = outcome.groups.iter().zip(&outcome.intervals.groups);
-    json!({
-        "end_s": outcome.intervals.end_s,
-        "flows": named().map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
-        "subflows": subflows.map(|(one, kept)| json!([one.name, flow(kept)])).collect::<Vec<_>>(),
-        "groups": groups
-            .map(|(group, kept)| json!([group.name, { "goodput_mbps": kept.0 }]))
-            .collect::<Vec<_>>(),
-        "jain": [over_time.jain_seconds.end_s, over_time.jain_seconds.jain],
-        "distributions": distributions
-            .map(|each| json!([each.kind, each.name, each.measure, each.middle, each.counts]))
-            .collect::<Vec<_>>(),
-        "weights": [],
-    })
-}
-
-fn recorded(recording: &Recording) -> Value {
-    let columns = |columns: &[(String, Vec<f64>)]| -> Map<String, Value> {
-        columns.iter().map(|(name, values)| (name.clone(), json!(values))).collect()
-    };
-    let tables = recording.tables.iter();
-    let events = recording.events.iter();
-    json!({
-        "time_s": recording.time_s,
-        "tables": tables.map(|table| json!([table.kind, table.name, columns(&table.columns)])).collect::<Vec<_>>(),
-        "events": events.map(|event| json!([event.time_s, event.flow, event.kind])).collect::<Vec<_>>(),
-        "events_missed": recording.events_missed,
-    })
 }

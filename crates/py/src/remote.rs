@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it. If the extension is
-/// linked into it, it has those of that.
+/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it, and with its probes. If the
+/// extension is linked into it, it has those of that.
 #[pyfunction]
 pub(crate) fn remote_controllers(
     py: Python<'_>,
@@ -17,7 +17,7 @@ pub(crate) fn remote_controllers(
     file: &str,
     overrides: Overrides,
     linked: bool,
-) -> PyResult<Vec<(String, &'static str)>> {
+) -> PyResult<Vec<(String, &'static str, &'static [&'static str])>> {
     py.detach(|| {
         let scenario = accepted(text, file, &overrides, Backend::Linux, linked)?;
         Ok(remote::served(&scenario, &registry::linked_algorithms(linked)))

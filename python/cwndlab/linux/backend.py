@@ -135,8 +135,8 @@ class Linux(Engine):
                 "text": text.decode(),
                 "file": file,
                 # The settings of controllers of this process are for them, not for the kernel.
-                "overrides": [*overrides, *remote],
-                "remote": [name for _, name in remote],
+                "overrides": [*overrides, *((key, name) for key, name, _ in remote)],
+                "remote": [{"name": name, "probes": probes} for _, name, probes in remote],
                 "seed": seed,
                 "record": record,
                 "saved": saved,
@@ -274,7 +274,7 @@ def _detail(detail: dict[str, Any]) -> dict[str, Any]:
         "end_s": np.array(detail["end_s"], dtype="float64"),
         "jain": (end_s, jain),
         "distributions": distributions,
-        "weights": [],
+        "weights": [(name, bytes.fromhex(file)) for name, file in detail["weights"]],
     }
 
 

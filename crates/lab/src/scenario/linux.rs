@@ -6,8 +6,9 @@ use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
 use crate::linux::PREFIX;
+use crate::linux::remote::is_served;
 use cwndlab_cc::params::{Parameters, Value};
-use cwndlab_cc::{Ecn, Span};
+use cwndlab_cc::{Ecn, Registry, Span};
 use cwndlab_sim::mptcp::Scheduler;
 use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
@@ -111,10 +112,11 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
             );
         }
     }
-    if flow.kind.decision_delay > Span::ZERO {
+    if flow.kind.decision_delay > Span::ZERO && is_served(&flow.kind.algorithm, &Registry::built_in(), &[]) {
         report(
             &key("decision_delay"),
-            "algorithms decide at once on the Linux backend; leave this out".to_owned(),
+            "the decisions of your own algorithms take effect at once on the Linux backend; leave this out"
+                .to_owned(),
         );
     }
     if policy(&flow.kind) == Some(Value::Word("outside")) {

@@ -21,7 +21,7 @@ const MOST_ROWS: u64 = 40_000;
 const FEWEST_INTERVALS: u64 = 20;
 
 /// Probes of the algorithms are kept with no more flows than this: with more, nobody looks at each.
-const MOST_PROBED_FLOWS: usize = 16;
+pub const MOST_PROBED_FLOWS: usize = 16;
 
 /// Looks at all flows and groups at the end of each interval.
 pub struct Meter {

@@ -14,7 +14,7 @@ mod seen;
 pub use gains::{Gain, Interval, Ran, Reached};
 pub use group::GroupTotals;
 pub use histogram::Histogram;
-pub use intervals::interval;
+pub use intervals::{MOST_PROBED_FLOWS, interval};
 pub use link::LinkGauge;
 pub use rate::mbps;
 pub use seen::{Seen, Totals, measured_until};

@@ -2,7 +2,7 @@
 
 use super::wire::{decode, encode};
 use super::{Answer, Callback, Message, Moment, Owner};
-use cwndlab_cc::algorithm::Declares;
+use cwndlab_cc::algorithm::Declaration;
 use cwndlab_cc::{Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Time};
 use std::sync::Arc;
 
@@ -16,14 +16,15 @@ pub trait Line: Send {
 pub struct Remote<L> {
     line: L,
     number: u64,
+    probes: &'static [&'static str],
     answer: Answer,
 }
 
 impl<L: Line> Remote<L> {
-    /// Has the front end make its controller of this number, for the flow or subflow of this name.
-    pub fn new(mut line: L, number: u64, owner: Owner, name: &str) -> Self {
+    /// Has the front end make its controller of this number, for the flow or subflow of this name. It has these probes.
+    pub fn new(mut line: L, number: u64, owner: Owner, name: &str, probes: &'static [&'static str]) -> Self {
         let answer = exchange(&mut line, &Message::New(owner, name.to_owned()));
-        Self { line, number, answer }
+        Self { line, number, probes, answer }
     }
 
     fn call(&mut self, cx: &Context, callback: Callback) {
@@ -72,18 +73,27 @@ impl<L: Line> CongestionControl for Remote<L> {
         self.call(cx, Callback::Timer);
         Decision::NotDue
     }
+
+    fn probes(&self) -> &'static [&'static str] {
+        self.probes
+    }
+
+    fn probe(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.answer.probed);
+    }
 }
 
-/// Stands for an algorithm of the front end where the kernel reads a scenario. Its settings stay with the front end.
+/// Stands for an algorithm of the front end, with these probes, where the kernel reads a scenario. Its settings stay with
+/// the front end.
 #[must_use]
-pub fn stand_in(name: &'static str) -> Algorithm {
+pub fn stand_in(name: &'static str, probes: &'static [&'static str]) -> Algorithm {
     Algorithm {
         name,
         summary: "a controller of the front end",
         source: "",
         departures: &[],
         params: Arc::new([]),
-        declares: Declares::default(),
+        declares: Declaration { probes, ..Declaration::PLAIN }.into(),
         build: Arc::new(|_, _| Box::new(StandIn)),
     }
 }

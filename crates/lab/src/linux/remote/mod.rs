@@ -8,6 +8,7 @@ mod server;
 mod wire;
 
 pub use client::{Line, Remote, stand_in};
+pub(crate) use server::is_served;
 pub use server::{Server, served};
 
 use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, SubflowView, Time};
@@ -50,9 +51,11 @@ enum Callback {
 }
 
 /// What the front end answers: all that the contract's getters say then.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Answer {
     control: Control,
     timer: Option<Time>,
     needs: Needs,
+    /// The values of its probes.
+    probed: Vec<f64>,
 }

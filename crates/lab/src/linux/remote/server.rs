@@ -9,19 +9,26 @@ use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng}
 use cwndlab_sim::spec::{FlowKind, SimSpec};
 
 /// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships or is linked into it.
-fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
+pub(crate) fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
     let name = algorithm.name;
     !name.starts_with(PREFIX) && ships.get(name).is_none() && !linked.contains(&name)
 }
 
-/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it; those of these names are
-/// linked into the kernel.
+/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it, and with its probes; those
+/// of the names in `linked` are linked into the kernel.
 #[must_use]
-pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str)> {
+pub fn served(
+    scenario: &Scenario,
+    linked: &[&str],
+) -> Vec<(String, &'static str, &'static [&'static str])> {
     let ships = Registry::built_in();
-    let named = scenario.flows.iter().map(|flow| &flow.kind.algorithm).enumerate();
-    let served = named.filter(|(_, algorithm)| is_served(algorithm, &ships, linked));
-    served.map(|(flow, algorithm)| (format!("flow.{flow}.cc"), algorithm.name)).collect()
+    let named = scenario.flows.iter().map(|flow| &flow.kind).enumerate();
+    let served = named.filter(|(_, kind)| is_served(&kind.algorithm, &ships, linked));
+    let described = |(flow, kind): (usize, &FlowKind)| {
+        let FlowKind { algorithm, settings, .. } = kind;
+        (format!("flow.{flow}.cc"), algorithm.name, algorithm.declaration(settings).probes)
+    };
+    served.map(described).collect()
 }
 
 /// The controllers of a run.
@@ -79,7 +86,9 @@ impl Server {
 
 impl Served {
     fn answer(&self) -> Answer {
-        Answer { control: self.cc.control(), timer: self.cc.next_timer(), needs: self.cc.needs() }
+        let mut probed = vec![f64::NAN; self.cc.probes().len()];
+        self.cc.probe(&mut probed);
+        Answer { control: self.cc.control(), timer: self.cc.next_timer(), needs: self.cc.needs(), probed }
     }
 
     fn call(&mut self, moment: &Moment, callback: Callback) {

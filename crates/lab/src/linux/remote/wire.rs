@@ -52,6 +52,16 @@ impl Words for bool {
     }
 }
 
+impl Words for f64 {
+    fn put(&self, to: &mut Vec<u64>) {
+        self.to_bits().put(to);
+    }
+
+    fn take(from: &mut &[u64]) -> Option<Self> {
+        u64::take(from).map(Self::from_bits)
+    }
+}
+
 impl<T: Words> Words for Option<T> {
     fn put(&self, to: &mut Vec<u64>) {
         self.is_some().put(to);
@@ -148,7 +158,7 @@ word! { Time, Span, Rate }
 
 fields! {
     Moment { facts, subflows, me }
-    Answer { control, timer, needs }
+    Answer { control, timer, needs, probed }
     Control { cwnd, pacing_rate, send_quantum, shown_window }
     Needs { ecn, lost_packets, own_window_in_recovery }
     Facts { now, mss, rtt, in_flight, flight_size, phase, limited_by, next_departure, window_limited }
