@@ -109,6 +109,38 @@ def test_a_seed_gives_the_same_learning(linux_kernel: Kernel) -> None:
     assert learning[0][0] != learning[0][1]
 
 
+MARKED = (
+    HEAD
+    + 'rate = "100 Mbit/s"\ndelay = "1.5 ms"\n'
+    + 'queue = {{ kind = "codel", ecn = true, target = "1 ms", interval = "10 ms" }}'
+    + ONE_FLOW
+)
+
+
+def test_bbr2_counts_marks_as_in_the_simulator(linux_kernel: Kernel) -> None:
+    """Linux's receiver tells how many packets were marked, and the window follows them."""
+    assert linux_kernel.image.exists()
+    measured = {}
+    for ecn in ("true", "false"):
+        scenario = Scenario(
+            MARKED.format(seconds=10, cc=f"{{ name = 'bbr2', ecn = {ecn} }}").encode(), "x.toml"
+        )
+        [both] = run_both([scenario], [1, 2])
+        for side in ("sim", "linux"):
+            runs = [run.outcome for run in getattr(both, side).runs]
+            marked = fmean(run["links"][0]["marked_packets"] for run in runs)
+            flows = [run["flows"][0] for run in runs]
+            names = ("goodput_mbps", "rtt_ms", "cwnd_mean_segments")
+            measured[ecn, side] = {name: fmean(flow[name] for flow in flows) for name in names} | {
+                "marked": marked
+            }
+    inside, simulated = measured["true", "linux"], measured["true", "sim"]
+    assert min(inside["marked"], simulated["marked"]) > 0 == measured["false", "linux"]["marked"]
+    assert inside["goodput_mbps"] == pytest.approx(simulated["goodput_mbps"], rel=0.03)
+    assert inside["rtt_ms"] == pytest.approx(simulated["rtt_ms"], rel=0.05)
+    assert inside["marked"] == pytest.approx(simulated["marked"], rel=0.2)
+
+
 TWO_PATHS = (
     HEAD
     + 'rate = "50 Mbit/s"\ndelay = "10 ms"\nqueue = "1 bdp"\nloss = 0.002\n\n[[link]]\nname = "b"\n'
@@ -140,9 +172,6 @@ def test_what_cannot_decide_inside_is_refused() -> None:
     scenario = Scenario(text("2 BDP", '{ name = "dqn-cubic", policy = "outside" }').encode(), "x.toml")
     with pytest.raises(ScenarioError, match="an agent outside cannot decide on the Linux backend yet"):
         replace(scenario, engine=Linux(SHIPPED.module)).validate()
-    marked = Scenario(text("2 BDP", '{ name = "bbr2", ecn = true }').encode(), "x.toml")
-    with pytest.raises(ScenarioError, match="receivers do not count marks"):
-        replace(marked, engine=Linux(SHIPPED.module)).validate()
     steered = Scenario(text("2 BDP", '"steered"').encode(), "x.toml")
     with pytest.raises(ScenarioError, match=r"flow\.0\.cc"):
         replace(steered, engine=Linux(SHIPPED.module)).validate()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from cwndlab._native import RunToken
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import RunFailedError
 from cwndlab.linux.backend import Linux
+from cwndlab.scenarios.scenario import Scenario, ScenarioError
 from tests.documents import ROOT
 
 if TYPE_CHECKING:
@@ -106,6 +108,35 @@ def test_timers_pacing_and_parameters_are_served(linux_kernel: Kernel) -> None:
         # A share of 20 Mbit/s of payload for 4.5 s, after 1 Mbit/s for 0.5 s.
         assert goodput["linux"] == pytest.approx((4.5 * 20 * share + 0.5 * 1) / 5, rel=0.02)
         assert goodput["linux"] == pytest.approx(goodput["sim"], rel=0.02)
+
+
+@cl.controller("marked")
+class Marked(cwndlab.benchmark.reno.Reno):
+    """Chooses the ECN codepoint by itself."""
+
+    ecn = "ect0"
+
+
+@cl.controller("l4s")
+class L4s(Marked):
+    """The same with the codepoint of L4S."""
+
+    ecn = "ect1"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("cc", "marked", "the kernel negotiates ECN before it asks your own algorithms"),
+        ("cc", "l4s", r"Linux 6.12 sends no data with ECT\(1\)"),
+        ("decision_delay", "5 ms", "the decisions of your own algorithms take effect at once"),
+    ],
+)
+def test_what_linux_cannot_serve_of_your_own_is_refused(key: str, value: str, message: str) -> None:
+    scenario = Scenario(SCENARIO.encode(), "x.toml").overridden((f"flow.0.{key}", value))
+    with pytest.raises(ScenarioError, match=message) as error:
+        replace(scenario, engine=Linux(SHIPPED.module)).validate()
+    assert key in str(error.value)
 
 
 @cl.controller("fails-in-linux")

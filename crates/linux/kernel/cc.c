@@ -154,8 +154,6 @@ static void init(struct sock *sk)
 	needs = cw_cc_new(of(sk)->part, &facts, &control);
 	of(sk)->own_window = needs & CW_OWN_WINDOW;
 	of(sk)->wants_lost = needs & CW_LOST_PACKETS;
-	if (needs & CW_ECN)
-		tcp_sk(sk)->ecn_flags |= TCP_ECN_OK;
 	clocks[of(sk)->part].sk = sk;
 	apply(sk, &control, false);
 }

@@ -17,7 +17,7 @@ enum cw_way { CW_DATA, CW_ACKS };
 /* As in `src/controller.rs`. */
 enum cw_event { CW_LOSS_RECOVERY, CW_ECN_REDUCTION, CW_RECOVERED, CW_TIMEOUT, CW_UNDO, CW_IDLE_RESTART };
 enum cw_limit { CW_WINDOW, CW_APPLICATION, CW_RECEIVER };
-enum cw_needs { CW_OWN_WINDOW = 1, CW_LOST_PACKETS = 2, CW_ECN = 4 };
+enum cw_needs { CW_OWN_WINDOW = 1, CW_LOST_PACKETS = 2 };
 /* The congestion control that asks the controllers in Rust. */
 #define CW_OURS "cwndlab"
 
@@ -27,7 +27,7 @@ struct cw_flow {
 	u64 mtu, initial_window, rto_min_us, receive_buffer, sack_compression_ns;
 	u32 first_part, parts;
 	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, ack_each;
-	u8 multipath, repeats;
+	u8 multipath, repeats, counts_marks;
 };
 
 struct cw_arrival {

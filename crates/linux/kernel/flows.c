@@ -15,6 +15,8 @@
 #define READ_AT_ONCE (1 << 20)
 /* What a flow with a stop may have written and not sent when that comes. */
 #define UNSENT (16 * 1024)
+/* A receiver with this algorithm echoes the marks of each packet, not one until CWR (dctcp_ece_ack_update). */
+#define COUNTS_MARKS "dctcp"
 
 static struct lane *lanes;
 static u32 count;
@@ -49,6 +51,13 @@ static void set(struct socket *socket, int option, int value)
 		       "setsockopt");
 }
 
+static void set_algorithm(struct socket *socket, const char *name)
+{
+	cwndlab_expect(socket->ops->setsockopt(socket, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR((void *)name),
+					       strnlen(name, TCP_CA_NAME_MAX)),
+		       name);
+}
+
 static int protocol(const struct lane *lane)
 {
 	return lane->is.multipath ? IPPROTO_MPTCP : IPPROTO_TCP;
@@ -62,11 +71,9 @@ static void transfer(struct lane *lane, u64 bytes)
 	struct socket *socket;
 	/* A write that has begun goes on after the stop, so those of a flow with a stop are small. */
 	u64 sent = 0, chunk = is->stop_ns == CW_NONE ? CHUNK : UNSENT;
-	int name = strnlen(is->cc, sizeof(is->cc));
 
 	cwndlab_expect(sock_create_kern(lane->here, AF_INET, SOCK_STREAM, protocol(lane), &socket), "socket");
-	cwndlab_expect(socket->ops->setsockopt(socket, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR((void *)is->cc), name),
-		       is->cc);
+	set_algorithm(socket, is->cc);
 	if (is->stop_ns != CW_NONE)
 		set(socket, TCP_NOTSENT_LOWAT, UNSENT);
 	lane->before = cwndlab_counted(lane);
@@ -147,6 +154,8 @@ static void build(struct lane *lane, u32 index)
 	cwndlab_hosts(lane);
 	cwndlab_expect(sock_create_kern(lane->there, AF_INET, SOCK_STREAM, protocol(lane), &lane->listens), "socket");
 	cwndlab_expect(kernel_bind(lane->listens, (void *)&at, sizeof(at)), "bind");
+	if (lane->is.counts_marks)
+		set_algorithm(lane->listens, COUNTS_MARKS);
 	cwndlab_expect(kernel_listen(lane->listens, 1), "listen");
 }
 

@@ -3,7 +3,7 @@
 use crate::sent::{Record, Records};
 use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Decision, Ecn, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
+    Ack, CongestionControl, Context, Decision, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
     SendLimit, Span, SubflowView, Time,
 };
 use cwndlab_sim::spec::FlowSpec;
@@ -147,9 +147,9 @@ impl Controller {
     /// What it needs, in the bits of `enum cw_needs`.
     #[must_use]
     pub fn needs(&self) -> u32 {
-        let Needs { ecn, lost_packets, own_window_in_recovery } = self.needs;
-        let marks = ecn != Ecn::AsConfigured;
-        u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1 | u32::from(marks) << 2
+        // ECN is negotiated before there is a controller: `crate::kernel` sees to it.
+        let Needs { ecn: _, lost_packets, own_window_in_recovery } = self.needs;
+        u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1
     }
 
     /// What its siblings see.

@@ -105,6 +105,7 @@ pub struct CFlow {
     ack_each: u8,
     multipath: u8,
     repeats: u8,
+    counts_marks: u8,
 }
 
 impl CFlow {
@@ -127,7 +128,7 @@ impl CFlow {
             parts: spec.paths.len() as u32,
             sack: tcp.sack.into(),
             timestamps: tcp.timestamps.into(),
-            ecn: tcp.ecn.into(),
+            ecn: (tcp.ecn || lane.counts_marks()).into(),
             window_tuning: tcp.window_tuning.into(),
             tail_loss_probe: tcp.tail_loss_probe.into(),
             rack: (tcp.loss_detection == LossDetection::Rack).into(),
@@ -136,6 +137,7 @@ impl CFlow {
             ack_each: (tcp.delayed_ack == 1).into(),
             multipath: spec.multipath.is_some().into(),
             repeats: lane.repeats.into(),
+            counts_marks: lane.counts_marks().into(),
         }
     }
 }

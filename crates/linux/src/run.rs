@@ -10,14 +10,14 @@ use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::probed::{Probed, names_of};
 use crate::request::Request;
 use crate::result::{detail, recorded};
-use cwndlab_cc::{CongestionControl, Span, SubflowView, Time};
+use cwndlab_cc::{CongestionControl, Ecn, Span, SubflowView, Time};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::begin_with;
 use cwndlab_sim::measures::{Interval, interval};
 use cwndlab_sim::outcome::{Distribution, FlowIntervals, FlowOutcome, Intervals, Outcome, Recording, Work};
 use cwndlab_sim::record::{MOST_EVENTS, most_samples, thin};
-use cwndlab_sim::spec::FlowSpec;
+use cwndlab_sim::spec::{FlowKind, FlowSpec};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
@@ -63,6 +63,13 @@ pub struct Lane {
 impl Lane {
     fn parts(&self) -> Range<usize> {
         self.first_part..self.first_part + self.spec.paths.len()
+    }
+
+    /// Whether its data are to be ECN-capable, and its controllers to know how many packets were marked.
+    #[must_use]
+    pub fn counts_marks(&self) -> bool {
+        let FlowKind { algorithm, settings, .. } = &self.spec.kind;
+        algorithm.declaration(settings).needs.ecn == Ecn::Ect0
     }
 }
 

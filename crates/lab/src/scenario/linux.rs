@@ -5,7 +5,6 @@ use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
-use crate::linux::PREFIX;
 use crate::linux::remote::is_served;
 use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Ecn, Registry, Span};
@@ -125,12 +124,8 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
             "an agent outside cannot decide on the Linux backend yet; expected another policy".to_owned(),
         );
     }
-    if chooses_ecn(&flow.kind) {
-        report(
-            &key("cc"),
-            "Linux's receivers do not count marks as this algorithm's `ecn` needs it; leave that out"
-                .to_owned(),
-        );
+    if let Some(why) = refused_ecn(&flow.kind) {
+        report(&key("cc"), why.to_owned());
     }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
 }
@@ -142,10 +137,18 @@ fn policy(kind: &FlowKind) -> Option<Value> {
     set.or_else(|| declared.map(|param| param.default.clone()))
 }
 
-/// Whether an algorithm of ours sends ECN-capable data by itself, and reads how many of its packets were marked.
-fn chooses_ecn(kind: &FlowKind) -> bool {
-    let ours = !kind.algorithm.name.starts_with(PREFIX);
-    ours && (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings).needs().ecn != Ecn::AsConfigured
+/// Why Linux cannot send data with the ECN codepoint that an algorithm chooses by itself.
+fn refused_ecn(kind: &FlowKind) -> Option<&'static str> {
+    let needs = kind.algorithm.declaration(&kind.settings).needs;
+    match needs.ecn {
+        Ecn::Ect1 => {
+            Some("Linux 6.12 sends no data with ECT(1), as this algorithm needs it; expected another one")
+        }
+        Ecn::Ect0 if is_served(&kind.algorithm, &Registry::built_in(), &[]) => Some(
+            "the kernel negotiates ECN before it asks your own algorithms; set tcp.ecn in place of their need of it",
+        ),
+        Ecn::Ect0 | Ecn::AsConfigured => None,
+    }
 }
 
 /// What Linux serves only nearly.
