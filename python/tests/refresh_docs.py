@@ -15,6 +15,7 @@ from tests.documents import Block
 PICTURES = {
     "tutorial.md": {"two-flows.png": "out/two-flows/series.png"},
     "bbr-and-cubic.md": {"bbr-and-cubic.png": "jain.png"},
+    "linux.md": {"windows-in-linux.png": "windows-in-linux.png"},
     "which-algorithm.md": {"which-algorithm.png": "out/my-link-sweep/pareto.png"},
 }
 IMAGES = documents.ROOT / "docs" / "images"
