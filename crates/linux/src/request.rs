@@ -91,6 +91,6 @@ pub(crate) fn a_flow(line: &str) -> FlowSpec {
         "text": text, "file": "x.toml", "overrides": [], "remote": [], "saved": [], "seed": 1, "output": "",
         "progress": "",
     });
-    let request = Request::parse(&request.to_string(), &Queues::built_in());
+    let request = Request::parse(&request.to_string(), &Registry::built_in(), &Queues::built_in());
     request.unwrap_or_else(|error| panic!("{error}")).scenario.spec(1, false).flows.remove(0)
 }

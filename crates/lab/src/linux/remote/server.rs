@@ -17,10 +17,7 @@ pub(crate) fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]
 /// The algorithms of a scenario that the front end serves, each by the key where the scenario names it, and with its probes; those
 /// of the names in `linked` are linked into the kernel.
 #[must_use]
-pub fn served(
-    scenario: &Scenario,
-    linked: &[&str],
-) -> Vec<(String, &'static str, &'static [&'static str])> {
+pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str, &'static [&'static str])> {
     let ships = Registry::built_in();
     let named = scenario.flows.iter().map(|flow| &flow.kind).enumerate();
     let served = named.filter(|(_, kind)| is_served(&kind.algorithm, &ships, linked));
