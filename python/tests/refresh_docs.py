@@ -29,10 +29,13 @@ def refresh(page: Path, folder: Path) -> None:
     shift = 0
     for block, after in zip(found, [*found[1:], None], strict=True):
         documents.save(block, folder)
-        if not block.is_runnable:
+        has_output = after is not None and after.language == "text"
+        # A slow script may take hours. It is run only for the output under it, or for the page's picture.
+        is_needed = has_output or page.name in PICTURES or block.remark != "slow"
+        if not (block.is_runnable and is_needed):
             continue
         printed = run(block, folder, f"{page.name}:{block.line}")
-        if after is not None and after.language == "text":
+        if after is not None and has_output:
             begin, end = (position + shift for position in after.span)
             new = new[:begin] + printed + new[end:]
             shift += len(printed) - (end - begin)
