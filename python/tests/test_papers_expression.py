@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cwndlab.errors import InputError
 from cwndlab.papers.language.expression import Expression, NoValueError
+from cwndlab.papers.language.limits import limits
 from cwndlab.papers.language.parsing import effect, parse
+from cwndlab.papers.language.quantities import QUANTITIES
 from cwndlab.papers.language.quantity import Quantity
 
 RUNS = {"E-1/cubic": 10.0, "E-1/reno": 4.0, "E-2/reno": 7.0}
@@ -172,6 +176,29 @@ def test_a_mistake_says_what_was_expected(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parsed(text)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ('goodput("reno")', "Mbit/s", (0, math.inf)),
+        ('-rtt("reno", "a")', "ms", (-math.inf, 0)),
+        ('goodput("reno") - goodput("cubic")', "Mbit/s", (-math.inf, math.inf)),
+        ('100 * utilisation("reno", "l")', "%", (0, 100)),
+        ('jain("reno") - jain("cubic")', "Jain's index", (-1, 1)),
+        ('100 * timeouts_at_peak("reno") / timeouts("reno")', "%", (0, 100)),
+        ('timeouts_at_peak("reno") / timeouts("cubic")', "ratio", (0, math.inf)),
+        ('(timeouts("reno") - timeouts_at_peak("reno")) / rtt_samples("reno")', "ratio", (0, math.inf)),
+        ('100 * (goodput("reno") / goodput("cubic") - 1)', "%", (-100, math.inf)),
+        ('max(jain("reno"), jain("cubic"), 0.5)', "Jain's index", (0.5, 1)),
+        ('abs(jain("reno") - 0.4)', "Jain's index", (0, 0.6)),
+        ('100 * probe("reno", "a", "on")', "% of the time", (0, 100)),
+        ('100 * (probe("reno", "a", "on") - 0.5)', "% of the time", (-math.inf, math.inf)),
+        ('probe("reno", "a", "on")', "ratio", (-math.inf, math.inf)),
+    ],
+)
+def test_limits_are_what_an_expression_can_be(text: str, unit: str, expected: tuple[float, float]) -> None:
+    assert limits(parse(text, QUANTITIES, "E-1"), unit) == pytest.approx(expected)
 
 
 def test_division_by_zero_has_no_value() -> None:

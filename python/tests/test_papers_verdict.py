@@ -252,6 +252,13 @@ def test_intervals_are_scipys() -> None:
     assert (known.low, known.high) == pytest.approx((expected.low, expected.high))
 
 
+def test_an_interval_stays_within_the_limits_of_its_quantity() -> None:
+    free, bounded = estimate([0, 0, 90]), estimate([0, 0, 90], limits=(0, 100))
+    assert (free.low, free.high) != (0, 100)
+    assert (bounded.low, bounded.high) == (0, 100)
+    assert bounded.p_above(1) == free.p_above(1)
+
+
 def test_values_that_differ_by_rounding_only_are_known() -> None:
     known = estimate([0.1 + 0.2, 0.3, 0.3])
     assert known.is_constant

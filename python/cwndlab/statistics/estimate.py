@@ -7,7 +7,7 @@ Means get Student's t intervals and t tests. Ratios, indices and medians get boo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -76,8 +76,20 @@ class Estimate:
         return _t_test(self.values, bound, side)
 
 
-def estimate(values: Sequence[float], method: Method = "t", statistic: Statistic = "mean") -> Estimate:
-    """Estimate an effect from its value in each seed."""
+def estimate(
+    values: Sequence[float],
+    method: Method = "t",
+    statistic: Statistic = "mean",
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> Estimate:
+    """Estimate an effect from its value in each seed. Its interval does not leave the `limits`."""
+    found = _estimate(values, method, statistic)
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, limits[0]), high=min(found.high, limits[1]))
+
+
+def _estimate(values: Sequence[float], method: Method, statistic: Statistic) -> Estimate:
     sample = np.asarray(values, dtype=np.float64)
     value = float(np.median(sample) if statistic == "median" else sample.mean())
     known = tuple(float(each) for each in values)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cwndlab.papers.judging.gate import Checked, Gate
 from cwndlab.papers.judging.verdict import Examined, Judged, Lean, Outcome, claim_outcome, judge
 from cwndlab.papers.language.expression import NoValueError
+from cwndlab.papers.language.limits import limits
 from cwndlab.statistics.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -124,13 +125,18 @@ class Evaluated:
         if target.effect is None:
             return Row(target, None, target.notes)
         try:
-            return Row(target, estimate(self.values(target.effect)))
+            return Row(
+                target, estimate(self.values(target.effect), limits=limits(target.effect, target.unit))
+            )
         except NoValueError as error:
             return Row(target, None, str(error))
 
     def _check(self, baseline: Baseline) -> Checked:
         try:
-            return Checked(baseline, estimate(self.values(baseline.effect)))
+            return Checked(
+                baseline,
+                estimate(self.values(baseline.effect), limits=limits(baseline.effect, baseline.unit)),
+            )
         except NoValueError as error:
             return Checked(baseline, None, str(error))
 
@@ -146,7 +152,8 @@ class Evaluated:
         except NoValueError as error:
             return Examined(part, None, str(error))
         is_last = last is None or len(values) >= last
-        return Examined(part, estimate(values, part.interval, part.statistic), is_last=is_last)
+        allowed = limits(part.effect, part.unit)
+        return Examined(part, estimate(values, part.interval, part.statistic, allowed), is_last=is_last)
 
     def values(self, effect: Expression) -> list[float]:
         """Return the effect in each seed that all its cells have.

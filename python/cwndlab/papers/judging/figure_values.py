@@ -10,6 +10,7 @@ import numpy as np
 from cwndlab.papers.contents.cells import QUICK_S
 from cwndlab.papers.contents.figure import TimeFigure
 from cwndlab.papers.language.expression import NoValueError
+from cwndlab.papers.language.limits import limits
 from cwndlab.papers.language.quantities import JAIN, column_over_time
 from cwndlab.statistics.estimate import Estimate, estimate
 
@@ -167,7 +168,9 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
         for setting, effect in zip(figure.at, line.effects, strict=True):
             try:
                 values = evaluated.values(effect)
-                estimates.append(estimate(values, figure.interval, figure.statistic))
+                estimates.append(
+                    estimate(values, figure.interval, figure.statistic, limits(effect, figure.unit))
+                )
             except NoValueError as error:
                 estimates.append(None)
                 missing.append(f"{line.label}, {setting}: {error}")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -243,8 +244,8 @@ _DECLARED = (
         goodput, "Mbit/s", "data that arrived in order, of a flow or group; by default of all", Kind.SENDER
     ),
     Quantity(throughput, "Mbit/s", "IP packets sent, with headers and retransmissions"),
-    Quantity(jain, "Jain's index", "Jain's index of the flows' goodputs"),
-    Quantity(utilisation, "ratio", "use of a link, 0 to 1, in bits on the wire"),
+    Quantity(jain, "Jain's index", "Jain's index of the flows' goodputs", most=1),
+    Quantity(utilisation, "ratio", "use of a link, 0 to 1, in bits on the wire", most=1),
     Quantity(lost, "packets", "packets dropped or lost, all links"),
     Quantity(
         lost_on, "packets", "packets lost on a link at random or while it was down, without queue drops"
@@ -261,49 +262,71 @@ _DECLARED = (
     ),
     Quantity(loss_events, "losses", "fast recoveries and timeouts that began in the window"),
     Quantity(rtt_samples, "samples", "RTT samples; by default of all flows and groups", Kind.SENDER),
-    Quantity(rtt_peaks, "samples", "RTT samples with a peak ratio of 2 or more", Kind.SENDER),
-    Quantity(timeouts_at_peak, "timeouts", "timeouts after an RTT sample that was a peak", Kind.SENDER),
+    Quantity(
+        rtt_peaks, "samples", "RTT samples with a peak ratio of 2 or more", Kind.SENDER, part_of="rtt_samples"
+    ),
+    Quantity(
+        timeouts_at_peak,
+        "timeouts",
+        "timeouts after an RTT sample that was a peak",
+        Kind.SENDER,
+        part_of="timeouts",
+    ),
     Quantity(
         fast_recoveries_at_peak,
         "losses",
         "fast recoveries after an RTT sample that was a peak",
         Kind.SENDER,
+        part_of="fast_recoveries",
     ),
     Quantity(
-        regained, "segments", "growth of the window from a loss without a peak to the next loss", Kind.SENDER
+        regained,
+        "segments",
+        "growth of the window from a loss without a peak to the next loss",
+        Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
         regained_after_peak,
         "segments",
         "growth of the window from a loss with a peak to the next loss",
         Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
         regained_after_timeout,
         "segments",
         "growth of the window from a timeout without a peak to the next loss",
         Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
         regained_after_timeout_at_peak,
         "segments",
         "growth of the window from a timeout with a peak to the next loss",
         Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
         regained_after_fast_recovery,
         "segments",
         "growth of the window from a fast recovery without a peak to the next loss",
         Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
         regained_after_fast_recovery_at_peak,
         "segments",
         "growth of the window from a fast recovery with a peak to the next loss",
         Kind.SENDER,
+        least=-math.inf,
     ),
     Quantity(
-        peak_ratio_share, "ratio", "share of the peak ratios from `low` to `low + width`, 0 to 1", Kind.SENDER
+        peak_ratio_share,
+        "ratio",
+        "share of the peak ratios from `low` to `low + width`, 0 to 1",
+        Kind.SENDER,
+        most=1,
     ),
     Quantity(rtt, "ms", "mean RTT"),
     Quantity(rtt_p95, "ms", "95th percentile of the RTT"),
@@ -312,9 +335,14 @@ _DECLARED = (
     Quantity(cwnd, "segments", "mean window"),
     Quantity(cwnd_max, "segments", "largest mean window of an interval"),
     Quantity(cwnd_p95, "segments", "95th percentile of the intervals' windows"),
-    Quantity(probe, "", 'mean of a probe of the algorithm, as in `probe("bbr2", "a", "min_rtt_ms")`'),
-    Quantity(probe_max, "", "maximum of such a probe"),
-    Quantity(probe_min, "", "minimum of such a probe"),
+    Quantity(
+        probe,
+        "",
+        'mean of a probe of the algorithm, as in `probe("bbr2", "a", "min_rtt_ms")`',
+        least=-math.inf,
+    ),
+    Quantity(probe_max, "", "maximum of such a probe", least=-math.inf),
+    Quantity(probe_min, "", "minimum of such a probe", least=-math.inf),
     Quantity(
         recovery, "s", "time from `at` until the window is again this share of its mean in the second before"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -35,13 +36,17 @@ class Quantity:
     """A function of one run.
 
     Its signature is that of `compute`: the run, and arguments whose names determine their kinds. `flow` is
-    the kind of the argument with that name. `unit` is empty if it depends on the arguments.
+    the kind of the argument with that name. `unit` is empty if it depends on the arguments. No value is less
+    than `least` or more than `most`; the events that it counts are some of those of `part_of`.
     """
 
     compute: Compute
     unit: str
     meaning: str
     flow: Kind = Kind.FLOW
+    least: float = 0.0
+    most: float = math.inf
+    part_of: str = ""
 
     @property
     def name(self) -> str:
