@@ -18,6 +18,8 @@ from cwndlab.output.html import (
     Column,
     Command,
     Event,
+    ForestLine,
+    ForestPlot,
     HeatCell,
     HeatMap,
     Picture,
@@ -76,7 +78,7 @@ def demo(name: str = "plain") -> Report:
         Section(f"Tables {name}", [demo_table(name), Table([Column("empty")], [])], anchor="tables"),
         Section("Over time", [demo_charts(name), time_chart(name)]),
         Section("Compared", [demo_scatter(name), demo_heat(name)]),
-        Section("Pictures", [Picture(SVG, name, [f"{name}.png", "figure.svg"])]),
+        Section("Pictures", [Picture(SVG, name, [f"{name}.png", "figure.svg"]), demo_forest(name)]),
     ]
     return Report(f"Demo {name}", name, sections, f"cwndlab run '{name}' --seeds 20", [(name, name)])
 
@@ -93,6 +95,14 @@ def demo_table(name: str) -> Table:
         for index, (number, mark) in enumerate(zip(demo_numbers(name), MARKS, strict=True))
     ]
     return Table(columns, rows, name, name)
+
+
+def demo_forest(name: str) -> ForestPlot:
+    lines = [
+        ForestLine(name, 0.9, (0.7, 1.1), (0.2, 1.4), "0.9 [0.7, 1.1] ms", "1 ms", "supported", "#row-1"),
+        ForestLine("far away", 9.0, (-5.0, 12.0), (-8.0, 20.0), name, name, "refuted"),
+    ]
+    return ForestPlot(lines, (-1, 0, 1, 2, 3), ("ours / the paper's", "ours", "paper"), name)
 
 
 def demo_numbers(name: str) -> list[Cell]:
@@ -404,3 +414,14 @@ def test_shapes_are_checked() -> None:
         TimeChart("t", "x", "y", [1.0, 0.0], [])
     with pytest.raises(ValueError, match="1 rows of 2"):
         HeatMap("t", "r", "c", ["a"], ["b", "c"], [[HeatCell("1", 1.0)]])
+
+
+def test_a_forest_plot_shows_each_effect_at_its_place() -> None:
+    page = render(demo("an effect"))
+    assert '<a href="#row-1">an effect</a>' in page
+    near, far = page.split('<div class="effect">')[1:3]
+    # The axis goes from -1 to 3: 0.9 stands at 1.9 of its 4 units, what lies beyond at its ends.
+    assert 'class="interval" x1="42.50%" x2="52.50%"' in near
+    assert '<svg x="47.50%"' in near
+    assert 'class="runs" x1="0.00%" x2="100.00%"' in far
+    assert "0.9 [0.7, 1.1] ms" in near

@@ -326,3 +326,34 @@ def prefer(page: Page, scheme: str) -> None:
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     command = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
     call("POST", f"{page.session}/goog/cdp/execute", command)
+
+
+def test_pictures_are_dark_at_night_and_white_on_paper(page: Page) -> None:
+    look = "return getComputedStyle(document.querySelector('.picture img')).filter"
+    assert page.script(look) == "none"
+    try:
+        prefer(page, "dark")
+        until(lambda: "invert" in page.script(look))
+        page.script("dispatchEvent(new Event('beforeprint'))")
+        assert page.script(look) == "none"
+    finally:
+        prefer(page, "")
+
+
+def test_a_forest_plot_is_text_that_can_be_read_on_a_phone(page: Page) -> None:
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    command = {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics}
+    call("POST", f"{page.session}/goog/cdp/execute", command)
+    try:
+        sizes = page.script(
+            "return [...document.querySelectorAll('.effect:not(.head) :is(.label, .ours, .theirs)')].map("
+            "(text) => [parseFloat(getComputedStyle(text).fontSize), text.getBoundingClientRect().right])"
+        )
+        assert sizes
+        assert all(size >= 12 and right <= 390 for size, right in sizes)
+    finally:
+        call(
+            "POST",
+            f"{page.session}/goog/cdp/execute",
+            {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}},
+        )

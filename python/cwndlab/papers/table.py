@@ -50,7 +50,9 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
         console.print(f"{IN_LINUX}.", markup=False)
     for paper in reproduction.papers:
         _print_paper(console, paper, quick=reproduction.quick)
-    console.print("95 % intervals, paired by seed; [lowest to highest run] after them.", markup=False)
+    console.print(
+        "95 % intervals in brackets, paired by seed; then the lowest and the highest run.", markup=False
+    )
     if reproduction.quick:
         console.print(
             f"--quick: {counted(len(reproduction.seeds), 'seed')}, longer runs cut to 60 s, unused cells and "
@@ -107,27 +109,36 @@ def baseline(checked: Checked) -> str:
     return f"{about.text}: {ours} (paper: {plain(about.paper)} ± {plain(about.tolerance)}{unit})"
 
 
-def parts_holding(claim: JudgedClaim) -> str:
-    """Return how many parts of a claim hold, if it has several."""
-    return f"{claim.holding} of {len(claim.parts)} parts hold" if len(claim.parts) > 1 else ""
+def parts_holding(claim: JudgedClaim, *, quick: bool = False) -> str:
+    """Return how many parts of a claim hold, if it has several; of a quick look, how many lean to it."""
+    if len(claim.parts) < 2:
+        return ""
+    if quick:
+        return f"{claim.sided} of {len(claim.parts)} parts on the claim's side"
+    return f"{claim.holding} of {len(claim.parts)} parts hold"
 
 
-def claim_evidence(claim: JudgedClaim) -> list[str]:
+def claim_evidence(claim: JudgedClaim, *, quick: bool = False) -> list[str]:
     """Return the evidence of each part, without repetition. With several parts, each is named."""
     alone = len(claim.parts) == 1
     lines = (
-        evidence(part) if alone or part.estimate is None else f"{part.part.text}: {evidence(part)}"
+        evidence(part, quick=quick)
+        if alone or part.estimate is None
+        else f"{part.part.text}: {evidence(part, quick=quick)}"
         for part in claim.parts
     )
     return list(dict.fromkeys(lines))
 
 
-def evidence(judged: Judged) -> str:
-    """Return the effect of a part with its interval, and the paper's effect."""
+def evidence(judged: Judged, *, quick: bool = False) -> str:
+    """Return the effect of a part with its interval, and the paper's effect.
+
+    A quick look decides nothing, so it gives no reason why a part stays open.
+    """
     if judged.estimate is None:
         return judged.reason or "not run"
     paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
-    reason = f"; {judged.reason}" if judged.reason else ""
+    reason = f"; {judged.reason}" if judged.reason and not quick else ""
     ran = "" if judged.estimate.is_constant else f"; {runs(judged.estimate)}"
     return f"{effect(judged.estimate, judged.part.unit)}{paper}{ran}{reason}"
 
@@ -168,7 +179,7 @@ def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> 
         if finding.outcome is not Outcome.MISSING:
             style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
             word = finding.lean.value if quick else finding.outcome.value
-            lines = [parts_holding(finding), *claim_evidence(finding)]
+            lines = [parts_holding(finding, quick=quick), *claim_evidence(finding, quick=quick)]
             _add(table, finding.claim, [f"[{style}]{word}[/]"], lines)
     console.print(table)
     console.print()
@@ -182,7 +193,8 @@ def _word(claim: ClaimVerdict, *, quick: bool) -> str:
 
 def _details(claim: ClaimVerdict, *, quick: bool) -> list[str]:
     judged = claim.defaults.judged
-    return [parts_holding(judged), *([] if quick else conditions(claim)), *claim_evidence(judged)]
+    notes = [] if quick else conditions(claim)
+    return [parts_holding(judged, quick=quick), *notes, *claim_evidence(judged, quick=quick)]
 
 
 def _add(table: Table, claim: Claim, words: list[str], lines: list[str]) -> None:

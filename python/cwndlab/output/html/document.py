@@ -200,7 +200,38 @@ class Picture:
     files: Sequence[str] = ()
 
 
-Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap | Picture
+@dataclass(frozen=True, slots=True)
+class ForestLine:
+    """One effect: its value, its interval and the range of single runs, as shares of the reference.
+
+    `ours` and `theirs` are the effect and its reference in words, with the unit.
+    """
+
+    label: str
+    value: float
+    interval: tuple[float, float]
+    runs: tuple[float, float]
+    ours: str
+    theirs: str
+    mark: Mark
+    href: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPlot:
+    """Effects on one axis from the first to the last of `ticks`, with lines at 0 and at 1, the reference.
+
+    `headings` are those of the axis, of `ours` and of `theirs`. What lies beyond an end of the axis is drawn
+    at that end, a value as an arrow.
+    """
+
+    lines: Sequence[ForestLine]
+    ticks: Sequence[float]
+    headings: tuple[str, str, str]
+    caption: str
+
+
+Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap | Picture | ForestPlot
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cwndlab.output.html.document import HeatMap, ScatterChart, Table
+from cwndlab.output.html.document import ForestPlot, HeatMap, ScatterChart, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,3 +64,5 @@ def _links(block: Block) -> Iterator[str | None]:
             yield from (cell.href for row in block.cells for cell in row)
         case ScatterChart():
             yield from (point.href for point in block.points)
+        case ForestPlot():
+            yield from (line.href for line in block.lines)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
-from cwndlab.output.html import charts, heat, links
+from cwndlab.output.html import charts, forest, heat, links
 from cwndlab.output.html.document import (
     Block,
     ChartGroup,
     Command,
+    ForestPlot,
     HeatMap,
     Picture,
     ScatterChart,
@@ -41,6 +42,7 @@ TEMPLATES: dict[type[Block], str] = {
     ScatterChart: "scatter_chart",
     HeatMap: "heat_map",
     Picture: "picture",
+    ForestPlot: "forest_plot",
 }
 
 # A page with fewer sections needs no table of contents.
@@ -101,7 +103,7 @@ def _templates() -> jinja2.Environment:
         data_uri=_data_uri,
     )
     environment.tests.update(sortable=_is_sortable)
-    environment.globals.update(charts=charts, heat=heat, section_anchor=links.section_anchor)
+    environment.globals.update(charts=charts, forest=forest, heat=heat, section_anchor=links.section_anchor)
     return environment
 
 

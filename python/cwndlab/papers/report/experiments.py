@@ -38,35 +38,36 @@ def experiment_section(paper: PaperReproduction, experiment: Experiment) -> Sect
 def _numbers_table(rows: Iterable[Number]) -> Table:
     columns = [
         Column("where"),
-        Column("variant"),
-        Column("flow"),
-        Column("quantity"),
-        Column("unit"),
+        Column("variant, flow"),
+        Column("quantity", prose=True),
         Column("paper", numeric=True),
         Column("ours, 95 % interval", numeric=True),
         Column("range over seeds", numeric=True),
-        Column("ours - paper; within our interval?", numeric=True),
+        Column("ours - paper", numeric=True),
+        Column("paper within our interval?"),
     ]
-    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers and ours")
+    return Table(columns, [_number_row(row) for row in rows], "The paper's numbers and ours", stacked=True)
 
 
 def _number_row(row: Number) -> Row:
     target, ours = row.target, row.ours
-    labels = (target.place, target.variant, target.flow, target.metric.replace("_", " "), target.unit)
+    who = ", ".join(name for name in (target.variant, target.flow) if name)
+    unit = f" ({target.unit})" if target.unit else ""
+    labels = (target.place, who, f"{target.metric.replace('_', ' ')}{unit}")
     known = [*(Cell(label) for label in labels), Cell(target.value, target.number, hint=target.notes or None)]
     if ours is None:
-        return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell("")])
+        return Row([*known, Cell("not run", hint=row.missing), Cell(""), Cell(""), Cell("")])
     spread = f"{plain(min(ours.values))} to {plain(max(ours.values))}"
-    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), _gap(ours, target.number)])
+    return Row([*known, Cell(effect(ours), ours.value), Cell(spread), *_gap(ours, target.number)])
 
 
-def _gap(ours: Estimate, paper: float | None) -> Cell:
+def _gap(ours: Estimate, paper: float | None) -> tuple[Cell, Cell]:
     """Return our number minus the paper's, and whether our interval contains the paper's number."""
     if paper is None:
-        return Cell("")
+        return Cell(""), Cell("")
     gap = ours.value - paper
     held = ours.low is not None and ours.high is not None and ours.low <= paper <= ours.high
-    return Cell(f"{'+' if gap > 0 else ''}{plain(gap)}{', within' if held else ''}", gap)
+    return Cell(f"{'+' if gap > 0 else ''}{plain(gap)}", gap), Cell("yes" if held else "no")
 
 
 def _cells(paper: PaperReproduction, experiment: Experiment) -> Iterator[Block]:

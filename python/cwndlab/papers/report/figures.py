@@ -48,7 +48,8 @@ def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
         yield ChartGroup(_charts(drawn))
         yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
     else:
-        yield Picture(svg(figures.plot(drawn)), f"{drawn.title}; crosses are the paper's numbers", files)
+        crosses = "; crosses are the paper's numbers" if _has_numbers(drawn) else ""
+        yield Picture(svg(figures.plot(drawn)), f"{drawn.title}{crosses}", files)
         yield _values(drawn)
     if drawn.missing:
         yield Text([f"Not drawn. {'; '.join(drawn.missing)}."])
@@ -88,20 +89,29 @@ def _values(drawn: DrawnSettings) -> Table:
         Column(figure.x),
         Column("line"),
         Column("ours, 95 % interval", figure.unit, numeric=True),
-        Column("paper", figure.unit, numeric=True),
     ]
+    with_paper = _has_numbers(drawn)
+    if with_paper:
+        columns.append(Column("paper", figure.unit, numeric=True))
     rows = [
         row
         for index, setting in enumerate(figure.at)
-        for row in (_value(setting, line, index) for line in drawn.lines)
+        for row in (_value(setting, line, index, with_paper=with_paper) for line in drawn.lines)
     ]
     return Table(columns, rows, figure.y)
 
 
-def _value(setting: str, line: DrawnLine, index: int) -> Row:
-    paper = line.paper[index]
-    printed = Cell(", ".join(map(plain, paper)), paper[0] if paper else None)
-    return Row([Cell(setting), Cell(line.label), _ours(line.estimates[index]), printed])
+def _value(setting: str, line: DrawnLine, index: int, *, with_paper: bool) -> Row:
+    cells = [Cell(setting), Cell(line.label), _ours(line.estimates[index])]
+    if with_paper:
+        paper = line.paper[index]
+        cells.append(Cell(", ".join(map(plain, paper)), paper[0] if paper else None))
+    return Row(cells)
+
+
+def _has_numbers(drawn: DrawnSettings) -> bool:
+    """Whether the paper prints any of the values."""
+    return any(printed for line in drawn.lines for printed in line.paper)
 
 
 def _ours(ours: Estimate | None) -> Cell:

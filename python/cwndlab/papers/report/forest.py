@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab.output.drawing.forest import ForestRow, draw_forest
-from cwndlab.output.drawing.style import svg
-from cwndlab.output.html import Picture
+from cwndlab.output.html import ForestLine, ForestPlot
 from cwndlab.papers.judging.verdict import Outcome
-from cwndlab.statistics.numbers import counted
+from cwndlab.papers.report.marks import OUTCOME_MARKS
+from cwndlab.papers.table import effect
+from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,41 +16,55 @@ if TYPE_CHECKING:
     from cwndlab.papers.judging.verdict import Judged
     from cwndlab.papers.reproducing.reproduction import PaperReproduction
 
-# Okabe and Ito's colours and a marker each, so that no two outcomes differ in colour alone.
-LOOKS: dict[Outcome, tuple[str, str]] = {
-    Outcome.AGREES: ("#009E73", "o"),
-    Outcome.HOLDS: ("#0072B2", "s"),
-    Outcome.FAILS: ("#D55E00", "X"),
-    Outcome.OPEN: ("#7F7F7F", "D"),
+# An effect divided by the paper's: 0 is no effect, 1 is the paper's.
+TICKS = (-1, 0, 1, 2, 3)
+HEADINGS = ("ours / the paper's", "ours, 95 % interval", "paper")
+SIGNS = {
+    Outcome.AGREES: "circle: agrees",
+    Outcome.HOLDS: "square: holds",
+    Outcome.FAILS: "cross: fails",
+    Outcome.OPEN: "diamond: open",
 }
 
 
-def forest(paper: PaperReproduction) -> Iterator[Picture]:
-    """Yield the plot, if the paper has a number other than zero for any part that was run."""
+def forest(paper: PaperReproduction, *, quick: bool = False) -> Iterator[ForestPlot]:
+    """Yield the plot, if the paper has a number other than zero for any part that was run.
+
+    Without verdicts (`quick`), all signs are the same.
+    """
     parts = [(claim.claim.id, part) for claim in paper.claims for part in claim.defaults.judged.parts]
-    rows = [row for name, part in parts if (row := _row(name, part)) is not None]
-    if not rows:
+    lines = [line for name, part in parts if (line := _line(paper.paper.id, name, part, quick)) is not None]
+    if not lines:
         return
-    looks = "circle: agrees, square: holds, cross: fails, diamond: open"
     caption = (
-        "Each effect divided by the paper's, under the defaults. 1 is the paper's number, 0 no effect. "
-        f"Thick: 95 % interval; thin: single runs; {looks}; at the edge: beyond it."
+        "Our effect divided by the paper's, under the default answers. 1: as large as the paper's; 0: no "
+        "effect; an arrow: beyond the axis. Thick line: 95 % interval; thin line: range of single runs."
     )
-    hidden = len(parts) - len(rows)
+    drawn = {line.mark for line in lines}
+    signs = [words for outcome, words in SIGNS.items() if OUTCOME_MARKS[outcome] in drawn]
+    if not quick:
+        caption += f" {', '.join(signs).capitalize()}."
+    hidden = len(parts) - len(lines)
     if hidden:
         caption += f" Not shown: {counted(hidden, 'part')} without a number of the paper."
-    yield Picture(svg(draw_forest(rows, "ours / the paper's")), caption)
+    yield ForestPlot(lines, TICKS, HEADINGS, caption)
 
 
-def _row(claim: str, judged: Judged) -> ForestRow | None:
+def _line(paper: str, claim: str, judged: Judged, quick: bool) -> ForestLine | None:
     estimate, printed = judged.estimate, judged.part.paper
     if estimate is None or not printed:
         return None
     low = estimate.value if estimate.low is None else estimate.low
     high = estimate.value if estimate.high is None else estimate.high
-    scaled = [each / printed for each in (estimate.value, low, high, *estimate.values)]
-    value, *ends = scaled[:3]
-    colour, marker = LOOKS[judged.outcome]
-    label = f"{claim}: {judged.part.text}"
-    runs = scaled[3:]
-    return ForestRow(label, value, min(ends), max(ends), min(runs), max(runs), colour, marker)
+    ends = sorted((low / printed, high / printed))
+    runs = [each / printed for each in estimate.values]
+    return ForestLine(
+        f"{claim}: {judged.part.text}",
+        estimate.value / printed,
+        (ends[0], ends[1]),
+        (min(runs), max(runs)),
+        effect(estimate, judged.part.unit),
+        plain(printed),
+        OUTCOME_MARKS[Outcome.OPEN if quick else judged.outcome],
+        f"#{paper}-{claim}",
+    )
