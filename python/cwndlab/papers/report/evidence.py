@@ -140,16 +140,19 @@ def _part(each: Judged, *, quick: bool) -> Iterator[Cell]:
         yield Cell("" if each.side is None else "yes" if each.side else "no")
     else:
         yield outcome_cell(each.outcome)
-    yield (
-        Cell("not run", hint=reason)
-        if ours is None
-        else Cell(effect(ours, part.unit), ours.value, hint=reason)
-    )
-    yield Cell("" if ours is None or ours.is_constant else runs(ours))
+    yield (Cell("not run") if ours is None else Cell(effect(ours, part.unit), ours.value, hint=reason))
+    yield Cell(_spread(each))
     yield Cell("" if part.paper is None else plain(part.paper), part.paper)
     yield Cell(_expected(part))
     if not quick:
         yield Cell("" if each.p is None else f"{each.p:.2g}", each.p)
+
+
+def _spread(each: Judged) -> str:
+    """Return the range of single runs, or why there is none."""
+    if each.estimate is None:
+        return each.reason or ""
+    return "" if each.estimate.is_constant else runs(each.estimate)
 
 
 def _expected(part: Part) -> str:
