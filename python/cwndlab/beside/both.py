@@ -36,7 +36,7 @@ QUEUES = {
 }
 # Linux's hosts in virtual time take no time for an ACK; by default, the simulator's do.
 NO_PROCESSING_DELAY = ("send_jitter", "0 s")
-# Of each segment, what the kernel's MPTCP takes for its own option (RFC 8684 section 3.3).
+# Of each segment, what the kernel's MPTCP takes for its own option (RFC 8684 section 3.3.1).
 MPTCP_OPTION_BYTES = 24
 # What is compared, by the kind of component.
 MEASURES = {
