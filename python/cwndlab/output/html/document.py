@@ -253,10 +253,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole report. `command` repeats it; `facts` are its manifest."""
+    """The whole report. `command` repeats it; `facts` are its manifest.
+
+    `answer` stands under the title: a few sentences that say what came out. The first section follows, then
+    the command and the contents.
+    """
 
     title: str
     subtitle: str
     sections: Sequence[Section]
     command: str
     facts: Sequence[tuple[str, str]]
+    answer: Sequence[str] = ()

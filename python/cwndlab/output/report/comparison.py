@@ -26,7 +26,6 @@ def comparison_page(comparison: Comparison) -> Report:
     """Return the report: the answer, the trade-off, differences, harm, charts over time, every seed."""
     tables = [block_table(block) for block in blocks(comparison, MANY)]
     sections = [
-        Section("The answer", [Text(of_comparison(comparison))]),
         Section("Goodput against delay", [_tradeoff(comparison)]),
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
         *_harm(comparison),
@@ -36,9 +35,9 @@ def comparison_page(comparison: Comparison) -> Report:
         scenario_section(comparison.scenario),
     ]
     subtitle = f"{', '.join(comparison.labels)} compared over {counted(len(comparison.seeds), 'seed')}"
-    return Report(
-        comparison.name, subtitle, sections, comparison.command, facts(comparison.scenario, comparison.seeds)
-    )
+    made_by = facts(comparison.scenario, comparison.seeds)
+    answer = of_comparison(comparison)
+    return Report(comparison.name, subtitle, sections, comparison.command, made_by, answer)
 
 
 def _harm(comparison: Comparison) -> Iterator[Section]:

@@ -25,16 +25,14 @@ if TYPE_CHECKING:
 def run_page(result: Result) -> Report:
     """Return the report: the answer, charts, tables, distributions, every seed, the scenario."""
     sections = [
-        Section("The answer", [Text(of_run(result))]),
         *over_time(result, "Over time"),
         Section("Results", [*_tables(result), Text(list(notes(result)))]),
         *over_seeds(result.labelled),
         Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
         scenario_section(result.scenario),
     ]
-    return Report(
-        result.name, repeats(result), sections, result.command, facts(result.scenario, result.seeds)
-    )
+    made_by = facts(result.scenario, result.seeds)
+    return Report(result.name, repeats(result), sections, result.command, made_by, of_run(result))
 
 
 def over_time(result: Result, title: str) -> Iterator[Section]:

@@ -24,7 +24,6 @@ def sweep_page(sweep: Sweep) -> Report:
     hrefs = [anchor(index) for index in range(len(sweep.points))]
     commands = [result.command for _, result in sweep.points]
     sections = [
-        Section("The answer", [Text(of_sweep(sweep))]),
         Section(
             "Goodput against delay",
             [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],
@@ -35,7 +34,8 @@ def sweep_page(sweep: Sweep) -> Report:
     ]
     keys = " and ".join(axis.key for axis in sweep.axes)
     subtitle = f"{counted(len(sweep.points), 'point')} over {keys}, {counted(len(sweep.seeds), 'seed')}"
-    return Report(sweep.name, subtitle, sections, sweep.command, facts(sweep.scenario, sweep.seeds))
+    made_by = facts(sweep.scenario, sweep.seeds)
+    return Report(sweep.name, subtitle, sections, sweep.command, made_by, of_sweep(sweep))
 
 
 def _heat_maps(sweep: Sweep) -> Iterator[Section]:
