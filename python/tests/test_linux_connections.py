@@ -97,7 +97,7 @@ def test_what_subflows_count_is_what_their_host_counts(linux_kernel: Kernel) -> 
     """Linux counts timeouts and the like for a whole host; those of a subflow are seen at its socket."""
     assert linux_kernel.image.exists()
     lossy = {
-        "link.a.loss": 0.03,
+        "link.a.loss": 0.05,
         "link.b.loss": 0.02,
         "link.b.reorder": {"probability": 0.05, "delay": "10 ms"},
     }
@@ -204,3 +204,14 @@ def test_subflows_begin_with_what_linux_has_saved(linux_kernel: Kernel, cc: str)
         last, window = (before.columns[name][-1] for name in ("ssthresh_segments", "cwnd_segments"))
         assert first == max(last, window // 2), before.name
     assert fresh.outcome != saved.outcome
+
+
+def test_nobody_gives_up(linux_kernel: Kernel) -> None:
+    """Linux would end a connection attempt after 2 minutes, and a simulated sender goes on."""
+    assert linux_kernel.image.exists()
+    lossy = LINK.format(name="a", rate=10, delay="10 ms") + "loss = 0.75\n"
+    flow = '[[flow]]\nname = "m"\ncc = "linux:reno"\npath = ["a"]\nbytes = "1448 B"\n'
+    # With these seeds the first seven SYNs are lost.
+    result = cl.run(f'duration = "1000 s"\n{lossy}{flow}', seeds=[14, 24], backend="linux", record="none")
+    for run in result.runs:
+        assert run.outcome["flows"][0]["completion_s"] > 127

@@ -44,6 +44,10 @@ static struct net *host(const struct cw_flow *is)
 	net->ipv4.sysctl_tcp_early_retrans = is->tail_loss_probe ? 3 : 0;
 	net->ipv4.sysctl_tcp_recovery = is->rack ? TCP_RACK_LOSS_DETECTION : 0;
 	net->ipv4.sysctl_tcp_slow_start_after_idle = is->window_validation;
+	/* As in the simulator, nobody gives up: Linux would after 2 minutes without an answer to a SYN, or 15 without an ACK. */
+	net->ipv4.sysctl_tcp_syn_retries = MAX_TCP_SYNCNT;
+	net->ipv4.sysctl_tcp_synack_retries = U8_MAX;
+	net->ipv4.sysctl_tcp_retries2 = U8_MAX;
 	return net;
 }
 
