@@ -1,5 +1,6 @@
 """The simulator, from `crates/py`. All returned strings are JSON."""
 
+from collections.abc import Callable
 from typing import Any, Literal, TypedDict
 
 from numpy import bool_, float32, float64, uint32
@@ -283,18 +284,23 @@ def bench(case: str, repeats: int, overrides: list[tuple[str, str]]) -> str: ...
 Turn = tuple[NDArray[float32], float, bool, bool, dict[str, Any]]
 
 # An environment, a scenario (text, file, steered flows) or a number of flows, and overrides.
-CourseArguments = tuple[str, tuple[bytes, str, list[str]] | None, int, list[tuple[str, str]]]
+CourseArguments = tuple[str, tuple[bytes, str, list[str]] | None, int, list[tuple[str, str]], str]
 
 class EnvironmentCourse:
     """The immutable definition of episodes."""
 
-    def __init__(self, arguments: CourseArguments, controllers: list[tuple[str, str]]) -> None: ...
+    def __init__(
+        self,
+        arguments: CourseArguments,
+        controllers: list[tuple[str, str]],
+        linux: tuple[Callable[..., Any], bool, tuple[str, str]] | None,
+    ) -> None: ...
     @property
     def arguments(self) -> CourseArguments:
         """The arguments of the constructor."""
     @property
     def hashes(self) -> list[tuple[str, str]]:
-        """The controllers and the files that the scenario names, with hashes of their original content."""
+        """The controllers, the files that the scenario names and the kernel, with their original hashes."""
     @property
     def agents(self) -> list[str]:
         """The names of the flows that agents steer."""
@@ -337,6 +343,8 @@ class Episodes:
         """The link of the episode, by name."""
     def finish(self) -> str:
         """End the episode and return its measures."""
+    def close(self) -> None:
+        """End the episode, if there is one."""
 
 class EpisodeFleet:
     """Many environments that step together."""
@@ -352,6 +360,8 @@ class EpisodeFleet:
         """Restore the states of another fleet of the same course."""
     def reset(self, seeds: list[int | None]) -> Turns: ...
     def step(self, actions: NDArray[uint32]) -> Turns: ...
+    def close(self) -> None:
+        """End the episodes."""
 
 Turns = tuple[NDArray[float32], NDArray[float64], NDArray[bool_], NDArray[bool_], dict[str, Any]]
 

@@ -159,6 +159,26 @@ def test_settings_of_the_scenario_hold() -> None:
     assert first_rewards() != first_rewards(rtt_weight=0.5)
 
 
+@pytest.mark.parametrize("arrivals", [{}, {"arrivals": {"per_second": 1, "size": "10 kB"}}])
+def test_no_other_flow_may_wait_for_an_agent(arrivals: dict[str, Any]) -> None:
+    flows = [LINK["flow"][0], LINK["flow"][1] | {"cc": "steered"} | arrivals]
+    with pytest.raises(InputError, match=r"flow\.1\.cc: steered waits for an agent outside, and only a"):
+        FlowEnv(WINDOW, scenario=LINK | {"flow": flows}, flow="a")
+
+
+def test_a_closed_environment_begins_with_a_reset() -> None:
+    cases: list[tuple[Any, Any]] = [
+        (FlowEnv(WINDOW), 0),
+        (FlowVectorEnv(WINDOW, num_envs=2), np.zeros(2, dtype=int)),
+    ]
+    for one, action in cases:
+        seen, _ = one.reset(seed=1)
+        one.close()
+        with pytest.raises(RuntimeError, match="there is no episode yet: call reset"):
+            one.step(action)
+        assert (one.reset(seed=1)[0] == seen).all()
+
+
 def test_a_decision_may_take_its_time() -> None:
     def told(delay: str) -> list[Any]:
         env = FlowEnv(WINDOW, scenario=LINK, overrides={"flow.0.decision_delay": delay})

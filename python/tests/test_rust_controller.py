@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import ModuleType
@@ -140,6 +141,41 @@ def test_its_queue_runs_inside_the_kernel_only(
     usual = cwndlab("run", scenario.name, *options, PYTHONPATH=beside(package), **inside)
     coin, droptail = (json.loads(each.stdout)["links"][0] for each in (answer, usual))
     assert coin["queue_delay_ms"]["mean"] < droptail["queue_delay_ms"]["mean"]
+
+
+EPISODE = """
+import json, sys
+import gentle
+from cwndlab.gym import FlowEnv
+settings = {"flow.a.cc.decide": "ack", "flow.b.cc": "gentle", "link.0.queue": sys.argv[2]}
+env = FlowEnv("cwndlab/Window-v0", scenario=sys.argv[1], flow="a", overrides=settings, backend="linux")
+env.reset(seed=1)
+while not any(env.step(3)[2:4]):
+    pass
+print(json.dumps(env.outcome()))
+"""
+
+
+def test_an_environment_in_linux_has_it_by_messages_and_inside_the_kernel(
+    cwndlab: Command, scenario: Path, package: Path, without: dict[str, str], inside: dict[str, str]
+) -> None:
+    def episode(queue: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", EPISODE, str(scenario), queue],
+            env=cwndlab.environment(PYTHONPATH=beside(package), **environment),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    droptail, coin = "20 packets", "{ kind = 'coin', target = '1 ms', odds = 0.2 }"
+    messages, linked = episode(droptail, without), episode(droptail, inside)
+    slower = "its controllers answer Linux by messages"
+    assert (slower in messages.stderr, slower in linked.stderr) == (True, False)
+    assert json.loads(messages.stdout) == json.loads(linked.stdout)
+    assert "cwndlab linux --with CRATE" in episode(coin, without).stderr
+    assert json.loads(episode(coin, inside).stdout) != json.loads(linked.stdout)
 
 
 def own_crate(folder: Path, replaced: dict[str, str]) -> Path:

@@ -31,6 +31,8 @@ pub enum Failure {
     Interrupted,
     /// A controller broke the run off, for this reason.
     Controller(String),
+    /// The kernel of the Linux backend failed.
+    Kernel(String),
     /// The flow of this name waits for an agent outside, and there is none.
     Waiting(String),
     /// The simulator has a fault; the seed finds it again.
@@ -46,7 +48,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("the run was interrupted"),
-            Failure::Controller(why) => f.write_str(why),
+            Failure::Controller(why) | Failure::Kernel(why) => f.write_str(why),
             Failure::Waiting(flow) => write!(
                 f,
                 "flow `{flow}` needs an external agent; use an environment (cwndlab list environments), or set policy = \"play\""

@@ -100,6 +100,7 @@ u32 cwk_length(const struct Qdisc *queue);
 bool cwk_is_dropped(const struct sk_buff *packet);
 void cwk_free(struct sk_buff *packet);
 void cwk_mark(struct sk_buff *packet);
+void cwk_look(u32 part, struct cw_facts *facts);
 
 /* In C, for C. */
 struct lane {

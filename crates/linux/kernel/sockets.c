@@ -110,13 +110,14 @@ static void notice(struct part *part)
 	part->counts.timeouts = tp->total_rto;
 }
 
-static void look(struct part *part, u64 now)
+static struct cw_facts facts_of(const struct part *part)
 {
-	struct lane *lane = part->lane;
-	struct sock *sk = sender_of(part);
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct lane *lane = part->lane;
+	const struct sock *sk = sender_of(part);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 rate = READ_ONCE(sk->sk_pacing_rate);
-	struct cw_facts facts = {
+
+	return (struct cw_facts){
 		.cwnd = tcp_snd_cwnd(tp),
 		.decided = cwndlab_decided(sk),
 		.ssthresh = tp->snd_ssthresh,
@@ -137,9 +138,21 @@ static void look(struct part *part, u64 now)
 		.received = part->receives ? tcp_sk(part->receives)->bytes_received : 0,
 		.counts = lane->is.multipath ? part->counts : counts_of(lane),
 	};
+}
+
+/* At a decision of an agent, while the socket takes in an ACK or at its timer. */
+void cwk_look(u32 index, struct cw_facts *facts)
+{
+	*facts = facts_of(&parts[index]);
+}
+
+static void look(struct part *part, u64 now)
+{
+	struct lane *lane = part->lane;
+	struct cw_facts facts = facts_of(part);
 
 	part->seen_state = facts.ca_state;
-	part->seen_timeouts = tp->total_rto;
+	part->seen_timeouts = tcp_sk(sender_of(part))->total_rto;
 	cw_look(now, part - parts, &facts);
 	if (lane->written && !facts.unacknowledged && !completion_done(&lane->done))
 		complete_all(&lane->done);

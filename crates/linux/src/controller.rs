@@ -3,7 +3,7 @@
 use crate::sent::{Record, Records};
 use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
-    Ack, CongestionControl, Context, Decision, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
+    Ack, Agent, CongestionControl, Context, Decision, Event, Facts, Lost, Needs, Phase, RateSample, Rng, Rtt,
     SendLimit, Span, SubflowView, Time,
 };
 use cwndlab_sim::spec::FlowSpec;
@@ -71,6 +71,12 @@ const EVENTS: [fn(Span) -> Event; 6] = [
 ];
 
 impl CFacts {
+    /// When the kernel calls.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        Time(self.now)
+    }
+
     fn phase(&self) -> Phase {
         // enum tcp_ca_state.
         match self.ca_state {
@@ -208,19 +214,44 @@ impl Controller {
         answer
     }
 
-    fn decide(&mut self, now: Time, decision: Decision) {
-        match decision {
-            Decision::NotDue => {}
-            Decision::Made(action) if self.decision_delay == Span::ZERO => self.act(action),
-            Decision::Made(action) => self.delayed.push_back((now + self.decision_delay, action)),
-            Decision::Due => unreachable!("an agent outside is refused on this backend"),
+    /// Whether an agent outside must decide.
+    fn is_due(&mut self, now: Time, decision: Decision) -> bool {
+        if let Decision::Made(action) = decision {
+            self.act(now, action);
+        }
+        decision == Decision::Due
+    }
+
+    /// Does what an agent has decided: it is in force at once, or when its delay is over.
+    pub fn act(&mut self, now: Time, action: u32) {
+        if self.decision_delay == Span::ZERO {
+            self.apply(action);
+        } else {
+            self.delayed.push_back((now + self.decision_delay, action));
         }
     }
 
-    fn act(&mut self, action: u32) {
+    fn apply(&mut self, action: u32) {
         if let Some(agent) = self.cc.agent() {
             agent.act(action);
         }
+        self.view.window = self.cc.control().shown_window;
+    }
+
+    /// What an agent sees at a decision: the reward since the last one, and the observation.
+    pub fn observe(&mut self) -> (f32, Vec<f32>) {
+        self.shown(|agent, observation| agent.observe(observation))
+    }
+
+    /// The same where no decision follows.
+    pub fn observe_end(&mut self) -> (f32, Vec<f32>) {
+        self.shown(|agent, observation| agent.observe_end(observation))
+    }
+
+    fn shown(&mut self, observe: impl FnOnce(&mut dyn Agent, &mut [f32]) -> f32) -> (f32, Vec<f32>) {
+        let Some(agent) = self.cc.agent() else { return (0.0, Vec::new()) };
+        let mut observation = vec![0.0; agent.observation_len()];
+        (observe(agent, &mut observation), observation)
     }
 
     /// Something that happens at most once a round trip; `idle` belongs to the restart after it.
@@ -266,8 +297,8 @@ impl Controller {
         self.call(facts, siblings, me, |cc, cx| cc.on_lost(cx, &lost));
     }
 
-    /// An ACK has been taken in.
-    pub fn on_ack(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, ack: &CAck) {
+    /// An ACK has been taken in. Returns whether an agent outside must decide.
+    pub fn on_ack(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, ack: &CAck) -> bool {
         self.ce += ack.ce;
         self.distances.on_acknowledged(&mut self.view, ack.advanced, facts.phase());
         let newest = self.sent.get(ack.end_seq);
@@ -293,8 +324,7 @@ impl Controller {
         };
         self.sent.forget(ack.una);
         let decision = self.call(facts, siblings, me, |cc, cx| cc.on_ack(cx, &told));
-        self.decide(Time(facts.now), decision);
-        self.view.window = self.cc.control().shown_window;
+        self.is_due(facts.now(), decision)
     }
 
     /// When it wants to be called, or a decision takes effect.
@@ -304,91 +334,22 @@ impl Controller {
         self.cc.next_timer().into_iter().chain(decision).min()
     }
 
-    /// The time has come that it asked for, or at which a decision takes effect.
-    pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) {
-        let now = Time(facts.now);
+    /// The time has come that it asked for, or at which a decision takes effect. Returns whether an agent outside must decide.
+    pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) -> bool {
+        let now = facts.now();
         while let Some(&(due, action)) = self.delayed.front()
             && due <= now
         {
             self.delayed.pop_front();
-            self.act(action);
+            self.apply(action);
         }
-        if self.cc.next_timer().is_some_and(|at| at <= now) {
-            let decision = self.call(facts, siblings, me, |cc, cx| cc.on_timer(cx));
-            self.decide(now, decision);
+        if self.cc.next_timer().is_none_or(|at| at > now) {
+            return false;
         }
-        self.view.window = self.cc.control().shown_window;
+        let decision = self.call(facts, siblings, me, |cc, cx| cc.on_timer(cx));
+        self.is_due(now, decision)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::a_flow;
-    use cwndlab_cc::{Agent, Control};
-
-    /// Decides at each ACK; its window is the action in force, in segments.
-    struct Decides(u64);
-
-    impl CongestionControl for Decides {
-        fn control(&self) -> Control {
-            Control::window(self.0 * 1448)
-        }
-
-        fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
-
-        fn on_ack(&mut self, _cx: &mut Context, ack: &Ack) -> Decision {
-            Decision::Made(ack.advanced as u32)
-        }
-
-        fn agent(&mut self) -> Option<&mut dyn Agent> {
-            Some(self)
-        }
-    }
-
-    impl Agent for Decides {
-        fn observation_len(&self) -> usize {
-            0
-        }
-
-        fn actions(&self) -> u32 {
-            10
-        }
-
-        fn observe(&mut self, _observation: &mut [f32]) -> f32 {
-            0.0
-        }
-
-        fn act(&mut self, action: u32) {
-            self.0 = action.into();
-        }
-    }
-
-    fn decides(line: &str) -> Controller {
-        Controller::new(Box::new(Decides(1)), &a_flow(line), "a", 1)
-    }
-
-    fn at(now: u64) -> CFacts {
-        CFacts { now, ..CFacts::default() }
-    }
-
-    fn acks(advanced: u64) -> CAck {
-        CAck { advanced, ..CAck::default() }
-    }
-
-    #[test]
-    fn a_decision_is_in_force_at_once_or_after_its_delay() {
-        let mut prompt = decides("");
-        prompt.on_ack(&at(1), &[], 0, &acks(7));
-        assert_eq!((prompt.control().cwnd_segments, prompt.next_timer()), (7, None));
-
-        let mut late = decides("decision_delay = \"5 ns\"");
-        late.on_ack(&at(1), &[], 0, &acks(7));
-        late.on_ack(&at(3), &[], 0, &acks(9));
-        assert_eq!((late.control().cwnd_segments, late.next_timer()), (1, Some(Time(6))));
-        late.on_timer(&at(6), &[], 0);
-        assert_eq!((late.control().cwnd_segments, late.next_timer()), (7, Some(Time(8))));
-        late.on_timer(&at(8), &[], 0);
-        assert_eq!((late.control().cwnd_segments, late.next_timer()), (9, None));
-    }
-}
+mod tests;

@@ -41,7 +41,8 @@ pub struct Flow {
     pub start: Time,
     bytes: Option<u64>,
     stop: Option<Time>,
-    facts: Facts,
+    /// What its socket showed last.
+    pub facts: Facts,
     /// How often its SYN was sent again.
     syn_timeouts: u64,
     ecn_reductions: u64,
@@ -223,6 +224,12 @@ impl Flow {
     #[must_use]
     pub fn syn_timeouts(&self) -> u64 {
         self.syn_timeouts
+    }
+
+    /// Whether no more data follow: all have arrived, or its stop has come.
+    #[must_use]
+    pub fn is_written(&self, now: Time) -> bool {
+        self.completed.is_some() || self.stop.is_some_and(|stop| stop <= now)
     }
 
     /// Bytes written by the application and not yet acknowledged.

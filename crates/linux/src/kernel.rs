@@ -40,6 +40,8 @@ unsafe extern "C" {
     fn cwk_free(packet: usize);
     /// Sets CE in a packet's IP header.
     fn cwk_mark(packet: usize);
+    /// What a part's sending socket shows.
+    fn cwk_look(part: u32, facts: *mut Facts);
 }
 
 #[cfg(feature = "extended")]
@@ -332,6 +334,17 @@ unsafe extern "C" fn cw_cc_event(
     unsafe { control.write(decided) };
 }
 
+/// The decision in force, once the agent outside has decided that must.
+fn decided(part: u32, now: Time, due: bool) -> CControl {
+    if due {
+        let mut facts = Facts::default();
+        // SAFETY: the part's socket is calling, and there is room for what it shows.
+        unsafe { cwk_look(part, &raw mut facts) };
+        run().decide(part as usize, now, &facts);
+    }
+    run().controller(part as usize).control()
+}
+
 /// An ACK has been taken in.
 ///
 /// # Safety
@@ -340,12 +353,9 @@ unsafe extern "C" fn cw_cc_event(
 unsafe extern "C" fn cw_cc_ack(part: u32, facts: *const CFacts, ack: *const CAck, control: *mut CControl) {
     // SAFETY: the caller's word.
     let (facts, ack) = unsafe { (&*facts, &*ack) };
-    let decided = run().with_controller(part as usize, |cc, siblings, me| {
-        cc.on_ack(facts, siblings, me, ack);
-        cc.control()
-    });
+    let due = run().with_controller(part as usize, |cc, siblings, me| cc.on_ack(facts, siblings, me, ack));
     // SAFETY: the caller's word.
-    unsafe { control.write(decided) };
+    unsafe { control.write(decided(part, facts.now(), due)) };
 }
 
 /// The time has come that a controller asked for.
@@ -356,12 +366,9 @@ unsafe extern "C" fn cw_cc_ack(part: u32, facts: *const CFacts, ack: *const CAck
 unsafe extern "C" fn cw_cc_timer(part: u32, facts: *const CFacts, control: *mut CControl) {
     // SAFETY: the caller's word.
     let facts = unsafe { &*facts };
-    let decided = run().with_controller(part as usize, |cc, siblings, me| {
-        cc.on_timer(facts, siblings, me);
-        cc.control()
-    });
+    let due = run().with_controller(part as usize, |cc, siblings, me| cc.on_timer(facts, siblings, me));
     // SAFETY: the caller's word.
-    unsafe { control.write(decided) };
+    unsafe { control.write(decided(part, facts.now(), due)) };
 }
 
 /// Data have just been sent.

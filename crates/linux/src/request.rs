@@ -23,12 +23,14 @@ pub struct Request {
     pub progress: String,
     /// The algorithms whose controllers the front end has.
     pub remote: Vec<&'static str>,
+    /// The names of the flows that agents outside steer.
+    pub agents: Vec<String>,
     /// The ssthresh that an equal run before this one has saved, of each path of each flow, in segments; empty if there was none.
     pub saved: Vec<Option<u64>>,
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "saved": [segments or null]}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null]}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -56,9 +58,11 @@ impl Request {
             name
         };
         let remote = remote.map(add).collect();
+        let agents = value["agents"].as_array().ok_or("the request lacks agents")?.iter();
+        let agents: Vec<String> = agents.filter_map(Value::as_str).map(str::to_owned).collect();
         let file = string("file")?;
         let source = Source {
-            backend: Backend::Linux,
+            backend: Backend::Linux { agents: !agents.is_empty() },
             file: &file,
             registry: &registry,
             queues,
@@ -73,6 +77,7 @@ impl Request {
             output: string("output")?,
             progress: string("progress")?,
             remote,
+            agents,
             saved: saved.iter().map(Value::as_u64).collect(),
         })
     }
@@ -88,7 +93,7 @@ pub(crate) fn a_flow(line: &str) -> FlowSpec {
     let text =
         format!("duration = \"1 s\"\n{link}[[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n{line}\n");
     let request = serde_json::json!({
-        "text": text, "file": "x.toml", "overrides": [], "remote": [], "saved": [], "seed": 1, "output": "",
+        "text": text, "file": "x.toml", "overrides": [], "remote": [], "agents": [], "saved": [], "seed": 1, "output": "",
         "progress": "",
     });
     let request = Request::parse(&request.to_string(), &Registry::built_in(), &Queues::built_in());

@@ -1,5 +1,7 @@
 //! A run in Linux: what the kernel's C code drives.
 
+mod agents;
+
 use crate::connection::Connection;
 use crate::controller::Controller;
 use crate::facts::{Counts, Facts};
@@ -10,6 +12,7 @@ use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::probed::{Probed, names_of};
 use crate::request::Request;
 use crate::result::{detail, recorded};
+use agents::Agents;
 use cwndlab_cc::{CongestionControl, Ecn, Span, SubflowView, Time};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
@@ -107,10 +110,11 @@ pub struct Run {
     events: u64,
     /// How much of the run the front end knows to be done, in thousandths.
     told: u64,
-    /// The way to the controllers that the front end has.
+    /// The way to the controllers and agents that the front end has.
     line: Socket,
-    /// How many of these have been made.
+    /// How many of its controllers have been made.
     remotes: u64,
+    agents: Agents,
 }
 
 impl Run {
@@ -153,6 +157,7 @@ impl Run {
             told: 0,
             line,
             remotes: 0,
+            agents: Agents::default(),
             request,
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
@@ -160,6 +165,9 @@ impl Run {
         for (part, flow) in run.flows[..run.named_parts].iter_mut().enumerate() {
             flow.record_probes(run.probed.names(part));
         }
+        let named = run.flows[..run.named_parts].iter().enumerate();
+        let steered = named.filter(|(_, flow)| run.request.agents.contains(&flow.name));
+        run.agents = Agents::of(steered.map(|(part, _)| part).collect());
         let columns = run.flows[..run.named_parts].iter().map(Flow::columns).sum::<usize>()
             + run.connections.len() * Connection::columns()
             + run.network.columns();
@@ -489,6 +497,7 @@ impl Run {
     /// The result, and the file that it goes to.
     #[must_use]
     pub fn finish(mut self) -> (String, String) {
+        self.end_with_agents();
         let links = self.network.outcomes(self.end);
         let named = &self.lanes[..self.named];
         let outcome = Outcome {

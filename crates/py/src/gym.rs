@@ -1,15 +1,15 @@
 //! Environments for agents in Python. Each is used by one thread at a time, and holds no lock of Python's while it
 //! simulates.
 
+use crate::launch::Launcher;
 use crate::registry;
 use cwndlab_cc::Spaces;
 use cwndlab_lab::gym::{
-    self, Course, End, Fleet, HashedFile, Info, Mark, Played, Player, Step, StepResult, World,
+    self, Course, End, Fleet, HashedFile, Info, Launch, Mark, Played, Player, Step, StepResult, World,
 };
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::{RunToken, run_seed};
-use cwndlab_lab::{Scenario, weights};
-use cwndlab_sim::Outcome;
+use cwndlab_lab::{Backend, weights};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::intern;
@@ -35,33 +35,54 @@ fn value_error(why: String) -> PyErr {
     PyValueError::new_err(why)
 }
 
-/// An environment, then a scenario (text, file, steered flows) or a number of flows on drawn links, and overrides.
-type Arguments = (String, Option<(Vec<u8>, String, Vec<String>)>, u64, Vec<(String, String)>);
+/// Plays without Python's lock. A signal that came meanwhile is raised here, not in what is made of the result.
+fn detached<T: Send>(py: Python<'_>, play: impl FnOnce() -> Result<T, String> + Send) -> PyResult<T> {
+    let played = py.detach(play);
+    py.check_signals()?;
+    played.map_err(PyRuntimeError::new_err)
+}
+
+/// An environment, then a scenario (text, file, steered flows) or a number of flows on drawn links, overrides, and the
+/// backend.
+type Arguments = (String, Option<(Vec<u8>, String, Vec<String>)>, u64, Vec<(String, String)>, String);
 
 /// What episodes are made from. It never changes.
 #[pyclass(frozen, module = "cwndlab._native")]
 struct EnvironmentCourse {
     course: Arc<Course>,
     arguments: Arguments,
-    /// Hashes of the controllers' code.
+    /// Hashes of the controllers' code, and of the kernel.
     controllers: Vec<HashedFile>,
 }
 
 #[pymethods]
 impl EnvironmentCourse {
-    /// `controllers` are those of this process, each with a hash of its code.
+    /// `controllers` are those of this process, each with a hash of its code. With `linux` episodes play in kernels: it is the
+    /// function that starts them, whether the extension is linked into them, and their name with a hash.
     #[new]
-    fn new(arguments: Arguments, controllers: Vec<HashedFile>) -> PyResult<Self> {
-        let (name, scenario, flows, overrides) = arguments.clone();
+    fn new(
+        arguments: Arguments,
+        controllers: Vec<HashedFile>,
+        linux: Option<(Py<PyAny>, bool, HashedFile)>,
+    ) -> PyResult<Self> {
+        let (name, scenario, flows, overrides, _) = arguments.clone();
+        let backend = if linux.is_some() { Backend::Linux { agents: true } } else { Backend::Sim };
+        let linked = linux.as_ref().is_some_and(|(_, linked, _)| *linked);
+        let (launcher, kernel) = linux
+            .map(|(function, linked, kernel)| {
+                let linked = registry::linked_algorithms(linked);
+                (Arc::new(Launcher { function, linked }) as Arc<dyn Launch>, kernel)
+            })
+            .unzip();
         let world = match scenario {
             Some((text, file, flows)) => World::Scenario { text, file, flows },
             None => World::Drawn { flows },
         };
         let environment = gym::find(&name).map_err(value_error)?;
-        let course = Course::new(environment, world, &overrides, registry::current(), registry::queues())
-            .map_err(value_error)?;
+        let known = (registry::current(), registry::queues_of(backend, linked));
+        let course = Course::new(environment, world, &overrides, known, launcher).map_err(value_error)?;
         let named = |(name, _): &HashedFile| course.algorithms().contains(&name.as_str());
-        let controllers = controllers.into_iter().filter(named).collect();
+        let controllers = controllers.into_iter().filter(named).chain(kernel).collect();
         Ok(Self { course: Arc::new(course), arguments, controllers })
     }
 
@@ -76,7 +97,7 @@ impl EnvironmentCourse {
         self.arguments.clone()
     }
 
-    /// The files that its scenario names and its controllers, each with a hash of what it was when this was made.
+    /// The files that its scenario names, its controllers and its kernel, each with a hash of what it was when this was made.
     #[getter]
     fn hashes(&self) -> Vec<HashedFile> {
         [self.course.files(), &self.controllers].concat()
@@ -112,13 +133,9 @@ impl EnvironmentCourse {
             let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
             let outcome = run_seed(&scenario, seed, false, &RunToken::default())
                 .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
-            Ok(measures(&scenario, &outcome))
+            Ok(outcome_json(&outcome, &OverTime::of(&scenario, &outcome)).to_string())
         })
     }
-}
-
-fn measures(scenario: &Scenario, outcome: &Outcome) -> String {
-    outcome_json(outcome, &OverTime::of(scenario, outcome)).to_string()
 }
 
 /// What an agent gets: observation, reward, terminated, truncated, info.
@@ -224,12 +241,15 @@ impl Episodes {
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         let mut player = alone(&self.player)?;
         let player = &mut *player;
-        py.detach(|| {
-            let (scenario, episode) = player.take()?;
-            let outcome = episode.outcome().ok_or("the run has failed")?;
-            Ok(measures(&scenario, &outcome))
-        })
-        .map_err(PyRuntimeError::new_err::<String>)
+        detached(py, || player.finish())
+    }
+
+    /// Ends the episode, if there is one.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let mut player = alone(&self.player)?;
+        let player = &mut *player;
+        py.detach(|| player.close());
+        Ok(())
     }
 }
 
@@ -241,7 +261,7 @@ impl Episodes {
     ) -> PyResult<StepTuple<'py>> {
         let mut player = alone(&self.player)?;
         let player = &mut *player;
-        let (step, info) = py.detach(|| act(player)).map_err(PyRuntimeError::new_err)?;
+        let (step, info) = detached(py, || act(player))?;
         step_tuple(py, player.observation(), &step, &info)
     }
 }
@@ -293,7 +313,7 @@ impl EpisodeFleet {
     fn reset<'py>(&self, py: Python<'py>, seeds: Vec<Option<u64>>) -> PyResult<Turns<'py>> {
         let mut fleet = alone(&self.fleet)?;
         let all = &mut *fleet;
-        py.detach(|| all.reset(&seeds)).map_err(PyRuntimeError::new_err)?;
+        detached(py, || all.reset(&seeds))?;
         self.turns(py, &fleet)
     }
 
@@ -301,8 +321,16 @@ impl EpisodeFleet {
     fn step<'py>(&self, py: Python<'py>, actions: PyReadonlyArray1<'py, u32>) -> PyResult<Turns<'py>> {
         let mut fleet = alone(&self.fleet)?;
         let (all, actions) = (&mut *fleet, actions.as_slice()?.to_vec());
-        py.detach(|| all.step(&actions)).map_err(PyRuntimeError::new_err)?;
+        detached(py, || all.step(&actions))?;
         self.turns(py, &fleet)
+    }
+
+    /// Ends the episodes.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let mut fleet = alone(&self.fleet)?;
+        let all = &mut *fleet;
+        py.detach(|| all.close());
+        Ok(())
     }
 }
 

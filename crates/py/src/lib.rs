@@ -1,8 +1,10 @@
 //! What an extension module offers to the Python face: it passes arguments and results, and decides nothing.
 
+mod apart;
 mod controller;
 mod convert;
 mod gym;
+mod launch;
 mod registry;
 mod remote;
 mod token;
@@ -33,7 +35,7 @@ fn reading(
 ) -> (Option<Scenario>, Vec<Problem>) {
     let registry = match backend {
         Backend::Sim => registry::current(),
-        Backend::Linux => linux::with_algorithms(&registry::current()),
+        Backend::Linux { .. } => linux::with_algorithms(&registry::current()),
     };
     let source = Source {
         backend,
@@ -137,7 +139,7 @@ fn run_seed<'py>(
         let scenario = accepted(text, file, &overrides, Backend::Sim, false)?;
         let outcome = run::run_seed(&scenario, seed, record, &token).map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
-            Failure::Controller(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
+            Failure::Controller(_) | Failure::Kernel(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
                 PyRuntimeError::new_err(failure.to_string())
             }
         })?;
@@ -156,7 +158,7 @@ fn run_seed<'py>(
 fn catalogue(backend: &str) -> PyResult<String> {
     let (algorithms, queues) = match named(backend)? {
         Backend::Sim => (registry::current(), registry::queues()),
-        Backend::Linux => {
+        Backend::Linux { .. } => {
             (linux::with_algorithms(&registry::current()), linux::with_queues(&registry::queues()))
         }
     };

@@ -32,7 +32,7 @@ pub(crate) fn queues() -> Queues {
 /// Those that a backend has. Linux has those of the extension only if it is linked into the kernel.
 pub(crate) fn queues_of(backend: Backend, linked: bool) -> Queues {
     let mut all = queues();
-    if backend == Backend::Linux && !linked {
+    if matches!(backend, Backend::Linux { .. }) && !linked {
         for name in extension().queues {
             let how = "build the crate into it with: cwndlab linux --with CRATE";
             all.withhold(name, format!("`{name}` is code of a crate that is not in the kernel; {how}"));

@@ -8,6 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
+/// A run has no agents outside.
+const LINUX: Backend = Backend::Linux { agents: false };
+
 /// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it, and with its probes. If the
 /// extension is linked into it, it has those of that.
 #[pyfunction]
@@ -19,7 +22,7 @@ pub(crate) fn remote_controllers(
     linked: bool,
 ) -> PyResult<Vec<(String, &'static str, &'static [&'static str])>> {
     py.detach(|| {
-        let scenario = accepted(text, file, &overrides, Backend::Linux, linked)?;
+        let scenario = accepted(text, file, &overrides, LINUX, linked)?;
         Ok(remote::served(&scenario, &registry::linked_algorithms(linked)))
     })
 }
@@ -40,7 +43,7 @@ impl ControllerServer {
         seed: u64,
     ) -> PyResult<Self> {
         py.detach(|| {
-            let scenario = accepted(text, file, &overrides, Backend::Linux, linked)?;
+            let scenario = accepted(text, file, &overrides, LINUX, linked)?;
             Ok(Self(Mutex::new(Server::new(&scenario, seed))))
         })
     }

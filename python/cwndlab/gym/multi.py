@@ -32,7 +32,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
 
     `flows` equal flows share a link that each episode draws from its seed. With `scenario` (a path, text or
     dictionary), `flows` are the names of the steered flows. The reward of an agent covers the time since its
-    own last decision. Raises `InputError` if an argument is wrong.
+    own last decision. With `backend="linux"` the flows are those of Linux's own TCP. Raises `InputError` if
+    an argument is wrong, or if that kernel has not been built.
     """
 
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
@@ -44,11 +45,12 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         flows: int | Sequence[str] = 2,
         scenario: Source | None = None,
         overrides: Overrides | None = None,
+        backend: str = "sim",
     ) -> None:
         super().__init__()
         named, count = ([], flows) if isinstance(flows, int) else (list(flows), 1)
         engine = in_use()
-        self.course = courses.course(engine, environment, scenario, named, overrides, count)
+        self.course = courses.course(engine, environment, scenario, named, overrides, count, backend)
         self.possible_agents = self.course.agents
         self._observation_space = observation_space(self.course)
         self._action_space = action_space(self.course)
@@ -117,7 +119,8 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         """Do nothing: there is nothing to draw."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """End the episode, and in Linux its kernel."""
+        self._episodes.close()
 
     def _turn_of(self, agent: str, seen: NDArray[np.float32], info: dict[str, Any]) -> None:
         self.agent_selection = agent

@@ -30,7 +30,9 @@ class FlowEnv(gymnasium.Env[Any, Any]):
 
     Each episode draws a link from its seed, unless `scenario` is given (a path, text or dictionary); `flow`
     then names the steered flow (default: the first). `overrides` maps keys such as `flow.0.decision_delay` to
-    values, as for `cwndlab.run`. Raises `InputError` if an argument is wrong.
+    values, as for `cwndlab.run`. With `backend="linux"` the flow is one of Linux's own TCP, and each episode
+    is a kernel of its own, whose virtual time stands still while the agent decides. Raises `InputError` if
+    an argument is wrong, or if that kernel has not been built.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
@@ -41,9 +43,11 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         scenario: Source | None = None,
         flow: str | None = None,
         overrides: Overrides | None = None,
+        backend: str = "sim",
     ) -> None:
         engine = in_use()
-        self.course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
+        steered = [flow] if flow else []
+        self.course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
         if len(self.course.agents) != 1:
             named = ", ".join(self.course.agents)
             raise InputError(f"{environment}: one agent cannot steer {named}; name one flow, or use FlowsEnv")
@@ -84,11 +88,19 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         return self.course.inputs
 
     def outcome(self) -> dict[str, Any]:
-        """End the episode and return its measures, in the form of one seed of `cwndlab run --json`."""
+        """End the episode and return its measures, in the form of one seed of `cwndlab run --json`.
+
+        Raises `RuntimeError` if there is no episode, and in Linux if it is not over: its measures are those
+        of the whole run.
+        """
         import json
 
         measured: dict[str, Any] = json.loads(self._episodes.finish())
         return measured
+
+    def close(self) -> None:
+        """End the episode, and in Linux its kernel."""
+        self._episodes.close()
 
     def _described(self, info: dict[str, Any]) -> dict[str, Any]:
         """Return the information with the seed of the episode and the properties of its link."""

@@ -35,7 +35,8 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
 
     An environment whose episode has ended begins a new one at the next step (`AutoresetMode.NEXT_STEP`): that
     step's action is ignored and its reward is 0. `threads` is the number of threads (default: all cores).
-    Raises `InputError` if an argument is wrong.
+    With `backend="linux"` each environment is a kernel of its own. Raises `InputError` if an argument is
+    wrong, or if that kernel has not been built.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -48,13 +49,15 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         flow: str | None = None,
         overrides: Overrides | None = None,
         threads: int | None = None,
+        backend: str = "sim",
     ) -> None:
         if num_envs < 1:
             raise InputError(f"num_envs={num_envs}: expected at least 1")
         if threads is not None and threads < 1:
             raise InputError(f"threads={threads}: expected at least 1")
         engine = in_use()
-        course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
+        steered = [flow] if flow else []
+        course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(course)
         self.single_action_space = action_space(course)
@@ -83,6 +86,12 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         chosen = checked_all(actions, self.num_envs, self._actions)
         seen, rewards, terminated, truncated, info = self._fleet.step(chosen)
         return seen, rewards, terminated, truncated, _masked(info)
+
+    def close_extras(self, **_: Any) -> None:
+        """End the episodes, and in Linux their kernels."""
+        # Gymnasium also closes what could not be made.
+        if hasattr(self, "_fleet"):
+            self._fleet.close()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None and not self._seeded:

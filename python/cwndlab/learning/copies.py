@@ -7,10 +7,12 @@ action, with bit-identical results.
 from __future__ import annotations
 
 import copyreg
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cwndlab.errors import InputError
+from cwndlab.linux.backend import Linux, engine_of
+from cwndlab.linux.episodes import Playing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,17 +20,32 @@ if TYPE_CHECKING:
     from cwndlab._native import CourseArguments, EnvironmentCourse, EpisodeFleet, Episodes, Standing
     from cwndlab.engine import Engine
 
+    # What starts kernels, whether they have the crate of the engine, and their name with its hash.
+    Kernels = tuple[Callable[..., Playing], bool, tuple[str, str]]
+
 S = TypeVar("S")
 
 
 def made(engine: Engine, arguments: CourseArguments) -> EnvironmentCourse:
-    """Make a course with the controllers of this process. Raises `InputError` if the arguments are wrong."""
+    """Make a course with the controllers of this process.
+
+    Raises `InputError` if the arguments are wrong, or if a kernel is needed and none has been built.
+    """
     _make_copyable(engine)
     controllers = [(one.name, one.code_sha256) for one in engine.origins()]
+    backend = engine_of(arguments[-1], engine)
     try:
-        return engine.EnvironmentCourse(arguments, controllers)
+        return engine.EnvironmentCourse(arguments, controllers, _kernels(backend))
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def _kernels(backend: Engine) -> Kernels | None:
+    """Return the kernels of a backend, if it has some."""
+    if not isinstance(backend, Linux) or backend.kernel is None:
+        return None
+    image = backend.kernel
+    return partial(Playing, image), backend.linked, (f"the kernel (Linux {image.version})", image.sha256)
 
 
 @cache

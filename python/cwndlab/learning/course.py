@@ -27,10 +27,12 @@ def course(
     steered: Sequence[str],
     overrides: Overrides | None,
     flows: int = 1,
+    backend: str = "sim",
 ) -> EnvironmentCourse:
     """Make a course from a scenario whose `steered` flows have agents, or from `flows` flows on drawn links.
 
-    Raises `InputError` if an argument is wrong or the scenario has errors.
+    `backend` is where the episodes play: `sim` or `linux`. Raises `InputError` if an argument is wrong, if
+    the scenario has errors, or if no kernel has been built for `linux`.
     """
     changes = list(written_overrides(overrides))
     if source is None:
@@ -42,7 +44,7 @@ def course(
     else:
         found = loaded(source)
         given = (found.text, found.file, list(steered))
-    return copies.made(engine, (environment, given, flows, changes))
+    return copies.made(engine, (environment, given, flows, changes, backend))
 
 
 def checked_seed(seed: int) -> int:

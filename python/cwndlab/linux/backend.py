@@ -4,49 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import signal
-import subprocess
-import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine
 from cwndlab.errors import InputError
 from cwndlab.linux import choice, kernel
+from cwndlab.linux.instance import Instance, Size, request
 from cwndlab.linux.serving import Serving
-from cwndlab.system import writing
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from cwndlab._native import RunToken
+    from cwndlab.linux.instance import Overrides
     from cwndlab.linux.kernel import Kernel
-
-    Overrides = list[tuple[str, str]]
 
 # How often a run is asked how far it is.
 POLL_S = 0.02
 # What a run usually takes: to start, and for each packet expected.
 USUAL_S = 0.1
 USUAL_PER_PACKET_S = 3e-6
-# A run that takes longer than this, and this for each packet expected, hangs.
-LIMIT_S = 60.0
-LIMIT_PER_PACKET_S = 200e-6
-# Memory of a kernel, for each packet that it may hold at once, and for each connection. A connection has two
-# threads, and a kernel allows one for each 2 MB. What is not used costs the host nothing.
-MEMORY_MB = 512
-PACKET_BYTES = 8192
-CONNECTION_MB = 4.2
-# The folder of a run, in the folder for temporary files; the number of our process follows.
-FOLDER = "cwndlab-linux-"
-# The last lines of its console in an error.
-CONSOLE_LINES = 15
+# What the check of a scenario says of its size.
+SIZES = ("packets_expected", "packets_held", "connections")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +38,16 @@ class Linux(Engine):
 
     def check(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return every problem of a scenario, as JSON."""
-        return self.module.check(text, file, overrides, "linux", self._linked)  # type: ignore[no-any-return]
+        return self.module.check(text, file, overrides, "linux", self.linked)  # type: ignore[no-any-return]
 
     def resolve(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return everything that is in force in a scenario, as canonical JSON."""
-        return self.module.resolve(text, file, overrides, "linux", self._linked)  # type: ignore[no-any-return]
+        return self.module.resolve(text, file, overrides, "linux", self.linked)  # type: ignore[no-any-return]
 
     def components(self, text: bytes, file: str, overrides: Overrides) -> str:  # type: ignore[override]
         """Return the names of what a run reports on, as JSON."""
         return self.module.components(  # type: ignore[no-any-return]
-            text, file, overrides, "linux", self._linked
+            text, file, overrides, "linux", self.linked
         )
 
     @cached_property
@@ -87,7 +68,7 @@ class Linux(Engine):
         return 20.0
 
     @property
-    def _linked(self) -> bool:
+    def linked(self) -> bool:
         """Whether the kernel has the crate of the extension module."""
         return self.kernel is not None and self.kernel.crate is not None
 
@@ -126,128 +107,32 @@ class Linux(Engine):
         saved: list[int | None],
     ) -> dict[str, Any]:
         """Return what a kernel writes of its run. Paths begin with the ssthresh that a run before saved."""
-        _sweep()
-        remote = self.module.remote_controllers(text, file, overrides, self._linked)
-        with tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-") as name:
-            folder = Path(name)
-            output, progress = folder / "result.json", folder / "progress"
-            request = {
-                "text": text.decode(),
-                "file": file,
-                # The settings of controllers of this process are for them, not for the kernel.
-                "overrides": [*overrides, *((key, name) for key, name, _ in remote)],
-                "remote": [{"name": name, "probes": probes} for _, name, probes in remote],
-                "seed": seed,
-                "record": record,
-                "saved": saved,
-                "output": str(output),
-                "progress": str(progress),
-            }
-            writing.write_text(folder / "request.json", json.dumps(request))
-            limit_s = LIMIT_S + LIMIT_PER_PACKET_S * float(checked["packets_expected"] or 0)
-            memory_mb = MEMORY_MB + CONNECTION_MB * float(checked["connections"] or 0)
-            memory_mb += PACKET_BYTES * float(checked["packets_held"] or 0) / 2**20
-            with ExitStack() as stack:
-                serving = None
-                if remote:
-                    server = self.module.ControllerServer(text, file, overrides, self._linked, seed)
-                    serving = stack.enter_context(Serving(server))
-                instance = _Instance(self._kernel, folder, seed, int(memory_mb), serving)
-                stack.enter_context(instance).follow(token, limit_s)
-            result: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
-        return result
+        size = Size(*(float(checked[name] or 0) for name in SIZES))
+        remote = self.module.remote_controllers(text, file, overrides, self.linked)
+        asked = request(text, file, overrides, remote, seed, record=record, saved=saved)
+        with ExitStack() as stack:
+            serving = None
+            if remote:
+                server = self.module.ControllerServer(text, file, overrides, self.linked, seed)
+                serving = stack.enter_context(Serving(server))
+            line = serving.theirs if serving else None
+            instance = stack.enter_context(Instance(self._kernel, asked, size, line))
+            _follow(instance, token, size.limit_s, serving)
+            return instance.result()
 
 
-@cache
-def _sweep() -> None:
-    """Remove the folders of runs whose process was killed, once in each process."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
-        number = folder.name.removeprefix(FOLDER).partition("-")[0]
-        if number.isdecimal() and not Path("/proc", number).exists():
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Instance:
-    """One kernel, which makes one run and ends."""
-
-    def __init__(
-        self, image: Kernel, folder: Path, seed: int, memory_mb: int, serving: Serving | None
-    ) -> None:
-        self._serving = serving
-        self._console = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the kernel)
-        self._progress = folder / "progress"
-        arguments = [
-            "time-travel=inf-cpu",
-            "time-travel-start=0",
-            f"mem={memory_mb}M",
-            # Otherwise every run leaves a folder in ~/.uml.
-            f"uml_dir={folder}/",
-            "con=null",
-            "con0=null",
-            "stderr=1",
-            "loglevel=4",
-        ]
-        environment = {
-            "CWNDLAB_REQUEST": str(folder / "request.json"),
-            "CWNDLAB_SEED": str(seed),
-            "CWNDLAB_PARENT": str(os.getpid()),
-            **{name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
-        }
-        lines = [serving.theirs.fileno()] if serving else []
-        if lines:
-            environment["CWNDLAB_LINE"] = str(lines[0])
-        self._process = subprocess.Popen(
-            [image.image, *arguments],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self._console,
-            stderr=self._console,
-            start_new_session=True,
-            pass_fds=lines,
-        )
-        if serving:
-            serving.passed_on()
-
-    def follow(self, token: RunToken, limit_s: float) -> None:
-        """Wait for the end, and pass on how much is done."""
-        end = time.monotonic() + limit_s
-        while not self._ended():
-            if token.cancelled:
-                raise InterruptedError("the run was interrupted")
-            if time.monotonic() > end:
-                raise RuntimeError(self._failure(f"it did not end within {limit_s:.0f} s"))
-            token.report(self._done())
-        if self._process.returncode:
-            if self._serving:
-                self._serving.check()
-            raise RuntimeError(self._failure(f"it ended with status {self._process.returncode}"))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the kernel and what it has started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._console.close()
-
-    def _ended(self) -> bool:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(POLL_S)
-        return self._process.returncode is not None
-
-    def _done(self) -> float:
-        try:
-            return int(self._progress.read_text()) / 1000
-        except (OSError, ValueError):
-            return 0.0
-
-    def _failure(self, reason: str) -> str:
-        self._console.seek(0)
-        console = self._console.read().decode(errors="replace").splitlines()
-        last = "\n".join(f"  {line}" for line in console[-CONSOLE_LINES:])
-        return f"the kernel failed: {reason}; the end of its console:\n{last}"
+def _follow(instance: Instance, token: RunToken, limit_s: float, serving: Serving | None) -> None:
+    """Wait for the end of a run, and pass on how much is done."""
+    end = time.monotonic() + limit_s
+    while not instance.ended(POLL_S):
+        if token.cancelled:
+            raise InterruptedError("the run was interrupted")
+        if time.monotonic() > end:
+            raise RuntimeError(instance.failure(f"it did not end within {limit_s:.0f} s"))
+        token.report(instance.done())
+    if serving:
+        serving.check()
+    instance.check()
 
 
 def _columns(columns: dict[str, list[float | None]]) -> dict[str, Any]:

@@ -24,7 +24,8 @@ GRACE_S = 1.0
 class Serving:
     """Answers what a kernel asks, in a thread of its own, from entering to leaving.
 
-    `theirs` is the kernel's end of the line: pass it on, then call `passed_on`.
+    `theirs` is the kernel's end of the line. Our copy of it is to be closed: the messages end with the
+    kernel then.
     """
 
     def __init__(self, server: ControllerServer) -> None:
@@ -33,10 +34,6 @@ class Serving:
         # Each message is one packet, and an end that is closed is the end of the messages.
         self._ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._thread = Thread(target=self._serve, name="controllers", daemon=True)
-
-    def passed_on(self) -> None:
-        """Close our copy of the kernel's end, so that the messages end with the kernel."""
-        self.theirs.close()
 
     def check(self) -> None:
         """Raise the error of the controller that broke the run off, if one did."""

@@ -1,12 +1,16 @@
 //! The source of an environment's episodes: a link that is drawn for each, or a fixed scenario.
 
 use super::environments::{Environment, RANGES, draw};
-use super::link;
+use super::kernel::{Job, KernelRun, Launch};
+use super::stage::Stage;
+use super::{Episode, link};
+use crate::linux;
 use crate::scenario::{Backend, Flow, Scenario, Source, read};
 use crate::trace::Directory;
 use crate::weights;
 use cwndlab_cc::params::Value;
 use cwndlab_cc::{Registry, Spaces};
+use cwndlab_sim::Sim;
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
@@ -46,6 +50,8 @@ pub struct Course {
     own: Overrides,
     /// The entries of `[[flow]]` that agents steer, and whether their algorithm stands in the scenario.
     steered: Vec<(usize, bool)>,
+    /// What starts kernels, if the episodes play in Linux.
+    linux: Option<Arc<dyn Launch>>,
     /// The scenario, if it is always the same one.
     pinned: Option<Arc<Scenario>>,
     agents: Vec<String>,
@@ -55,7 +61,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of an environment in a world, with overrides over its scenario.
+    /// Of an environment in a world, with overrides over its scenario; with `linux`, in the kernels that this starts.
     ///
     /// # Errors
     /// The scenario has mistakes, or there is no such flow in it.
@@ -63,8 +69,8 @@ impl Course {
         environment: &'static Environment,
         world: World,
         own: &[(String, String)],
-        registry: Registry,
-        queues: Queues,
+        (registry, queues): (Registry, Queues),
+        linux: Option<Arc<dyn Launch>>,
     ) -> Result<Self, String> {
         let drawn = matches!(world, World::Drawn { .. });
         let (text, file, wanted) = match world {
@@ -75,12 +81,13 @@ impl Course {
         };
         let mut course = Self {
             environment,
-            registry,
+            registry: if linux.is_some() { linux::with_algorithms(&registry) } else { registry },
             queues,
             text,
             file,
             own: own.to_vec(),
             steered: Vec::new(),
+            linux,
             pinned: None,
             agents: Vec::new(),
             files: Vec::new(),
@@ -96,6 +103,7 @@ impl Course {
         }
         let first = course.unchecked(0)?;
         course.agents = course.waiting(&first);
+        course.refuse_other_agents(&first)?;
         course.files = first.files();
         course.algorithms = first.flows.iter().map(|flow| flow.kind.algorithm.name).collect();
         course.link(&first)?;
@@ -193,7 +201,47 @@ impl Course {
     fn unchecked(&self, seed: u64) -> Result<Arc<Scenario>, String> {
         match &self.pinned {
             Some(scenario) => Ok(scenario.clone()),
-            None => self.read([link::overrides(draw(seed)), self.steering()].concat()).map(Arc::new),
+            None => self.read(self.drawn(seed)).map(Arc::new),
+        }
+    }
+
+    /// What the episode with this seed sets over the text, before what the user does.
+    fn drawn(&self, seed: u64) -> Overrides {
+        let link = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
+        [link, self.steering()].concat()
+    }
+
+    /// Begins the episode with this seed, which has this scenario.
+    ///
+    /// # Errors
+    /// Its kernel cannot be started.
+    pub(super) fn begin(&self, scenario: &Scenario, seed: u64) -> Result<Episode, String> {
+        let spec = scenario.spec(seed, false);
+        let stage = match &self.linux {
+            None => Stage::Sim(Box::new(Sim::new(&spec)), seed),
+            Some(launcher) => {
+                let overrides = [self.drawn(seed), self.own.clone()].concat();
+                let run = (&self.text[..], &*self.file);
+                let job = Job::new(scenario, seed, run, overrides, &self.agents, launcher.linked());
+                Stage::Linux(Box::new(KernelRun::start(launcher.as_ref(), scenario, &job)?))
+            }
+        };
+        Ok(Episode::new(stage, &spec, &self.agents))
+    }
+
+    /// Flows that wait for an agent, and have none.
+    fn refuse_other_agents(&self, scenario: &Scenario) -> Result<(), String> {
+        let steered = |n: usize| self.steered.iter().any(|(entry, _)| *entry == n);
+        let waiting = scenario.flows.iter().enumerate();
+        let mut alone = waiting.filter(|(n, flow)| flow.enabled && flow.waits_for_agent() && !steered(*n));
+        match alone.next() {
+            None => Ok(()),
+            Some((n, flow)) => Err(format!(
+                "{}: flow.{n}.cc: {} waits for an agent outside, and only {} has one here; expected another policy",
+                self.file,
+                flow.kind.algorithm.name,
+                self.agents.join(", ")
+            )),
         }
     }
 
@@ -212,8 +260,13 @@ impl Course {
     /// The same with another algorithm in the place of the agents: a name, or a table as a scenario has it.
     ///
     /// # Errors
-    /// There is no such algorithm.
+    /// There is no such algorithm, or the episodes play in Linux.
     pub fn with_algorithm(&self, seed: u64, algorithm: &str) -> Result<Scenario, String> {
+        if self.linux.is_some() {
+            return Err(
+                "backend=\"linux\": other algorithms play an episode in the simulator only".to_owned()
+            );
+        }
         let drawn = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
         let replaced = self.steered.iter().map(|(n, _)| (format!("flow.{n}.cc"), algorithm.to_owned()));
         // What the user sets of the agents' algorithm has no meaning for another.
@@ -230,7 +283,7 @@ impl Course {
     fn read_exactly(&self, overrides: &Overrides) -> Result<Scenario, String> {
         let traces = Directory::of(&self.file);
         let source = Source {
-            backend: Backend::Sim,
+            backend: if self.linux.is_some() { Backend::Linux { agents: true } } else { Backend::Sim },
             file: &self.file,
             registry: &self.registry,
             queues: &self.queues,

@@ -1,8 +1,10 @@
-//! One episode: a simulation that stops at each decision.
+//! One episode: a run that stops at each decision.
 
-use crate::run::{Failure, guarded};
+use super::stage::Stage;
+use crate::run::Failure;
+use crate::scenario::Scenario;
 use cwndlab_cc::Time;
-use cwndlab_sim::{Glance, Outcome, Sim, SimSpec, Stop};
+use cwndlab_sim::{Glance, SimSpec, Stop};
 
 /// Why an episode is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +46,10 @@ struct Noted {
     glance: Glance,
 }
 
-/// A simulation that agents steer.
+/// A run that agents steer.
 pub struct Episode {
     /// `None` once it has failed.
-    sim: Option<Sim>,
-    seed: u64,
+    stage: Option<Stage>,
     /// The flows of the agents, and what was last seen of each.
     agents: Vec<(usize, Noted)>,
     /// Whose decision is due.
@@ -57,37 +58,34 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Of a simulation in which the flows of these names have agents.
+    /// Of a run in which the flows of these names have agents.
     #[must_use]
-    pub fn new(spec: &SimSpec, agents: &[String]) -> Self {
+    pub(super) fn new(stage: Stage, spec: &SimSpec, agents: &[String]) -> Self {
         let flows: Vec<String> =
             spec.flows.iter().flat_map(|flow| flow.parts()).map(|(name, _)| name).collect();
         let place = |name: &String| flows.iter().position(|flow| flow == name);
         let agents = agents.iter().filter_map(place).map(|flow| (flow, Noted::default())).collect();
-        Self { sim: Some(Sim::new(spec)), seed: spec.seed, agents, turn: 0, end: None }
+        Self { stage: Some(stage), agents, turn: 0, end: None }
     }
 
     /// Runs to the next decision, or to the end.
     ///
     /// # Errors
-    /// A controller broke the run off, or the simulator has a fault.
+    /// A controller broke the run off, the kernel failed, or the simulator has a fault.
     pub fn advance(&mut self) -> Result<(), Failure> {
-        let Some(mut sim) = self.sim.take() else { return Ok(()) };
-        let (sim, stop) = guarded(self.seed, move || {
-            let stop = sim.run();
-            (sim, stop)
-        })?;
+        let Some(stage) = self.stage.take() else { return Ok(()) };
+        let (stage, stop) = stage.run()?;
         match stop {
             Stop::Decision(flow) => {
                 self.turn = self.agents.iter().position(|(agent, _)| *agent == flow).unwrap_or(self.turn);
             }
             Stop::Done | Stop::Paused => self.end = Some(End::Truncated),
         }
-        let over = |(flow, _): &(usize, Noted)| sim.glance(*flow).is_some_and(|glance| glance.finished);
+        let over = |(flow, _): &(usize, Noted)| stage.glance(*flow).is_some_and(|glance| glance.finished);
         if self.agents.iter().all(over) {
             self.end = Some(End::Terminated);
         }
-        self.sim = Some(sim);
+        self.stage = Some(stage);
         Ok(())
     }
 
@@ -111,23 +109,20 @@ impl Episode {
     /// The same for any of the agents, at the end of the episode.
     pub fn observe_as(&mut self, agent: usize, observation: &mut [f32]) -> Step {
         let flow = self.agents.get(agent).map_or(usize::MAX, |(flow, _)| *flow);
-        let seen = self.sim.as_mut().and_then(|sim| sim.agent(flow));
-        let reward = match seen {
-            Some(agent) if self.end.is_none() => agent.observe(observation),
-            Some(agent) => agent.observe_end(observation),
-            None => 0.0,
-        };
+        let over = self.end.is_some();
+        let reward = self.stage.as_mut().and_then(|stage| stage.observe(flow, over, observation));
         // Where nothing was ever decided there is nothing to reward.
+        let reward = reward.unwrap_or_default();
         Step { agent, reward: if reward.is_nan() { 0.0 } else { reward }, end: self.end }
     }
 
     /// What an agent's flow did since this was asked last.
     pub fn info(&mut self, agent: usize) -> Info {
-        let (Some(sim), Some((flow, noted))) = (&self.sim, self.agents.get_mut(agent)) else {
+        let (Some(stage), Some((flow, noted))) = (&self.stage, self.agents.get_mut(agent)) else {
             return Info::default();
         };
-        let Some(glance) = sim.glance(*flow) else { return Info::default() };
-        let now = sim.now();
+        let Some(glance) = stage.glance(*flow) else { return Info::default() };
+        let now = stage.now();
         let seconds = now.since(noted.at).as_secs_f64();
         let before = std::mem::replace(noted, Noted { at: now, glance }).glance;
         let share = |part: u64, whole: u64| if whole > 0 { part as f64 / whole as f64 } else { 0.0 };
@@ -145,14 +140,22 @@ impl Episode {
 
     /// The action of the agent whose turn it is; it is in force after the flow's decision delay.
     pub fn act(&mut self, action: u32) {
-        if let (Some(sim), Some((flow, _))) = (&mut self.sim, self.agents.get(self.turn)) {
-            sim.act(*flow, action);
+        if let (Some(stage), Some((flow, _))) = (&mut self.stage, self.agents.get(self.turn)) {
+            stage.act(*flow, action);
         }
     }
 
-    /// What was measured.
+    /// Whether there are measures of it yet: a kernel measures the whole run.
     #[must_use]
-    pub fn outcome(self) -> Option<Outcome> {
-        self.sim.map(Sim::outcome)
+    pub fn is_measured(&self) -> bool {
+        self.end.is_some() || !matches!(self.stage, Some(Stage::Linux(_)))
+    }
+
+    /// The measures of the run, which is of this scenario, as JSON.
+    ///
+    /// # Errors
+    /// It has failed.
+    pub fn measures(self, scenario: &Scenario) -> Result<String, String> {
+        self.stage.ok_or("the run has failed")?.measures(scenario)
     }
 }

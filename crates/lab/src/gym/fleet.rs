@@ -57,6 +57,14 @@ impl Fleet {
         })
     }
 
+    /// Ends the episodes.
+    pub fn close(&mut self) {
+        for member in &mut self.members {
+            member.player.close();
+            member.last = None;
+        }
+    }
+
     /// Where each stands.
     #[must_use]
     pub fn marks(&self) -> Vec<Mark> {

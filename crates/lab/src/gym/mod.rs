@@ -7,8 +7,10 @@ mod environments;
 mod episode;
 mod fleet;
 mod greedy_policy;
+mod kernel;
 mod link;
 mod player;
+mod stage;
 mod trainer;
 
 pub use checkpoint::Checkpoint;
@@ -17,6 +19,7 @@ pub use environments::{ENVIRONMENTS, Environment, RANGES, Range, catalogue, find
 pub use episode::{End, Episode, Info, Step};
 pub use fleet::{Fleet, StepResult};
 pub use greedy_policy::GreedyPolicy;
+pub use kernel::{Job, Launch, Process};
 pub use link::DURATION;
 pub use player::{Mark, Played, Player};
 pub use trainer::{EpisodeReward, Trainer};

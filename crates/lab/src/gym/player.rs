@@ -107,7 +107,7 @@ impl Player {
         self.observation.fill(0.0);
         self.playing = None;
         let scenario = self.course.scenario(self.seed)?;
-        let mut episode = Episode::new(&scenario.spec(self.seed, false), self.course.agents());
+        let mut episode = self.course.begin(&scenario, self.seed)?;
         episode.advance().map_err(|failure| failure.to_string())?;
         let step = episode.observe(&mut self.observation);
         let info = episode.info(step.agent);
@@ -179,7 +179,7 @@ impl Player {
         let bits = |numbers: &[f32]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
         if bits(&self.observation) != bits(&played.observation) {
             return Err(format!(
-                "the episode with seed {seed} does not repeat itself: the simulator has another version, or a \
+                "the episode with seed {seed} does not repeat itself: the simulator or the kernel has another version, or a \
                  controller depends on more than its facts"
             ));
         }
@@ -191,12 +191,21 @@ impl Player {
         self.playing.as_mut().map(|playing| &mut playing.episode)
     }
 
-    /// Ends the episode.
+    /// Ends the episode, and gives its measures as JSON.
     ///
     /// # Errors
-    /// There is none.
-    pub fn take(&mut self) -> Result<(Arc<Scenario>, Episode), String> {
-        let playing = self.playing.take().ok_or(NO_EPISODE)?;
-        Ok((playing.scenario, playing.episode))
+    /// There is none, its run has failed, or it is a kernel's and not over.
+    pub fn finish(&mut self) -> Result<String, String> {
+        let playing = self.playing.take_if(|playing| playing.episode.is_measured());
+        match (playing, &self.playing) {
+            (Some(playing), _) => playing.episode.measures(&playing.scenario),
+            (None, Some(_)) => Err("the episode is not over: Linux measures the whole run".to_owned()),
+            (None, None) => Err(NO_EPISODE.to_owned()),
+        }
+    }
+
+    /// Ends the episode, if there is one.
+    pub fn close(&mut self) {
+        self.playing = None;
     }
 }

@@ -64,10 +64,22 @@ pub(crate) struct Path {
     pub(crate) access: Option<Link>,
 }
 
+/// The parameter that says who decides, and its value where an agent outside does.
+const POLICY: &str = "policy";
+const OUTSIDE: &str = "outside";
+
 impl Flow {
     /// Whether a path of it holds this link.
     pub(crate) fn crosses(&self, link: usize) -> bool {
         self.paths.iter().any(|path| path.links.contains(&link))
+    }
+
+    /// Whether its algorithm leaves the decisions to an agent outside.
+    pub(crate) fn waits_for_agent(&self) -> bool {
+        let FlowKind { algorithm, settings, .. } = &self.kind;
+        let set = settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value);
+        let declared = algorithm.params.iter().find(|param| param.name == POLICY);
+        matches!(set.or(declared.map(|param| &param.default)), Some(Value::Word(OUTSIDE)))
     }
 
     /// The names of the parts of one of its flows, path by path: the flow's own, or the subflows'.

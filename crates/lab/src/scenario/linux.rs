@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
 use crate::linux::remote::is_served;
-use cwndlab_cc::params::{Parameters, Value};
+use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Ecn, Registry, Span};
 use cwndlab_sim::mptcp::Scheduler;
 use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
@@ -33,8 +33,6 @@ const SERVED: [&str; 18] = [
     "ecn",
     "window_validation",
 ];
-/// The parameter that says who decides.
-const POLICY: &str = "policy";
 /// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
 const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
@@ -45,8 +43,8 @@ const MOST_PARTS: usize = 4096;
 /// Subflows of a connection (MPTCP_PM_ADDR_MAX).
 const MOST_PATHS: usize = 8;
 
-/// Reports everything that Linux cannot serve, and warns of what it serves only nearly.
-pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
+/// Reports everything that Linux cannot serve, and warns of what it serves only nearly. With `agents`, those outside decide.
+pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &Problems) {
     let report = |path: &[Step], message: String| {
         problems.error(&place(root, path), &dotted(path), message);
     };
@@ -77,7 +75,7 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, problems: &Problems) {
     }
     for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.enabled) {
         let at = [Step::Key("flow"), Step::Index(index)];
-        check_flow(flow, &at, &report);
+        check_flow(flow, &at, agents, &report);
         for (path, message) in approximations(flow, &at) {
             problems.warn(&place(root, &path), &dotted(&path), message);
         }
@@ -92,7 +90,7 @@ fn parts_of(flow: &Flow) -> f64 {
     }
 }
 
-fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
+fn check_flow(flow: &Flow, at: &[Step], agents: bool, report: &impl Fn(&[Step], String)) {
     let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
     if let Some(options) = &flow.mptcp {
         if options.scheduler != Scheduler::Saturate {
@@ -118,23 +116,18 @@ fn check_flow(flow: &Flow, at: &[Step], report: &impl Fn(&[Step], String)) {
                 .to_owned(),
         );
     }
-    if policy(&flow.kind) == Some(Value::Word("outside")) {
+    if !agents && flow.waits_for_agent() {
         report(
             &key("cc"),
-            "an agent outside cannot decide on the Linux backend yet; expected another policy".to_owned(),
+            "an agent outside decides only in an environment (FlowEnv with backend=\"linux\"); \
+             expected another policy"
+                .to_owned(),
         );
     }
     if let Some(why) = refused_ecn(&flow.kind) {
         report(&key("cc"), why.to_owned());
     }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
-}
-
-/// The policy of an algorithm that decides by actions.
-fn policy(kind: &FlowKind) -> Option<Value> {
-    let set = kind.settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value.clone());
-    let declared = kind.algorithm.params.iter().find(|param| param.name == POLICY);
-    set.or_else(|| declared.map(|param| param.default.clone()))
 }
 
 /// Why Linux cannot send data with the ECN codepoint that an algorithm chooses by itself.

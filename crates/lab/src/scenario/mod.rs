@@ -53,7 +53,10 @@ pub enum Backend {
     #[default]
     Sim,
     /// Linux in virtual time.
-    Linux,
+    Linux {
+        /// Whether agents outside decide: those of an environment do.
+        agents: bool,
+    },
 }
 
 impl Backend {
@@ -62,7 +65,7 @@ impl Backend {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "sim" => Some(Self::Sim),
-            "linux" => Some(Self::Linux),
+            "linux" => Some(Self::Linux { agents: false }),
             _ => None,
         }
     }
@@ -113,7 +116,7 @@ pub fn read(
 ) -> (Option<Scenario>, Vec<Problem>) {
     let queues = match source.backend {
         Backend::Sim => source.queues.clone(),
-        Backend::Linux => crate::linux::with_queues(source.queues),
+        Backend::Linux { .. } => crate::linux::with_queues(source.queues),
     };
     let source = &Source { queues: &queues, ..*source };
     let (root, problems) = match decode(text) {
@@ -132,8 +135,8 @@ pub fn read(
     };
     let root = overrides::apply(root, overrides, source.queues, &problems);
     let scenario = top::scenario(&root, source, &problems);
-    if let (Backend::Linux, Ok(scenario)) = (source.backend, &scenario) {
-        linux::check(scenario, &root, &problems);
+    if let (Backend::Linux { agents }, Ok(scenario)) = (source.backend, &scenario) {
+        linux::check(scenario, &root, agents, &problems);
     }
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())

@@ -1,7 +1,8 @@
 //! The kernel's side: a controller that asks the front end.
 
+use super::wire::Words;
 use super::wire::{decode, encode};
-use super::{Answer, Callback, Message, Moment, Owner};
+use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::algorithm::Declaration;
 use cwndlab_cc::{Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Time};
 use std::sync::Arc;
@@ -33,9 +34,23 @@ impl<L: Line> Remote<L> {
     }
 }
 
+/// The action of the agent of this flow, which sees this.
+pub fn decide(line: &mut impl Line, flow: usize, seen: Seen) -> u32 {
+    // It was an action before it became a word.
+    exchange::<u64>(line, &Message::Decision(flow as u64, seen)) as u32
+}
+
+/// Shows the end to the agents of these flows; returns when the front end wants the run to be finished.
+pub fn end(line: &mut impl Line, agents: impl IntoIterator<Item = (usize, Seen)>) {
+    for (flow, seen) in agents {
+        exchange::<u64>(line, &Message::End(flow as u64, seen));
+    }
+    exchange::<u64>(line, &Message::Over);
+}
+
 /// # Panics
 /// The answer is not one: the two ends are of different builds.
-fn exchange(line: &mut impl Line, message: &Message) -> Answer {
+fn exchange<A: Words>(line: &mut impl Line, message: &Message) -> A {
     decode(&line.ask(&encode(message))).expect("both ends are of one build")
 }
 

@@ -1,17 +1,20 @@
-//! Controllers of the front end that drive the kernel's sockets: those in Python, and those of a crate of the user's own.
+//! What the front end decides in a kernel: by its controllers, those in Python and those of a crate of the user's own, and
+//! by agents outside.
 //!
-//! The kernel sends each callback of the contract as a message and waits for the answer. Meanwhile virtual time
-//! stands still.
+//! The kernel sends each callback of a controller's contract, and what an agent sees at each of its decisions, as a message
+//! and waits for the answer. Meanwhile virtual time stands still.
 
 mod client;
 mod server;
 mod wire;
 
-pub use client::{Line, Remote, stand_in};
+pub use client::{Line, Remote, decide, end, stand_in};
 pub(crate) use server::is_served;
-pub use server::{Server, served};
+pub use server::{Heard, Server, served};
+pub use wire::word;
 
 use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, SubflowView, Time};
+use cwndlab_sim::Glance;
 
 /// Which flow of the scenario a controller belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +27,30 @@ pub enum Owner {
 
 /// What the kernel asks.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and nearly all are callbacks")]
 enum Message {
     /// A controller is to be made for the flow or subflow of this name; it gets the next number.
     New(Owner, String),
     /// A callback of the controller of this number.
     Callback(u64, Moment, Callback),
+    /// The agent of the flow of this number must decide: the answer is its action.
+    Decision(u64, Seen),
+    /// No decision follows; what the agent of the flow of this number sees then.
+    End(u64, Seen),
+    /// All agents have seen the end. The answer lets the kernel finish its run.
+    Over,
+}
+
+/// What an agent sees of its flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// When.
+    pub now: Time,
+    /// What the flow has done so far.
+    pub glance: Glance,
+    /// The reward since its last decision.
+    pub reward: f32,
+    /// The observation; empty if the flow has not begun.
+    pub observation: Vec<f32>,
 }
 
 /// What holds at a callback: [`cwndlab_cc::Context`] without its random numbers.

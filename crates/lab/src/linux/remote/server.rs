@@ -1,7 +1,7 @@
-//! The front end's side: its controllers, which answer what the kernel asks.
+//! The front end's side: its controllers, which answer what the kernel asks, and what it hears of agents.
 
 use super::wire::{decode, encode};
-use super::{Answer, Callback, Message, Moment, Owner};
+use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use crate::linux::PREFIX;
 use crate::run::{Failure, guarded};
 use crate::scenario::Scenario;
@@ -28,6 +28,19 @@ pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str
     served.map(described).collect()
 }
 
+/// What a message of the kernel comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    /// A controller has taken it: the answer.
+    Answered(Vec<u8>),
+    /// The agent of this flow must decide: its action is the answer.
+    Decision(usize, Seen),
+    /// What the agent of this flow sees at the end; any answer will do.
+    End(usize, Seen),
+    /// There is no more to decide. With any answer the kernel finishes the run.
+    Over,
+}
+
 /// The controllers of a run.
 pub struct Server {
     spec: SimSpec,
@@ -47,30 +60,42 @@ impl Server {
         Self { spec: scenario.spec(seed, false), controllers: Vec::new() }
     }
 
-    /// Answers a message of the kernel.
+    /// Takes in a message of the kernel.
     ///
     /// # Errors
-    /// The controller broke the run off, or it has a fault.
-    pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, Failure> {
+    /// The controller that it is for broke the run off, or it has a fault.
+    pub fn hear(&mut self, message: &[u8]) -> Result<Heard, Failure> {
         let seed = self.spec.seed;
-        guarded(seed, || encode(&self.take(&decode(message).expect("both ends are of one build"))))
+        guarded(seed, || match decode(message).expect("both ends are of one build") {
+            Message::New(owner, name) => Heard::Answered(encode(&self.make(owner, &name))),
+            Message::Callback(number, moment, callback) => {
+                let served = &mut self.controllers[number as usize];
+                served.call(&moment, callback);
+                Heard::Answered(encode(&served.answer()))
+            }
+            Message::Decision(flow, seen) => Heard::Decision(flow as usize, seen),
+            Message::End(flow, seen) => Heard::End(flow as usize, seen),
+            Message::Over => Heard::Over,
+        })
     }
 
-    fn take(&mut self, message: &Message) -> Answer {
-        match message {
-            Message::New(owner, name) => {
-                let kind = self.kind(*owner);
-                let cc = (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
-                let rng = Rng::named(self.spec.seed, &format!("flow {name} cc"));
-                self.controllers.push(Served { cc, rng });
-                self.controllers[self.controllers.len() - 1].answer()
-            }
-            Message::Callback(number, moment, callback) => {
-                let served = &mut self.controllers[*number as usize];
-                served.call(moment, *callback);
-                served.answer()
-            }
+    /// Answers a message of a kernel whose run has no agents outside.
+    ///
+    /// # Errors
+    /// As [`Server::hear`].
+    pub fn answer(&mut self, message: &[u8]) -> Result<Vec<u8>, Failure> {
+        match self.hear(message)? {
+            Heard::Answered(answer) => Ok(answer),
+            heard => unreachable!("agents were refused with the scenario: {heard:?}"),
         }
+    }
+
+    fn make(&mut self, owner: Owner, name: &str) -> Answer {
+        let kind = self.kind(owner);
+        let cc = (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
+        let rng = Rng::named(self.spec.seed, &format!("flow {name} cc"));
+        self.controllers.push(Served { cc, rng });
+        self.controllers[self.controllers.len() - 1].answer()
     }
 
     fn kind(&self, owner: Owner) -> &FlowKind {
@@ -107,7 +132,7 @@ impl Served {
             Callback::Ack(ack) => self.cc.on_ack(cx, &ack),
             Callback::Timer => self.cc.on_timer(cx),
         };
-        // As in the kernel for those that ship: in force at once. Agents outside are refused with the scenario.
+        // In force at once: a delay is refused with the scenario. An algorithm of the user's own has no environment.
         if let (Decision::Made(action), Some(agent)) = (decision, self.cc.agent()) {
             agent.act(action);
         }

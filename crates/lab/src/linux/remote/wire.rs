@@ -1,10 +1,11 @@
 //! Messages as 64-bit words. Both ends are of one build, so there is no version.
 
-use super::{Answer, Callback, Message, Moment, Owner};
+use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::{
     Ack, Control, Ecn, Event, Facts, Lost, Needs, Phase, Rate, RateSample, Rtt, SendLimit, Span, SubflowView,
     Time,
 };
+use cwndlab_sim::Glance;
 
 /// A value as words.
 pub(super) trait Words: Sized {
@@ -19,6 +20,12 @@ pub(super) fn encode(message: &impl Words) -> Vec<u8> {
     let mut words = Vec::new();
     message.put(&mut words);
     words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// The answer that is one word: an agent's action, or anything where only the answer counts.
+#[must_use]
+pub fn word(word: u64) -> Vec<u8> {
+    encode(&word)
 }
 
 /// The message that these bytes are.
@@ -59,6 +66,16 @@ impl Words for f64 {
 
     fn take(from: &mut &[u64]) -> Option<Self> {
         u64::take(from).map(Self::from_bits)
+    }
+}
+
+impl Words for f32 {
+    fn put(&self, to: &mut Vec<u64>) {
+        u64::from(self.to_bits()).put(to);
+    }
+
+    fn take(from: &mut &[u64]) -> Option<Self> {
+        u32::try_from(u64::take(from)?).ok().map(Self::from_bits)
     }
 }
 
@@ -158,6 +175,8 @@ word! { Time, Span, Rate }
 
 fields! {
     Moment { facts, subflows, me }
+    Seen { now, glance, reward, observation }
+    Glance { delivered_bytes, sent_packets, retransmitted_packets, rtt, finished }
     Answer { control, timer, needs, probed }
     Control { cwnd, pacing_rate, send_quantum, shown_window }
     Needs { ecn, lost_packets, own_window_in_recovery }
@@ -171,7 +190,9 @@ fields! {
 
 variants! {
     Owner { 0 => Flow(number), 1 => Arrivals(number) }
-    Message { 0 => New(owner, name), 1 => Callback(number, moment, callback) }
+    Message {
+        0 => New(owner, name), 1 => Callback(number, moment, callback), 2 => Decision(flow, seen), 3 => End(flow, seen), 4 => Over
+    }
     Callback { 0 => Sent(bytes), 1 => Lost(lost), 2 => Event(event), 3 => Ack(ack), 4 => Timer }
     Event { 0 => LossRecovery, 1 => EcnReduction, 2 => Recovered, 3 => Timeout, 4 => Undo, 5 => IdleRestart(idle) }
     Phase { 0 => Open, 1 => Disorder, 2 => Recovery, 3 => Loss }
@@ -197,7 +218,11 @@ mod tests {
         let new = Message::New(Owner::Arrivals(2), "web/ü".to_owned());
         let idle = Moment { facts: Facts::default(), subflows: Vec::new(), me: 0 };
         let event = Message::Callback(0, idle, Callback::Event(Event::IdleRestart(Span(8))));
-        for message in [ack(), new, event] {
+        let glance = Glance { sent_packets: 7, finished: true, ..Glance::default() };
+        let seen = Seen { now: Time(3), glance, reward: -0.5, observation: vec![0.25, -1.0] };
+        let agents =
+            [Message::Decision(2, seen.clone()), Message::End(1, seen), Message::End(0, Seen::default())];
+        for message in [ack(), new, event, Message::Over].into_iter().chain(agents) {
             assert_eq!(decode(&encode(&message)), Some(message));
         }
     }

@@ -1,0 +1,162 @@
+//! A run in Linux that agents steer: the kernel's process says what they see, and waits for what they do.
+
+use crate::linux::remote::{Heard, Seen, Server, served, word};
+use crate::run::Failure;
+use crate::scenario::Scenario;
+use cwndlab_cc::Time;
+use cwndlab_sim::Stop;
+use std::collections::BTreeMap;
+
+/// A run that a kernel is to make.
+pub struct Job<'a> {
+    /// The scenario's text.
+    pub text: &'a [u8],
+    /// Its file's name.
+    pub file: &'a str,
+    /// What is set over it.
+    pub overrides: Vec<(String, String)>,
+    /// The algorithms whose controllers the front end has, each by the key where the scenario names it, and with its probes.
+    pub remote: Vec<(String, &'static str, &'static [&'static str])>,
+    /// The names of the flows that agents steer.
+    pub agents: &'a [String],
+    /// The seed of every random stream.
+    pub seed: u64,
+    /// About how many data packets it carries.
+    pub packets_expected: f64,
+    /// About how many of them are in its memory at once.
+    pub packets_held: f64,
+    /// How many connections it makes at most.
+    pub connections: f64,
+}
+
+impl<'a> Job<'a> {
+    /// This run of a scenario, which was read from a text with overrides. The algorithms of the names in `linked` are in the kernel.
+    pub(super) fn new(
+        scenario: &Scenario,
+        seed: u64,
+        (text, file): (&'a [u8], &'a str),
+        overrides: Vec<(String, String)>,
+        agents: &'a [String],
+        linked: &[&str],
+    ) -> Self {
+        Self {
+            text,
+            file,
+            overrides,
+            remote: served(scenario, linked),
+            agents,
+            seed,
+            packets_expected: scenario.packets_expected(),
+            packets_held: scenario.packets_held(),
+            connections: scenario.connections(),
+        }
+    }
+}
+
+/// Starts kernels.
+pub trait Launch: Send + Sync {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    fn launch(&self, job: &Job<'_>) -> Result<Box<dyn Process>, String>;
+
+    /// The names of the algorithms of a user's crate that are linked into them.
+    fn linked(&self) -> &[&'static str];
+}
+
+/// The process of a kernel. It ends when this is dropped.
+pub trait Process: Send {
+    /// Waits for its next message; `None` if it has ended.
+    ///
+    /// # Errors
+    /// It says nothing for too long.
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, String>;
+
+    /// Answers. If it has ended, the next [`Process::receive`] shows that.
+    fn answer(&mut self, answer: &[u8]);
+
+    /// The measures of its run, as JSON, once it has ended.
+    ///
+    /// # Errors
+    /// It ended before its run did.
+    fn measures(&mut self) -> Result<String, String>;
+}
+
+/// A run under way.
+pub(super) struct KernelRun {
+    process: Box<dyn Process>,
+    /// The controllers of the front end.
+    server: Server,
+    now: Time,
+    /// What each agent saw last, by the number of its flow.
+    seen: BTreeMap<usize, Seen>,
+}
+
+impl KernelRun {
+    /// Starts one.
+    pub(super) fn start(launcher: &dyn Launch, scenario: &Scenario, job: &Job<'_>) -> Result<Self, String> {
+        Ok(Self {
+            process: launcher.launch(job)?,
+            server: Server::new(scenario, job.seed),
+            now: Time::ZERO,
+            seen: BTreeMap::new(),
+        })
+    }
+
+    /// Runs to the next decision or to the end.
+    pub(super) fn run(&mut self) -> Result<Stop, Failure> {
+        loop {
+            match self.hear()? {
+                Some(Heard::Answered(answer)) => self.process.answer(&answer),
+                Some(Heard::Decision(flow, seen)) => {
+                    self.note(flow, seen);
+                    return Ok(Stop::Decision(flow));
+                }
+                Some(Heard::End(flow, seen)) => {
+                    self.note(flow, seen);
+                    self.process.answer(&word(0));
+                }
+                Some(Heard::Over) => return Ok(Stop::Done),
+                None => return Err(Failure::Kernel(self.process.measures().err().unwrap_or_default())),
+            }
+        }
+    }
+
+    fn hear(&mut self) -> Result<Option<Heard>, Failure> {
+        let message = self.process.receive().map_err(Failure::Kernel)?;
+        message.map(|message| self.server.hear(&message)).transpose()
+    }
+
+    fn note(&mut self, flow: usize, seen: Seen) {
+        self.now = seen.now;
+        self.seen.insert(flow, seen);
+    }
+
+    /// The time of the last message.
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What the agent of a flow saw last.
+    pub(super) fn seen(&self, flow: usize) -> Option<&Seen> {
+        self.seen.get(&flow)
+    }
+
+    /// The action of the agent that must decide.
+    pub(super) fn act(&mut self, action: u32) {
+        self.process.answer(&word(action.into()));
+    }
+
+    /// The measures, as JSON, of a run that is over.
+    pub(super) fn measures(mut self) -> Result<String, String> {
+        self.process.answer(&word(0));
+        // If the agents' flows ended early, others may still have controllers in the front end.
+        while let Some(heard) = self.hear().map_err(|failure| failure.to_string())? {
+            if let Heard::Answered(answer) = heard {
+                self.process.answer(&answer);
+            }
+        }
+        self.process.measures()
+    }
+}

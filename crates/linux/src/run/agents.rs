@@ -1,0 +1,89 @@
+//! Agents outside: the front end is told what they see, and says what they do. Meanwhile virtual time stands still.
+
+use super::Run;
+use crate::controller::Controller;
+use crate::facts::Facts;
+use cwndlab_cc::{Span, Time};
+use cwndlab_lab::linux::remote::{self, Seen};
+use cwndlab_sim::Glance;
+
+/// The parts that agents steer.
+#[derive(Default)]
+pub(super) struct Agents {
+    parts: Vec<usize>,
+    /// They have seen the end.
+    over: bool,
+}
+
+impl Agents {
+    pub(super) fn of(parts: Vec<usize>) -> Self {
+        Self { over: parts.is_empty(), parts }
+    }
+}
+
+impl Run {
+    /// The agent of a part must decide, whose socket shows this. As in the simulator, a decision is the end if the flows of
+    /// all agents have sent all they had.
+    pub fn decide(&mut self, part: usize, now: Time, facts: &Facts) {
+        if self.agents.over {
+            return;
+        }
+        let latest = |agent: usize| if agent == part { *facts } else { self.flows[agent].facts };
+        let shown: Vec<_> = self.agents.parts.iter().map(|agent| (*agent, latest(*agent))).collect();
+        if shown.iter().all(|(agent, facts)| self.is_finished(*agent, now, facts)) {
+            return self.end_agents(now, &shown);
+        }
+        let seen = self.seen(part, now, facts, Controller::observe);
+        let action = remote::decide(&mut self.line, part, seen);
+        if let Some(controller) = &mut self.controllers[part] {
+            controller.act(now, action);
+        }
+    }
+
+    /// The run is over: so it is for all agents, if it was not before.
+    pub(super) fn end_with_agents(&mut self) {
+        if !self.agents.over {
+            let shown: Vec<_> =
+                self.agents.parts.iter().map(|agent| (*agent, self.flows[*agent].facts)).collect();
+            self.end_agents(self.end, &shown);
+        }
+    }
+
+    fn end_agents(&mut self, now: Time, shown: &[(usize, Facts)]) {
+        let seen: Vec<_> = shown
+            .iter()
+            .map(|(agent, facts)| (*agent, self.seen(*agent, now, facts, Controller::observe_end)))
+            .collect();
+        self.agents.over = true;
+        remote::end(&mut self.line, seen);
+    }
+
+    /// What the agent of a part sees.
+    fn seen(
+        &mut self,
+        part: usize,
+        now: Time,
+        facts: &Facts,
+        observe: fn(&mut Controller) -> (f32, Vec<f32>),
+    ) -> Seen {
+        let glance = Glance {
+            delivered_bytes: self.flows[part].received().max(facts.received),
+            sent_packets: facts.sent,
+            retransmitted_packets: facts.resent,
+            rtt: Span::from_micros(facts.rtt_us),
+            finished: self.is_finished(part, now, facts),
+        };
+        // There is none before the connection is established.
+        let (reward, observation) = self.controllers[part].as_mut().map(observe).unwrap_or_default();
+        Seen { now, glance, reward, observation }
+    }
+
+    /// All that the flow of a part, or its connection, had to send was acknowledged.
+    fn is_finished(&self, part: usize, now: Time, facts: &Facts) -> bool {
+        let whole = match self.lane_of(part).connection {
+            Some(connection) => &self.connections[connection].whole,
+            None => &self.flows[part],
+        };
+        whole.is_written(now) && facts.unacknowledged == 0
+    }
+}
