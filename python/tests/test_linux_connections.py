@@ -11,6 +11,8 @@ import pytest
 import cwndlab as cl
 from cwndlab.beside.both import run_both
 from cwndlab.engine import SHIPPED
+from cwndlab.errors import RunFailedError
+from cwndlab.linux import instance
 from cwndlab.linux.backend import Linux
 from cwndlab.scenarios.scenario import Scenario, ScenarioError
 
@@ -215,3 +217,14 @@ def test_nobody_gives_up(linux_kernel: Kernel) -> None:
     result = cl.run(f'duration = "1000 s"\n{lossy}{flow}', seeds=[14, 24], backend="linux", record="none")
     for run in result.runs:
         assert run.outcome["flows"][0]["completion_s"] > 127
+
+
+def test_an_error_says_why_the_kernel_has_failed(
+    linux_kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert linux_kernel.image.exists()
+    # Too little memory for so many connections.
+    monkeypatch.setattr(instance, "CONNECTION_MB", 0.0)
+    arriving = TRANSFERS.replace("{ parallel = 3,", "{ per_second = 100,").replace(', pause = "50 ms"', "")
+    with pytest.raises(RunFailedError, match="Kernel panic - not syncing: cwndlab: kthread_run: error -11"):
+        cl.run(text(TWO_PATHS, arriving), seeds=1, backend="linux", record="none")

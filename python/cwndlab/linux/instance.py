@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -38,8 +39,9 @@ PACKET_BYTES = 8192
 CONNECTION_MB = 4.2
 # The folder of a run, in the folder for temporary files; the number of our process follows.
 FOLDER = "cwndlab-linux-"
-# The last lines of its console in an error.
+# The last lines of its console in an error, without the addresses of a stack.
 CONSOLE_LINES = 15
+ADDRESSES = re.compile(r" (\[<|[0-9a-f]{5,} )")
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ class Instance:
         """Return the reason with the last lines of the console."""
         self._console.seek(0)
         console = self._console.read().decode(errors="replace").splitlines()
-        last = "\n".join(f"  {line}" for line in console[-CONSOLE_LINES:])
+        told = [line.rstrip() for line in console if line.strip() and not ADDRESSES.match(line)]
+        last = "\n".join(f"  {line}" for line in told[-CONSOLE_LINES:])
         return f"the kernel failed: {reason}; the end of its console:\n{last}"
 
 
@@ -166,7 +169,8 @@ def _arguments(folder: Path, memory_mb: int) -> list[str]:
         # Otherwise every run leaves a folder in ~/.uml.
         f"uml_dir={folder}/",
         "con=null",
-        "con0=null",
+        # What the kernel says in the end, such as why it panics. Nobody types anything.
+        "con0=null,fd:1",
         "stderr=1",
         "loglevel=4",
     ]
