@@ -26,7 +26,7 @@ from cwndlab._native import RunToken
 from cwndlab.beside.both import on_both, run_both
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError, RunFailedError
-from cwndlab.linux import backend, kernel
+from cwndlab.linux import instance, kernel
 from cwndlab.linux.backend import Linux
 from cwndlab.results.recording import Record
 from cwndlab.scenarios.scenario import ScenarioError
@@ -203,7 +203,7 @@ def broken(program: str, built_in: Path) -> Linux:
 def test_a_kernel_that_fails_is_one_failed_run_with_its_console(
     program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend, "LIMIT_S", 0.3)
+    monkeypatch.setattr(instance, "LIMIT_S", 0.3)
     scenario = cl.scenarios.scenario.Scenario(ONE_FLOW.format(seconds=1).encode(), "x.toml")
     scenario = replace(scenario, engine=broken(program, tmp_path))
     with pytest.raises(RunFailedError) as failure:
