@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from cwndlab.papers.contents.backends import IN_LINUX, SIM
+from cwndlab.papers.contents.backends import WHERE
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Lean, Outcome
 from cwndlab.statistics.numbers import counted, plain
@@ -46,8 +46,8 @@ OUTCOME_STYLES = {
 
 def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     """Print one line per claim. Unavailable claims are only counted."""
-    if reproduction.backend != SIM:
-        console.print(f"{IN_LINUX}.", markup=False)
+    if reproduction.backend in WHERE:
+        console.print(f"{WHERE[reproduction.backend]}.", markup=False)
     for paper in reproduction.papers:
         _print_paper(console, paper, quick=reproduction.quick)
     console.print(

@@ -22,6 +22,10 @@ LINUX = "linux"
 BOTH = "both"
 # What a reader of a reproduction is to know.
 IN_LINUX = "In Linux: the papers' networks and algorithms, with Linux's TCP in place of their stacks"
+WHERE = {
+    LINUX: IN_LINUX,
+    BOTH: "In the simulator, and in Linux with its TCP in place of the papers' stacks",
+}
 # The options for which Linux has a sysctl, a socket option or a route's attribute.
 SETTINGS = (
     "initial_window",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
-from cwndlab.papers.contents.backends import IN_LINUX, SIM
+from cwndlab.papers.contents.backends import WHERE
 from cwndlab.papers.judging.across import MEANING, Verdict
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.verdict import OUTCOMES
@@ -69,8 +69,8 @@ def _meanings() -> list[Table]:
 
 def _marks(reproduction: Reproduction) -> str:
     marks = []
-    if reproduction.backend != SIM:
-        marks.append(IN_LINUX)
+    if reproduction.backend in WHERE:
+        marks.append(WHERE[reproduction.backend])
     if reproduction.quick:
         marks.append(
             "a quick look: longer runs are cut to 60 s, alternatives and unused cells are left out. A lean "
