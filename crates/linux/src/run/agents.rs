@@ -1,4 +1,4 @@
-//! Agents outside: the front end is told what they see, and says what they do. Meanwhile virtual time stands still.
+//! Agents outside: the kernel sends the front end their observations and waits for the actions. Virtual time stands still meanwhile.
 
 use super::Run;
 use crate::controller::Controller;

@@ -38,7 +38,7 @@ pub struct Gain {
 }
 
 impl Interval {
-    /// The rate of so many bytes in it, in Mbit/s.
+    /// The rate of these bytes over the interval, in Mbit/s.
     #[must_use]
     pub fn mbps(&self, bytes: u64) -> f64 {
         mbps(bytes, self.length().as_secs_f64()).unwrap_or(0.0)

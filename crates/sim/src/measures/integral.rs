@@ -12,7 +12,7 @@ pub struct Integral {
 }
 
 impl Integral {
-    /// From now on there are so many.
+    /// The value from now on.
     #[inline]
     pub fn change(&mut self, now: Time, segments: u64) {
         *self = Self { segments, since: now, nanos: self.nanos(now) };

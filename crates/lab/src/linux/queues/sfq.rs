@@ -11,7 +11,7 @@ cwndlab_cc::parameters! {
         limit: u64 = 127, "limit", Allowed::Count(2, 8_306_816), "packets",
             "most packets that may wait; Linux takes at most depth x flows", "Linux sch_sfq";
         flows: u64 = 128, "flows", Allowed::Count(2, 65_408), "",
-            "flows that are told apart at a time", "Linux sch_sfq";
+            "flows that have a queue of their own at one time", "Linux sch_sfq";
         depth: u64 = 127, "depth", Allowed::Count(1, 127), "packets",
             "most packets of one flow that may wait", "Linux sch_sfq";
         quantum: u64 = 1514, "quantum", Allowed::Count(256, 1_048_576), "bytes",
