@@ -224,15 +224,6 @@ static void in_ack_event(struct sock *sk, u32 flags)
 	of(sk)->probe = tcp_sk(sk)->tlp_high_seq;
 }
 
-static void report_lost(struct sock *sk, const struct cw_cc_facts *facts)
-{
-	struct sk_buff *packet;
-
-	skb_rbtree_walk(packet, &sk->tcp_rtx_queue)
-		if (TCP_SKB_CB(packet)->sacked & TCPCB_LOST)
-			cw_cc_lost(of(sk)->part, facts, TCP_SKB_CB(packet)->end_seq);
-}
-
 static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -263,12 +254,37 @@ static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 	own->una = tp->snd_una;
 	own->delivered_ce = tp->delivered_ce;
 	facts = facts_of(sk);
-	if (own->wants_lost && rs->losses > 0)
-		report_lost(sk, &facts);
 	cw_cc_ack(own->part, &facts, &told, &control);
 	if (reducing && !own->own_window)
 		tcp_cwnd_reduction(sk, rs->acked_sacked, rs->losses, flag);
 	apply(sk, &control, !reducing || own->own_window);
+}
+
+/*
+ * How many windows the send buffer grows to. Two let TCP send on through a recovery (tcp_sndbuf_expand); a controller that
+ * obeys its own window there, as BBR does, needs a third (bbr_sndbuf_expand).
+ */
+static u32 sndbuf_expand(struct sock *sk)
+{
+	return is_ours(sk) && of(sk)->own_window ? 3 : 2;
+}
+
+/* TCP has marked a packet as lost: one or more segments, sent for the first time or again (linux.patch calls it). */
+void cwndlab_cc_lost(struct tcp_sock *tp, const struct sk_buff *packet)
+{
+	const struct sock *sk = (const struct sock *)tp;
+	struct cw_cc_facts facts;
+
+	if (!is_ours(sk) || !of(sk)->wants_lost)
+		return;
+	facts = facts_of(sk);
+	cw_cc_lost(of(sk)->part, &facts, TCP_SKB_CB(packet)->seq, TCP_SKB_CB(packet)->end_seq);
+}
+
+/* TCP counts what it sends as in flight when its device has taken it: new data, and one segment that is sent again. */
+static u32 not_counted(const struct tcp_sock *tp, u32 end_seq)
+{
+	return after(end_seq, tp->snd_nxt) ? DIV_ROUND_UP(end_seq - tp->snd_nxt, tp->mss_cache) : 1;
 }
 
 /* A device sends a packet of the socket. */
@@ -277,12 +293,14 @@ void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload)
 	const struct iphdr *ip = (const void *)packet->data;
 	const struct tcphdr *tcp = (const void *)ip + ip->ihl * 4;
 	struct sock *sk = packet->sk;
+	u32 end_seq = ntohl(tcp->seq) + payload;
 	struct cw_cc_facts facts;
 
 	if (!sk || !sk_fullsock(sk) || !is_ours(sk))
 		return;
 	facts = facts_of(sk);
-	cw_cc_sent(of(sk)->part, &facts, ntohl(tcp->seq) + payload, payload);
+	facts.in_flight += not_counted(tcp_sk(sk), end_seq);
+	cw_cc_sent(of(sk)->part, &facts, end_seq, payload);
 	set_timer(sk);
 }
 
@@ -318,6 +336,7 @@ static struct tcp_congestion_ops operations __read_mostly = {
 	.cwnd_event = cwnd_event,
 	.in_ack_event = in_ack_event,
 	.cong_control = cong_control,
+	.sndbuf_expand = sndbuf_expand,
 };
 
 void cwndlab_register(u32 parts)

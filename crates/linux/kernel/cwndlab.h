@@ -72,7 +72,7 @@ void cw_cc_event(u32 part, const struct cw_cc_facts *facts, u32 event, u64 idle,
 void cw_cc_ack(u32 part, const struct cw_cc_facts *facts, const struct cw_cc_ack *ack, struct cw_cc_control *control);
 void cw_cc_timer(u32 part, const struct cw_cc_facts *facts, struct cw_cc_control *control);
 void cw_cc_sent(u32 part, const struct cw_cc_facts *facts, u32 end_seq, u32 bytes);
-void cw_cc_lost(u32 part, const struct cw_cc_facts *facts, u32 end_seq);
+void cw_cc_lost(u32 part, const struct cw_cc_facts *facts, u32 seq, u32 end_seq);
 u64 cw_cc_next_timer(u32 part);
 u32 cw_prepare(u32 *parts);
 u64 cw_duration(void);
@@ -132,6 +132,7 @@ u64 cwndlab_begun(void);
 
 void cwndlab_register(u32 parts);
 void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload);
+void cwndlab_cc_lost(struct tcp_sock *tp, const struct sk_buff *packet);
 u32 cwndlab_decided(const struct sock *sender);
 
 u32 cwndlab_part_of(const struct sock *sender);

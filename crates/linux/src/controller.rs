@@ -263,38 +263,38 @@ impl Controller {
         self.call(facts, siblings, me, |cc, cx| cc.on_event(cx, event));
     }
 
-    /// Data have just been sent.
+    /// Data have just been sent; they are in flight.
     pub fn on_sent(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32, bytes: u32) {
         if self.needs.lost_packets {
             self.sent.insert(
                 end_seq,
                 Record {
                     bytes,
-                    in_flight: facts.in_flight + 1,
+                    in_flight: facts.in_flight,
                     delivered: facts.delivered,
                     lost: self.lost,
                     ce: self.ce,
                     app_limited: facts.app_limited != 0,
-                    reported: false,
                 },
             );
         }
         self.call(facts, siblings, me, |cc, cx| cc.on_sent(cx, bytes.into()));
     }
 
-    /// The kernel has marked a packet as lost, now or before.
-    pub fn on_lost(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32) {
-        let Some(record) = self.sent.report(end_seq) else { return };
-        self.lost += 1;
-        let lost = Lost {
-            bytes: record.bytes.into(),
-            in_flight_at_send: record.in_flight * self.mss,
-            prior_delivered: record.delivered * self.mss,
-            prior_lost: record.lost * self.mss,
-            lost_total: self.lost * self.mss,
-            app_limited: record.app_limited,
-        };
-        self.call(facts, siblings, me, |cc, cx| cc.on_lost(cx, &lost));
+    /// The kernel has just marked the data from `seq` up to `end_seq` as lost: one or more segments.
+    pub fn on_lost(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, seq: u32, end_seq: u32) {
+        for record in self.sent.within(seq, end_seq) {
+            self.lost += 1;
+            let lost = Lost {
+                bytes: record.bytes.into(),
+                in_flight_at_send: record.in_flight * self.mss,
+                prior_delivered: record.delivered * self.mss,
+                prior_lost: record.lost * self.mss,
+                lost_total: self.lost * self.mss,
+                app_limited: record.app_limited,
+            };
+            self.call(facts, siblings, me, |cc, cx| cc.on_lost(cx, &lost));
+        }
     }
 
     /// An ACK has been taken in. Returns whether an agent outside must decide.

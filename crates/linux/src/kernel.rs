@@ -382,15 +382,15 @@ unsafe extern "C" fn cw_cc_sent(part: u32, facts: *const CFacts, end_seq: u32, b
     run().with_controller(part as usize, |cc, siblings, me| cc.on_sent(facts, siblings, me, end_seq, bytes));
 }
 
-/// The kernel has marked a packet as lost, now or before.
+/// The kernel has just marked the data from `seq` up to `end_seq` as lost.
 ///
 /// # Safety
 /// `facts` is valid.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn cw_cc_lost(part: u32, facts: *const CFacts, end_seq: u32) {
+unsafe extern "C" fn cw_cc_lost(part: u32, facts: *const CFacts, seq: u32, end_seq: u32) {
     // SAFETY: the caller's word.
     let facts = unsafe { &*facts };
-    run().with_controller(part as usize, |cc, siblings, me| cc.on_lost(facts, siblings, me, end_seq));
+    run().with_controller(part as usize, |cc, siblings, me| cc.on_lost(facts, siblings, me, seq, end_seq));
 }
 
 /// When a controller wants to be called.

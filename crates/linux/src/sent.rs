@@ -17,8 +17,6 @@ pub struct Record {
     pub ce: u64,
     /// The application limited the rate.
     pub app_limited: bool,
-    /// The controller has been told that it is lost.
-    pub reported: bool,
 }
 
 /// The packets that are not acknowledged, by the sequence number behind their last byte.
@@ -50,12 +48,15 @@ impl Records {
         self.0.get(self.place(end_seq)).filter(|(end, _)| *end == end_seq).map(|(_, record)| *record)
     }
 
-    /// The packet is lost; what was noted of it, unless that has been asked for since it was sent.
-    pub fn report(&mut self, end_seq: u32) -> Option<Record> {
-        let place = self.place(end_seq);
-        let (_, record) = self.0.get_mut(place).filter(|(end, _)| *end == end_seq)?;
-        let first = !std::mem::replace(&mut record.reported, true);
-        first.then_some(*record)
+    /// What was noted of the packets that end behind `seq`, up to `end_seq`.
+    #[must_use]
+    pub fn within(&self, seq: u32, end_seq: u32) -> Vec<Record> {
+        let first = self.0.partition_point(|(end, _)| !before(seq, *end));
+        self.0
+            .range(first..)
+            .take_while(|(end, _)| !before(end_seq, *end))
+            .map(|(_, record)| *record)
+            .collect()
     }
 
     /// All below this sequence number has been acknowledged.
@@ -90,13 +91,17 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_reported_once_for_each_time_that_a_packet_was_sent() {
+    fn one_marked_packet_may_hold_several_segments() {
         let mut records = Records::default();
-        records.insert(1448, sent(5));
-        assert_eq!(records.report(1448).map(|record| record.delivered), Some(5));
-        assert_eq!(records.report(1448), None);
-        records.insert(1448, sent(9));
-        assert_eq!(records.report(1448).map(|record| record.delivered), Some(9));
-        assert_eq!(records.report(2896), None);
+        for n in 0..4 {
+            records.insert(u32::MAX.wrapping_add(1448 * (n + 1)), sent(n.into()));
+        }
+        let delivered = |seq, end_seq| -> Vec<u64> {
+            records.within(seq, end_seq).iter().map(|record| record.delivered).collect()
+        };
+        assert_eq!(delivered(u32::MAX, 1447), [0]);
+        assert_eq!(delivered(1447, 4343), [1, 2]);
+        assert_eq!(delivered(4343, 9999), [3]);
+        assert!(delivered(9999, 12000).is_empty());
     }
 }
