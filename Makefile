@@ -2,6 +2,7 @@
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
 # Both leave .venv/bin/cwndlab behind. `make linux` builds the kernel of the Linux backend, once. All else: setup, lint, bench, docs (refresh the outputs shown there),
+# site (the documentation as a website), wheel (a package that needs no Rust),
 # sensitivity (every alternative to what the papers leave open: long), clean; and with tools that docs/supply-chain.md
 # names: lock (what is installed), notices (licences of others), audit (known advisories).
 
@@ -12,7 +13,7 @@ LOCKED := .venv/locked
 BUILT := .venv/built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs sensitivity lock notices audit audit-rust audit-python clean
+.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs site wheel sensitivity lock notices audit audit-rust audit-python clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -53,6 +54,22 @@ bench: $(BUILT)
 docs: $(BUILT)
 	@cd python && ../$(BIN)/python -m tests.refresh_docs
 
+# A link that leads nowhere is a warning, and a warning is an error.
+site: $(BUILT) .venv/site
+	@rm -rf out/site
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -d target/site -c docs/site . out/site
+	@echo "the site is in out/site/index.html"
+
+# The wheel is built from the source archive, which shows that nothing is missing there. Zig links for the glibc of
+# manylinux2014, whatever glibc this machine has; auditwheel looks at the symbols that came out.
+wheel: .venv/wheel
+	@rm -rf out/wheel
+	@PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR="$(CURDIR)/target" maturin build --quiet --release --locked --strip --zig \
+		--compatibility manylinux2014 --sdist --out out/wheel
+	@$(BIN)/twine check --strict out/wheel/*
+	@$(BIN)/auditwheel show out/wheel/*.whl
+	@ls -l out/wheel
+
 sensitivity: $(BUILT)
 	@$(BIN)/cwndlab reproduce --full --out out/full
 	@$(BIN)/python -m cwndlab.papers.sensitivity out/full/reproduction.json > docs/sensitivity.md
@@ -69,6 +86,8 @@ lock:
 	@$(call need,uv,pip install uv)
 	@$(RESOLVE) --extra dev --output-file $(LOCK) pyproject.toml
 	@$(RESOLVE) --extra sb3 --constraints $(LOCK) --output-file requirements/sb3.lock pyproject.toml
+	@$(RESOLVE) --extra site --constraints $(LOCK) --output-file requirements/site.lock pyproject.toml
+	@$(RESOLVE) --extra wheel --constraints requirements/site.lock --constraints $(LOCK) --output-file requirements/wheel.lock pyproject.toml
 
 # Offline, so that the same crates give the same file; hence they are fetched first.
 notices:
@@ -109,4 +128,10 @@ $(LOCKED): $(LOCK)
 $(BUILT): $(LOCKED) pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
 	@echo "== build the extension module (two minutes the first time)"
 	@VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
+	@touch $@
+
+# What only `make site` and `make wheel` need, beside the rest.
+.venv/site .venv/wheel: .venv/%: requirements/%.lock $(LOCKED)
+	@echo "== install the tools of make $*"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
 	@touch $@

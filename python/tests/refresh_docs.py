@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
+
 from cwndlab.papers.language.quantities import QUANTITIES
 from tests import documents
 from tests.documents import Block
@@ -14,6 +16,18 @@ from tests.documents import Block
 # The pictures of each document, and which of its runs draws them.
 PICTURES = {
     "tutorial.md": {"two-flows.png": "out/two-flows/series.png"},
+    "gallery.md": {
+        "gallery/run-cdf.png": "out/one/cdf.png",
+        "gallery/run-box.png": "out/one/box.png",
+        "gallery/run-fairness.png": "out/one/fairness.png",
+        "gallery/compare-box.png": "out/algorithms/box.png",
+        "gallery/compare-cdf.png": "out/algorithms/cdf.png",
+        "gallery/compare-fairness.png": "out/algorithms/fairness.png",
+        "gallery/compare-pareto.png": "out/algorithms/pareto.png",
+        "gallery/sweep-pareto.png": "out/grid/pareto.png",
+        "gallery/sweep-heatmap.png": "out/grid/heatmap-queue-delay.png",
+        "gallery/python-series.png": "steps.png",
+    },
     "bbr-and-cubic.md": {"bbr-and-cubic.png": "jain.png"},
     "linux.md": {"windows-in-linux.png": "windows-in-linux.png"},
     "which-algorithm.md": {"which-algorithm.png": "out/my-link-sweep/pareto.png"},
@@ -65,6 +79,16 @@ def run(block: Block, folder: Path, where: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def keep(drawn: Path, picture: Path) -> None:
+    """Store a picture; those of the gallery, as there are many, at half the size and with 256 colours."""
+    picture.parent.mkdir(exist_ok=True)
+    if picture.parent == IMAGES:
+        shutil.copy(drawn, picture)
+        return
+    with Image.open(drawn) as whole:
+        whole.convert("RGB").reduce(2).quantize(256).save(picture, optimize=True)
+
+
 def main() -> None:
     """Refresh the pages named, or all."""
     chosen = [Path(argument).resolve() for argument in sys.argv[1:]] or documents.documents()
@@ -77,8 +101,7 @@ def main() -> None:
             documents.prepare(folder, quick=False)
             refresh(page, folder)
             for picture, source in PICTURES.get(page.name, {}).items():
-                IMAGES.mkdir(exist_ok=True)
-                shutil.copy(folder / source, IMAGES / picture)
+                keep(folder / source, IMAGES / picture)
         print(page.relative_to(documents.ROOT))
 
 
