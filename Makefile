@@ -43,8 +43,8 @@ lint-rust:
 
 lint-python: $(BUILT)
 	@echo "== ruff"
-	@$(BIN)/ruff check --quiet python templates
-	@$(BIN)/ruff format --quiet --check python templates
+	@$(BIN)/ruff check --quiet python templates docs/site
+	@$(BIN)/ruff format --quiet --check python templates docs/site
 	@echo "== mypy"
 	@$(BIN)/mypy
 

@@ -1,10 +1,12 @@
 """The documentation site: `make site` gives this to Sphinx.
 
-The pages are the Markdown files as they are; they know nothing of the site. `site_contents` is its table of contents.
+The pages are the Markdown files as they are; they know nothing of the site. `site_contents` is its table of
+contents.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -42,25 +44,12 @@ site_contents: dict[str, dict[str, list[str]]] = {
             "CHANGELOG",
         ],
     },
+    # In the order of the guide.
     "docs/guide": {
-        "Run experiments": [
-            "docs/howto/change-a-scenario",
-            "docs/howto/check-a-scenario",
-            "docs/howto/seeds",
-            "docs/howto/compare",
-            "docs/howto/harm",
-            "docs/howto/sweep",
-            "docs/howto/own-trace",
-            "docs/howto/queue",
-        ],
-        "Use the results": [
-            "docs/howto/read-the-table",
-            "docs/howto/figures",
-            "docs/howto/files",
-            "docs/howto/kept-runs",
-            "docs/howto/from-python",
-            "docs/howto/machine-speed",
-        ],
+        "Questions": [
+            f"docs/{page}"
+            for page in re.findall(r"\]\((howto/[\w-]+)\.md\)", (ROOT / "docs" / "guide.md").read_text())
+        ]
     },
     "docs/algorithms/README": {
         "Algorithms": [
@@ -97,7 +86,8 @@ exclude_patterns = [
 sys.path.insert(0, str(HERE))
 extensions = ["myst_parser", "sphinx.ext.autodoc", "contents", "source_pages"]
 
-# The same anchors as on GitHub; a link to one that does not exist is a warning, which `make site` makes an error.
+# The same anchors as on GitHub. A link to one that does not exist is a warning, which `make site` makes an
+# error.
 myst_heading_anchors = 6
 
 # Docstrings write code as `code`, and name types as the sources do.
@@ -115,6 +105,6 @@ html_theme = "furo"
 html_title = f"cwndlab {release}"
 html_copy_source = False
 html_show_sphinx = False
-# The text around a finding would have to be fetched, which a browser refuses to a page that it opened from a file.
+# The text around a finding would have to be fetched, which a browser refuses to a page opened from a file.
 html_show_search_summary = False
 html_show_copyright = False

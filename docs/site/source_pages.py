@@ -1,4 +1,4 @@
-"""Shows the source files that pages link to, as pages of the site: links work offline, and beside GitHub's."""
+"""Shows the source files that pages link to, as pages of the site: the links work offline and on GitHub."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@ A fenced `sh` block is a script; a `text` block right after it is what the scrip
 scenario; if its first line is a comment with a file's name (`# office.toml`), later blocks find it under that
 name. A remark on the line before a block says what is special about it:
 
-    <!-- slow -->        not run by the tests
+    <!-- slow -->        too slow for the tests, which only read its commands
     <!-- exits: 2 -->    the script is to fail so; its errors are shown
     <!-- part -->        a part of a scenario
+    <!-- paper -->       a part of a paper
     <!-- wrong -->       a scenario with mistakes
     <!-- file: NAME -->  saved under this name
 
@@ -41,6 +42,14 @@ if {quick} and sys.argv[1] in ("run", "compare", "sweep"):
     sys.argv[at] = "2" if sys.argv[at].isdigit() else sys.argv[at]
     sys.argv.append("--no-figure")
 main()
+"""
+
+
+# Writes down what it is called with, in place of running it.
+_NOTE = """\
+#!/bin/sh
+printf '%s\\0' "$@" >> '{calls}'
+echo >> '{calls}'
 """
 
 
@@ -79,8 +88,15 @@ class Block:
 
 
 def documents() -> list[Path]:
+    """Every page whose blocks are run."""
+    guides = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "papers" / "README.md"]
+    return [*guides, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def pages() -> list[Path]:
     """Every page for users and contributors."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    others = [ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "papers").glob("*/README.md"))]
+    return [*documents(), *others]
 
 
 def blocks(content: str) -> list[Block]:
@@ -99,12 +115,29 @@ def blocks(content: str) -> list[Block]:
 
 def prepare(folder: Path, *, quick: bool) -> None:
     """Make a folder look like the project's to a reader who copies commands."""
-    for shared in ("scenarios", "templates"):
+    for shared in ("papers", "scenarios", "templates"):
         (folder / shared).symlink_to(ROOT / shared)
     command = folder / ".venv" / "bin" / "cwndlab"
     command.parent.mkdir(parents=True)
     command.write_text(_COMMAND.format(python=sys.executable, quick=quick))
     command.chmod(0o755)
+
+
+def calls(block: Block, folder: Path) -> list[list[str]]:
+    """Return the arguments of each call of our command in a script. The script does nothing else."""
+    notes = folder / "calls"
+    command = folder / ".venv" / "bin" / "cwndlab"
+    command.write_text(_NOTE.format(calls=notes))
+    notes.write_text("")
+    subprocess.run(
+        ["/bin/bash", "-c", block.text],
+        cwd=folder,
+        env={"PATH": str(command.parent)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return [line.split("\0")[:-1] for line in notes.read_text().splitlines()]
 
 
 def execute(block: Block, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

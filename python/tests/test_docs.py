@@ -7,8 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
-from cwndlab.scenarios import scenario
+from cwndlab import cli
+from cwndlab.scenarios import grid, scenario, source
 from tests import documents
 from tests.documents import Block
 
@@ -20,6 +23,7 @@ PARTS = {
 }
 
 PAGES = [page for page in documents.documents() if "```" in page.read_text()]
+SLOW = [page for page in PAGES if any(block.is_slow for block in documents.blocks(page.read_text()))]
 
 
 def name(page: Path) -> str:
@@ -55,19 +59,51 @@ def test_a_script_runs_unless_it_is_marked(page: Path) -> None:
     assert [block.line for block in scripts if not (block.is_runnable or block.is_slow)] == []
 
 
+@pytest.mark.parametrize("page", SLOW, ids=name)
+def test_what_is_slow_could_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents.prepare(tmp_path, quick=True)
+    monkeypatch.chdir(tmp_path)
+    for block in documents.blocks(page.read_text()):
+        documents.save(block, tmp_path)
+        if not block.is_slow:
+            continue
+        if block.language == "python":
+            compile(block.text, f"{name(page)}:{block.line}", "exec")
+            continue
+        for arguments in documents.calls(block, tmp_path):
+            read(arguments)
+
+
+def read(arguments: list[str]) -> None:
+    """Read a command line, and check the scenarios that it would run in the simulator."""
+    group = typer.main.get_command(cli.app)
+    assert isinstance(group, TyperGroup)
+    with group.make_context("cwndlab", list(arguments)) as outer:
+        word, command, rest = group.resolve_command(outer, list(arguments))
+        assert command is not None
+        with command.make_context(word, rest, parent=outer) as context:
+            given = context.params
+    if "seeds" not in given or given.get("backend") != "sim" or "file" not in given:
+        return
+    base = source.loaded(given["file"], dict(text.split("=", 1) for text in given["overrides"]))
+    axes = [grid.parse_axis(text) for text in given.get("over", ())]
+    for point in grid.grid(base, axes):
+        assert [each.text for each in point.scenario.problems() if each.is_error] == [], arguments
+
+
 def lacks_tool(block: Block) -> bool:
     return "jq " in block.text and shutil.which("jq") is None
 
 
 def check(block: Block, folder: Path, where: str) -> None:
-    if block.remark == "wrong":
+    if block.remark in ("wrong", "paper"):
         return
     text = whole(block.text) if block.remark == "part" else block.text
     experiment = scenario.Scenario(text.encode(), str(folder / where.replace("/", "-")))
     assert [problem.text for problem in experiment.problems() if problem.is_error] == [], where
 
 
-@pytest.mark.parametrize("page", documents.documents(), ids=name)
+@pytest.mark.parametrize("page", documents.pages(), ids=name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
     local = [(page.parent / target).resolve() for target in targets if "://" not in target]
