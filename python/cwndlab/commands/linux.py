@@ -28,11 +28,18 @@ def linux(crate: Crate = None, as_json: AsJson = False) -> None:
     from cwndlab.linux import building, kernel
     from cwndlab.linux.crate import Crate
     from cwndlab.output import files
+    from cwndlab.system import checkout
 
+    if crate is not None:
+        checkout.require("--with")
     current = kernel.current() if crate is None else building.build(Crate.at(crate))
     if as_json:
         shown = None if current is None else {"image": str(current.image), **current.about}
         typer.echo(files.dump({"schema": 1, "folder": str(kernel.folder()), "kernel": shown}))
+        return
+    if current is None and not checkout.is_there():
+        needs = checkout.missing("a kernel for the Linux backend")
+        typer.echo(f"{needs}. Everything else runs: the simulator needs neither sources nor a compiler.")
         return
     if current is None:
         older = "only for other versions of these sources" if kernel.built() else "none"

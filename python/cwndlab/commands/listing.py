@@ -42,7 +42,11 @@ def list_(
 
     load(controllers)
     kernels = catalogue.of_the_kernel(in_use())
-    known = {**in_use().read_catalogue(), Part.PAPERS: _papers(), Part.LINUX: kernels}
+    known = {
+        **in_use().read_catalogue(),
+        Part.PAPERS: _papers(asked=part is Part.PAPERS),
+        Part.LINUX: kernels,
+    }
     parts = list(Part) if part is None else [part]
     if as_json:
         typer.echo(files.dump({"schema": 1, **{name: _brief(known[name]) for name in parts}}))
@@ -58,14 +62,16 @@ def list_(
             typer.echo(f"{catalogue.UNCOUPLED}NAME {how}.")
 
 
-def _papers() -> list[dict[str, Any]]:
-    """Return the papers of the source checkout; without a checkout there are none."""
+def _papers(*, asked: bool) -> list[dict[str, Any]]:
+    """Return the papers; without a folder of papers there are none, unless they are what was asked for."""
     from cwndlab.errors import InputError
     from cwndlab.papers.reading import library
 
     try:
         return [{"name": name, "summary": library.title(name)} for name in library.names()]
     except InputError:
+        if asked:
+            raise
         return []
 
 

@@ -100,6 +100,7 @@ def build(crate: Crate | None = None) -> kernel.Kernel:
     Raises `InputError` if something is missing, and `CwndlabError` with what the compiler says if the crate
     cannot be compiled.
     """
+    checkout.require("a kernel for the Linux backend")
     _require_machine()
     origin = _origin()
     made_of = [kernel.sources(), _identity(origin), _compilers()]

@@ -111,6 +111,7 @@ def required() -> Kernel:
     """Return the newest kernel that was built from these sources. Raises `InputError` if there is none."""
     kernel = current()
     if kernel is None:
+        checkout.require("--backend linux")
         reason = "is older than these sources" if built() else "has not been built"
         raise InputError(f"--backend linux: the kernel {reason}; run: make linux")
     return kernel

@@ -24,11 +24,13 @@ PAPER, CLAIMS, TARGETS = "paper.toml", "claims.toml", "targets.csv"
 def folder() -> Path:
     """Return $CWNDLAB_PAPERS, or `papers/` in the current folder, or that of the source checkout."""
     named = os.environ.get("CWNDLAB_PAPERS")
-    found = [Path(named)] if named else [Path("papers"), checkout.root() / "papers"]
+    beside = [checkout.root() / "papers"] if checkout.is_there() else []
+    found = [Path(named)] if named else [Path("papers"), *beside]
     for path in found:
         if any(path.glob(f"*/{PAPER}")):
             return path
-    raise InputError(f"no papers in {' or '.join(map(str, found))}; they are part of the source checkout")
+    where = "the folder papers of the source archive has them: go there, or name it in CWNDLAB_PAPERS"
+    raise InputError(f"no papers in {' or '.join(map(str, found))}; {where}")
 
 
 def names() -> list[str]:
