@@ -2,7 +2,7 @@
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
 # Both leave .venv/bin/cwndlab behind. `make linux` builds the kernel of the Linux backend, once. All else: setup, lint, bench, docs (refresh the outputs shown there),
-# site (the documentation as a website), wheel (a package that needs no Rust),
+# site (the documentation as a website), wheel (a package that needs no Rust), try-wheel (install and run it),
 # sensitivity (every alternative to what the papers leave open: long), clean; and with tools that docs/supply-chain.md
 # names: lock (what is installed), notices (licences of others), audit (known advisories).
 
@@ -11,9 +11,10 @@ BIN := .venv/bin
 LOCK := requirements/dev.lock
 LOCKED := .venv/locked
 BUILT := .venv/built
+TRY := $(CURDIR)/target/try-wheel
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs site wheel sensitivity lock notices audit audit-rust audit-python clean
+.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs site wheel try-wheel sensitivity lock notices audit audit-rust audit-python clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -69,6 +70,14 @@ wheel: .venv/wheel
 	@$(BIN)/twine check --strict out/wheel/*
 	@$(BIN)/auditwheel show out/wheel/*.whl
 	@ls -l out/wheel
+
+# As a user without Rust installs it: a fresh environment, no cargo in PATH.
+try-wheel:
+	@rm -rf "$(TRY)" && $(PYTHON) -m venv "$(TRY)"
+	@"$(TRY)/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: out/wheel/*.whl
+	@cp scenarios/two-flows.toml "$(TRY)"
+	@cd "$(TRY)" && for call in "run two-flows.toml --seeds 2" "list traces" linux; do \
+		echo "== cwndlab $$call" && env -i HOME="$(TRY)" PATH=/usr/bin:/bin bin/cwndlab $$call || exit 1; done
 
 sensitivity: $(BUILT)
 	@$(BIN)/cwndlab reproduce --full --out out/full

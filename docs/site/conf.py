@@ -103,6 +103,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "furo"
 html_title = f"cwndlab {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 # The text around a finding would have to be fetched, which a browser refuses to a page opened from a file.
