@@ -91,6 +91,12 @@ def read(arguments: list[str]) -> None:
         assert [each.text for each in point.scenario.problems() if each.is_error] == [], arguments
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_fence_is_seen(page: Path) -> None:
+    text = page.read_text()
+    assert len(re.findall(r"^\s*```\w", text, re.MULTILINE)) == len(documents.blocks(text))
+
+
 def lacks_tool(block: Block) -> bool:
     return "jq " in block.text and shutil.which("jq") is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ from packaging.utils import canonicalize_name
 from tests.documents import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCKS = {"requirements/dev.lock": "dev", "requirements/sb3.lock": "sb3"}
+LOCKS = {f"requirements/{extra}.lock": extra for extra in ("dev", "sb3", "site", "wheel")}
 
 PIN = re.compile(
     r"(?P<requirement>[\w.-]+==[^\s;]+(?: ; [^\\]+)?) \\\n"
@@ -50,11 +51,18 @@ def test_a_lock_pins_what_the_project_asks_for(lock: str, extra: str) -> None:
         assert requirement.specifier.contains(version(pin)), f"{lock} has {pin}, not {requirement}: make lock"
 
 
-def test_the_locks_agree() -> None:
-    one, other = (pins(lock) for lock in LOCKS)
+@pytest.mark.parametrize(("first", "second"), [*itertools.combinations(LOCKS, 2)])
+def test_the_locks_agree(first: str, second: str) -> None:
+    one, other = pins(first), pins(second)
     assert {name: version(one[name]) for name in one.keys() & other.keys()} == {
         name: version(other[name]) for name in one.keys() & other.keys()
     }
+
+
+@pytest.mark.parametrize("tool", ["site", "wheel"])
+def test_make_installs_its_tools_from_their_lock(tool: str) -> None:
+    commands = make("--always-make", "--dry-run", f".venv/{tool}")
+    assert f"--require-hashes --requirement requirements/{tool}.lock" in commands
 
 
 def test_make_installs_from_the_lock_and_from_nothing_else() -> None:
