@@ -5,6 +5,7 @@ scenario; if its first line is a comment with a file's name (`# office.toml`), l
 name. A remark on the line before a block says what is special about it:
 
     <!-- slow -->        too slow for the tests, which only read its commands
+    <!-- linux -->       not run by the tests if the kernel of the Linux backend has not been built
     <!-- exits: 2 -->    the script is to fail so; its errors are shown
     <!-- part -->        a part of a scenario
     <!-- paper -->       a part of a paper
@@ -67,6 +68,11 @@ class Block:
     def is_slow(self) -> bool:
         """Whether the tests leave it out."""
         return self.remark == "slow" or "# slow" in self.text
+
+    @property
+    def needs_kernel(self) -> bool:
+        """Whether it runs something on the Linux backend."""
+        return self.remark == "linux"
 
     @property
     def is_runnable(self) -> bool:

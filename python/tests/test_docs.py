@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from cwndlab import cli
+from cwndlab.linux import kernel
 from cwndlab.scenarios import grid, scenario, source
 from tests import documents
 from tests.documents import Block
@@ -48,7 +49,7 @@ def test_what_a_page_shows_works(page: Path, tmp_path: Path) -> None:
         documents.save(block, tmp_path)
         if block.language == "toml":
             check(block, tmp_path, where)
-        if block.is_runnable and not block.is_slow and not lacks_tool(block):
+        if block.is_runnable and not block.is_slow and not lacks_something(block):
             answer = documents.execute(block, tmp_path, **environment)
             assert answer.returncode == block.status, f"{where}\n{answer.stdout}\n{answer.stderr}"
 
@@ -97,8 +98,9 @@ def test_every_fence_is_seen(page: Path) -> None:
     assert len(re.findall(r"^\s*```\w", text, re.MULTILINE)) == len(documents.blocks(text))
 
 
-def lacks_tool(block: Block) -> bool:
-    return "jq " in block.text and shutil.which("jq") is None
+def lacks_something(block: Block) -> bool:
+    lacks_kernel = block.needs_kernel and kernel.current() is None
+    return lacks_kernel or ("jq " in block.text and shutil.which("jq") is None)
 
 
 def check(block: Block, folder: Path, where: str) -> None:
