@@ -98,6 +98,24 @@ def test_every_fence_is_seen(page: Path) -> None:
     assert len(re.findall(r"^\s*```\w", text, re.MULTILINE)) == len(documents.blocks(text))
 
 
+def test_rust_is_shown_as_it_is_compiled() -> None:
+    compiled = [
+        squeezed(source.read_text())
+        for place in ("crates/cc/tests", "templates/rust-controller/src")
+        for source in (documents.ROOT / place).glob("*.rs")
+    ]
+    shown = [
+        block for page in PAGES for block in documents.blocks(page.read_text()) if block.language == "rust"
+    ]
+    assert len(shown) == 2
+    assert [block.text for block in shown if not any(squeezed(block.text) in text for text in compiled)] == []
+
+
+def squeezed(text: str) -> str:
+    """The text without indentation."""
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
 def lacks_something(block: Block) -> bool:
     lacks_kernel = block.needs_kernel and kernel.current() is None
     return lacks_kernel or ("jq " in block.text and shutil.which("jq") is None)
