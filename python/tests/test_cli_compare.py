@@ -25,7 +25,7 @@ def test_compare(cwndlab: Command, scenario: Path) -> None:
     assert "9 new runs, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     names = {path.name for path in (cwndlab.folder / "out" / "two-compare").iterdir()}
-    assert {"report.html", "result.json", "runs.parquet", "pareto.svg", "fairness.pdf", "box.png"} <= names
+    assert {"report.html", "result.json", "runs.parquet", "pareto.png", "fairness.png", "box.png"} <= names
 
 
 def test_compare_json(cwndlab: Command, scenario: Path) -> None:
@@ -56,7 +56,7 @@ def test_sweep(cwndlab: Command, scenario: Path) -> None:
     assert "8 new runs, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
     names = {path.name for path in (cwndlab.folder / "out" / "two-sweep").iterdir()}
-    assert {"report.html", "pareto.pdf", "heatmap-goodput.svg", "runs.csv"} <= names
+    assert {"report.html", "pareto.png", "heatmap-goodput.png", "runs.csv"} <= names
     again = cwndlab("sweep", str(scenario), *OVER, "--over", "link.0.loss=0.001", "--seeds", "3")
     assert "4 new runs, 8 reused" in again.stderr
 

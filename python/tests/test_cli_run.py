@@ -18,16 +18,13 @@ import pytest
 from tests.conftest import Command
 
 FILES = {
+    "about.json",
     "result.json",
     "report.html",
     "runs.json",
     "runs.csv",
     *(f"{table}.parquet" for table in ("runs", "series", "events", "intervals", "distributions")),
-    *(
-        f"{figure}.{kind}"
-        for figure in ("series", "box", "cdf", "fairness")
-        for kind in ("png", "svg", "pdf")
-    ),
+    *(f"{figure}.png" for figure in ("series", "box", "cdf", "fairness")),
 }
 
 

@@ -12,13 +12,14 @@ import pytest
 from rich.console import Console
 
 from cwndlab.api.results import Comparison, Result, Sweep
-from cwndlab.commands.deliver import Delivery, deliver
+from cwndlab.commands.deliver import Delivery, Looks, deliver
 from cwndlab.output import files
 from cwndlab.output.report import charts
 from cwndlab.output.report.run import run_page
 from cwndlab.output.tables.comparison import harm_blocks
 from cwndlab.output.tables.run import print_result
 from cwndlab.results import document
+from cwndlab.results.request import request_of
 from cwndlab.scenarios.grid import Axis
 from tests.samples import flow, link, outcome, result
 
@@ -118,8 +119,9 @@ def test_every_flow_is_there_if_it_is_asked_for(build: Any, tmp_path: Path) -> N
 @pytest.mark.usefixtures("few_are_listed")
 def test_one_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(*, every_flow: bool) -> tuple[Any, list[str]]:
-        delivery = Delivery(tmp_path, as_json=True, figures=False, style=True, every_flow=every_flow)
-        deliver(made(FEW + 2), delivery)
+        study = made(FEW + 2)
+        looks = Looks(as_json=True, formats=(), every_flow=every_flow)
+        deliver(study, Delivery(tmp_path, request_of(study), looks))
         out, err = capsys.readouterr()
         return json.loads(out)["flows"], [line for line in err.splitlines() if "left out" in line]
 

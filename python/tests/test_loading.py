@@ -68,9 +68,9 @@ def test_sweep(tmp_path: Path) -> None:
 
 
 def test_figures_and_report_are_beside_it(tmp_path: Path) -> None:
-    cl.run(SCENARIO, seeds=2).save(tmp_path / "new" / "folder")
+    cl.run(SCENARIO, seeds=2).save(tmp_path / "new" / "folder", formats=["svg"])
     names = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
-    assert {"report.html", "series.svg", "cdf.pdf", "box.png", "fairness.png", "intervals.parquet"} <= names
+    assert {"report.html", "series.svg", "cdf.svg", "box.svg", "fairness.svg", "intervals.parquet"} <= names
 
 
 def test_a_folder_without_a_result(tmp_path: Path) -> None:

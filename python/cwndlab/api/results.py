@@ -10,7 +10,7 @@ from cwndlab.results.wanted import Wanted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
     import matplotlib.figure
@@ -65,14 +65,27 @@ class _Output(result.Study):
         figures: bool = True,
         style: bool = True,
         every_flow: bool = False,
+        formats: str | Iterable[str] = ("png",),
+        replace: bool = False,
     ) -> None:
-        """Write the document, tables, figures and report into a folder. `cwndlab.load` reads it.
+        """Write the document, tables, report and figures into a folder. `cwndlab.load` reads it.
 
-        If a variant has more than 10 000 flows, the document lists them only with `every_flow`.
+        `formats` are those of the figures: `png`, `svg`, `pdf`. If a variant has more than 10 000 flows, the
+        document lists them only with `every_flow`.
+
+        Raises `InputError` if the folder holds the result of another request, unless `replace`.
         """
         from cwndlab.output import files
 
-        files.save(self, folder, figures=figures, style=style, every_flow=every_flow)
+        files.save(
+            self,
+            folder,
+            figures=figures,
+            style=style,
+            every_flow=every_flow,
+            chosen=formats,
+            replace=replace,
+        )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.beside.study import Pairs, StudyOnBoth
     from cwndlab.commands.deliver import Delivery
     from cwndlab.results.recording import Record
+    from cwndlab.results.request import Request
     from cwndlab.results.result import Result
     from cwndlab.scenarios.scenario import Scenario
 
@@ -42,21 +43,37 @@ def run_on_both(
     return parted(results)
 
 
+def request_on_both(kind: str, pairs: Pairs, seeds: Sequence[int], record: Record) -> Request:
+    """Return the request for these pairs."""
+    from cwndlab.results.request import planned
+
+    return planned(f"{kind} on both", [({}, scenario) for scenario in pairs.all], seeds, record)
+
+
 def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:
     """Write the study of each backend into a folder of its own, and print the differences."""
     from cwndlab.beside.table import print_both
-    from cwndlab.output import files
+    from cwndlab.commands.deliver import draw
+    from cwndlab.output import about, files
+    from cwndlab.output.place import prepare
+    from cwndlab.results.request import request_of
     from cwndlab.system import writing
     from cwndlab.system.terminal import output
 
     document = both.to_json()
-    for name, study in (("sim", both.sim), ("linux", both.linux)):
-        files.prepare(delivery.folder / name)
-        files.save(study, delivery.folder / name, figures=delivery.figures, style=delivery.style)
-    writing.write_text(delivery.folder / "differences.json", files.dump(document))
-    if delivery.as_json:
+    looks, folder = delivery.looks, delivery.folder
+    about.write(about.about(both.linux, delivery.request), folder)
+    writing.write_text(folder / "differences.json", files.dump(document))
+    parts = ((folder / "sim", both.sim), (folder / "linux", both.linux))
+    for part, study in parts:
+        prepare(part)
+        files.write_tables(study, part, request_of(study))
+        files.write_report(study, part)
+    if looks.as_json:
         typer.echo(files.dump(document))
     else:
         print_both(output(), both.linux, [*both.variants])
-    folders = f"{delivery.folder / 'sim'} and {delivery.folder / 'linux'}"
-    typer.echo(f"results in {folders}", err=delivery.as_json)
+    typer.echo(f"results in {' and '.join(str(part) for part, _ in parts)}", err=looks.as_json)
+    if looks.formats:
+        for part, study in parts:
+            draw(study, part, looks)

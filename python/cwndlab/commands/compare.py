@@ -14,6 +14,7 @@ from cwndlab.commands.options import (
     Controllers,
     EveryFlow,
     File,
+    Formats,
     Fresh,
     Limits,
     Link,
@@ -21,6 +22,7 @@ from cwndlab.commands.options import (
     NoStyle,
     Out,
     Overrides,
+    Replace,
     Seeds,
     Threads,
 )
@@ -57,6 +59,8 @@ def compare(
     fresh: Fresh = False,
     as_json: AsJson = False,
     every_flow: EveryFlow = False,
+    replace: Replace = False,
+    figure_formats: Formats = "png",
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -67,19 +71,21 @@ def compare(
     """
     from cwndlab.beside.both import Both
     from cwndlab.beside.study import Pairs, StudyOnBoth, contests
-    from cwndlab.commands.both import deliver_both, read_on_both, run_on_both
+    from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
     from cwndlab.commands.deliver import (
         INTERRUPTED,
         Delivery,
         deliver,
         prepared,
         print_new_problems,
+        read_looks,
         read_scenario,
         read_wanted,
         run_all,
     )
-    from cwndlab.results.comparison import collect
+    from cwndlab.results.comparison import collect, named
     from cwndlab.results.recording import Record
+    from cwndlab.results.request import planned
     from cwndlab.results.totals import checked_link
     from cwndlab.scenarios.contest import contest
     from cwndlab.scenarios.grid import split_values
@@ -87,27 +93,31 @@ def compare(
 
     chosen = parse_seeds(seeds)
     asked = read_wanted(best, limits, backend)
+    looks = read_looks(
+        figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
+    )
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
         sim, linux = contests(given, split_values(algorithms, f"--cc {algorithms}"), flows)
         checked_link(sim.scenario, link)
-        folder = prepared(out, backend.folder(f"{given.stem}-compare"))
         pairs = Pairs(tuple(sim.scenarios), tuple(linux.scenarios))
+        request = request_on_both("compare", pairs, chosen, Record.FIRST)
+        folder = prepared(out, backend.folder(f"{given.stem}-compare"), request, replace=replace)
         ours, theirs = run_on_both(pairs, chosen, threads, Record.FIRST, fresh=fresh)
         beside = [Both(*pair) for pair in zip(ours, theirs, strict=True)]
         # What is left over is the run without the flows that are compared.
         variants = list(zip(linux.algorithms, beside, strict=False))
         both = StudyOnBoth(collect(sim, ours, link), collect(linux, theirs, link), variants)
-        deliver_both(both, Delivery(folder, as_json, not no_figure, not no_style))
+        deliver_both(both, Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
     plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)
-    folder = prepared(out, backend.folder(f"{experiment.stem}-compare"))
+    request = planned("compare", named(plan), chosen, Record.FIRST)
+    folder = prepared(out, backend.folder(f"{experiment.stem}-compare"), request, replace=replace)
     results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
     comparison = collect(plan, results, link, asked)
     if not comparison.seeds:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(comparison, delivery)
+    deliver(comparison, Delivery(folder, request, looks))

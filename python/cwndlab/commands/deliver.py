@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.results.recording import Record
+    from cwndlab.results.request import Request
     from cwndlab.results.result import Result, Study
     from cwndlab.results.wanted import Wanted
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
@@ -21,14 +23,33 @@ INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
+class Looks:
+    """The form in which results are shown."""
+
+    as_json: bool
+    # The formats of figures; none if no figures are wanted.
+    formats: tuple[str, ...]
+    style: bool = True
+    every_flow: bool = False
+
+
+@dataclass(frozen=True)
 class Delivery:
-    """Where results go, and in which form."""
+    """Where the results of a request go, and in which form."""
 
     folder: Path
-    as_json: bool
-    figures: bool
-    style: bool
-    every_flow: bool = False
+    request: Request
+    looks: Looks
+
+
+def read_looks(
+    formats: str, *, as_json: bool, no_figure: bool, no_style: bool, every_flow: bool = False
+) -> Looks:
+    """Return the form that the options ask for. Raises `InputError` if a format is unknown."""
+    from cwndlab.output.drawing.formats import formats as checked
+
+    wanted = checked(formats)
+    return Looks(as_json, () if no_figure else wanted, not no_style, every_flow)
 
 
 def read_scenario(
@@ -81,17 +102,37 @@ def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
         print_problems(variant, new)
 
 
-def prepared(out: str | None, default: str) -> Path:
-    """Create and return the folder for the results, before any work is done."""
+def prepared(out: str | None, default: str, request: Request, *, replace: bool) -> Path:
+    """Return the folder for the results of a request. It is made and checked before any work is done.
+
+    Raises `InputError` if `out` holds the result of another request and must not be replaced. If the default
+    folder does, the next free one is taken, and a line on standard error says so.
+    """
+    from cwndlab.output import place
+
+    default_folder = Path("out") / default
+    if out is None:
+        folder = default_folder if replace else place.free(default_folder, request)
+    else:
+        folder = given_folder(out)
+        if not replace:
+            place.require_free(folder, request, "choose another folder, or replace it with --replace")
+    place.prepare(folder)
+    if out is None and folder != default_folder:
+        held = place.held_in(default_folder)
+        note = f"{default_folder} holds {held}; results go to {folder} instead (with --replace, to the first)"
+        typer.echo(note, err=True)
+    return folder
+
+
+def given_folder(out: str) -> Path:
+    """Return the folder that `--out` names."""
     from cwndlab.errors import InputError
-    from cwndlab.output import files
 
     if out == "":
         # A script with an unset variable must not write into the current folder.
         raise InputError("--out: expected the name of a folder, found an empty text")
-    folder = Path("out") / default if out is None else Path(out)
-    files.prepare(folder)
-    return folder
+    return Path(out)
 
 
 def run_all(
@@ -120,35 +161,51 @@ def run_all(
 
 
 def deliver(study: Study, delivery: Delivery) -> None:
-    """Write the files and print the tables. Exit with 130 after an interruption."""
+    """Write the files, the report first, and print the tables. Exit with 130 after an interruption."""
     from cwndlab.output import files
     from cwndlab.statistics.numbers import counted
 
-    folder = delivery.folder
-    files.write_tables(study, folder, every_flow=delivery.every_flow)
+    folder, looks = delivery.folder, delivery.looks
+    files.write_tables(study, folder, delivery.request, every_flow=looks.every_flow)
+    files.write_report(study, folder)
     try:
-        _print(study, delivery)
+        _print(study, looks)
+        if study.flows_left_out and not looks.every_flow:
+            flows = counted(study.flows_left_out, "flow")
+            note = (
+                f"{flows} left out of the JSON document, all are in runs.parquet; --every-flow includes them"
+            )
+            typer.echo(note, err=True)
+        typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=looks.as_json)
+        # A pipe would get it after the figures.
+        sys.stdout.flush()
     finally:
         # If the reader of the output goes away (`| head`), the figures are still drawn. After Ctrl-C the user
         # is waiting, so none are.
-        if delivery.figures and not study.interrupted:
-            files.write_figures(study, folder, style=delivery.style)
-        files.write_report(study, folder)
-    if study.flows_left_out and not delivery.every_flow:
-        flows = counted(study.flows_left_out, "flow")
-        note = f"{flows} left out of the JSON document, all are in runs.parquet; --every-flow includes them"
-        typer.echo(note, err=True)
-    typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=delivery.as_json)
+        if looks.formats and not study.interrupted:
+            draw(study, folder, looks)
     if study.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _print(study: Study, delivery: Delivery) -> None:
+def draw(study: Study, folder: Path, looks: Looks) -> None:
+    """Draw the figures. Their progress, and how long they took, go to standard error."""
+    from cwndlab.output import files
+    from cwndlab.statistics.numbers import counted
+    from cwndlab.system.progress import progress
+
+    began = time.perf_counter()
+    with progress("figures") as watch:
+        count = files.write_figures(study, folder, looks.formats, style=looks.style, watch=watch)
+    typer.echo(f"{counted(count, 'figure')} in {time.perf_counter() - began:.1f} s", err=True)
+
+
+def _print(study: Study, looks: Looks) -> None:
     from cwndlab.output import files
     from cwndlab.output.kinds import kind_of
     from cwndlab.system.terminal import output
 
-    if delivery.as_json:
-        typer.echo(files.dump(study.to_json(every_flow=delivery.every_flow)))
+    if looks.as_json:
+        typer.echo(files.dump(study.to_json(every_flow=looks.every_flow)))
     else:
         kind_of(study).print(output(), study)

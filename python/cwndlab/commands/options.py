@@ -52,6 +52,15 @@ Threads = Annotated[
 Out = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
 ]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Replace the result that the folder holds. Without it, the result of another request is kept: "
+        "in place of a default folder, the next free one is taken (two-flows-2), and a folder given with "
+        "--out is an error.",
+    ),
+]
 Best = Annotated[
     str | None,
     typer.Option(
@@ -82,6 +91,12 @@ EveryFlow = Annotated[
     bool,
     typer.Option(
         "--every-flow", help="Include each flow in the JSON document, even if there are over 10000."
+    ),
+]
+Formats = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="FORMAT,FORMAT", help="The formats of the figures: png, svg, pdf, or several."
     ),
 ]
 NoFigure = Annotated[bool, typer.Option("--no-figure", help="Draw no figures.")]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, BackendName, Fresh, Out, Threads
+from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, Out, Replace, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.reproducing.reproduction import Reproduction
@@ -60,6 +62,8 @@ def reproduce(
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
+    replace: Replace = False,
+    figure_formats: Formats = "png",
 ) -> None:
     """Repeat the papers' experiments and judge their claims.
 
@@ -69,10 +73,13 @@ def reproduce(
     """
     from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.errors import InputError
+    from cwndlab.output.drawing.formats import formats
     from cwndlab.papers import files
     from cwndlab.papers.explaining.effects import library
+    from cwndlab.results.request import Request
     from cwndlab.scenarios.seeds import parse_seeds
 
+    kinds = formats(figure_formats)
     if quick and (full or explain):
         raise InputError("--quick cannot be combined with --full or --explain")
     if defaults and (quick or full or explain):
@@ -84,19 +91,22 @@ def reproduce(
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
     extent = {"quick": quick, "full": full, "defaults_only": defaults}
     planned, in_linux = _plan(papers, chosen, backend, extent)
-    folder = prepared(out, backend.folder("reproduce"))
+    request = Request.of("reproduce", [papers, chosen, extent, explain, backend])
+    folder = prepared(out, backend.folder("reproduce"), request, replace=replace)
     reproduction = _run(
         planned, in_linux, chosen, threads, backend=backend, fresh=fresh, explained=explain, **extent
     )
-    files.write_tables(reproduction, folder)
+    files.write_tables(reproduction, folder, request)
     try:
         _print(reproduction, as_json=as_json)
     finally:
-        # If the reader of the output goes away (`| head`), the figures and the report are still written.
-        typer.echo("writing the report ..." if quick else "writing figures and the report ...", err=True)
-        files.write_figures(reproduction, folder, threads)
-        files.write_report(reproduction, folder)
-    typer.echo(f"report in {folder / files.REPORT}", err=as_json)
+        # If the reader of the output goes away (`| head`), the report and the figures are still written.
+        typer.echo("writing the report ...", err=True)
+        files.write_report(reproduction, folder, kinds)
+        typer.echo(f"report in {folder / files.REPORT}", err=as_json)
+        # A pipe would get it after the figures.
+        sys.stdout.flush()
+        _draw(reproduction, folder, kinds, threads)
     if reproduction.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -162,6 +172,19 @@ def _run(
         note = "repeat the command to continue"
         typer.echo(f"interrupted: {len(made)} of {count} runs finished; {note}", err=True)
     return reproduction
+
+
+def _draw(reproduction: Reproduction, folder: Path, kinds: Sequence[str], threads: int | None) -> None:
+    """Draw the figures. Their progress, and how long they took, go to standard error."""
+    from cwndlab.papers import files
+    from cwndlab.statistics.numbers import counted
+    from cwndlab.system.progress import progress
+
+    began = time.perf_counter()
+    with progress("figures") as watch:
+        count = files.write_figures(reproduction, folder, kinds, threads, watch)
+    if count:
+        typer.echo(f"{counted(count, 'figure')} in {time.perf_counter() - began:.1f} s", err=True)
 
 
 def _print(reproduction: Reproduction, *, as_json: bool) -> None:

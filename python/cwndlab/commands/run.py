@@ -13,11 +13,13 @@ from cwndlab.commands.options import (
     Controllers,
     EveryFlow,
     File,
+    Formats,
     Fresh,
     NoFigure,
     NoStyle,
     Out,
     Overrides,
+    Replace,
     Seeds,
     Threads,
 )
@@ -36,6 +38,8 @@ def run(
     fresh: Fresh = False,
     as_json: AsJson = False,
     every_flow: EveryFlow = False,
+    replace: Replace = False,
+    figure_formats: Formats = "png",
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -44,23 +48,37 @@ def run(
     Prints means with their 95 % intervals, and writes tables, figures and a report into a folder. Earlier
     runs are reused. Ctrl-C keeps the finished runs.
     """
-    from cwndlab.beside.both import Both
-    from cwndlab.beside.study import Pairs
-    from cwndlab.commands.both import deliver_both, read_on_both, run_on_both
-    from cwndlab.commands.deliver import INTERRUPTED, Delivery, deliver, prepared, read_scenario, run_all
+    from cwndlab.commands.deliver import (
+        INTERRUPTED,
+        Delivery,
+        deliver,
+        prepared,
+        read_looks,
+        read_scenario,
+        run_all,
+    )
+    from cwndlab.results.request import planned
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    looks = read_looks(
+        figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
+    )
     if backend is BackendName.BOTH:
-        given = read_on_both(file, overrides, controllers)
-        folder = prepared(out, backend.folder(file.stem))
-        [sim], [linux] = run_on_both(Pairs.of([given]), chosen, threads, record, fresh=fresh)
-        deliver_both(Both(sim, linux), Delivery(folder, as_json, not no_figure, not no_style))
+        from cwndlab.beside.both import Both
+        from cwndlab.beside.study import Pairs
+        from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
+
+        pairs = Pairs.of([read_on_both(file, overrides, controllers)])
+        request = request_on_both("run", pairs, chosen, record)
+        folder = prepared(out, backend.folder(file.stem), request, replace=replace)
+        [sim], [linux] = run_on_both(pairs, chosen, threads, record, fresh=fresh)
+        deliver_both(Both(sim, linux), Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
-    folder = prepared(out, backend.folder(experiment.stem))
+    request = planned("run", [({}, experiment)], chosen, record)
+    folder = prepared(out, backend.folder(experiment.stem), request, replace=replace)
     [result] = run_all([experiment], chosen, threads, record, fresh=fresh)
     if not result.runs:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(result, delivery)
+    deliver(result, Delivery(folder, request, looks))

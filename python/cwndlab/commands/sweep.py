@@ -14,6 +14,7 @@ from cwndlab.commands.options import (
     Controllers,
     EveryFlow,
     File,
+    Formats,
     Fresh,
     Limits,
     Link,
@@ -21,6 +22,7 @@ from cwndlab.commands.options import (
     NoStyle,
     Out,
     Overrides,
+    Replace,
     Seeds,
     Threads,
 )
@@ -47,6 +49,8 @@ def sweep(
     fresh: Fresh = False,
     as_json: AsJson = False,
     every_flow: EveryFlow = False,
+    replace: Replace = False,
+    figure_formats: Formats = "png",
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
@@ -58,18 +62,20 @@ def sweep(
     """
     from cwndlab.beside.both import Both
     from cwndlab.beside.study import Pairs, StudyOnBoth, grids
-    from cwndlab.commands.both import deliver_both, read_on_both, run_on_both
+    from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
     from cwndlab.commands.deliver import (
         INTERRUPTED,
         Delivery,
         deliver,
         prepared,
         print_new_problems,
+        read_looks,
         read_scenario,
         read_wanted,
         run_all,
     )
     from cwndlab.results.recording import Record
+    from cwndlab.results.request import planned
     from cwndlab.results.sweep import collect
     from cwndlab.results.totals import checked_link
     from cwndlab.scenarios.grid import grid, parse_axis
@@ -77,29 +83,33 @@ def sweep(
 
     chosen = parse_seeds(seeds)
     asked = read_wanted(best, limits, backend)
+    looks = read_looks(
+        figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
+    )
     axes = [parse_axis(text) for text in over]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
         sim, linux = grids(given, axes)
         pairs = Pairs(tuple(each.scenario for each in sim), tuple(each.scenario for each in linux))
         checked_link(pairs.sim[0], link)
-        folder = prepared(out, backend.folder(f"{given.stem}-sweep"))
+        request = request_on_both("sweep", pairs, chosen, Record.NONE)
+        folder = prepared(out, backend.folder(f"{given.stem}-sweep"), request, replace=replace)
         ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh)
         named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
         variants = [(name, Both(*pair)) for name, *pair in zip(named, ours, theirs, strict=True)]
         in_sim = collect(pairs.sim[0], axes, sim, ours, link)
         both = StudyOnBoth(in_sim, collect(pairs.linux[0], axes, linux, theirs, link), variants)
-        deliver_both(both, Delivery(folder, as_json, not no_figure, not no_style))
+        deliver_both(both, Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
     points = grid(experiment, axes)
     scenarios = [point.scenario for point in points]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
-    folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"))
+    request = planned("sweep", [(each.settings, each.scenario) for each in points], chosen, Record.NONE)
+    folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
     results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
     swept = collect(experiment, axes, points, results, link, asked)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
-    delivery = Delivery(folder, as_json, not no_figure, not no_style, every_flow)
-    deliver(swept, delivery)
+    deliver(swept, Delivery(folder, request, looks))

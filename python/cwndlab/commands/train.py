@@ -55,9 +55,10 @@ def train(
     Ctrl-C saves what was learned so far. A training continued with --resume gives the same weights as one
     without interruption.
     """
-    from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.commands.deliver import INTERRUPTED, given_folder
     from cwndlab.learning.training import train as learn
     from cwndlab.output import files
+    from cwndlab.output.place import prepare
     from cwndlab.scenarios.scenario import parse_override
     from cwndlab.system import writing
     from cwndlab.system.progress import progress
@@ -67,7 +68,9 @@ def train(
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     place = str(resume) if out is None and resume is not None else out
-    folder = prepared(place, "train-" + environment.rpartition("/")[2])
+    default = Path("out") / f"train-{environment.rpartition('/')[2]}"
+    folder = default if place is None else given_folder(place)
+    prepare(folder)
     with progress("train") as watch:
         training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
     writing.write_bytes(folder / WEIGHTS, training.weights)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import InputError, OutputError
+from cwndlab.output import about
+from cwndlab.output.drawing.formats import DEFAULT, FORMATS, formats
+from cwndlab.output.place import prepare, require_free
+from cwndlab.results.request import request_of
 from cwndlab.system import writing
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Iterable, Sequence
 
+    from cwndlab.results.request import Request
     from cwndlab.results.result import Study
 
 DOCUMENT = "result.json"
@@ -24,26 +28,14 @@ TABLES = ("runs", "series", "events", "intervals", "distributions")
 # The file names of the figures. A figure without content is not drawn.
 FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
 NAMES = (
+    about.FILE,
     DOCUMENT,
     REPORT,
     "runs.json",
     "runs.csv",
     *(f"{table}.parquet" for table in TABLES),
-    *(f"{figure}.{kind}" for figure in FIGURES for kind in ("png", "svg", "pdf")),
+    *(f"{figure}.{kind}" for figure in FIGURES for kind in FORMATS),
 )
-
-
-def prepare(folder: Path) -> None:
-    """Make the folder and check that it is writable, before any work is done."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        # If the disk is full, choosing another folder would not help.
-        kind = OutputError if error.errno in (errno.ENOSPC, errno.EDQUOT) else InputError
-        raise kind(f"--out {folder}: cannot be written ({error.strerror})") from None
 
 
 def save(
@@ -53,18 +45,26 @@ def save(
     figures: bool = True,
     style: bool = True,
     every_flow: bool = False,
+    chosen: str | Iterable[str] = DEFAULT,
+    replace: bool = False,
 ) -> None:
-    """Write all files of a result: the document, the tables, the figures and the report."""
-    path = Path(folder)
+    """Write all files of a result: the document, the tables, the report, and figures in the chosen formats.
+
+    Raises `InputError` if the folder holds the result of another request, unless it may be replaced.
+    """
+    path, request = Path(folder), request_of(study)
+    kinds = formats(chosen, "formats")
+    if not replace:
+        require_free(path, request, "choose another folder, or pass replace=True")
     prepare(path)
-    write_tables(study, path, every_flow=every_flow)
-    if figures:
-        write_figures(study, path, style=style)
+    write_tables(study, path, request, every_flow=every_flow)
     write_report(study, path)
+    if figures:
+        write_figures(study, path, kinds, style=style)
 
 
-def write_tables(study: Study, folder: Path, *, every_flow: bool = False) -> None:
-    """Write the document and the tables.
+def write_tables(study: Study, folder: Path, request: Request, *, every_flow: bool = False) -> None:
+    """Write what the folder holds, the document and the tables.
 
     Earlier files are deleted first, figures too, because an old figure would contradict the new numbers.
     """
@@ -72,6 +72,7 @@ def write_tables(study: Study, folder: Path, *, every_flow: bool = False) -> Non
 
     for name in NAMES:
         writing.remove(folder / name)
+    about.write(about.about(study, request), folder)
     writing.write_text(folder / DOCUMENT, dump(study.to_json(every_flow=every_flow)) + "\n")
     data_files.write(study, folder)
     _write_weights(study, folder / WEIGHTS)
@@ -90,14 +91,28 @@ def _write_weights(study: Study, folder: Path) -> None:
         writing.write_bytes(folder / f"{quote(flow, safe='')}-seed-{seed}.safetensors", file)
 
 
-def write_figures(study: Study, folder: Path, *, style: bool = True) -> None:
-    """Draw all figures that have content, as PNG, SVG and PDF."""
+def write_figures(
+    study: Study,
+    folder: Path,
+    kinds: Sequence[str] = DEFAULT,
+    *,
+    style: bool = True,
+    watch: Callable[[float], None] = lambda _: None,
+) -> int:
+    """Draw all figures that have content, in these formats; return their number.
+
+    `watch` is told the share that is done.
+    """
     from cwndlab.output.drawing.style import save as save_figure
     from cwndlab.output.kinds import kind_of
 
     kind = kind_of(study)
-    for name, (figure, measure) in kind.figure_files(study).items():
-        save_figure(kind.plot(study, figure, measure, styled=style), folder, name, styled=style)
+    wanted = kind.figure_files(study)
+    for index, (name, (figure, measure)) in enumerate(wanted.items()):
+        drawn = kind.plot(study, figure, measure, styled=style)
+        save_figure(drawn, folder, name, kinds, styled=style)
+        watch((index + 1) / len(wanted))
+    return len(wanted)
 
 
 def write_report(study: Study, folder: Path) -> None:

@@ -9,14 +9,15 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from cwndlab.output.drawing.bands import SeedLine
+from cwndlab.output.drawing.formats import FORMATS
 from cwndlab.output.drawing.panels import LinePanel, draw_panels
 from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
-from cwndlab.output.drawing.style import METADATA, save
+from cwndlab.output.drawing.style import save
 from cwndlab.papers.judging.figure_values import DrawnTime
 from cwndlab.running.pool import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from cwndlab.papers.judging.figure_values import Drawn, DrawnPanel, DrawnSettings
 
 FOLDER = "figures"
-KINDS = tuple(METADATA)
 
 # Starting a process takes as long as drawing two or three figures.
 LEAST_PER_PROCESS = 4
@@ -35,9 +35,9 @@ def stem(paper: str, drawn: Drawn) -> str:
     return f"{paper}-{drawn.figure.id}"
 
 
-def file_names(paper: str, drawn: Drawn) -> list[str]:
-    """Return the figure's files, relative to the folder of the report."""
-    return [f"{FOLDER}/{stem(paper, drawn)}.{kind}" for kind in KINDS]
+def file_names(paper: str, drawn: Drawn, kinds: Sequence[str]) -> list[str]:
+    """Return the figure's files in these formats, relative to the folder of the report."""
+    return [f"{FOLDER}/{stem(paper, drawn)}.{kind}" for kind in kinds]
 
 
 def plot(drawn: Drawn) -> Figure:
@@ -47,17 +47,29 @@ def plot(drawn: Drawn) -> Figure:
     return _settings(drawn)
 
 
-def save_all(drawn: Mapping[str, Drawn], folder: Path, processes: int | None = None) -> None:
-    """Draw figures into files, by their stems. Many figures are drawn in parallel, one process per core."""
+def save_all(
+    drawn: Mapping[str, Drawn],
+    folder: Path,
+    kinds: Sequence[str] = FORMATS,
+    processes: int | None = None,
+    watch: Callable[[float], None] = lambda _: None,
+) -> None:
+    """Draw figures into files, by their stems. Many figures are drawn in parallel, one process per core.
+
+    `watch` is told the share that is done.
+    """
     count = min(processes or available_cores(), len(drawn) // LEAST_PER_PROCESS)
+    save_one = partial(_save, folder, kinds)
     if count < 2:
-        for each in drawn.items():
-            _save(folder, each)
+        for done, each in enumerate(drawn.items(), start=1):
+            save_one(each)
+            watch(done / len(drawn))
         return
     # A forked process would have the locks of this one's threads, but not the threads.
     pool = ProcessPoolExecutor(count, get_context("spawn"), _leave_interrupts)
     try:
-        list(pool.map(partial(_save, folder), drawn.items()))
+        for done, _ in enumerate(pool.map(save_one, drawn.items()), start=1):
+            watch(done / len(drawn))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -67,9 +79,9 @@ def axis(quantity: str, unit: str) -> str:
     return f"{quantity} ({unit})" if unit else quantity
 
 
-def _save(folder: Path, named: tuple[str, Drawn]) -> None:
+def _save(folder: Path, kinds: Sequence[str], named: tuple[str, Drawn]) -> None:
     name, drawn = named
-    save(plot(drawn), folder, name)
+    save(plot(drawn), folder, name, kinds)
 
 
 def _leave_interrupts() -> None:

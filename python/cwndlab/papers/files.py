@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.output import about
+from cwndlab.output.about import About
+from cwndlab.output.drawing.formats import DEFAULT, FORMATS
 from cwndlab.output.files import REPORT, dump
 from cwndlab.papers.reproducing.document import document
+from cwndlab.papers.table import tally
 from cwndlab.results.frames import joined, runs_frame
 from cwndlab.system import writing
 from cwndlab.system.table_files import write_csv, write_parquet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from cwndlab.papers.reproducing.reproduction import Reproduction
+    from cwndlab.results.request import Request
 
 DOCUMENT = "reproduction.json"
 
 __all__ = ["DOCUMENT", "REPORT", "write_figures", "write_report", "write_tables"]
 
 
-def write_tables(reproduction: Reproduction, folder: Path) -> None:
+def write_tables(reproduction: Reproduction, folder: Path, request: Request) -> None:
     """Write the document, the numbers of the papers and ours, the verdicts, and every run of every cell."""
     writing.remove(folder / REPORT)
+    about.write(_about(reproduction, request), folder)
     writing.write_text(folder / DOCUMENT, dump(document(reproduction)) + "\n")
     tables = {"numbers": _numbers(reproduction), "readings": _readings(reproduction)}
     if not reproduction.quick:
@@ -50,30 +57,56 @@ def write_tables(reproduction: Reproduction, folder: Path) -> None:
     write_parquet(runs, folder / "runs.parquet")
 
 
-def write_figures(reproduction: Reproduction, folder: Path, threads: int | None = None) -> None:
-    """Draw the papers' figures as PNG, SVG and PDF, and delete earlier ones. `--quick` draws none."""
+def write_figures(
+    reproduction: Reproduction,
+    folder: Path,
+    kinds: Sequence[str] = DEFAULT,
+    threads: int | None = None,
+    watch: Callable[[float], None] = lambda _: None,
+) -> int:
+    """Draw the papers' figures, delete earlier ones, and return their number. `--quick` draws none.
+
+    `watch` is told the share that is done.
+    """
     from cwndlab.papers import figures
 
     place = folder / figures.FOLDER
     writing.make_folder(place)
-    for kind in figures.KINDS:
+    for kind in FORMATS:
         for old in place.glob(f"*.{kind}"):
             writing.remove(old)
-    if not reproduction.quick:
-        drawn = {
-            figures.stem(paper.paper.id, each): each
-            for paper in reproduction.papers
-            for each in paper.figures
-        }
-        figures.save_all(drawn, place, threads)
+    if reproduction.quick:
+        return 0
+    drawn = {
+        figures.stem(paper.paper.id, each): each for paper in reproduction.papers for each in paper.figures
+    }
+    figures.save_all(drawn, place, kinds, threads, watch)
+    return len(drawn)
 
 
-def write_report(reproduction: Reproduction, folder: Path) -> None:
-    """Write the report."""
+def write_report(reproduction: Reproduction, folder: Path, kinds: Sequence[str] = DEFAULT) -> None:
+    """Write the report. It names the figures in these formats."""
     from cwndlab.output.html import write
     from cwndlab.papers.report.reproduction import reproduction_page
 
-    write(reproduction_page(reproduction), folder / REPORT)
+    write(reproduction_page(reproduction, kinds), folder / REPORT)
+
+
+def _about(reproduction: Reproduction, request: Request) -> About:
+    counts = (
+        f"{paper.paper.id}: {tally(paper.claims, quick=reproduction.quick)}." for paper in reproduction.papers
+    )
+    return About(
+        kind=request.kind,
+        name="Reproduction of papers",
+        scenario=", ".join(paper.paper.id for paper in reproduction.papers),
+        backend=reproduction.backend,
+        seeds=tuple(reproduction.seeds),
+        interrupted=reproduction.interrupted,
+        command=reproduction.command,
+        answer=tuple(counts),
+        request_sha256=request.sha256,
+    )
 
 
 def _numbers(reproduction: Reproduction) -> pl.DataFrame:

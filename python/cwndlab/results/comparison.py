@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.contest import Contest
+    from cwndlab.scenarios.scenario import Scenario
     from cwndlab.statistics.pareto import Point as Tradeoff
 
     Outcome = Mapping[str, Any]
@@ -226,6 +227,12 @@ class Comparison(Study):
     def _runs(self, result: Result) -> list[SeedRun]:
         compared = set(self.seeds)
         return [run for run in result.runs if run.seed in compared]
+
+
+def named(contest: Contest) -> list[tuple[Settings, Scenario]]:
+    """Return the scenarios of a contest with the settings of their variants."""
+    labels = [*contest.algorithms, *([ALONE] if contest.alone is not None else [])]
+    return [({VARIANT: label}, each) for label, each in zip(labels, contest.scenarios, strict=True)]
 
 
 def collect(

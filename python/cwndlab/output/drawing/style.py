@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib as mpl
 from matplotlib.rcsetup import cycler
 
+from cwndlab.output.drawing.formats import FORMATS
 from cwndlab.system.writing import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -88,14 +89,16 @@ def looks(count: int) -> list[Look]:
     ]
 
 
-def save(figure: Figure, folder: Path, stem: str, *, styled: bool = True) -> list[Path]:
-    """Write PNG, SVG and PDF, and return their paths. The same figure gives the same bytes."""
-    paths = [folder / f"{stem}.{kind}" for kind in METADATA]
+def save(
+    figure: Figure, folder: Path, stem: str, kinds: Sequence[str] = FORMATS, *, styled: bool = True
+) -> list[Path]:
+    """Write a figure in these formats, and return the paths. The same figure gives the same bytes."""
+    paths = [folder / f"{stem}.{kind}" for kind in kinds]
     with style(styled=styled):
         mpl.rcParams["svg.hashsalt"] = SETTINGS["svg.hashsalt"]
-        for path, metadata in zip(paths, METADATA.values(), strict=True):
+        for path, kind in zip(paths, kinds, strict=True):
             with whole(path) as file:
-                figure.savefig(file, format=path.suffix.removeprefix("."), metadata=metadata)
+                figure.savefig(file, format=kind, metadata=METADATA[kind])
     return paths
 
 

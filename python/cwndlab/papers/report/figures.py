@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from cwndlab.statistics.estimate import Estimate
 
 
-def figure_sections(paper: PaperReproduction, *, has_files: bool) -> Iterator[Section]:
-    """Yield one section per figure. It names the figure's files if there are any."""
+def figure_sections(paper: PaperReproduction, kinds: Sequence[str]) -> Iterator[Section]:
+    """Yield one section per figure. It names the figure's files, if there are any in these formats."""
     for drawn in paper.figures:
         anchor = f"{paper.paper.id}-figure-{drawn.figure.id}"
-        files = figures.file_names(paper.paper.id, drawn) if has_files else []
+        files = figures.file_names(paper.paper.id, drawn, kinds)
         blocks = list(_blocks(drawn, files))
         yield Section(drawn.figure.title, blocks, anchor, drawn.figure.paper, level=2)
 

@@ -22,7 +22,7 @@ from cwndlab.papers.table import verdict_command
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cwndlab.output.html import Block
     from cwndlab.papers.contents.paper import Target
@@ -41,14 +41,14 @@ WHOLE = (
 )
 
 
-def reproduction_page(reproduction: Reproduction) -> Report:
-    """Return the report: an overview of the claims, then every paper."""
+def reproduction_page(reproduction: Reproduction, kinds: Sequence[str] = ()) -> Report:
+    """Return the report: an overview of the claims, then every paper. `kinds` are the formats of figures."""
     sections = [
         *first_page(reproduction),
         *(
             section
             for paper in reproduction.papers
-            for section in _paper_sections(paper, quick=reproduction.quick)
+            for section in _paper_sections(paper, kinds, quick=reproduction.quick)
         ),
         Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules", folded=True),
     ]
@@ -81,9 +81,9 @@ def _marks(reproduction: Reproduction) -> str:
     return "".join(f"; {mark}" for mark in marks)
 
 
-def _paper_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Section]:
+def _paper_sections(paper: PaperReproduction, kinds: Sequence[str], *, quick: bool) -> Iterator[Section]:
     yield from evidence_sections(paper, quick=quick)
-    yield from figure_sections(paper, has_files=not quick)
+    yield from figure_sections(paper, () if quick else kinds)
     yield from linux_section(paper)
     if paper.explanation is not None:
         yield explanation_section(paper_json(paper))

@@ -1,0 +1,178 @@
+"""Results do not vanish: each request has a folder of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cwndlab as cl
+from cwndlab.output import about, place
+from cwndlab.results.request import Request
+from tests.conftest import SCENARIO, Command
+from tests.samples import flow, outcome, result
+
+USES_SCENARIO = pytest.mark.usefixtures("scenario")
+RUN = ("run", "two.toml", "--no-figure")
+
+
+def held(folder: Path) -> str:
+    """The command that made what a folder holds."""
+    found = about.read(folder)
+    assert found is not None
+    return found.command
+
+
+@pytest.mark.parametrize(
+    ("other", "command"),
+    [
+        (("--seeds", "2"), "--seeds 1-2"),
+        (("--set", "flow.a.cc=reno"), "--set flow.a.cc=reno"),
+        (("--record", "all"), "--seeds 1-3"),
+    ],
+)
+@USES_SCENARIO
+def test_another_request_goes_to_the_next_folder(
+    cwndlab: Command, other: tuple[str, ...], command: str
+) -> None:
+    assert cwndlab(*RUN, "--seeds", "3").returncode == 0
+    first = (cwndlab.folder / "out" / "two" / "result.json").read_bytes()
+    for _ in range(2):
+        told = cwndlab(*RUN, "--seeds", "3", *other)
+        assert "results in out/two-2, report in out/two-2/report.html" in told.stdout
+        assert "out/two holds the result of `cwndlab run two.toml --seeds 1-3`" in told.stderr
+    assert (cwndlab.folder / "out" / "two" / "result.json").read_bytes() == first
+    assert command in held(cwndlab.folder / "out" / "two-2")
+    assert "results in out/two, " in cwndlab(*RUN, "--seeds", "3").stdout
+    replaced = cwndlab(*RUN, "--seeds", "3", *other, "--replace")
+    assert "results in out/two, " in replaced.stdout
+    assert command in held(cwndlab.folder / "out" / "two")
+
+
+@USES_SCENARIO
+def test_how_it_is_shown_is_no_other_request(cwndlab: Command) -> None:
+    compare = ("compare", "two.toml", "--cc", "cubic,reno", "--seeds", "2", "--no-figure")
+    assert cwndlab(*compare).returncode == 0
+    again = cwndlab(*compare, "--best", "queue delay", "--link", "bottleneck", "--no-style")
+    assert "results in out/two-compare, " in again.stdout
+
+
+def test_a_changed_scenario_is_another_request(cwndlab: Command, scenario: Path) -> None:
+    cwndlab(*RUN, "--seeds", "1")
+    scenario.write_text("# a remark\n" + scenario.read_text())
+    assert "results in out/two, " in cwndlab(*RUN, "--seeds", "1").stdout
+    scenario.write_text(scenario.read_text().replace("10 Mbit/s", "11 Mbit/s"))
+    assert "results in out/two-2, " in cwndlab(*RUN, "--seeds", "1").stdout
+
+
+@USES_SCENARIO
+def test_a_chosen_folder_with_another_result_is_refused(cwndlab: Command) -> None:
+    assert cwndlab(*RUN, "--seeds", "1", "--out", "mine").returncode == 0
+    refused = cwndlab(*RUN, "--seeds", "2", "--out", "mine")
+    assert refused.returncode == 2
+    assert "mine: expected no result or one of the same request, found the result of `" in refused.stderr
+    assert "--replace" in refused.stderr
+    assert "run" not in refused.stderr.partition("error:")[0]
+    assert held(cwndlab.folder / "mine").endswith("--seeds 1-1")
+    assert cwndlab(*RUN, "--seeds", "1", "--out", "mine").returncode == 0
+    assert cwndlab(*RUN, "--seeds", "2", "--out", "mine", "--replace").returncode == 0
+    assert held(cwndlab.folder / "mine").endswith("--seeds 1-2")
+
+
+@pytest.mark.parametrize("mark", ["runs.json", "reproduction.json"])
+def test_a_result_of_an_earlier_version_is_kept(tmp_path: Path, mark: str) -> None:
+    request = Request("run", "1")
+    assert place.free(tmp_path / "old", request) == tmp_path / "old"
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "my notes.txt").touch()
+    assert place.free(tmp_path / "old", request) == tmp_path / "old"
+    (tmp_path / "old" / mark).touch()
+    assert place.free(tmp_path / "old", request) == tmp_path / "old-2"
+    with pytest.raises(cl.InputError, match="found another result; a hint"):
+        place.require_free(tmp_path / "old", request, "a hint")
+
+
+def test_python_refuses_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "kept"
+    cl.run(SCENARIO, seeds=2).save(folder, figures=False)
+    cl.run(SCENARIO, seeds=2).save(folder, figures=False)
+    back = cl.load(folder)
+    back.save(folder, figures=False)
+    other = cl.run(SCENARIO, seeds=1)
+    with pytest.raises(cl.InputError, match="pass replace=True"):
+        other.save(folder, figures=False)
+    assert cl.load(folder).seeds == [1, 2]
+    other.save(folder, figures=False, replace=True)
+    assert cl.load(folder).seeds == [1]
+
+
+def test_a_comparison_and_a_sweep_come_back_as_the_same_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    made = (
+        cl.compare(SCENARIO, ["cubic", "reno"], ["b"], seeds=2),
+        cl.sweep(SCENARIO, {"flow.a.cc": ["cubic", "reno"]}, seeds=2),
+    )
+    for study in made:
+        study.save(tmp_path / study.kind, figures=False)
+        cl.load(tmp_path / study.kind).save(tmp_path / study.kind, figures=False)
+
+
+@USES_SCENARIO
+def test_the_command_and_python_ask_for_the_same(cwndlab: Command) -> None:
+    """What Python saved, the command of the same request replaces."""
+    command = ("compare", "two.toml", "--cc", "cubic,reno", "--flow", "b", "--seeds", "2", "--no-figure")
+    assert cwndlab(*command, "--out", "here").returncode == 0
+    cl.load(cwndlab.folder / "here").save(cwndlab.folder / "here", figures=False)
+    assert cwndlab(*command, "--out", "here").returncode == 0
+
+
+@USES_SCENARIO
+def test_the_report_is_named_before_the_figures_are_drawn(cwndlab: Command) -> None:
+    """In a pipe too, where standard output waits for a full buffer."""
+    answer = subprocess.run(
+        cwndlab.line("run", "two.toml", "--seeds", "2"),
+        cwd=cwndlab.folder,
+        env=cwndlab.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.index("report in out/two/report.html") < answer.stdout.index("4 figures in ")
+    written = {path.name: path.stat().st_mtime_ns for path in (cwndlab.folder / "out" / "two").iterdir()}
+    assert written["report.html"] < min(written[f"{name}.png"] for name in ("series", "box", "cdf"))
+
+
+@USES_SCENARIO
+def test_formats(cwndlab: Command) -> None:
+    made = cwndlab("run", "two.toml", "--seeds", "1", "--format", "svg,pdf")
+    assert made.returncode == 0, made.stderr
+    figures = {path.suffix for path in (cwndlab.folder / "out" / "two").glob("cdf.*")}
+    assert figures == {".svg", ".pdf"}
+    assert "3 figures in " in made.stderr
+    again = cwndlab("run", "two.toml", "--seeds", "1")
+    assert again.returncode == 0
+    assert {path.suffix for path in (cwndlab.folder / "out" / "two").glob("cdf.*")} == {".png"}
+    refused = cwndlab("run", "two.toml", "--format", "png,eps")
+    assert refused.returncode == 2
+    assert "--format: expected png, svg, pdf; found eps" in refused.stderr
+
+
+@pytest.mark.parametrize("wrong", ["", "eps", ["gif"], []])
+def test_formats_in_python(tmp_path: Path, wrong: str | list[str]) -> None:
+    with pytest.raises(cl.InputError, match="formats: expected png, svg, pdf; found"):
+        result([outcome([flow("a", 1)])]).save(tmp_path, formats=wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "seeds": 3}'])
+def test_a_damaged_description_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "about.json").write_text(content)
+    assert place.is_free(tmp_path, Request("run", "1"))
+    (tmp_path / "runs.json").touch()
+    assert about.read(tmp_path) is None
+    assert not place.is_free(tmp_path, Request("run", "1"))
