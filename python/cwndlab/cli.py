@@ -18,6 +18,7 @@ from cwndlab.commands.problems import print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.score import score
+from cwndlab.commands.serve import serve
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.train import train
@@ -78,6 +79,7 @@ app.command("run")(run)
 app.command("compare")(compare)
 app.command("sweep")(sweep)
 app.command("reproduce")(reproduce)
+app.command("serve")(serve)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)

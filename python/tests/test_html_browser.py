@@ -357,3 +357,26 @@ def test_a_forest_plot_is_text_that_can_be_read_on_a_phone(page: Page) -> None:
             f"{page.session}/goog/cdp/execute",
             {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}},
         )
+
+
+def test_the_search_field_hides_the_rows_without_its_words(browser: str, tmp_path: Path) -> None:
+    rows = [Row([Cell("one"), Cell("a run of CUBIC")]), Row([Cell("two"), Cell("a sweep of cubic")])]
+    table = Table([Column("name"), Column("kind")], rows, searchable=True)
+    page = shown(browser, tmp_path, Report("list", "", [Section("all", [table])], "", []))
+    assert page.script("return document.querySelector('.command') === null")
+
+    def visible() -> list[str]:
+        return page.texts("tbody tr:not([hidden]) th")
+
+    page.press("input.search", "cubic swEEp")
+    assert visible() == ["two"]
+    assert page.script("return document.querySelector('.no-match').hidden")
+    page.press("input.search", "s")
+    assert visible() == []
+    assert not page.script("return document.querySelector('.no-match').hidden")
+    page.script(
+        "const field = document.querySelector('input.search'); field.value = '';"
+        "field.dispatchEvent(new Event('input'))"
+    )
+    assert visible() == ["one", "two"]
+    assert page.complaints() == []

@@ -74,7 +74,8 @@ class Row:
 class Table:
     """A table that the reader can sort.
 
-    The rows of a `stacked` one become blocks on a narrow screen, each cell below the one before it.
+    The rows of a `stacked` one become blocks on a narrow screen, each cell below the one before it. Above a
+    `searchable` one is a field that hides the rows without the words in it.
     """
 
     columns: Sequence[Column]
@@ -82,6 +83,7 @@ class Table:
     caption: str = ""
     note: str = ""
     stacked: bool = False
+    searchable: bool = False
 
     def __post_init__(self) -> None:
         if any(len(row.cells) != len(self.columns) for row in self.rows):
@@ -253,7 +255,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole report. `command` repeats it; `facts` are its manifest.
+    """The whole report. `command` repeats it, if there is one; `facts` are its manifest.
 
     `answer` stands under the title: a few sentences that say what came out. The first section follows, then
     the command and the contents.

@@ -58,6 +58,7 @@ SCRIPTS = (
     "time_chart.js",
     "scatter_chart.js",
     "table.js",
+    "search.js",
     "copy.js",
     "report.js",
 )

@@ -53,6 +53,7 @@ function fitTable(table, width) {
 
 const charts = [...document.querySelectorAll(".charts")].flatMap(makeGroup);
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll("input.search").forEach(makeSearchable);
 document.querySelectorAll("button.copy").forEach(makeCopying);
 
 const redrawAll = () => charts.forEach(({ plot }) => plot.redraw());
