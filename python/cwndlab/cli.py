@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
+from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.problems import print_message, print_problems
@@ -80,6 +81,7 @@ app.command("compare")(compare)
 app.command("sweep")(sweep)
 app.command("reproduce")(reproduce)
 app.command("serve")(serve)
+app.command("diff")(diff)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)

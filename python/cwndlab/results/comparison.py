@@ -10,26 +10,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.results.compared import Compared, by_name, tables_of, total_table
 from cwndlab.results.document import is_listed, measured
 from cwndlab.results.result import Study
-from cwndlab.results.summary import components, is_measure, is_of_a_flow
-from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
+from cwndlab.results.summary import is_of_a_flow
+from cwndlab.results.totals import busiest_link, total_of, tradeoff
 from cwndlab.results.wanted import NOTHING_WANTED, Wanted
-from cwndlab.statistics.measure import Measure, measure, paired_difference
+from cwndlab.statistics.measure import Measure, measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
+    from cwndlab.results.compared import Values
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.contest import Contest
     from cwndlab.scenarios.scenario import Scenario
     from cwndlab.statistics.pareto import Point as Tradeoff
-
-    Outcome = Mapping[str, Any]
-    Values = Mapping[str, float | None]
 
 # The setting that distinguishes the variants, and its value for the run without the chosen flows.
 VARIANT = "variant"
@@ -37,39 +36,6 @@ ALONE = "alone"
 
 # The measures of harm, and whether more is better.
 HARMED = {"goodput_mbps": True, "rtt_ms": False, "rtt_p95_ms": False}
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One subject (all flows, a flow, a group, a link) with each algorithm.
-
-    `rows` holds its values by algorithm, then by seed.
-    """
-
-    kind: str
-    name: str
-    rows: list[list[Values]]
-
-    @cached_property
-    def means(self) -> list[dict[str, Measure]]:
-        """The mean of each measure with each algorithm."""
-        return [{key: measure(seed[key] for seed in seeds) for key in self._keys} for seeds in self.rows]
-
-    @cached_property
-    def differences(self) -> list[dict[str, Measure]]:
-        """The difference of each other algorithm from the first, paired by seed."""
-        base, *others = self.rows
-        return [
-            {
-                key: paired_difference([seed[key] for seed in seeds], [seed[key] for seed in base])
-                for key in self._keys
-            }
-            for seeds in others
-        ]
-
-    @property
-    def _keys(self) -> list[str]:
-        return [key for key in next((seeds[0] for seeds in self.rows if seeds), {}) if key != "start_s"]
 
 
 @dataclass(frozen=True)
@@ -134,9 +100,9 @@ class Comparison(Study):
         """
         if self.alone is None:
             return []
-        solo = {run.seed: _by_name(run, "flow") for run in self.alone.runs}
+        solo = {run.seed: by_name(run, "flow") for run in self.alone.runs}
         among = [
-            [(_by_name(run, "flow"), solo[run.seed]) for run in self._runs(result) if run.seed in solo]
+            [(by_name(run, "flow"), solo[run.seed]) for run in self._runs(result) if run.seed in solo]
             for result in self.results
         ]
         return [
@@ -212,17 +178,10 @@ class Comparison(Study):
         }
 
     def _total(self) -> Compared:
-        rows: list[list[Values]] = [
-            [total(run.outcome, self.link) for run in self._runs(result)] for result in self.results
-        ]
-        return Compared("total", "all", rows)
+        return total_table([self._runs(result) for result in self.results], self.link)
 
     def _tables_of(self, kind: str) -> Iterator[Compared]:
-        outcome = next((run.outcome for result in self.results for run in result.runs), None)
-        found = [[_by_name(run, kind) for run in self._runs(result)] for result in self.results]
-        for component in components(outcome, kind) if outcome else []:
-            name = component["name"]
-            yield Compared(kind, name, [[_measures(seed[name]) for seed in seeds] for seeds in found])
+        return tables_of(kind, [self._runs(result) for result in self.results])
 
     def _runs(self, result: Result) -> list[SeedRun]:
         compared = set(self.seeds)
@@ -253,10 +212,6 @@ def collect(
     )
 
 
-def _by_name(run: SeedRun, kind: str) -> dict[str, Outcome]:
-    return {component["name"]: component for component in components(run.outcome, kind)}
-
-
 def _harm(among: Values, alone: Values) -> Values:
     """Ware et al. 2019 section 3: (solo - load) / solo if more is better, otherwise (load - solo) / load."""
     return {
@@ -271,10 +226,6 @@ def _mean(flows: Sequence[Values]) -> Values:
 
 def _share(large: float | None, small: float | None) -> float | None:
     return (large - small) / large if large and small is not None else None
-
-
-def _measures(component: Outcome) -> Values:
-    return {key: value for key, value in component.items() if is_measure(component, key)}
 
 
 def _subject(table: Compared, measures: Mapping[str, Measure]) -> dict[str, Any]:

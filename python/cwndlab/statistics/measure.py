@@ -74,12 +74,40 @@ def paired_difference(these: Sequence[float | None], those: Sequence[float | Non
     return measure(None if this is None or that is None else _difference(this, that) for this, that in pairs)
 
 
+def unpaired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
+    """Summarise the difference of the means of `these` and `those`, with Welch's t interval.
+
+    `n` is the smaller number of values. There is no interval if either has a single value.
+    """
+    samples = [
+        [each for each in values if each is not None and math.isfinite(each)] for values in (these, those)
+    ]
+    this, that = (measure(values) for values in samples)
+    if this.mean is None or that.mean is None:
+        return Measure(None, None, 0)
+    n = min(this.n, that.n)
+    mean = _difference(this.mean, that.mean)
+    errors = [_squared_error(values) for values in samples]
+    if n < 2 or not sum(errors):
+        return Measure(mean, None, n)
+    parts = ((error**2 / (len(values) - 1)) for error, values in zip(errors, samples, strict=True))
+    return Measure(mean, _t_quantile(sum(errors) ** 2 / sum(parts)) * math.sqrt(sum(errors)), n)
+
+
+def _squared_error(values: Sequence[float]) -> float:
+    """Return the squared standard error of the mean; 0 if nothing varies but by rounding."""
+    if len(values) < 2 or math.isclose(min(values), max(values), rel_tol=ROUNDING):
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)
+
+
 def _difference(this: float, that: float) -> float:
     return 0.0 if math.isclose(this, that, rel_tol=ROUNDING) else this - that
 
 
 @cache
-def _t_quantile(degrees: int) -> float:
+def _t_quantile(degrees: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))

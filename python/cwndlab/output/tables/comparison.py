@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.tables.columns import Column
-    from cwndlab.results.comparison import Compared, Comparison
+    from cwndlab.results.compared import Compared
+    from cwndlab.results.comparison import Comparison
 
 COLUMNS: dict[str, Sequence[Column]] = {
     "total": columns.TOTAL,
