@@ -105,12 +105,19 @@ def sweep(
     every flow or link. No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
-    axes = [grid.Axis(key, tuple(written(value) for value in values)) for key, values in over.items()]
+    axes = [_axis(key, values) for key, values in over.items()]
     points = grid.grid(base, axes)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
     results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
     return Sweep.of(sweep_.collect(base, axes, points, results, link))
+
+
+def _axis(key: str, values: Sequence[Any]) -> grid.Axis:
+    """Return an axis, checked like `--over`."""
+    if isinstance(values, str) or not values:
+        raise InputError(f"over[{key!r}]: expected a list of one value or more, found {values!r}")
+    return grid.axis(key, [written(value, key) for value in values], f"over[{key!r}]")
 
 
 def _on(backend: str, scenario: Scenario) -> Scenario:

@@ -45,6 +45,12 @@ class _Output(result.Study):
 
         return kind_of(self).plot(self, kind, measure, styled=style)
 
+    def _repr_html_(self) -> str:
+        """Return the answer, a table and one chart, as a notebook shows them."""
+        from cwndlab.output.notebook import notebook
+
+        return notebook(self)
+
     def answer(self, best: str | None = None, limits: Sequence[str] = ()) -> list[str]:
         """Return a few sentences that say what came out.
 

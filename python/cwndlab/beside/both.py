@@ -179,7 +179,8 @@ def _queues(in_linux: Scenario) -> Iterator[tuple[str, str]]:
                 f"{key}.queue: expected a queue of both backends ({', '.join(QUEUES)}), found {kind}"
             )
         name, settings = QUEUES[kind]
-        yield f"{key}.queue", written({"kind": name} | {setting: queue[setting] for setting in settings})
+        value = {"kind": name} | {setting: queue[setting] for setting in settings}
+        yield f"{key}.queue", written(value, f"{key}.queue")
 
 
 def run_both(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import json
 import time
@@ -11,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine
+from cwndlab.engine.selection import named
 from cwndlab.errors import InputError
 from cwndlab.linux import choice, kernel
 from cwndlab.linux.instance import Instance, Size, request
@@ -185,3 +187,12 @@ def engine_of(backend: str, engine: Engine, *, runs: bool = True) -> Engine:
         raise InputError(f"backend {backend}: expected sim or linux")
     found = choice.for_runs(engine) if runs else choice.with_crate_of(engine)
     return Linux(engine.module, engine.registered, kernel=found)
+
+
+def _copied(name: str, found: Kernel | None) -> Linux:
+    engine = named(name)
+    return Linux(engine.module, engine.registered, kernel=found)
+
+
+# A copy is beside the engine of the same name, as a copy of that is.
+copyreg.pickle(Linux, lambda linux: (_copied, (linux.name, linux.kernel)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.results.by_value import ByValue
 from cwndlab.results.recording import SeriesTable
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Column
 
 
-@dataclass(frozen=True)
-class Distribution:
+@dataclass(frozen=True, eq=False)
+class Distribution(ByValue):
     """A histogram: the middles of its buckets, and their counts.
 
     Buckets are 1.6 % wide for times in ms, 0.1 for ratios.
@@ -29,8 +30,8 @@ class Distribution:
     count: Column
 
 
-@dataclass(frozen=True)
-class Detail:
+@dataclass(frozen=True, eq=False)
+class Detail(ByValue):
     """Means over consecutive intervals, Jain's index over windows, and distributions.
 
     `end_s` holds the ends of the intervals in seconds. Flows and subflows have tables of `goodput_mbps`,

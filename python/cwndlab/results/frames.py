@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.results.recording import SeriesTable
 from cwndlab.results.summary import is_measure
+from cwndlab.results.units import unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,6 +68,34 @@ def runs_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
             ),
         ]
     )
+
+
+def long_frame(scenario: str, variants: Iterable[tuple[Settings, Sequence[SeedRun]]]) -> pl.DataFrame:
+    """Return one row per value.
+
+    Columns: scenario, variant, one for each setting, seed, kind, name, measure, unit, value. `variant` holds
+    all settings in one text. A measure that a component lacks, or that has no value, has no row.
+    """
+    import polars as pl
+
+    return _stacked(
+        _long(runs_frame(runs)).select(
+            pl.lit(scenario).alias("scenario"),
+            pl.lit(", ".join(settings.values())).alias("variant"),
+            *(pl.lit(value).alias(key) for key, value in settings.items() if key != "variant"),
+            pl.all(),
+        )
+        for settings, runs in variants
+    )
+
+
+def _long(runs: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    index = ["seed", "kind", "name"]
+    rows = runs.drop("cc", "degraded").unpivot(index=index, variable_name="measure").drop_nulls("value")
+    units = pl.Series("unit", [unit(measure) for measure in rows["measure"]], pl.String)
+    return rows.select(*index, "measure", units, "value")
 
 
 def component_frame(runs: Sequence[SeedRun], kind: str) -> pl.DataFrame:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.results.by_value import ByValue
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,8 +29,8 @@ class Record(StrEnum):
         return self is Record.ALL or (self is Record.FIRST and index == 0)
 
 
-@dataclass(frozen=True)
-class SeriesTable:
+@dataclass(frozen=True, eq=False)
+class SeriesTable(ByValue):
     """The columns of one component, each as long as the grid, with NaN for missing values.
 
     `kind` is `flow`, `subflow` or `link`. The names of the columns end with their units.
@@ -51,8 +53,8 @@ class FlowEvent:
     kind: str
 
 
-@dataclass(frozen=True)
-class Recording:
+@dataclass(frozen=True, eq=False)
+class Recording(ByValue):
     """Series on a common grid of times in seconds, and events.
 
     `events_missed` counts the events that were not kept.

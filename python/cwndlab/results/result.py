@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     import polars as pl
+    import xarray
 
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.scenario import Scenario
@@ -113,6 +114,26 @@ class Study(ABC):
         from cwndlab.results.frames import component_frame, joined
 
         return joined((settings, component_frame(result.runs, kind)) for settings, result in self.variants)
+
+    def long(self) -> pl.DataFrame:
+        """Return every measured value in a row of its own.
+
+        Columns: scenario, variant, one for each setting of a sweep, seed, kind, name, measure, unit, value.
+        """
+        from cwndlab.results.frames import long_frame
+
+        return long_frame(self.name, ((settings, result.runs) for settings, result in self.variants))
+
+    def to_xarray(self, kind: str = "flow") -> xarray.Dataset:
+        """Return the measures of every `flow` (or `subflow`, `group`, `link`, `change`) as labelled arrays.
+
+        The dimensions are the settings of the variants, `seed` and `name`; each array has its `units`. Raises
+        `InputError` if xarray is not installed, and says which command installs it.
+        """
+        from cwndlab.results.labelled_arrays import dataset
+
+        variants = [(settings, result.runs) for settings, result in self.variants]
+        return dataset(variants, kind, {"scenario": self.name, "command": self.command})
 
     @property
     def flows_left_out(self) -> int:

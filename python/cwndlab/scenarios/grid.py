@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cwndlab.scenarios.scenario import Override, Scenario
 
@@ -56,7 +56,16 @@ def split_values(text: str, where: str) -> tuple[str, ...]:
 
     Raises `InputError`, with `where` before the message, if a value is empty or repeated.
     """
-    values = tuple(value.strip() for value in _split(text))
+    return _checked(_split(text), where)
+
+
+def axis(key: str, values: Iterable[str], where: str) -> Axis:
+    """Return an axis of these values. Raises what `split_values` raises."""
+    return Axis(key, _checked(values, where))
+
+
+def _checked(texts: Iterable[str], where: str) -> tuple[str, ...]:
+    values = tuple(text.strip() for text in texts)
     if not all(values):
         raise InputError(f"{where}: a value is empty")
     if len(set(values)) < len(values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,13 @@ class Scenario:
     engine: Engine = field(default_factory=in_use, repr=False)
     # Known of a scenario that is read back with its results: its traces and controllers may be gone.
     in_force: InForce | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs. Its traces and controllers may be gone there."""
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        if "canonical" in self.__dict__:
+            state["in_force"] = InForce(self.canonical, self.controllers)
+        return state
 
     def problems(self) -> list[Problem]:
         """Return all errors and warnings of the checker, in the order of the file."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
 
 if TYPE_CHECKING:
@@ -28,19 +29,41 @@ def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scena
 
 
 def written_overrides(overrides: Overrides | None) -> tuple[scenario.Override, ...]:
-    """Return overrides in the form of `--set`."""
-    return tuple((key, written(value)) for key, value in (overrides or {}).items())
+    """Return overrides in the form of `--set`, checked like it. Raises `InputError` for what it cannot be."""
+    if overrides is not None and not isinstance(overrides, Mapping):
+        example = '{"flow.0.cc": "reno"}'
+        raise InputError(f"overrides: expected a dictionary such as {example}, found {overrides!r}")
+    return tuple(_override(key, value) for key, value in (overrides or {}).items())
 
 
-def written(value: Any) -> str:
-    """Return a value in the form of `--set`."""
-    return value if isinstance(value, str) else _toml(value)
+def _override(key: object, value: Any) -> scenario.Override:
+    if not isinstance(key, str):
+        raise InputError(f"overrides: expected keys such as 'flow.0.cc', found {key!r}")
+    if "=" in key:
+        raise InputError(f"overrides: expected a key without `=`, found {key!r}")
+    return scenario.parse_override(f"{key}={written(value, key)}")
+
+
+def written(value: Any, key: str) -> str:
+    """Return the value of a key in the form of `--set`. Raises `InputError` if TOML cannot express it."""
+    if isinstance(value, str):
+        return value
+    try:
+        return _toml(value)
+    except (TypeError, ValueError) as error:
+        expected = "a text, a number, true or false, or a list or dictionary of them"
+        raise InputError(f"{key}: expected {expected}, found {value!r} ({error})") from None
 
 
 def _toml(value: Any) -> str:
+    if hasattr(value, "tolist"):
+        # A number or an array of numpy.
+        return _toml(value.tolist())
+    if value is None:
+        raise TypeError("TOML has no null: leave the key out")
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_toml(each) for each in value)}]"
-    # JSON and TOML write these alike.
-    return json.dumps(value)
+    # JSON and TOML write these alike, but for NaN and infinity, which no key takes.
+    return json.dumps(value, allow_nan=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
 
@@ -34,6 +35,12 @@ class ComparisonKind(Kind[Comparison]):
         from cwndlab.output.tables.comparison import print_comparison
 
         print_comparison(console, study)
+
+    def main_table(self, study: Comparison) -> Block:
+        """Return the totals of each algorithm, with its difference from the baseline."""
+        from cwndlab.output.tables.comparison import blocks
+
+        return blocks(study, 0)[0]
 
     def report(self, study: Comparison) -> Report:
         """Return the report of a comparison."""

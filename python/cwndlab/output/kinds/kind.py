@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.html import Report
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
 
@@ -44,6 +45,10 @@ class Kind(ABC, Generic[S]):
     @abstractmethod
     def print_tables(self, console: Console, study: S) -> None:
         """Print the tables of a study."""
+
+    @abstractmethod
+    def main_table(self, study: S) -> Block:
+        """Return the one table to show if there is room for one."""
 
     @abstractmethod
     def report(self, study: S) -> Report:

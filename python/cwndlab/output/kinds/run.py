@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Settings
     from cwndlab.results.wanted import Wanted
 
@@ -33,6 +34,12 @@ class RunKind(Kind[Result]):
         from cwndlab.output.tables.run import print_result
 
         print_result(console, study)
+
+    def main_table(self, study: Result) -> Block:
+        """Return the table of flows, or the next one if there are no flows."""
+        from cwndlab.output.tables.run import blocks
+
+        return next(block for block in blocks(study) if block.rows and block.columns)
 
     def report(self, study: Result) -> Report:
         """Return the report of a run."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Report
     from cwndlab.output.kinds.kind import Draw
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
 
@@ -38,6 +39,12 @@ class SweepKind(Kind[Sweep]):
         from cwndlab.output.tables.sweep import print_sweep
 
         print_sweep(console, study)
+
+    def main_table(self, study: Sweep) -> Block:
+        """Return the table of all points."""
+        from cwndlab.output.tables.sweep import block
+
+        return block(study)
 
     def report(self, study: Sweep) -> Report:
         """Return the report of a sweep."""
