@@ -369,7 +369,10 @@ def test_comparisons_and_sweeps_show_each_variant_on_both(
     assert [each["cc"] for each in document["sim"]["variants"]] == ["reno", "vegas"]
     assert [each["cc"] for each in document["linux"]["variants"]] == ["linux:reno", "linux:vegas"]
     assert document == json.loads((tmp_path / "both" / "differences.json").read_text())
-    swept = cwndlab("sweep", str(file), "--over", "link.bottleneck.rate=5 Mbit/s,9 Mbit/s", *common)
+    over = ("--over", "link.bottleneck.rate=5 Mbit/s,9 Mbit/s")
+    refused = cwndlab("sweep", str(file), *over, *common)
+    assert "both: expected no result or one of the same request, found the result of `" in refused.stderr
+    swept = cwndlab("sweep", str(file), *over, *common, "--replace")
     differences = json.loads(swept.stdout)["differences"]
     goodputs = {each["variant"]: each["sim"] for each in differences if each["measure"] == "goodput_mbps"}
     assert goodputs["link.bottleneck.rate=5 Mbit/s"] < 5 < goodputs["link.bottleneck.rate=9 Mbit/s"] < 9

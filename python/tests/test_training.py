@@ -157,8 +157,13 @@ def test_training_goes_on_from_its_weights(tmp_path: Path) -> None:
     assert document["episodes"][0]["seed"] == 1
     weights = str(tmp_path / "weights.safetensors")
     before = Path(weights).read_bytes()
-    again = cli("train", NEWRENO, "--decisions", "100", "--from", weights, "--out", str(tmp_path))
-    assert again.exit_code == 0
+    shorter = ("train", NEWRENO, "--decisions", "100", "--from", weights, "--out", str(tmp_path))
+    refused = cli(*shorter)
+    assert refused.exit_code == 2
+    assert "found the result of `cwndlab train cwndlab/DqnNewReno-v0 --seed 1" in refused.stderr
+    assert Path(weights).read_bytes() == before
+    again = cli(*shorter, "--replace")
+    assert again.exit_code == 0, again.stderr
     assert Path(weights).read_bytes() == before, "nothing is learned before the warm-up is over"
     answer = cli("score", NEWRENO, "--seeds", "2", "--weights", weights, "--json")
     assert [row["name"] for row in json.loads(answer.stdout)["scores"]][-1] == "trained"
@@ -182,7 +187,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [NEWRENO, CUBIC])
 def test_tuples_that_a_training_does_not_have_are_refused(name: str, tmp_path: Path) -> None:
     def told(setting: str) -> str:
-        sets = ("--set", f"flow.0.cc.{setting}", "--decisions", "10", "--out", str(tmp_path))
+        sets = ("--set", f"flow.0.cc.{setting}", "--decisions", "10", "--out", str(tmp_path), "--replace")
         return str(cli("train", name, *sets).stderr)
 
     why = "a training learns only from decisions and their rewards, so another value has no effect"

@@ -66,7 +66,7 @@ def test_it_is_left_in_the_folder_and_plays(tmp_path: Path) -> None:
     played = cl.run(LINK, [2], {"flow.0.cc": cc})
     assert played.weights["a/b", 2] == file.read_bytes()
     # A result of another kind leaves no file of this one.
-    cl.run(LINK, [2], {"flow.0.cc": "cubic"}).save(tmp_path, figures=False)
+    cl.run(LINK, [2], {"flow.0.cc": "cubic"}).save(tmp_path, figures=False, replace=True)
     assert not file.exists()
 
 

@@ -9,7 +9,7 @@ import typer
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder with results.")] = Path("out"),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with results.")] = Path("out"),
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="The port; 0 takes any that is free.")
     ] = 8000,

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, Out, Overrides
+from cwndlab.commands.options import AsJson, Out, Overrides, Replace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cwndlab.learning.training import Training
+    from cwndlab.output.about import About
+    from cwndlab.results.request import Request
 
 WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
@@ -49,16 +53,16 @@ def train(
     ] = None,
     out: Out = None,
     as_json: AsJson = False,
+    replace: Replace = False,
 ) -> None:
     """Train a DQN in an environment and save its weights.
 
     Ctrl-C saves what was learned so far. A training continued with --resume gives the same weights as one
     without interruption.
     """
-    from cwndlab.commands.deliver import INTERRUPTED, given_folder
+    from cwndlab.commands.deliver import INTERRUPTED, prepared
     from cwndlab.learning.training import train as learn
-    from cwndlab.output import files
-    from cwndlab.output.place import prepare
+    from cwndlab.output import about, files
     from cwndlab.scenarios.scenario import parse_override
     from cwndlab.system import writing
     from cwndlab.system.progress import progress
@@ -67,20 +71,62 @@ def train(
     changes = dict(parse_override(text) for text in overrides)
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
-    place = str(resume) if out is None and resume is not None else out
-    default = Path("out") / f"train-{environment.rpartition('/')[2]}"
-    folder = default if place is None else given_folder(place)
-    prepare(folder)
+    goes_on = out is None and resume is not None
+    request = _request(environment, decisions, seed, scenario, flow, changes, weights, checkpoint)
+    folder = prepared(
+        str(resume) if goes_on else out,
+        f"train-{environment.rpartition('/')[2]}",
+        request,
+        replace=replace or goes_on,
+    )
     with progress("train") as watch:
         training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
     writing.write_bytes(folder / WEIGHTS, training.weights)
     writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
     writing.write_text(folder / DOCUMENT, document + "\n")
+    about.write(_about(training, request, scenario), folder)
     typer.echo(document if as_json else _summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _request(
+    environment: str,
+    decisions: int,
+    seed: int,
+    scenario: Path | None,
+    flow: str | None,
+    changes: Mapping[str, str],
+    *before: bytes | None,
+) -> Request:
+    """Return the request for a training. `before` are the weights and the checkpoint that it begins with."""
+    import hashlib
+
+    from cwndlab.results.request import Request
+    from cwndlab.scenarios.scenario import load
+
+    text = None if scenario is None else load(scenario).text.decode(errors="replace")
+    hashes = [None if file is None else hashlib.sha256(file).hexdigest() for file in before]
+    return Request.of("train", [environment, decisions, seed, text, flow, changes, hashes])
+
+
+def _about(training: Training, request: Request, scenario: Path | None) -> About:
+    from cwndlab.output.about import About
+
+    words = [training.environment, "--seed", str(training.seed), "--decisions", str(training.decisions)]
+    return About(
+        kind=request.kind,
+        name=training.environment,
+        scenario="" if scenario is None else str(scenario),
+        backend="sim",
+        seeds=(training.seed,),
+        interrupted=training.interrupted,
+        command=" ".join(["cwndlab train", *words]),
+        answer=(f"{_summary(training)}.",),
+        request_sha256=request.sha256,
+    )
 
 
 def read_weights(file: Path) -> bytes:

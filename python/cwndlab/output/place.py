@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cwndlab.results.request import Request
 
 # Each kind of result has one of these files.
-MARKS = ("result.json", "runs.json", "reproduction.json", "differences.json")
+MARKS = ("result.json", "runs.json", "reproduction.json", "differences.json", "training.json")
 
 
 def prepare(folder: Path) -> None:
