@@ -6,12 +6,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import cwndlab as cl
+from cwndlab.cli import app
 from cwndlab.output import about, place
 from cwndlab.results.request import Request
 from tests.conftest import SCENARIO, Command
 from tests.samples import flow, outcome, result
+from tests.test_papers_figures import FIGURES
+from tests.test_papers_reproduction import PAPER, papers
+
+__all__ = ["papers"]
 
 USES_SCENARIO = pytest.mark.usefixtures("scenario")
 RUN = ("run", "two.toml", "--no-figure")
@@ -176,3 +182,27 @@ def test_a_damaged_description_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "runs.json").touch()
     assert about.read(tmp_path) is None
     assert not place.is_free(tmp_path, Request("run", "1"))
+
+
+def test_a_reproduction_of_other_papers_seeds_or_options_has_its_own_folder(
+    papers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (papers / "paper.toml").write_text(PAPER + FIGURES)
+    monkeypatch.chdir(tmp_path)
+
+    def reproduced(*words: str) -> str:
+        answer = CliRunner().invoke(app, ["reproduce", "tiny2026", *words])
+        assert answer.exit_code == 0, answer.stderr
+        return answer.stdout.splitlines()[-1]
+
+    assert reproduced("--seeds", "2", "--defaults") == "report in out/reproduce/report.html"
+    assert (
+        reproduced("--seeds", "2", "--defaults", "--format", "svg") == "report in out/reproduce/report.html"
+    )
+    assert {path.suffix for path in (tmp_path / "out" / "reproduce" / "figures").iterdir()} == {".svg"}
+    assert reproduced("--seeds", "3", "--defaults") == "report in out/reproduce-2/report.html"
+    assert reproduced("--seeds", "2", "--quick") == "report in out/reproduce-3/report.html"
+    held_there = about.read(tmp_path / "out" / "reproduce")
+    assert held_there is not None
+    assert (held_there.kind, held_there.scenario, held_there.seeds) == ("reproduce", "tiny2026", (1, 2))
+    assert held_there.answer[0].startswith("tiny2026: ")
