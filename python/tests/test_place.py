@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import cwndlab as cl
 from cwndlab.cli import app
-from cwndlab.output import about, place
-from cwndlab.results.request import Request
+from cwndlab.commands.deliver import Delivery, Looks, deliver
+from cwndlab.output import about, files, place
+from cwndlab.results.recording import Record
+from cwndlab.results.request import Request, planned, request_of
 from tests.conftest import SCENARIO, Command
 from tests.samples import flow, outcome, result
 from tests.test_papers_figures import FIGURES
@@ -206,3 +210,32 @@ def test_a_reproduction_of_other_papers_seeds_or_options_has_its_own_folder(
     assert held_there is not None
     assert (held_there.kind, held_there.scenario, held_there.seeds) == ("reproduce", "tiny2026", (1, 2))
     assert held_there.answer[0].startswith("tiny2026: ")
+
+
+def test_what_ctrl_c_left_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder keeps what was asked for, not what was finished."""
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    whole = cl.run(SCENARIO, seeds=3)
+    partial = dataclasses.replace(whole, runs=whole.runs[:1], interrupted=True)
+    asked = planned("run", [({}, whole.scenario)], [1, 2, 3], Record.FIRST)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    files.write_tables(partial, folder, asked)
+    assert place.is_free(folder, asked)
+    assert place.is_free(folder, request_of(whole))
+    assert not place.is_free(folder, request_of(partial))
+
+
+def test_ctrl_c_does_not_replace_a_whole_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    whole = cl.run(SCENARIO, seeds=3)
+    folder = tmp_path / "out"
+    whole.save(folder, figures=False)
+    partial = dataclasses.replace(whole, runs=whole.runs[:1], interrupted=True)
+    with pytest.raises(typer.Exit) as ended:
+        deliver(partial, Delivery(folder, request_of(whole), Looks(as_json=False, formats=())))
+    assert ended.value.exit_code == 130
+    assert "keeps its whole result" in capsys.readouterr().err
+    assert cl.load(folder).seeds == [1, 2, 3]

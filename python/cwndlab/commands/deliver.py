@@ -166,6 +166,10 @@ def deliver(study: Study, delivery: Delivery) -> None:
     from cwndlab.statistics.numbers import counted
 
     folder, looks = delivery.folder, delivery.looks
+    if study.interrupted and _holds_the_whole(delivery):
+        _print(study, looks)
+        typer.echo(f"{folder} keeps its whole result of the same request", err=True)
+        raise typer.Exit(INTERRUPTED)
     files.write_tables(study, folder, delivery.request, every_flow=looks.every_flow)
     files.write_report(study, folder)
     try:
@@ -186,6 +190,14 @@ def deliver(study: Study, delivery: Delivery) -> None:
             draw(study, folder, looks)
     if study.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _holds_the_whole(delivery: Delivery) -> bool:
+    """Whether the folder already holds an uninterrupted result of the request."""
+    from cwndlab.output import about
+
+    held = about.read(delivery.folder)
+    return held is not None and held.request == delivery.request and not held.interrupted
 
 
 def draw(study: Study, folder: Path, looks: Looks) -> None:
