@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
-from cwndlab.scenarios.grid import Axis, grid, parse_axis, split_values
+from cwndlab.scenarios.axis import Axis, parse_axis, split_values
+from cwndlab.scenarios.grid import grid
 from tests.conftest import SCENARIO
 
 

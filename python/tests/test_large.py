@@ -20,7 +20,7 @@ from cwndlab.output.tables.comparison import harm_blocks
 from cwndlab.output.tables.run import print_result
 from cwndlab.results import document
 from cwndlab.results.request import request_of
-from cwndlab.scenarios.grid import Axis
+from cwndlab.scenarios.axis import Axis
 from tests.samples import flow, link, outcome, result
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.api.results import Sweep
-from cwndlab.scenarios.grid import Axis
+from cwndlab.scenarios.axis import Axis
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
 

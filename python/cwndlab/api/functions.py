@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.api.results import Comparison, Result, Sweep
@@ -15,18 +16,22 @@ from cwndlab.results.totals import checked_link
 from cwndlab.running.execution import execute
 from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
+from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import contest
-from cwndlab.scenarios.source import loaded, written
+from cwndlab.scenarios.source import loaded, written_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from cwndlab.results import result
+    from cwndlab.scenarios.axis import Axis
     from cwndlab.scenarios.scenario import Scenario
     from cwndlab.scenarios.source import Overrides, Source
 
     Seeds = int | Iterable[int]
+    # Values by key, or by keys joined by `+`; a text is written as for `--over`.
+    Axes = Mapping[str, str | Sequence[Any]]
 
 
 def run(
@@ -89,11 +94,12 @@ def compare(
 
 def sweep(
     source: Source,
-    over: Mapping[str, Sequence[Any]],
+    over: Axes | None = None,
     seeds: Seeds = 5,
     overrides: Overrides | None = None,
     threads: int | None = None,
     *,
+    across: Axes | None = None,
     link: str | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
@@ -102,22 +108,28 @@ def sweep(
     """Run a scenario over a grid and return all results.
 
     `over` maps keys to their values: `{"link.cell.queue": ["1 bdp", "codel"]}`. A `*` in a key stands for
-    every flow or link. No series are kept. The other arguments and the errors are those of `compare`.
+    every flow or link. `across` maps keys in the same way to conditions that nobody chooses, such as traces:
+    `{"link.cell.trace": ["traces/*.down"]}`. Choices are then judged in each condition, on average and in
+    the worst one. A text with `*` or `?` stands for the files that match. Keys joined by `+` vary together;
+    each of their values is a list, or a text joined by `+`. No series are kept. The other arguments and the
+    errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
-    axes = [_axis(key, values) for key, values in over.items()]
-    points = grid.grid(base, axes)
+    axes, conditions = _axes("--over", over, base), _axes("--across", across, base)
+    points = grid.grid(base, axes, conditions)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
     results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
-    return Sweep.of(sweep_.collect(base, axes, points, results, link))
+    return Sweep.of(sweep_.collect(base, axes, points, results, link, across=conditions))
 
 
-def _axis(key: str, values: Sequence[Any]) -> grid.Axis:
-    """Return an axis, checked like `--over`."""
-    if isinstance(values, str) or not values:
-        raise InputError(f"over[{key!r}]: expected a list of one value or more, found {values!r}")
-    return grid.axis(key, [written(value, key) for value in values], f"over[{key!r}]")
+def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
+    """Return the axes of a mapping; messages name `option`."""
+    folder = Path(base.file).parent
+    return [
+        axis(key, written_values(key, values), f"{option} {key}", folder)
+        for key, values in (given or {}).items()
+    ]
 
 
 def _on(backend: str, scenario: Scenario) -> Scenario:

@@ -87,8 +87,8 @@ def compare(
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned
     from cwndlab.results.totals import checked_link
+    from cwndlab.scenarios.axis import split_values
     from cwndlab.scenarios.contest import contest
-    from cwndlab.scenarios.grid import split_values
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)

@@ -34,11 +34,20 @@ def sweep(
         list[str],
         typer.Option(
             metavar="KEY=VALUE,VALUE",
-            help="A key and its values, as in flow.*.cc=cubic,vegas. Repeat the option for a grid.",
+            help="A key and its values to choose from, as in flow.*.cc=cubic,vegas. Repeat the option for a "
+            "grid. Keys joined by + vary together.",
         ),
-    ],
+    ] = [],  # noqa: B006 (typer copies it)
+    across: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE,VALUE",
+            help="A key and its values that nobody chooses, as in link.cell.trace='traces/*.down': every "
+            "choice is judged in each of these conditions, on average and in the worst one. Repeatable.",
+        ),
+    ] = [],  # noqa: B006
     seeds: Seeds = "5",
-    overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006
     backend: Backend = BackendName.SIM,
     link: Link = None,
@@ -57,8 +66,9 @@ def sweep(
     """Run a scenario for every combination of the values of some keys.
 
     Prints one row for each combination, and marks those that no other beats in both goodput and queueing
-    delay. Writes tables, a Pareto figure, heat maps and a report into a folder. Finished runs are reused, so
-    after an interruption the same command continues.
+    delay. With --across, it also ranks the choices over the conditions. Writes tables, Pareto figures, heat
+    maps and a report into a folder. Finished runs are reused, so after an interruption the same command
+    continues.
     """
     from cwndlab.beside.both import Both
     from cwndlab.beside.study import Pairs, StudyOnBoth, grids
@@ -78,7 +88,8 @@ def sweep(
     from cwndlab.results.request import planned
     from cwndlab.results.sweep import collect
     from cwndlab.results.totals import checked_link
-    from cwndlab.scenarios.grid import grid, parse_axis
+    from cwndlab.scenarios.axis import parse_axis
+    from cwndlab.scenarios.grid import grid
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
@@ -86,10 +97,11 @@ def sweep(
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
-    axes = [parse_axis(text) for text in over]
+    axes = [parse_axis(text, "--over", file.parent) for text in over]
+    conditions = [parse_axis(text, "--across", file.parent) for text in across]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
-        sim, linux = grids(given, axes)
+        sim, linux = grids(given, axes, conditions)
         pairs = Pairs(tuple(each.scenario for each in sim), tuple(each.scenario for each in linux))
         checked_link(pairs.sim[0], link)
         request = request_on_both("sweep", pairs, chosen, Record.NONE)
@@ -97,19 +109,20 @@ def sweep(
         ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh)
         named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
         variants = [(name, Both(*pair)) for name, *pair in zip(named, ours, theirs, strict=True)]
-        in_sim = collect(pairs.sim[0], axes, sim, ours, link)
-        both = StudyOnBoth(in_sim, collect(pairs.linux[0], axes, linux, theirs, link), variants)
+        in_sim = collect(pairs.sim[0], axes, sim, ours, link, across=conditions)
+        in_linux = collect(pairs.linux[0], axes, linux, theirs, link, across=conditions)
+        both = StudyOnBoth(in_sim, in_linux, variants)
         deliver_both(both, Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
-    points = grid(experiment, axes)
+    points = grid(experiment, axes, conditions)
     scenarios = [point.scenario for point in points]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
     request = planned("sweep", [(each.settings, each.scenario) for each in points], chosen, Record.NONE)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
     results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
-    swept = collect(experiment, axes, points, results, link, asked)
+    swept = collect(experiment, axes, points, results, link, asked, conditions)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
     deliver(swept, Delivery(folder, request, looks))

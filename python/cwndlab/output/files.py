@@ -27,6 +27,8 @@ REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")
 # The file names of the figures. A figure without content is not drawn.
 FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
+# How the names of the figures of one condition of a sweep begin.
+OF_A_CONDITION = "pareto-"
 NAMES = (
     about.FILE,
     DOCUMENT,
@@ -72,6 +74,9 @@ def write_tables(study: Study, folder: Path, request: Request, *, every_flow: bo
 
     for name in NAMES:
         writing.remove(folder / name)
+    for kind in FORMATS:
+        for stale in folder.glob(f"{OF_A_CONDITION}*.{kind}"):
+            writing.remove(stale)
     about.write(about.about(study, request), folder)
     writing.write_text(folder / DOCUMENT, dump(study.to_json(every_flow=every_flow)) + "\n")
     data_files.write(study, folder)

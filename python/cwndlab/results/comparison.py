@@ -129,7 +129,7 @@ class Comparison(Study):
     def tradeoffs(self) -> list[Tradeoff]:
         """Goodput of all flows against the queueing delay, with each algorithm."""
         totals = (total_of(result, self.link) for result in self.results)
-        return [tradeoff({"cc": label}, total) for label, total in zip(self.labels, totals, strict=True)]
+        return [tradeoff({}, total.measures, label) for label, total in zip(self.labels, totals, strict=True)]
 
     @property
     def differences(self) -> pl.DataFrame:

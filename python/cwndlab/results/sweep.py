@@ -1,28 +1,32 @@
-"""A scenario over a grid of its keys."""
+"""A scenario over a grid of its keys, under one or more conditions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
+from cwndlab.results.conditions import best_on_average, over_conditions
 from cwndlab.results.document import measured
 from cwndlab.results.result import Study
 from cwndlab.results.totals import busiest_link, total_of, tradeoff
 from cwndlab.results.wanted import NOTHING_WANTED, Wanted
+from cwndlab.scenarios.axis import Axis
+from cwndlab.statistics.measure import Measure
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     import polars as pl
 
+    from cwndlab.results.conditions import OverConditions
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.summary import Component
-    from cwndlab.scenarios.grid import Axis, Point
+    from cwndlab.scenarios.grid import Point
     from cwndlab.scenarios.scenario import Scenario
-    from cwndlab.statistics.measure import Measure
     from cwndlab.statistics.pareto import Point as Tradeoff
 
 
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
 class Sweep(Study):
     """The results of each combination of the axes' values, in the order of the grid.
 
-    A combination without any finished seed is left out. The totals report the queue of `link`.
+    The user chooses the values of `axes`. Those of `across` are conditions, which nobody chooses: all points
+    of one condition stand together. A combination without any finished seed is left out. The totals report
+    the queue of `link`.
     """
 
     kind = "sweep"
@@ -39,6 +45,7 @@ class Sweep(Study):
     points: Sequence[tuple[Settings, Result]]
     link: str | None
     wanted: Wanted = NOTHING_WANTED
+    across: Sequence[Axis] = ()
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -51,8 +58,48 @@ class Sweep(Study):
         return sorted({seed for _, result in self.points for seed in result.seeds})
 
     def _variant_words(self, loading: Sequence[str]) -> list[str]:
-        over = [word for axis in self.axes for word in ("--over", f"{axis.key}={','.join(axis.values)}")]
-        return [*loading, *over, *self.wanted.words]
+        options = (("--over", self.axes), ("--across", self.across))
+        varied = [
+            word
+            for option, axes in options
+            for axis in axes
+            for word in (option, f"{axis.key}={','.join(axis.values)}")
+        ]
+        return [*loading, *varied, *self.wanted.words]
+
+    @cached_property
+    def conditions(self) -> list[tuple[str, Self]]:
+        """The points of each condition as a sweep of their own, with the name of the condition.
+
+        Without `across` there is one condition, without a name.
+        """
+        if not self.across:
+            return [("", self)]
+        found: dict[tuple[str, ...], list[tuple[Settings, Result]]] = {}
+        for settings, result in self.points:
+            labels = tuple(settings[axis.key] for axis in self.across)
+            found.setdefault(labels, []).append((_chosen(settings, self.axes), result))
+        return [(", ".join(labels), self._under(labels, points)) for labels, points in found.items()]
+
+    def _under(self, labels: Sequence[str], points: Sequence[tuple[Settings, Result]]) -> Self:
+        named = zip(self.across, labels, strict=True)
+        overrides = [override for axis, label in named for override in axis.overrides(label)]
+        return replace(self, scenario=self.scenario.overridden(*overrides), points=points, across=())
+
+    @cached_property
+    def choices(self) -> list[OverConditions]:
+        """Each choice over the conditions: its means, worst cases and ranks. Empty without `across`."""
+        if not self.across:
+            return []
+        chosen = [_chosen(settings, self.axes) for settings, _ in self.points]
+        totals = {
+            label: {
+                choice_label(settings): total.measures
+                for (settings, _), total in zip(part.points, part.totals, strict=True)
+            }
+            for label, part in self.conditions
+        }
+        return over_conditions({choice_label(settings): settings for settings in chosen}, totals)
 
     @cached_property
     def totals(self) -> list[Component]:
@@ -61,14 +108,27 @@ class Sweep(Study):
 
     @cached_property
     def efficient(self) -> list[bool]:
-        """Whether no other point has at least its goodput with at most its queueing delay."""
-        return front(self.tradeoffs)
+        """Whether no other point of its condition has as much goodput with as little queueing delay."""
+        if not self.across:
+            return front(self.tradeoffs)
+        return [best for _, part in self.conditions for best in part.efficient]
 
     @cached_property
     def tradeoffs(self) -> list[Tradeoff]:
-        """Goodput against queueing delay of each point."""
+        """Goodput against queueing delay: of each point, or of each choice as a mean over the conditions."""
+        if self.across:
+            # An interval over conditions shows how these differ, which no choice can change.
+            means = [
+                {key: Measure(each.mean(key).mean, None, each.mean(key).n) for key in each.keys}
+                for each in self.choices
+            ]
+            return [
+                tradeoff(each.settings, mean, each.label)
+                for each, mean in zip(self.choices, means, strict=True)
+            ]
         return [
-            tradeoff(settings, total) for (settings, _), total in zip(self.points, self.totals, strict=True)
+            tradeoff(settings, total.measures, choice_label(settings))
+            for (settings, _), total in zip(self.points, self.totals, strict=True)
         ]
 
     @property
@@ -86,28 +146,73 @@ class Sweep(Study):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def at(self, **settings: str) -> Result:
-        """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""
-        found = [result for known, result in self.points if settings.items() <= known.items()]
+        """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`.
+
+        A value is given as in the command, or as its label.
+        """
+        axes = {axis.key: axis for axis in self._all_axes}
+        labels = {key: axes[key].label(value) if key in axes else value for key, value in settings.items()}
+        found = [result for known, result in self.points if labels.items() <= known.items()]
         if len(found) != 1:
             raise InputError(f"{settings}: expected one point, found {len(found)}")
         return found[0]
 
+    @property
+    def _all_axes(self) -> list[Axis]:
+        return [*self.across, *self.axes]
+
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
         return {
-            "axes": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
+            "axes": [_axis_to_json(axis) for axis in self.axes],
+            "across": [_axis_to_json(axis) for axis in self.across],
             "link": self.link,
+            "choices": self._choices_to_json(),
             "points": [
                 {
-                    "settings": settings,
+                    "settings": self._values(settings),
+                    **({"condition": condition} if self.across else {}),
                     "efficient": efficient,
                     "total": {key: measure.to_json() for key, measure in total.measures.items()},
                     **measured(result.summary, every_flow=every_flow),
                 }
-                for (settings, result), efficient, total in zip(
-                    self.points, self.efficient, self.totals, strict=True
+                for (settings, result), condition, efficient, total in zip(
+                    self.points, self.point_conditions, self.efficient, self.totals, strict=True
                 )
             ],
         }
+
+    def _choices_to_json(self) -> list[dict[str, Any]]:
+        keys = self.choices[0].keys if self.choices else []
+        known = {key: best_on_average(self.choices, key) for key in keys}
+        best = {key: choice for key, choice in known.items() if choice is not None}
+        return [{"settings": self._values(each.settings), **each.to_json(best)} for each in self.choices]
+
+    @property
+    def point_conditions(self) -> list[str]:
+        """The name of the condition of each point."""
+        return [label for label, part in self.conditions for _ in part.points]
+
+    def choice_of(self, settings: Settings) -> str:
+        """Return the label of the choice at these settings."""
+        return choice_label(_chosen(settings, self.axes))
+
+    @property
+    def by_condition(self) -> Self:
+        """The same points as a grid of two axes: the choice and the condition."""
+        choices = dict.fromkeys(self.choice_of(settings) for settings, _ in self.points)
+        axes = [
+            Axis("choice", tuple(choices)),
+            Axis("condition", tuple(label for label, _ in self.conditions)),
+        ]
+        points = [
+            ({"choice": self.choice_of(settings), "condition": condition}, result)
+            for (settings, result), condition in zip(self.points, self.point_conditions, strict=True)
+        ]
+        return replace(self, axes=axes, points=points, across=())
+
+    def _values(self, settings: Settings) -> dict[str, str]:
+        """Return the values in full, in place of their labels."""
+        return {axis.key: axis.value(settings[axis.key]) for axis in self._all_axes if axis.key in settings}
 
 
 def collect(
@@ -117,13 +222,31 @@ def collect(
     results: Sequence[Result],
     link: str | None = None,
     wanted: Wanted | None = None,
+    across: Sequence[Axis] = (),
 ) -> Sweep:
     """Return the sweep of the results of its points."""
     finished = [
         (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
     ]
     watched = link or busiest_link([result for _, result in finished])
-    return Sweep(scenario, list(axes), finished, watched, wanted or NOTHING_WANTED)
+    return Sweep(scenario, list(axes), finished, watched, wanted or NOTHING_WANTED, list(across))
+
+
+# The only choice, if the user chooses nothing.
+AS_GIVEN = "the scenario"
+
+
+def choice_label(settings: Settings) -> str:
+    """Return the values of a choice in one line."""
+    return ", ".join(settings.values()) or AS_GIVEN
+
+
+def _chosen(settings: Settings, axes: Sequence[Axis]) -> dict[str, str]:
+    return {axis.key: settings[axis.key] for axis in axes}
+
+
+def _axis_to_json(axis: Axis) -> dict[str, Any]:
+    return {"key": axis.key, "values": list(axis.values), "labels": list(axis.labels)}
 
 
 def _columns(total: Component) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError
 from cwndlab.results.summary import Component
-from cwndlab.statistics.measure import measure
+from cwndlab.statistics.measure import Measure, measure
 from cwndlab.statistics.pareto import Point
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ TOTALS = (
     "completion_p95_ms",
     "jain",
 )
+# More of these is better, less of the others.
+MORE_IS_BETTER = ("goodput_mbps", "utilisation", "jain")
 
 
 def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
@@ -77,15 +79,14 @@ def busiest_link(results: Sequence[Result]) -> str | None:
     return max(delays, key=lambda name: sum(delays[name]) / len(delays[name]), default=None)
 
 
-def tradeoff(settings: Mapping[str, str], total: Component) -> Point:
+def tradeoff(settings: Mapping[str, str], totals: Mapping[str, Measure], label: str) -> Point:
     """Return a point of the trade-off between queueing delay and goodput.
 
-    In a figure, the first setting chooses the colour, and the other settings choose the marker.
+    In a figure, the first setting (or the label, without settings) chooses the colour, and the other settings
+    choose the marker.
     """
-    first, *others = settings.values()
-    label = ", ".join(settings.values())
-    measures = total.measures
-    return Point(label, first, ", ".join(others), measures["queue_delay_ms"], measures["goodput_mbps"])
+    first, *others = settings.values() or [label]
+    return Point(label, first, ", ".join(others), totals["queue_delay_ms"], totals["goodput_mbps"])
 
 
 def _values(components: Iterable[Outcome], key: str) -> list[float]:

@@ -13,89 +13,67 @@ from cwndlab.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from cwndlab.scenarios.axis import Axis
     from cwndlab.scenarios.scenario import Override, Scenario
 
 # A grid of more points is a typing error.
 MAX_POINTS = 100_000
 
-_OPENING = "[{("
-_CLOSING = "]})"
-_QUOTES = "\"'"
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A key of the scenario, and its values."""
-
-    key: str
-    values: tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One variant: the values of the axes, and the scenario with these values."""
+    """One variant: the label of its value on each axis, and the scenario with these values."""
 
     settings: dict[str, str]
     scenario: Scenario
 
 
-def parse_axis(text: str) -> Axis:
-    """Read `key=value,value,...`, where commas inside brackets, braces and quotes do not separate values.
+def grid(scenario: Scenario, over: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Point]:
+    """Return all combinations of the axes' values, each checked: the last axis of `over` changes fastest.
 
-    Raises `InputError` if the text has no key, an empty value or a repeated one.
+    `across` holds the conditions, which change slowest. Flows without a name are named by their position:
+    random numbers derive from names, so all variants then draw the same ones. Raises `InputError` if there is
+    no axis, a condition that does not vary, a repeated key or too large a grid, and `ScenarioError` for the
+    first combination that cannot run.
     """
-    key, sign, values = text.partition("=")
-    key = key.strip()
-    if not sign or not key:
-        raise InputError(f'--over {text}: expected key=value,value, for example link.0.queue="1 bdp,4 bdp"')
-    return Axis(key, split_values(values, f"--over {text}"))
-
-
-def split_values(text: str, where: str) -> tuple[str, ...]:
-    """Split at the commas outside brackets, braces and quotes.
-
-    Raises `InputError`, with `where` before the message, if a value is empty or repeated.
-    """
-    return _checked(_split(text), where)
-
-
-def axis(key: str, values: Iterable[str], where: str) -> Axis:
-    """Return an axis of these values. Raises what `split_values` raises."""
-    return Axis(key, _checked(values, where))
-
-
-def _checked(texts: Iterable[str], where: str) -> tuple[str, ...]:
-    values = tuple(text.strip() for text in texts)
-    if not all(values):
-        raise InputError(f"{where}: a value is empty")
-    if len(set(values)) < len(values):
-        raise InputError(f"{where}: a value is repeated")
-    return values
-
-
-def grid(scenario: Scenario, axes: Sequence[Axis]) -> list[Point]:
-    """Return all combinations of the axes' values, the last axis changing fastest. Each is checked.
-
-    Flows without a name are named by their position: random numbers derive from names, so all variants then
-    draw the same ones. Raises `InputError` if a key is repeated or the grid is too large, and `ScenarioError`
-    for the first combination that cannot run.
-    """
-    keys = [axis.key for axis in axes]
-    if len(set(keys)) < len(keys):
-        raise InputError("--over: a key is repeated")
-    count = math.prod(len(axis.values) for axis in axes)
-    if count > MAX_POINTS:
-        raise InputError(f"--over: expected at most {MAX_POINTS} combinations, found {count}")
+    _check(over, across)
     named = scenario.overridden(*names_by_place(scenario))
+    options = [*(("--across", axis) for axis in across), *(("--over", axis) for axis in over)]
     points = []
-    for values in itertools.product(*(axis.values for axis in axes)):
-        settings = dict(zip(keys, values, strict=True))
+    for labels in itertools.product(*(axis.labels for _, axis in options)):
+        settings = {axis.key: label for (_, axis), label in zip(options, labels, strict=True)}
         variant = named
-        for key, value in settings.items():
-            variant = variant.overridden((key, value), option=f"--over {key}")
+        for option, axis in options:
+            for key, value in axis.overrides(settings[axis.key]):
+                variant = variant.overridden((key, value), option=f"{option} {key}")
         variant.validate()
         points.append(Point(settings, variant))
     return points
+
+
+def _check(over: Sequence[Axis], across: Sequence[Axis]) -> None:
+    if not over and not across:
+        raise InputError("sweep: expected --over or --across, found neither")
+    for option, axes in (("--over", over), ("--across", across)):
+        keys = [key for axis in axes for key in axis.keys]
+        if len(set(keys)) < len(keys):
+            raise InputError(f"{option}: a key is repeated")
+    chosen = {key for axis in over for key in axis.keys}
+    for axis in across:
+        for key in axis.keys:
+            if key in chosen:
+                raise InputError(
+                    f"--across {key}: expected a key that --over does not vary, found it in both"
+                )
+        if len(axis.values) == 1:
+            raise InputError(
+                f"--across {axis.key}: expected two values or more, found one ({axis.values[0]}); "
+                "--set sets a key to one value"
+            )
+    count = math.prod(len(axis.values) for axis in (*over, *across))
+    if count > MAX_POINTS:
+        options = "--over" if not across else "--over and --across"
+        raise InputError(f"{options}: expected at most {MAX_POINTS} combinations, found {count}")
 
 
 def names_by_place(scenario: Scenario) -> Iterator[Override]:
@@ -106,19 +84,3 @@ def names_by_place(scenario: Scenario) -> Iterator[Override]:
         key = f"flow.{index}.name"
         if "name" not in flow and key not in overridden:
             yield key, f"flow-{index + 1}"
-
-
-def _split(text: str) -> Iterator[str]:
-    depth, quote, part = 0, "", ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in _QUOTES:
-            quote = character
-        depth += (not quote) * ((character in _OPENING) - (character in _CLOSING))
-        if character == "," and not quote and depth == 0:
-            yield part
-            part = ""
-        else:
-            part += character
-    yield part

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
+from cwndlab.scenarios.axis import WITH, split
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     # A path, the text of a scenario (anything with a line break), or a dictionary with its keys.
     Source = str | os.PathLike[str] | Mapping[str, Any]
@@ -53,6 +55,21 @@ def written(value: Any, key: str) -> str:
     except (TypeError, ValueError) as error:
         expected = "a text, a number, true or false, or a list or dictionary of them"
         raise InputError(f"{key}: expected {expected}, found {value!r} ({error})") from None
+
+
+def written_values(key: str, values: str | Sequence[Any]) -> list[str]:
+    """Return the values of a key in the form of `--over`: those of keys that vary together joined by `+`.
+
+    A text is in this form already.
+    """
+    if isinstance(values, str):
+        return split(values)
+    if WITH not in key:
+        return [written(value, key) for value in values]
+    return [
+        value if isinstance(value, str) else WITH.join(written(part, key) for part in value)
+        for value in values
+    ]
 
 
 def _toml(value: Any) -> str:

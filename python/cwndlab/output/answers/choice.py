@@ -13,7 +13,7 @@ from cwndlab.statistics.measure import Measure, measure, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cwndlab.output.answers.goal import Goal
+    from cwndlab.output.answers.goal import Goal, Limit
     from cwndlab.results.result import Result
 
 # A variant that comes as near as this to the best goodput may be worth more for its shorter delay.
@@ -25,14 +25,14 @@ SAME_DIGITS = 6
 
 @dataclass(frozen=True)
 class Candidate:
-    """A variant with its totals in each seed."""
+    """A variant with its totals in each seed, or its means in each condition."""
 
     label: str
     rows: Mapping[int, Mapping[str, float | None]]
 
     @cached_property
     def totals(self) -> dict[str, Measure]:
-        """The mean of each total over the seeds."""
+        """The mean of each total."""
         keys = next(iter(self.rows.values()), {})
         return {key: measure(row[key] for row in self.rows.values()) for key in keys}
 
@@ -40,10 +40,14 @@ class Candidate:
         """The mean of a total."""
         return self.totals[key].mean if key in self.totals else None
 
+    def keeps(self, limit: Limit) -> bool:
+        """Whether its mean keeps a limit."""
+        return limit.admits(self.totals[limit.key])
+
     def less(self, other: Candidate, key: str) -> Measure:
-        """A total of this less that of another, paired by seed."""
-        shared = [seed for seed in self.rows if seed in other.rows]
-        these, those = ([each.rows[seed][key] for seed in shared] for each in (self, other))
+        """A total of this less that of another, paired."""
+        shared = [each for each in self.rows if each in other.rows]
+        these, those = ([each.rows[place][key] for place in shared] for each in (self, other))
         return paired_difference(these, those)
 
 
@@ -60,8 +64,7 @@ class Choice:
         return [
             each
             for each in self.candidates
-            if each.mean(self.goal.best) is not None
-            and all(limit.admits(each.totals[limit.key]) for limit in self.goal.limits)
+            if each.mean(self.goal.best) is not None and all(map(each.keeps, self.goal.limits))
         ]
 
     @cached_property
@@ -76,7 +79,7 @@ class Choice:
 
     @cached_property
     def as_good(self) -> list[Candidate]:
-        """The others whose difference from the best, paired by seed, has an interval that contains zero."""
+        """The others whose difference from the best, paired, has an interval that contains zero."""
         best = self.best
         if best is None:
             return []

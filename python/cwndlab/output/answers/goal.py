@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.output.tables.columns import titled
-from cwndlab.results.totals import TOTALS
+from cwndlab.results.totals import MORE_IS_BETTER, TOTALS
 from cwndlab.statistics.numbers import plain
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from cwndlab.statistics.measure import Measure
 
-# More of these is better, less of the others.
-MORE_IS_BETTER = ("goodput_mbps", "utilisation", "jain")
 LIMIT = re.compile(r"(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[0-9.eE+-]+)\s*(?P<unit>\S*)")
 # In units of those of the measures.
 FACTORS = {

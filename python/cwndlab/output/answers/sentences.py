@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cwndlab.output.answers.choice import COST, Choice, candidate
 from cwndlab.output.answers.goal import goal
 from cwndlab.output.tables.columns import titled
+from cwndlab.scenarios.axis import WITH
 from cwndlab.statistics.numbers import counted, plain, with_interval
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cwndlab.results.summary import Component
     from cwndlab.results.sweep import Sweep
     from cwndlab.results.wanted import Wanted
+    from cwndlab.statistics.measure import Measure
 
 # A share above this is shown as 100.0 %.
 AS_MUCH = 0.9995
@@ -29,7 +31,7 @@ DELAY_P95 = "queue_delay_p95_ms"
 
 def of_sweep(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
     """Say which point of a sweep to take; what is wanted is that of the sweep unless it is given."""
-    points = [candidate(_point(settings), result, sweep.link) for settings, result in sweep.points]
+    points = [candidate(in_words(settings), result, sweep.link) for settings, result in sweep.points]
     return list(_choice(Choice(_goal(wanted or sweep.wanted), points), "point"))
 
 
@@ -54,11 +56,11 @@ def _goal(wanted: Wanted) -> Goal:
     return goal(wanted.best, wanted.limits)
 
 
-def _point(settings: Mapping[str, str]) -> str:
+def in_words(settings: Mapping[str, str]) -> str:
     """Return the settings of a point in a few words: `cubic, queue 100 kB`."""
     words = []
     for key, value in settings.items():
-        name = key.rpartition(".")[2]
+        name = " and ".join(each.rpartition(".")[2] for each in key.split(WITH))
         words.append(value if name == "cc" else f"{name} {value}")
     return ", ".join(words)
 
@@ -73,14 +75,15 @@ def _choice(choice: Choice, kind: str) -> Iterator[str]:
     count = f"the {len(choice.eligible)} of {counted(len(choice.candidates), kind)} with {limits}"
     among = f" among {count}" if limits else ""
     word = "most" if wanted.more_is_better else "least"
-    yield f"{best.label} has the {word} {title}{among}: {_values(best, wanted)}{_unsure(best, wanted)}."
+    values = f"{values_in_words(best, wanted)}{_unsure(best, wanted)}"
+    yield f"{best.label} has the {word} {title}{among}: {values}."
     if choice.as_good:
-        yield _as_good(choice)
+        yield as_good(choice)
     if choice.cheaper is not None:
-        yield _cheaper(choice.cheaper, best)
+        yield cheaper(choice.cheaper, best)
 
 
-def _values(best: Candidate, wanted: Goal) -> str:
+def values_in_words(best: Candidate, wanted: Goal) -> str:
     """Return the best value, then those that are limited, and the queueing delay."""
     keys = dict.fromkeys((*(limit.key for limit in wanted.limits), COST))
     others = [_named(best, key) for key in keys if key != wanted.best and best.mean(key) is not None]
@@ -89,15 +92,21 @@ def _values(best: Candidate, wanted: Goal) -> str:
 
 
 def _value(of: Candidate, key: str) -> str:
+    return value_in_words(of.totals[key], key)
+
+
+def value_in_words(known: Measure, key: str) -> str:
+    """Return a value of a total with its interval and its unit."""
     column = titled(key)
-    return f"{with_interval(of.totals[key].scaled(column.scale))} {column.unit}".rstrip()
+    return f"{with_interval(known.scaled(column.scale))} {column.unit}".rstrip()
 
 
 def _named(of: Candidate, key: str) -> str:
     return f"a {titled(key).title} of {_value(of, key)}"
 
 
-def _cheaper(nearly: Candidate, best: Candidate) -> str:
+def cheaper(nearly: Candidate, best: Candidate) -> str:
+    """Say which one gets nearly the best goodput with a shorter delay."""
     goodput = (nearly.mean("goodput_mbps") or 0.0) / (best.mean("goodput_mbps") or 1.0)
     delay = (nearly.mean(COST) or 0.0) / (best.mean(COST) or 1.0)
     gets = "the same goodput" if goodput > AS_MUCH else f"{100 * goodput:.1f} % of that goodput"
@@ -109,7 +118,8 @@ def _unsure(best: Candidate, wanted: Goal) -> str:
     return f" (its 95 % interval goes beyond {' and '.join(beyond)})" if beyond else ""
 
 
-def _as_good(choice: Choice) -> str:
+def as_good(choice: Choice, paired: str = "") -> str:
+    """Say which ones cannot be told from the best. `paired` says over what the differences are paired."""
     others = [each.label for each in choice.as_good]
     if len(others) > MOST_NAMED:
         names = f"{len(others)} others"
@@ -117,7 +127,7 @@ def _as_good(choice: Choice) -> str:
         names = " and ".join([", ".join(others[:-1]), others[-1]] if len(others) > 1 else others)
     if any(len(each.rows) < 2 for each in (choice.best, *choice.as_good) if each):
         return "One seed only: no difference is tested."
-    return f"The difference from {names} is not shown: its 95 % interval contains zero."
+    return f"The difference from {names} is not shown: its 95 % interval{paired} contains zero."
 
 
 def _harm(comparison: Comparison) -> Iterator[str]:

@@ -2,43 +2,84 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from cwndlab.output.answers.sentences import of_sweep
+from cwndlab.output.answers.conditions import of_sweep_or_conditions
+from cwndlab.output.answers.goal import goal
 from cwndlab.output.figures import heat_cells
 from cwndlab.output.html import Report, Section, Text
 from cwndlab.output.report import charts
-from cwndlab.output.report.parts import facts, scenario_section, tables_with_commands
+from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
 from cwndlab.output.tables import columns
-from cwndlab.output.tables.sweep import anchor, block, notes
+from cwndlab.output.tables.conditions import anchor as choice_anchor
+from cwndlab.output.tables.conditions import choices_blocks
+from cwndlab.output.tables.sweep import anchor, block, notes, over_conditions
 from cwndlab.statistics.numbers import counted
+from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cwndlab.results.sweep import Sweep
 
+IN_EACH = "Each choice in each condition"
+MEANS = (
+    "Each point is one choice: its means over the conditions. The line joins the choices that no other beats "
+    "in these means. The intervals in the table show how much the conditions differ; differences paired over "
+    "the conditions show whether two choices differ."
+)
+# More conditions than this are folded.
+MANY = 6
+
 
 def sweep_page(sweep: Sweep) -> Report:
-    """Return the report: the answer, the trade-off, heat maps, and every point with its command."""
-    hrefs = [anchor(index) for index in range(len(sweep.points))]
+    """Return the report: the answer, the trade-off, heat maps, and every point with its command.
+
+    With conditions, the choices over all of them come first, then the trade-off in each of them.
+    """
+    best = goal(sweep.wanted.best, ()).best
     commands = [result.command for _, result in sweep.points]
     sections = [
-        Section(
-            "Goodput against delay",
-            [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],
-        ),
-        *_heat_maps(sweep),
-        Section("Every point", tables_with_commands(block(sweep), commands), "points"),
+        *(_over_conditions(sweep, best) if sweep.across else [_tradeoff("Goodput against delay", sweep)]),
+        *(_heat_maps(sweep.by_condition, IN_EACH) if sweep.across else _heat_maps(sweep, "Over the grid")),
+        Section("Every point", tables_with_commands(block(sweep, best), commands), "points"),
         scenario_section(sweep.scenario),
     ]
-    keys = " and ".join(axis.key for axis in sweep.axes)
-    subtitle = f"{counted(len(sweep.points), 'point')} over {keys}, {counted(len(sweep.seeds), 'seed')}"
     made_by = facts(sweep.scenario, sweep.seeds)
-    return Report(sweep.name, subtitle, sections, sweep.command, made_by, of_sweep(sweep))
+    return Report(
+        sweep.name, _subtitle(sweep), sections, sweep.command, made_by, of_sweep_or_conditions(sweep)
+    )
 
 
-def _heat_maps(sweep: Sweep) -> Iterator[Section]:
+def _subtitle(sweep: Sweep) -> str:
+    over = f" over {' and '.join(axis.key for axis in sweep.axes)}" if sweep.axes else ""
+    under = f", {len(sweep.conditions)} conditions" if sweep.across else ""
+    return f"{counted(len(sweep.points), 'point')}{over}{under}, {counted(len(sweep.seeds), 'seed')}"
+
+
+def _tradeoff(title: str, sweep: Sweep, first: int = 0, level: Literal[1, 2] = 1) -> Section:
+    """Return the trade-off between the points. The first of them has this place among all points."""
+    hrefs = [anchor(first + index) for index in range(len(sweep.points))]
+    chart = charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs)
+    return Section(title, [chart, *([Text(list(notes(sweep)))] if level == 1 else [])], level=level)
+
+
+def _over_conditions(sweep: Sweep, best: str) -> Iterator[Section]:
+    """Yield the choices over the conditions: on average as a chart and a table, then in each condition."""
+    means = sweep.tradeoffs
+    hrefs = [choice_anchor(index) for index in range(len(means))]
+    chart = charts.tradeoff(means, front(means), sweep.link, hrefs)
+    yield Section("On average over the conditions", [chart, Text([MEANS])])
+    tables = [block_table(each) for each in choices_blocks(sweep, best)]
+    yield Section("The choices", [*tables, Text([over_conditions(sweep, best)])])
+    yield Section("In each condition", [Text(list(notes(sweep)))], folded=len(sweep.conditions) > MANY)
+    first = 0
+    for label, part in sweep.conditions:
+        yield _tradeoff(label, part, first, level=2)
+        first += len(part.points)
+
+
+def _heat_maps(sweep: Sweep, title: str) -> Iterator[Section]:
     if len(sweep.axes) < 2:
         return
     maps = []
@@ -46,4 +87,4 @@ def _heat_maps(sweep: Sweep) -> Iterator[Section]:
         rows, names, cells = heat_cells(sweep, column.key)
         if any(cell.n for row in cells for cell in row):
             maps.append(charts.heat(sweep, column.key, rows, names, cells))
-    yield Section("Over the grid", maps)
+    yield Section(title, maps)

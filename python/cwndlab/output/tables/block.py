@@ -71,8 +71,9 @@ class Block:
         """Return the text of one cell, with the number of seeds if some lack a value."""
         measure = row.value(column)
         count = f" ({measure.n})" if self.is_short(measure) else ""
-        mark = MARK if row.signed and measure.excludes_zero else ""
-        return with_interval(measure, sign, signed=row.signed) + mark + count
+        signed = row.signed or column.signed
+        mark = MARK if signed and measure.excludes_zero else ""
+        return with_interval(measure, sign, signed=signed) + mark + count
 
 
 @dataclass(frozen=True, slots=True)

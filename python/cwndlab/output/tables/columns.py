@@ -11,13 +11,14 @@ from cwndlab.engine import SHIPPED
 class Column:
     """A measure, and the two lines of its heading: title and unit.
 
-    The table shows the measured value times `scale`.
+    The table shows the measured value times `scale`. A column of differences is `signed`.
     """
 
     key: str
     title: str
     unit: str = ""
     scale: float = 1
+    signed: bool = False
 
     @property
     def heading(self) -> str:

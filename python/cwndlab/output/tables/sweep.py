@@ -1,4 +1,4 @@
-"""The table that `cwndlab sweep` prints."""
+"""The tables that `cwndlab sweep` prints."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.tables import columns
 from cwndlab.output.tables.block import Block, Row, print_block
+from cwndlab.output.tables.columns import Column, titled
+from cwndlab.output.tables.conditions import RANK, choices_blocks, heading
+from cwndlab.statistics.measure import Measure
 from cwndlab.statistics.numbers import counted
 
 if TYPE_CHECKING:
@@ -13,36 +16,84 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from cwndlab.results.summary import Component
     from cwndlab.results.sweep import Sweep
+
+IN_EACH = "In each condition: means over the seeds with their intervals."
 
 # Of longer tables, only the efficient points are printed.
 MAX_POINTS = 100
 
 
-def print_sweep(console: Console, sweep: Sweep) -> None:
-    """Print one row per point; for a large grid, only the efficient points."""
+def print_sweep(console: Console, sweep: Sweep, best: str) -> None:
+    """Print one row per point; for a large grid, only the efficient points.
+
+    With conditions, first print one row per choice, with its ranks by the total `best`.
+    """
     head = f"{sweep.name}: {counted(len(sweep.points), 'point')}, {counted(len(sweep.seeds), 'seed')}"
     console.print(f"{head}, mean ± half-width of the 95 % interval", markup=False, soft_wrap=True)
     console.print()
-    shown = block(sweep, only_efficient=len(sweep.points) > MAX_POINTS)
-    print_block(console, shown)
-    if shown.is_partial:
-        console.print("(n): only n seeds have a value")
+    every = block(sweep, best, only_efficient=len(sweep.points) > MAX_POINTS)
+    shown = [every]
+    if sweep.across:
+        choices = choices_blocks(sweep, best)
+        console.print(over_conditions(sweep, best), markup=False)
+        console.print()
+        for each in choices:
+            print_block(console, each)
+        console.print(IN_EACH, markup=False)
+        console.print()
+        shown += choices
+    print_block(console, every)
+    if any(each.is_partial for each in shown):
+        console.print("(n): only n seeds or conditions have a value")
     for note in notes(sweep):
         console.print(note, markup=False, style="dim")
 
 
-def block(sweep: Sweep, *, only_efficient: bool = False) -> Block:
-    """Return the table of all points or only the efficient ones. A star marks the efficient points."""
+def over_conditions(sweep: Sweep, best: str) -> str:
+    """Return the explanation of the table of choices."""
+    title = titled(best).title
+    means = (
+        f"Over {len(sweep.conditions)} conditions: means with their intervals over the conditions, and the "
+        "worst mean of a condition."
+    )
+    ranks = (
+        f" The difference from the choice with the best mean {title} is paired over the conditions; * marks "
+        f"it if its interval excludes zero. Ranks are those by {title} in each condition (1 is the best)."
+    )
+    return means + ranks * (len(sweep.choices) > 1)
+
+
+def block(sweep: Sweep, best: str, *, only_efficient: bool = False) -> Block:
+    """Return the table of all points or only the efficient ones. A star marks the efficient points.
+
+    With conditions, each row has the rank of its choice in its condition, by the total `best`.
+    """
+    ranks = {(name, each.label): rank for each in sweep.choices for name, rank in each.ranks.items()}
     rows = [
-        Row((*settings.values(), "*" if efficient else ""), total.measures, anchor=anchor(index))
-        for index, ((settings, _), total, efficient) in enumerate(
-            zip(sweep.points, sweep.totals, sweep.efficient, strict=True)
+        Row(
+            (*settings.values(), "*" if efficient else ""),
+            {
+                **total.measures,
+                **_rank(ranks.get((condition, sweep.choice_of(settings)), {}).get(best), total),
+            },
+            anchor=anchor(index),
+        )
+        for index, ((settings, _), condition, total, efficient) in enumerate(
+            zip(sweep.points, sweep.point_conditions, sweep.totals, sweep.efficient, strict=True)
         )
         if efficient or not only_efficient
     ]
-    headings = (*(axis.key for axis in sweep.axes), "")
-    return Block(headings, rows, columns.TOTAL, len(sweep.seeds)).measured()
+    headings = (*map(heading, (*sweep.across, *sweep.axes)), "")
+    shown = [*([Column(RANK, "rank")] if len(sweep.choices) > 1 else []), *columns.TOTAL]
+    return Block(headings, rows, shown, len(sweep.seeds)).measured()
+
+
+def _rank(rank: float | None, total: Component) -> dict[str, Measure]:
+    return (
+        {} if rank is None else {RANK: Measure(rank, None, max(each.n for each in total.measures.values()))}
+    )
 
 
 def anchor(index: int) -> str:
@@ -54,6 +105,7 @@ def notes(sweep: Sweep) -> Iterator[str]:
     """Return notes for the reader of the table."""
     if sweep.link is not None:
         yield f"The table shows the queue of link {sweep.link}."
-    yield "* no other point has at least this goodput with at most this queueing delay (by the means)."
+    other = "other point of the same condition" if sweep.across else "other point"
+    yield f"* no {other} has at least this goodput with at most this queueing delay (by the means)."
     if len(sweep.points) > MAX_POINTS:
         yield f"Only these points are shown; all {len(sweep.points)} are in the files."

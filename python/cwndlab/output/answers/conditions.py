@@ -1,0 +1,169 @@
+"""The sentences that begin the output of a sweep over conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cwndlab.output.answers.choice import Candidate, Choice
+from cwndlab.output.answers.goal import goal
+from cwndlab.output.answers.sentences import (
+    as_good,
+    cheaper,
+    in_words,
+    of_sweep,
+    value_in_words,
+    values_in_words,
+)
+from cwndlab.output.tables.columns import titled
+from cwndlab.results.conditions import over_conditions
+from cwndlab.statistics.numbers import counted, with_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cwndlab.output.answers.goal import Goal, Limit
+    from cwndlab.results.conditions import OverConditions
+    from cwndlab.results.sweep import Sweep
+    from cwndlab.results.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class InConditions(Candidate):
+    """A choice with its means in each condition: what is the best on average, and what keeps all limits."""
+
+    over: OverConditions
+
+    def keeps(self, limit: Limit) -> bool:
+        """Whether its mean keeps the limit in every condition."""
+        return all(limit.admits(totals[limit.key]) for totals in self.over.totals.values())
+
+    def kept_in(self, limits: Sequence[Limit]) -> int:
+        """The number of conditions in which its means keep all limits."""
+        totals = self.over.totals.values()
+        return sum(all(limit.admits(each[limit.key]) for limit in limits) for each in totals)
+
+    def beyond(self, limit: Limit) -> list[str]:
+        """The conditions in which its 95 % interval over seeds goes beyond the limit."""
+        return [name for name, totals in self.over.totals.items() if not limit.is_sure(totals[limit.key])]
+
+
+def of_sweep_or_conditions(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
+    """Say which point of a sweep to take, with conditions which choice over all of them."""
+    if not sweep.across:
+        return of_sweep(sweep, wanted)
+    asked = wanted or sweep.wanted
+    return list(_Answer(sweep, goal(asked.best, asked.limits)).sentences())
+
+
+@dataclass(frozen=True)
+class _Answer:
+    sweep: Sweep
+    goal: Goal
+
+    @property
+    def _count(self) -> int:
+        return len(self.sweep.conditions)
+
+    @property
+    def _limits(self) -> str:
+        return " and ".join(map(str, self.goal.limits))
+
+    @cached_property
+    def _choice(self) -> Choice:
+        """The choices that have results in every condition. The others might have the easy ones only."""
+        complete = [each for each in self.sweep.choices if len(each.totals) == self._count]
+        return Choice(self.goal, [_candidate(each) for each in complete])
+
+    def sentences(self) -> Iterator[str]:
+        choice = self._choice
+        best = choice.best
+        if not isinstance(best, InConditions):
+            yield self._none()
+            return
+        if len(self.sweep.choices) == 1:
+            yield self._alone(best)
+            return
+        yield self._on_average(best)
+        eligible = {each.label: each for each in choice.eligible if isinstance(each, InConditions)}
+        yield from self._in_each(best, eligible)
+        if choice.as_good:
+            yield as_good(choice, ", paired over the conditions,")
+        if choice.cheaper is not None:
+            yield cheaper(choice.cheaper, best)
+
+    def _none(self) -> str:
+        known = [each for each in self._choice.candidates if isinstance(each, InConditions)]
+        if not known or not self.goal.limits:
+            return f"No choice has a {titled(self.goal.best).title} in every condition."
+        nearest = max(known, key=lambda each: each.kept_in(self.goal.limits))
+        kept = nearest.kept_in(self.goal.limits)
+        most = f"; {nearest.label} does in {kept} of {self._count}" if kept else ", and none does in any"
+        return f"No choice keeps {self._limits} in every condition{most}."
+
+    def _alone(self, only: InConditions) -> str:
+        key = self.goal.best
+        over = counted(self._count, "condition")
+        mean = f"{value_in_words(only.totals[key], key)} (interval over the conditions)"
+        keeps = f"It keeps {self._limits} in every condition{self._unsure(only)}. " if self._limits else ""
+        title = titled(key).title
+        return f"{keeps}The mean {title} over {over} is {mean}; the worst is {_worst(only, key)}."
+
+    def _on_average(self, best: InConditions) -> str:
+        word = "most" if self.goal.more_is_better else "least"
+        title = titled(self.goal.best).title
+        choices = self._choice
+        count = f"the {len(choices.eligible)} of {counted(len(choices.candidates), 'choice')}"
+        among = f" among {count} with {self._limits} in every condition" if self._limits else ""
+        over = f"over {counted(self._count, 'condition')}"
+        values = f"{values_in_words(best, self.goal)} (intervals over the conditions)"
+        return f"{best.label} has the {word} {title} on average {over}{among}: {values}{self._unsure(best)}."
+
+    def _in_each(self, best: InConditions, eligible: dict[str, InConditions]) -> Iterator[str]:
+        """Say how often it is best, and which choice has the best worst case."""
+        key = self.goal.best
+        if len(eligible) == 1:
+            yield f"In its worst condition it has {_worst(best, key)}."
+            return
+        ranked = {each.label: each for each in _ranked(list(eligible.values()))}[best.over.label]
+        rank = f"mean rank {with_interval(ranked.rank(key))} of {len(eligible)}"
+        often = f"{ranked.firsts[key]} of {self._count} conditions"
+        yield f"It is the best in {often} ({rank}), and in its worst one it has {_worst(best, key)}."
+        sign = 1 if self.goal.more_is_better else -1
+        safest = max(eligible.values(), key=lambda each: (sign * _worst_mean(each, key), each is best))
+        if safest is best:
+            yield "It is also the best in the worst case."
+        else:
+            yield f"In the worst case {safest.label} is the best: it has {_worst(safest, key)}."
+
+    def _unsure(self, best: InConditions) -> str:
+        beyond = [
+            f"{limit} in {', '.join(names)}" for limit in self.goal.limits if (names := best.beyond(limit))
+        ]
+        return f"; its 95 % interval over seeds goes beyond {' and '.join(beyond)}" if beyond else ""
+
+
+def _candidate(choice: OverConditions) -> InConditions:
+    rows = {
+        index: {key: measure.mean for key, measure in totals.items()}
+        for index, totals in enumerate(choice.totals.values())
+    }
+    return InConditions(in_words(choice.settings) or choice.label, rows, choice)
+
+
+def _ranked(candidates: Sequence[InConditions]) -> list[OverConditions]:
+    """Return these choices with their ranks among themselves."""
+    names = next(iter(candidates)).over.totals
+    totals = {name: {each.over.label: each.over.totals[name] for each in candidates} for name in names}
+    return over_conditions({each.over.label: each.over.settings for each in candidates}, totals)
+
+
+def _worst(choice: InConditions, key: str) -> str:
+    name, value = choice.over.worst(key) or ("", choice.totals[key])
+    return f"{value_in_words(value, key)} in {name}"
+
+
+def _worst_mean(choice: InConditions, key: str) -> float:
+    _, value = choice.over.worst(key) or ("", choice.totals[key])
+    return value.mean or 0.0

@@ -1,0 +1,88 @@
+"""The tables of the choices of a sweep over its conditions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from cwndlab.output.tables.block import Block, Row
+from cwndlab.output.tables.columns import Column, titled
+from cwndlab.results.conditions import best_on_average
+from cwndlab.scenarios.axis import WITH
+from cwndlab.statistics.measure import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cwndlab.results.conditions import OverConditions
+    from cwndlab.results.sweep import Sweep
+    from cwndlab.scenarios.axis import Axis
+
+# The totals that the tables show beside the one that is to be best.
+SHOWN = ("goodput_mbps", "queue_delay_ms", "queue_delay_p95_ms")
+# The keys of their other columns.
+RANK, FIRSTS, FROM_BEST, WORST = "rank", "firsts", "from best", "worst "
+
+
+def choices_blocks(sweep: Sweep, best: str) -> list[Block]:
+    """Return the tables of the choices, one row each, in the order of their mean ranks by the total `best`.
+
+    The first table has this total, the second one the others.
+    """
+    count = len(sweep.conditions)
+    first = best_on_average(sweep.choices, best)
+    ordered = sorted(enumerate(sweep.choices), key=lambda each: _or_last(each[1].rank(best).mean))
+    judged, others = [], []
+    for index, choice in ordered:
+        labels = tuple(choice.settings.values())
+        measures = {
+            FROM_BEST: choice.less(first or choice, best),
+            RANK: choice.rank(best),
+            FIRSTS: Measure(choice.firsts.get(best), None, count),
+            **dict(_mean_and_worst(choice, best, count)),
+        }
+        judged.append(Row(labels, measures, anchor=anchor(index)))
+        rest = (pair for key in SHOWN for pair in _mean_and_worst(choice, key, count))
+        others.append(Row(labels, dict(rest)))
+    headings = tuple(map(heading, sweep.axes))
+    columns = [*_columns(best), *(_comparing(best, count) if len(ordered) > 1 else ())]
+    more = [column for key in SHOWN if key != best for column in _columns(key)]
+    return [
+        Block(headings, judged, columns, count).measured(),
+        Block(headings, others, more, count).measured(),
+    ]
+
+
+def heading(axis: Axis) -> str:
+    """Return the keys of an axis, one on each line."""
+    return axis.key.replace(WITH, f"{WITH}\n")
+
+
+def anchor(index: int) -> str:
+    """Return the anchor of a choice in the report."""
+    return f"choice-{index + 1}"
+
+
+def _columns(key: str) -> Iterator[Column]:
+    known = titled(key)
+    yield known
+    yield Column(WORST + key, f"worst {known.title}", known.unit, known.scale)
+
+
+def _comparing(best: str, count: int) -> Iterator[Column]:
+    known = titled(best)
+    yield Column(FROM_BEST, "from the best", known.unit, known.scale, signed=True)
+    yield Column(RANK, "mean rank")
+    yield Column(FIRSTS, "best in", f"of {count}")
+
+
+def _mean_and_worst(choice: OverConditions, key: str, count: int) -> Iterator[tuple[str, Measure]]:
+    yield key, choice.mean(key)
+    worst = choice.worst(key)
+    if worst is not None:
+        # Its interval, over seeds, stands in the table of all points.
+        yield WORST + key, Measure(worst[1].mean, None, count)
+
+
+def _or_last(rank: float | None) -> float:
+    return math.inf if rank is None else rank

@@ -1,0 +1,132 @@
+"""The choices of a sweep over its conditions: means, worst cases and ranks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.results.totals import MORE_IS_BETTER
+from cwndlab.statistics.measure import Measure, measure, paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    # The totals of a choice in one condition, each a mean over the seeds.
+    Totals = Mapping[str, Measure]
+
+# Means whose relative difference is smaller have the same rank.
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class OverConditions:
+    """A choice over all conditions in which it has results.
+
+    `settings` are the values of the choice, and `totals` its totals by condition, each a mean over seeds.
+    `ranks` holds its place among the choices by condition and total; 1 is the best, and choices with equal
+    means share the mean of their places. `firsts` counts the conditions in which no other choice is better.
+    """
+
+    label: str
+    settings: Mapping[str, str]
+    totals: Mapping[str, Totals]
+    ranks: Mapping[str, Mapping[str, float]]
+    firsts: Mapping[str, int]
+
+    @property
+    def keys(self) -> list[str]:
+        """The totals."""
+        return list(next(iter(self.totals.values()), {}))
+
+    def mean(self, key: str) -> Measure:
+        """Return the mean of a total over the conditions; `n` and the interval are over conditions."""
+        return measure(totals[key].mean for totals in self.totals.values())
+
+    def rank(self, key: str) -> Measure:
+        """Return the mean rank by a total over the conditions; `n` and the interval are over conditions."""
+        return measure(ranks[key] for ranks in self.ranks.values() if key in ranks)
+
+    def less(self, other: OverConditions, key: str) -> Measure:
+        """Return a total of this choice less that of another, paired over the conditions."""
+        shared = [name for name in self.totals if name in other.totals]
+        these, those = ([each.totals[name][key].mean for name in shared] for each in (self, other))
+        return paired_difference(these, those)
+
+    def worst(self, key: str) -> tuple[str, Measure] | None:
+        """Return the condition with the worst mean of a total, and this mean with its interval over seeds."""
+        known = {label: totals[key] for label, totals in self.totals.items() if totals[key].mean is not None}
+        pick = min if key in MORE_IS_BETTER else max
+        label = pick(known, key=lambda each: known[each].mean or 0.0, default=None)
+        return None if label is None else (label, known[label])
+
+    def to_json(self, best: Mapping[str, OverConditions]) -> dict[str, Any]:
+        """Return the choice as in the document of `sweep`. `best` has the best choice on average by total."""
+        return {
+            "label": self.label,
+            "mean": {key: self.mean(key).to_json() for key in self.keys},
+            "from_best": {key: self.less(best[key], key).to_json() for key in self.keys if key in best},
+            "worst": {key: self._worst_to_json(key) for key in self.keys},
+            "rank": {key: self.rank(key).to_json() for key in self.keys},
+            "best_in": {key: self.firsts.get(key, 0) for key in self.keys},
+        }
+
+    def _worst_to_json(self, key: str) -> dict[str, Any]:
+        label, value = self.worst(key) or (None, Measure(None, None, 0))
+        return {"condition": label, **value.to_json()}
+
+
+def over_conditions(
+    choices: Mapping[str, Mapping[str, str]], totals: Mapping[str, Mapping[str, Totals]]
+) -> list[OverConditions]:
+    """Return each choice over the conditions.
+
+    `choices` maps the label of each choice to its settings; `totals` holds, by condition and then by the
+    label of a choice, its totals. A choice without results in a condition is missing there.
+    """
+    places = {condition: _places(of_choice) for condition, of_choice in totals.items()}
+    return [
+        OverConditions(
+            label,
+            settings,
+            {condition: of_choice[label] for condition, of_choice in totals.items() if label in of_choice},
+            {
+                condition: {key: rank for key, (rank, _) in of_choice[label].items()}
+                for condition, of_choice in places.items()
+                if label in of_choice
+            },
+            _firsts([of_choice[label] for of_choice in places.values() if label in of_choice]),
+        )
+        for label, settings in choices.items()
+    ]
+
+
+def best_on_average(choices: Sequence[OverConditions], key: str) -> OverConditions | None:
+    """Return the choice with the best mean over the conditions, among those with the most conditions."""
+    sign = 1 if key in MORE_IS_BETTER else -1
+    means = [(each, each.mean(key)) for each in choices]
+    known = [(mean.n, sign * mean.mean, each) for each, mean in means if mean.mean is not None]
+    return max(known, key=lambda each: each[:2])[2] if known else None
+
+
+def _places(totals: Mapping[str, Totals]) -> dict[str, dict[str, tuple[float, bool]]]:
+    """Return by choice and total its rank in one condition, and whether no other choice is better."""
+    found: dict[str, dict[str, tuple[float, bool]]] = {label: {} for label in totals}
+    for key in dict.fromkeys(key for each in totals.values() for key in each):
+        sign = -1 if key in MORE_IS_BETTER else 1
+        known = {label: each[key].mean for label, each in totals.items() if key in each}
+        costs = {label: sign * mean for label, mean in known.items() if mean is not None}
+        for label, cost in costs.items():
+            found[label][key] = _place(cost, list(costs.values()))
+    return found
+
+
+def _place(cost: float, costs: Sequence[float]) -> tuple[float, bool]:
+    equal = sum(math.isclose(each, cost, rel_tol=EQUAL, abs_tol=EQUAL) for each in costs)
+    better = sum(each < cost and not math.isclose(each, cost, rel_tol=EQUAL, abs_tol=EQUAL) for each in costs)
+    return better + (equal + 1) / 2, better == 0
+
+
+def _firsts(places: Sequence[Mapping[str, tuple[float, bool]]]) -> dict[str, int]:
+    keys = dict.fromkeys(key for each in places for key in each)
+    return {key: sum(each[key][1] for each in places if key in each) for key in keys}

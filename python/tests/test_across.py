@@ -1,0 +1,264 @@
+"""Sweeps over conditions: what varies and is not chosen."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import cwndlab as cl
+from cwndlab.api.results import Sweep
+from cwndlab.scenarios.axis import Axis, parse_axis
+from tests.conftest import SCENARIO
+from tests.samples import flow, link, outcome, result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Command
+
+CELL = """\
+duration = "3 s"
+
+[[link]]
+name = "cell"
+trace = "synthetic:lte-down"
+delay = "10 ms"
+queue = "50 kB"
+
+[link.back]
+trace = "synthetic:lte-up"
+queue = "50 kB"
+
+[[flow]]
+name = "a"
+cc = "cubic"
+path = ["cell"]
+"""
+
+# Goodput and queueing delay with each seed, by choice, in each of three conditions: `fast` has the most on
+# average, `safe` in the worst case.
+MADE = {
+    "home": {"fast": [(30, 40), (32, 42)], "safe": [(20, 10), (20, 10)], "poor": [(9, 50), (9, 50)]},
+    "train": {"fast": [(6, 90), (6, 90)], "safe": [(5, 20), (5, 21)], "poor": [(4, 95), (4, 95)]},
+    "field": {"fast": [(1, 300), (1, 310)], "safe": [(2, 60), (2, 62)], "poor": [(1, 400), (1, 400)]},
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def by_hand() -> Sweep:
+    """A sweep over three choices in three conditions."""
+    points = []
+    for place, choices in MADE.items():
+        for choice, seeds in choices.items():
+            outcomes = [outcome([flow("a", y)], [link("l", queue_delay_ms=x)]) for y, x in seeds]
+            points.append(({"link.l.loss": place, "flow.a.cc": choice}, result(outcomes)))
+    over, across = Axis("flow.a.cc", tuple(MADE["home"])), Axis("link.l.loss", tuple(MADE))
+    return Sweep(points[0][1].scenario, [over], points, "l", across=[across])
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """A folder of traces of both directions."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for name, step in {"monday": 2, "friday": 4}.items():
+        for direction, factor in {"down": 1, "up": 3}.items():
+            lines = "".join(f"{at}\n" for at in range(0, 3000, step * factor))
+            (folder / f"{name}.{direction}").write_text(lines)
+    (tmp_path / "cell.toml").write_text(CELL)
+    return folder
+
+
+def test_the_front_of_each_condition_is_its_own() -> None:
+    swept = by_hand()
+    assert swept.efficient == [True, True, False, True, True, False, False, True, False]
+    names, parts = zip(*swept.conditions, strict=True)
+    assert names == ("home", "train", "field")
+    assert [part.efficient for part in parts] == [
+        [True, True, False],
+        [True, True, False],
+        [False, True, False],
+    ]
+    assert [point.label for point in parts[0].tradeoffs] == ["fast", "safe", "poor"]
+
+
+def test_means_worst_cases_and_ranks() -> None:
+    fast, safe, poor = by_hand().choices
+    mean = fast.mean("goodput_mbps")
+    # Over the three conditions, not over their seeds.
+    assert mean.mean == pytest.approx((31 + 6 + 1) / 3)
+    assert mean.n == 3
+    assert mean.half_width == pytest.approx(39.6, rel=0.02)
+    where, worst = fast.worst("queue_delay_ms") or ("", mean)
+    assert (where, worst.mean, worst.n) == ("field", 305, 2)
+    assert [safe.worst("goodput_mbps"), safe.rank("goodput_mbps").mean] == [
+        ("field", safe.totals["field"]["goodput_mbps"]),
+        pytest.approx((2 + 2 + 1) / 3),
+    ]
+    # Equal means share their places: second and third in the field.
+    assert [each.ranks["field"]["goodput_mbps"] for each in (fast, safe, poor)] == [2.5, 1, 2.5]
+    assert [each.firsts["goodput_mbps"] for each in (fast, safe, poor)] == [2, 1, 0]
+    less = safe.less(fast, "goodput_mbps")
+    assert less.mean == pytest.approx((-11 - 1 + 1) / 3)
+    assert less.n == 3
+
+
+def test_the_answer_is_over_all_conditions() -> None:
+    first, often, safest, unsure = by_hand().answer()
+    assert first.startswith("fast has the most goodput on average over 3 conditions: 13 ± 40 Mbit/s, with ")
+    assert first.endswith("(intervals over the conditions).")
+    assert often.startswith(
+        "It is the best in 2 of 3 conditions (mean rank 1.5 ± 2.2 of 3), and in its worst"
+    )
+    assert often.endswith("1 Mbit/s in field.")
+    assert safest == "In the worst case safe is the best: it has 2 Mbit/s in field."
+    assert "paired over the conditions, contains zero" in unsure
+
+
+def test_a_limit_holds_in_every_condition() -> None:
+    swept = by_hand()
+    # On average, `fast` waits 145 ms; in the field, 305 ms.
+    answer = swept.answer(limits=["queue delay < 200 ms"])
+    assert answer[0].startswith(
+        "safe has the most goodput on average over 3 conditions among the 1 of 3 choices with queue delay "
+        "< 200 ms in every condition: "
+    )
+    assert answer[1] == "In its worst condition it has 2 Mbit/s in field."
+    [none] = swept.answer(limits=["queue delay < 45 ms"])
+    assert none == "No choice keeps queue delay < 45 ms in every condition; safe does in 2 of 3."
+    assert swept.answer(best="queue delay")[2] == "It is also the best in the worst case."
+
+
+def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> None:
+    pairs = f"link.cell.trace+link.cell.back.trace={traces}/*.down+{traces}/*.up"
+    options = ["--over", "flow.*.cc=cubic,vegas", "--across", pairs, "--seeds", "2", "--out", "out"]
+    done = cwndlab("sweep", "cell.toml", *options)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert " on average over 2 conditions: " in text
+    assert "Over 2 conditions: means with their intervals over the conditions" in text
+    assert str(traces) not in done.stdout
+    out = traces.parent / "out"
+    for name in ("pareto.png", "pareto-monday.png", "pareto-friday.png", "heatmap-goodput.png"):
+        assert (out / name).is_file(), name
+    assert pl.read_csv(out / "runs.csv")[
+        "link.cell.trace+link.cell.back.trace"
+    ].unique().sort().to_list() == [
+        "friday",
+        "monday",
+    ]
+    document = json.loads((out / "result.json").read_text())
+    [across] = document["across"]
+    assert across["labels"] == ["friday", "monday"]
+    assert across["values"][1] == f"{traces}/monday.down+{traces}/monday.up"
+    assert [point["condition"] for point in document["points"]] == ["friday", "friday", "monday", "monday"]
+    assert {choice["label"] for choice in document["choices"]} == {"cubic", "vegas"}
+    assert document["choices"][0]["mean"]["goodput_mbps"]["n"] == 2
+    report = (out / "report.html").read_text()
+    order = ("On average over the conditions", "The choices", "In each condition", "Every point")
+    assert sorted(order, key=report.index) == list(order)
+    loaded = cl.load(out)
+    assert isinstance(loaded, cl.Sweep)
+    assert loaded.to_json() == document
+    assert [name for name, _ in loaded.conditions] == ["friday", "monday"]
+    assert loaded.answer()[0] in text
+    again = cwndlab("sweep", "cell.toml", *options[2:], "--out", "out", "--no-figure")
+    assert again.returncode == 0, again.stderr
+    assert not list(out.glob("pareto*")), "figures of earlier results are gone"
+
+
+def test_both_directions_of_a_pair_vary(traces: Path) -> None:
+    across = {"link.cell.trace+link.cell.back.trace": f"{traces}/*.down+{traces}/*.up"}
+    swept = cl.sweep(traces.parent / "cell.toml", across=across, seeds=1)
+    used = [
+        [each["trace"]["file"] for each in (link, link["back"])]
+        for _, point in swept.points
+        for link in point.scenario.resolved["link"]
+    ]
+    assert used == [[f"{traces}/{name}.{way}" for way in ("down", "up")] for name in ("friday", "monday")]
+    monday, friday = (
+        swept.at(**{"link.cell.trace+link.cell.back.trace": name}).flows["goodput_mbps"][0]
+        for name in ("monday", "friday")
+    )
+    assert monday > 1.5 * friday
+    # The command names what was run, so it runs the same.
+    assert f"{traces}/monday.down+{traces}/monday.up" in swept.command
+
+
+def test_any_keys_vary_together() -> None:
+    over = {"link.0.rate+link.0.delay": [("10 Mbit/s", "5 ms"), ("2 Mbit/s", "50 ms")]}
+    swept = cl.sweep(SCENARIO, over, seeds=1)
+    links = [point.scenario.resolved["link"][0] for _, point in swept.points]
+    assert [(each["rate"], each["delay"]) for each in links] == [("10 Mbit/s", "5 ms"), ("2 Mbit/s", "50 ms")]
+    assert swept.table["link.0.rate+link.0.delay"].to_list() == ["10 Mbit/s + 5 ms", "2 Mbit/s + 50 ms"]
+    assert swept.answer()[0].startswith("rate and delay 10 Mbit/s + 5 ms has the most goodput")
+
+
+def test_labels_are_as_short_as_they_stay_distinct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a/x.down", "a/y.down", "b/x.down", "a/x.up", "b/x.up"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1\n")
+    assert parse_axis(f"k={tmp_path}/a/*.down").labels == ("x.down", "y.down")
+    assert parse_axis("k=*/x.down").labels == ("a/x.down", "b/x.down")
+    assert parse_axis("k=a/x.down,synthetic:lte-down").labels == ("x.down", "synthetic:lte-down")
+    assert parse_axis("k+l=*/x.down+*/x.up").labels == ("a", "b")
+    assert parse_axis("k+l=a/x.down+a/x.up,a/y.down+b/x.up").labels == ("x.down + a/x.up", "y.down + b/x.up")
+    # A rate is no path.
+    assert parse_axis("k=1 Mbit/s,2 Mbit/s").labels == ("1 Mbit/s", "2 Mbit/s")
+
+
+def test_patterns_are_those_of_the_current_folder_or_the_scenario(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    swept = cl.sweep(traces.parent / "cell.toml", across={"link.cell.trace": "traces/*.down"}, seeds=1)
+    assert [name for name, _ in swept.conditions] == ["friday.down", "monday.down"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--across", "link.cell.trace=nothing/*"],
+            "expected files, found none that match 'nothing/*' in the ",
+        ),
+        (
+            ["--across", "link.cell.trace=traces/monday.*n"],
+            "--across link.cell.trace: expected two values or more, found one (traces/monday.down); --set ",
+        ),
+        (
+            ["--across", "link.cell.trace+link.cell.back.trace=traces/*.down,traces/*.up"],
+            "2 keys vary together; expected 2 values joined by +, found 'traces/*.down'",
+        ),
+        (
+            ["--across", "link.cell.trace+link.cell.back.trace=traces/*.down+traces/m*.up"],
+            "2 files match 'traces/*.down' and 1 match 'traces/m*.up'; expected pairs in which * stands for "
+            "the same, found no 'traces/m*.up' for friday, monday of 'traces/*.down'",
+        ),
+        (
+            ["--over", "flow.*.cc=cubic,reno", "--across", "flow.*.cc=reno,vegas"],
+            "--across flow.*.cc: expected a key that --over does not vary, found it in both",
+        ),
+        (["--across", "link.cell.speed=1,2"], "--across link.cell.speed: error: unknown key `speed`"),
+        (
+            ["--across", "link.cell.trace"],
+            "--across link.cell.trace: expected key=value,value, for example link.",
+        ),
+        (["--across", "a+a=1+2,3+4"], "expected different keys joined by +, found 'a+a'"),
+        ([], "sweep: expected --over or --across, found neither"),
+    ],
+)
+def test_mistakes(cwndlab: Command, traces: Path, options: list[str], message: str) -> None:
+    assert traces.is_dir()
+    done = cwndlab("sweep", "cell.toml", *options)
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
