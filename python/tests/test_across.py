@@ -105,9 +105,9 @@ def test_means_worst_cases_and_ranks() -> None:
     # Equal means share their places: second and third in the field.
     assert [each.ranks["field"]["goodput_mbps"] for each in (fast, safe, poor)] == [2.5, 1, 2.5]
     assert [each.firsts["goodput_mbps"] for each in (fast, safe, poor)] == [2, 1, 0]
-    less = safe.less(fast, "goodput_mbps")
-    assert less.mean == pytest.approx((-11 - 1 + 1) / 3)
-    assert less.n == 3
+    beside = safe.beside(fast, "goodput_mbps")
+    assert beside.mean == pytest.approx((-11 / 31 - 1 / 6 + 1 / 1) / 3)
+    assert beside.n == 3
 
 
 def test_the_answer_is_over_all_conditions() -> None:

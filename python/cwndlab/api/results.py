@@ -40,6 +40,9 @@ class _Output(result.Study):
         A `Sweep` has `pareto` (default) with one point for each combination, and
 
         - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes.
+
+        With conditions, `pareto` shows means over them, `pareto-NAME` one of them, and `heatmap` each choice
+        in each condition.
         """
         from cwndlab.output.kinds import kind_of
 

@@ -47,11 +47,18 @@ class OverConditions:
         """Return the mean rank by a total over the conditions; `n` and the interval are over conditions."""
         return measure(ranks[key] for ranks in self.ranks.values() if key in ranks)
 
-    def less(self, other: OverConditions, key: str) -> Measure:
-        """Return a total of this choice less that of another, paired over the conditions."""
-        shared = [name for name in self.totals if name in other.totals]
-        these, those = ([each.totals[name][key].mean for name in shared] for each in (self, other))
-        return paired_difference(these, those)
+    def beside(self, other: OverConditions, key: str) -> Measure:
+        """Return the difference of a total from that of another choice, as a share of it, paired by condition.
+
+        Shares count a slow link as much as a fast one. A condition in which the other has 0 is left out.
+        """
+        pairs = (
+            (totals[key].mean, other.totals[name][key].mean)
+            for name, totals in self.totals.items()
+            if name in other.totals
+        )
+        shares = [(this / that, 1.0) for this, that in pairs if this is not None and that]
+        return paired_difference([this for this, _ in shares], [that for _, that in shares])
 
     def worst(self, key: str) -> tuple[str, Measure] | None:
         """Return the condition with the worst mean of a total, and this mean with its interval over seeds."""
@@ -65,7 +72,7 @@ class OverConditions:
         return {
             "label": self.label,
             "mean": {key: self.mean(key).to_json() for key in self.keys},
-            "from_best": {key: self.less(best[key], key).to_json() for key in self.keys if key in best},
+            "from_best": {key: self.beside(best[key], key).to_json() for key in self.keys if key in best},
             "worst": {key: self._worst_to_json(key) for key in self.keys},
             "rank": {key: self.rank(key).to_json() for key in self.keys},
             "best_in": {key: self.firsts.get(key, 0) for key in self.keys},

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cwndlab.results.conditions import OverConditions
     from cwndlab.results.sweep import Sweep
     from cwndlab.results.wanted import Wanted
+    from cwndlab.statistics.measure import Measure
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class InConditions(Candidate):
     def keeps(self, limit: Limit) -> bool:
         """Whether its mean keeps the limit in every condition."""
         return all(limit.admits(totals[limit.key]) for totals in self.over.totals.values())
+
+    def less(self, other: Candidate, key: str) -> Measure:
+        """A total of this less that of another, as a share of it if there is any, paired by condition."""
+        shares = self.over.beside(other.over, key) if isinstance(other, InConditions) else None
+        return shares if shares is not None and shares.n else super().less(other, key)
 
     def kept_in(self, limits: Sequence[Limit]) -> int:
         """The number of conditions in which its means keep all limits."""

@@ -36,7 +36,7 @@ def choices_blocks(sweep: Sweep, best: str) -> list[Block]:
     for index, choice in ordered:
         labels = tuple(choice.settings.values())
         measures = {
-            FROM_BEST: choice.less(first or choice, best),
+            FROM_BEST: choice.beside(first or choice, best),
             RANK: choice.rank(best),
             FIRSTS: Measure(choice.firsts.get(best), None, count),
             **dict(_mean_and_worst(choice, best, count)),
@@ -45,7 +45,7 @@ def choices_blocks(sweep: Sweep, best: str) -> list[Block]:
         rest = (pair for key in SHOWN for pair in _mean_and_worst(choice, key, count))
         others.append(Row(labels, dict(rest)))
     headings = tuple(map(heading, sweep.axes))
-    columns = [*_columns(best), *(_comparing(best, count) if len(ordered) > 1 else ())]
+    columns = [*_columns(best), *(_comparing(count) if len(ordered) > 1 else ())]
     more = [column for key in SHOWN if key != best for column in _columns(key)]
     return [
         Block(headings, judged, columns, count).measured(),
@@ -69,9 +69,8 @@ def _columns(key: str) -> Iterator[Column]:
     yield Column(WORST + key, f"worst {known.title}", known.unit, known.scale)
 
 
-def _comparing(best: str, count: int) -> Iterator[Column]:
-    known = titled(best)
-    yield Column(FROM_BEST, "from the best", known.unit, known.scale, signed=True)
+def _comparing(count: int) -> Iterator[Column]:
+    yield Column(FROM_BEST, "from the best", "%", 100, signed=True)
     yield Column(RANK, "mean rank")
     yield Column(FIRSTS, "best in", f"of {count}")
 

@@ -59,8 +59,9 @@ def over_conditions(sweep: Sweep, best: str) -> str:
         "worst mean of a condition."
     )
     ranks = (
-        f" The difference from the choice with the best mean {title} is paired over the conditions; * marks "
-        f"it if its interval excludes zero. Ranks are those by {title} in each condition (1 is the best)."
+        f" The difference from the choice with the best mean {title} is taken within each condition, as a "
+        "share of its value; * marks it if its interval excludes zero. "
+        f"Ranks are those by {title} in each condition (1 is the best)."
     )
     return means + ranks * (len(sweep.choices) > 1)
 
