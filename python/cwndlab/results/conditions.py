@@ -48,7 +48,7 @@ class OverConditions:
         return measure(ranks[key] for ranks in self.ranks.values() if key in ranks)
 
     def beside(self, other: OverConditions, key: str) -> Measure:
-        """Return the difference of a total from that of another choice, as a share of it, paired by condition.
+        """Return the difference of a total from that of another choice as a share of it, paired by condition.
 
         Shares count a slow link as much as a fast one. A condition in which the other has 0 is left out.
         """
