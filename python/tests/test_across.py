@@ -211,6 +211,9 @@ def test_labels_are_as_short_as_they_stay_distinct(tmp_path: Path, monkeypatch: 
     assert parse_axis("k=a/x.down,synthetic:lte-down").labels == ("x.down", "synthetic:lte-down")
     assert parse_axis("k+l=*/x.down+*/x.up").labels == ("a", "b")
     assert parse_axis("k+l=a/x.down+a/x.up,a/y.down+b/x.up").labels == ("x.down + a/x.up", "y.down + b/x.up")
+    for number in (10, 9, 1):
+        (tmp_path / f"t{number}").write_text("1\n")
+    assert parse_axis("k=t*").labels == ("t1", "t9", "t10")
     # A rate is no path.
     assert parse_axis("k=1 Mbit/s,2 Mbit/s").labels == ("1 Mbit/s", "2 Mbit/s")
 

@@ -198,14 +198,14 @@ class Sweep(Study):
 
     @property
     def by_condition(self) -> Self:
-        """The same points as a grid of two axes: the choice and the condition."""
+        """The same points as a grid of two axes: the condition and the choice."""
         choices = dict.fromkeys(self.choice_of(settings) for settings, _ in self.points)
         axes = [
-            Axis("choice", tuple(choices)),
             Axis("condition", tuple(label for label, _ in self.conditions)),
+            Axis("choice", tuple(choices)),
         ]
         points = [
-            ({"choice": self.choice_of(settings), "condition": condition}, result)
+            ({"condition": condition, "choice": self.choice_of(settings)}, result)
             for (settings, result), condition in zip(self.points, self.point_conditions, strict=True)
         ]
         return replace(self, axes=axes, points=points, across=())

@@ -72,7 +72,7 @@ def _files(pattern: str, folder: Path | None, where: str) -> dict[Wildcards, str
         if root is None:
             continue
         # `Path.glob` knows no patterns that begin at the root.
-        paths = sorted(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
+        paths = sorted(glob.glob(pattern, root_dir=root, recursive=True), key=_in_order)  # noqa: PTH207
         if files := [path for path in paths if (root / path).is_file()]:
             break
     else:
@@ -80,6 +80,11 @@ def _files(pattern: str, folder: Path | None, where: str) -> dict[Wildcards, str
         raise InputError(f"{where}: expected files, found none that match {pattern!r} in {places}")
     expression = re.compile("".join(map(_expression, _WILD.split(pattern))))
     return {_wildcards(expression, path): _quoted(path) for path in files}
+
+
+def _in_order(path: str) -> list[str | int]:
+    """Return a key that sorts `t9` before `t10`."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", path)]
 
 
 def _expression(piece: str) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # With more conditions than this, only the report shows each of them.
 MOST_DRAWN = 12
+# The longest name of a figure's file.
+LONGEST = 100
 
 
 class SweepKind(Kind[Sweep]):
@@ -86,9 +88,10 @@ class SweepKind(Kind[Sweep]):
             files["heatmap-goodput"] = ("heatmap", "goodput_mbps")
             files["heatmap-queue-delay"] = ("heatmap", "queue_delay_ms")
         if study.across and len(study.conditions) <= MOST_DRAWN:
-            # A label need not be a valid file name.
-            names = [f"pareto-{label}" for label, _ in study.conditions]
-            files |= {quote(name, safe=" ,"): (name, None) for name in names}
+            for place, (label, _) in enumerate(study.conditions, start=1):
+                # A label need not be a valid file name.
+                name = f"pareto-{quote(label, safe=' ,+')}"
+                files[name if len(name) <= LONGEST else f"pareto-{place}"] = (f"pareto-{label}", None)
         return files
 
     def request(self, study: Sweep) -> dict[str, Any]:
