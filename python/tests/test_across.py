@@ -218,6 +218,15 @@ def test_labels_are_as_short_as_they_stay_distinct(tmp_path: Path, monkeypatch: 
     assert parse_axis("k=1 Mbit/s,2 Mbit/s").labels == ("1 Mbit/s", "2 Mbit/s")
 
 
+def test_files_may_have_any_name(traces: Path) -> None:
+    for name in ("a,b+c [1]", "it's"):
+        for direction in ("down", "up"):
+            (traces / f"monday.{direction}").with_stem(name).write_bytes((traces / "monday.up").read_bytes())
+    across = {"link.cell.trace+link.cell.back.trace": f"{traces}/*.down+{traces}/*.up"}
+    swept = cl.sweep(traces.parent / "cell.toml", across=across, seeds=1)
+    assert [name for name, _ in swept.conditions] == ["a,b+c [1]", "friday", "it's", "monday"]
+
+
 def test_patterns_are_those_of_the_current_folder_or_the_scenario(
     traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -22,7 +23,7 @@ Wildcards = tuple[str, ...]
 # A value that begins with one of these is TOML.
 _TOML = ("[", "{", '"', "'")
 # With one of these, a file name needs quotes to be one value.
-_SEPARATORS = frozenset(',+[]{}()"')
+_SEPARATORS = frozenset(",+[]{}()\"'")
 # More names than this make no message.
 MOST_NAMED = 5
 
@@ -103,7 +104,10 @@ def _shown(wildcards: Wildcards) -> str:
 
 
 def _quoted(path: str) -> str:
-    return f"'{path}'" if _SEPARATORS & set(path) else path
+    if not _SEPARATORS & set(path):
+        return path
+    # JSON and TOML quote alike.
+    return json.dumps(path, ensure_ascii=False) if "'" in path else f"'{path}'"
 
 
 def _check_pairs(columns: Sequence[tuple[str, dict[Wildcards, str]]], where: str) -> None:
