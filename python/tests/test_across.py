@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,6 +11,8 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.api.results import Sweep
+from cwndlab.output.tables.conditions import choices_blocks
+from cwndlab.results.wanted import Wanted
 from cwndlab.scenarios.axis import Axis, parse_axis
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
@@ -274,3 +277,21 @@ def test_mistakes(cwndlab: Command, traces: Path, options: list[str], message: s
     assert traces.is_dir()
     done = cwndlab("sweep", "cell.toml", *options)
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
+def test_the_table_of_choices_is_ordered_and_marked() -> None:
+    asked = replace(by_hand(), wanted=Wanted("queue delay"))
+    judged, others = choices_blocks(asked, "queue_delay_ms")
+    title = [column.title for column in judged.columns]
+    assert title == ["queue delay", "worst queue delay", "from the best", "mean rank", "best in"]
+    assert [column.title for column in others.columns] == [
+        *("goodput", "worst goodput"),
+        *("delay p95", "worst delay p95"),
+    ]
+    cells = [[row.labels[0], *(judged.cell(row, column) for column in judged.columns)] for row in judged.rows]
+    # Within the conditions, `fast` waits 310, 339 and 400 % longer than `safe`.
+    assert cells == [
+        ["safe", "30 ± 67", "61", "0", "1", "3"],
+        ["fast", "145 ± 349", "305", "+350 ± 114 *", "2", "0"],
+        ["poor", "182 ± 473", "400", "+440 ± 254 *", "3", "0"],
+    ]
