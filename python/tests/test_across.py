@@ -120,8 +120,8 @@ def test_the_answer_is_over_all_conditions() -> None:
     assert often.startswith(
         "It is the best in 2 of 3 conditions (mean rank 1.5 ± 2.2 of 3), and in its worst"
     )
-    assert often.endswith("1 Mbit/s in field.")
-    assert safest == "In the worst case safe is the best: it has 2 Mbit/s in field."
+    assert often.endswith("1 Mbit/s with loss field.")
+    assert safest == "In the worst case safe is the best: it has 2 Mbit/s with loss field."
     assert "paired over the conditions, contains zero" in unsure
 
 
@@ -133,7 +133,7 @@ def test_a_limit_holds_in_every_condition() -> None:
         "safe has the most goodput on average over 3 conditions among the 1 of 3 choices with queue delay "
         "< 200 ms in every condition: "
     )
-    assert answer[1] == "In its worst condition it has 2 Mbit/s in field."
+    assert answer[1] == "In its worst condition it has 2 Mbit/s with loss field."
     [none] = swept.answer(limits=["queue delay < 45 ms"])
     assert none == "No choice keeps queue delay < 45 ms in every condition; safe does in 2 of 3."
     assert swept.answer(best="queue delay")[2] == "It is also the best in the worst case."
@@ -263,6 +263,10 @@ def test_patterns_are_those_of_the_current_folder_or_the_scenario(
         (
             ["--over", "flow.*.cc=cubic,reno", "--across", "flow.*.cc=reno,vegas"],
             "--across flow.*.cc: expected a key that --over does not vary, found it in both",
+        ),
+        (
+            ["--over", "flow.*.cc=cubic,reno", "--across", "flow.a.cc=reno,vegas"],
+            "--across flow.a.cc: expected values that make a difference, found the same scenario with all ",
         ),
         (["--across", "link.cell.speed=1,2"], "--across link.cell.speed: error: unknown key `speed`"),
         (

@@ -48,6 +48,8 @@ def grid(scenario: Scenario, over: Sequence[Axis], across: Sequence[Axis] = ()) 
                 variant = variant.overridden((key, value), option=f"{option} {key}")
         variant.validate()
         points.append(Point(settings, variant))
+    for axis in across:
+        _check_effect(axis, points)
     return points
 
 
@@ -74,6 +76,17 @@ def _check(over: Sequence[Axis], across: Sequence[Axis]) -> None:
     if count > MAX_POINTS:
         options = "--over" if not across else "--over and --across"
         raise InputError(f"{options}: expected at most {MAX_POINTS} combinations, found {count}")
+
+
+def _check_effect(axis: Axis, points: Sequence[Point]) -> None:
+    """Raise `InputError` if the values of a condition change nothing: `flow.*.cc` also sets `flow.web.cc`."""
+    first = {**points[0].settings, axis.key: ""}
+    varied = [point.scenario for point in points if {**point.settings, axis.key: ""} == first]
+    if len({each.canonical for each in varied}) == 1:
+        raise InputError(
+            f"--across {axis.key}: expected values that make a difference, found the same scenario with all "
+            "of them; does another key of the sweep set the same?"
+        )
 
 
 def names_by_place(scenario: Scenario) -> Iterator[Override]:

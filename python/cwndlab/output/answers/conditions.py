@@ -82,6 +82,21 @@ class _Answer:
         complete = [each for each in self.sweep.choices if len(each.totals) == self._count]
         return Choice(self.goal, [_candidate(each) for each in complete])
 
+    @cached_property
+    def _named(self) -> dict[str, str]:
+        """Each condition in words: `trace monday.down`."""
+        keys = [axis.key for axis in self.sweep.across]
+        settings = (settings for settings, _ in self.sweep.points)
+        return {
+            label: in_words({key: known[key] for key in keys})
+            for label, known in zip(self.sweep.point_conditions, settings, strict=True)
+        }
+
+    def _worst(self, choice: InConditions) -> str:
+        key = self.goal.best
+        label, value = choice.over.worst(key) or ("", choice.totals[key])
+        return f"{value_in_words(value, key)} with {self._named[label]}"
+
     def sentences(self) -> Iterator[str]:
         choice = self._choice
         best = choice.best
@@ -114,7 +129,7 @@ class _Answer:
         mean = f"{value_in_words(only.totals[key], key)} (interval over the conditions)"
         keeps = f"It keeps {self._limits} in every condition{self._unsure(only)}. " if self._limits else ""
         title = titled(key).title
-        return f"{keeps}The mean {title} over {over} is {mean}; the worst is {_worst(only, key)}."
+        return f"{keeps}The mean {title} over {over} is {mean}; the worst is {self._worst(only)}."
 
     def _on_average(self, best: InConditions) -> str:
         word = "most" if self.goal.more_is_better else "least"
@@ -130,22 +145,24 @@ class _Answer:
         """Say how often it is best, and which choice has the best worst case."""
         key = self.goal.best
         if len(eligible) == 1:
-            yield f"In its worst condition it has {_worst(best, key)}."
+            yield f"In its worst condition it has {self._worst(best)}."
             return
         ranked = {each.label: each for each in _ranked(list(eligible.values()))}[best.over.label]
         rank = f"mean rank {with_interval(ranked.rank(key))} of {len(eligible)}"
         often = f"{ranked.firsts[key]} of {self._count} conditions"
-        yield f"It is the best in {often} ({rank}), and in its worst one it has {_worst(best, key)}."
+        yield f"It is the best in {often} ({rank}), and in its worst one it has {self._worst(best)}."
         sign = 1 if self.goal.more_is_better else -1
         safest = max(eligible.values(), key=lambda each: (sign * _worst_mean(each, key), each is best))
         if safest is best:
             yield "It is also the best in the worst case."
         else:
-            yield f"In the worst case {safest.label} is the best: it has {_worst(safest, key)}."
+            yield f"In the worst case {safest.label} is the best: it has {self._worst(safest)}."
 
     def _unsure(self, best: InConditions) -> str:
         beyond = [
-            f"{limit} in {', '.join(names)}" for limit in self.goal.limits if (names := best.beyond(limit))
+            f"{limit} with {', '.join(self._named[name] for name in names)}"
+            for limit in self.goal.limits
+            if (names := best.beyond(limit))
         ]
         return f"; its 95 % interval over seeds goes beyond {' and '.join(beyond)}" if beyond else ""
 
@@ -163,11 +180,6 @@ def _ranked(candidates: Sequence[InConditions]) -> list[OverConditions]:
     names = next(iter(candidates)).over.totals
     totals = {name: {each.over.label: each.over.totals[name] for each in candidates} for name in names}
     return over_conditions({each.over.label: each.over.settings for each in candidates}, totals)
-
-
-def _worst(choice: InConditions, key: str) -> str:
-    name, value = choice.over.worst(key) or ("", choice.totals[key])
-    return f"{value_in_words(value, key)} in {name}"
 
 
 def _worst_mean(choice: InConditions, key: str) -> float:

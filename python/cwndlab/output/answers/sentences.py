@@ -60,7 +60,7 @@ def in_words(settings: Mapping[str, str]) -> str:
     """Return the settings of a point in a few words: `cubic, queue 100 kB`."""
     words = []
     for key, value in settings.items():
-        name = " and ".join(each.rpartition(".")[2] for each in key.split(WITH))
+        name = " and ".join(dict.fromkeys(each.rpartition(".")[2] for each in key.split(WITH)))
         words.append(value if name == "cc" else f"{name} {value}")
     return ", ".join(words)
 
