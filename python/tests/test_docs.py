@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from cwndlab import cli
 from cwndlab.linux import kernel
-from cwndlab.scenarios import grid, scenario, source
+from cwndlab.scenarios import axis, grid, scenario, source
 from tests import documents
 from tests.documents import Block
 
@@ -87,9 +87,10 @@ def read(arguments: list[str]) -> None:
     if "seeds" not in given or given.get("backend") != "sim" or "file" not in given:
         return
     base = source.loaded(given["file"], dict(text.split("=", 1) for text in given["overrides"]))
-    axes = [grid.parse_axis(text) for text in given.get("over", ())]
-    for point in grid.grid(base, axes):
-        assert [each.text for each in point.scenario.problems() if each.is_error] == [], arguments
+    over, across = ([axis.parse_axis(text) for text in given.get(key, ())] for key in ("over", "across"))
+    points = [point.scenario for point in grid.grid(base, over, across)] if over or across else [base]
+    for scenario_ in points:
+        assert [each.text for each in scenario_.problems() if each.is_error] == [], arguments
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
