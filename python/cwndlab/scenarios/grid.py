@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cwndlab.scenarios.axis import Axis
     from cwndlab.scenarios.scenario import Override, Scenario
