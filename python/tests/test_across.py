@@ -172,7 +172,7 @@ def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> No
     assert loaded.to_json() == document
     assert [name for name, _ in loaded.conditions] == ["friday", "monday"]
     assert loaded.answer()[0] in text
-    again = cwndlab("sweep", "cell.toml", *options[2:], "--out", "out", "--no-figure")
+    again = cwndlab("sweep", "cell.toml", *options[2:], "--out", "out", "--no-figure", "--replace")
     assert again.returncode == 0, again.stderr
     assert not list(out.glob("pareto*")), "figures of earlier results are gone"
 

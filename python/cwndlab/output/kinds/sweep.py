@@ -50,9 +50,10 @@ class SweepKind(Kind[Sweep]):
 
     def main_table(self, study: Sweep) -> Block:
         """Return the table of all points."""
+        from cwndlab.output.answers.goal import goal
         from cwndlab.output.tables.sweep import block
 
-        return block(study)
+        return block(study, goal(study.wanted.best, ()).best)
 
     def report(self, study: Sweep) -> Report:
         """Return the report of a sweep."""
