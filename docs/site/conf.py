@@ -27,6 +27,7 @@ site_contents: dict[str, dict[str, list[str]]] = {
         "Look it up": [
             "docs/scenario",
             "docs/results",
+            "docs/exports",
             "docs/python",
             "docs/site/api",
             "docs/algorithms/README",

@@ -263,6 +263,8 @@ def run_seed(
     seed: int,
     record: bool,
     token: RunToken,
+    qlog: str | None = None,
+    pcap: str | None = None,
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
 def remote_controllers(
     text: bytes, file: str, overrides: list[tuple[str, str]], linked: bool

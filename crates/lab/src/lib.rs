@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod catalogue;
 mod components;
+pub mod export;
 mod extension;
 pub mod gym;
 mod lines;

@@ -1,11 +1,12 @@
 //! Running a scenario with one seed.
 
+use crate::export::{Export, Wanted};
 use crate::scenario::Scenario;
 use cwndlab_cc::{Breakdown, Time};
 use cwndlab_sim::spec::FlowSpec;
 use cwndlab_sim::tap::Tap;
 use cwndlab_sim::tcp::Metrics;
-use cwndlab_sim::{Outcome, Sim, SimSpec, Stop};
+use cwndlab_sim::{Outcome, Sim, SimSpec, Stop, Watch};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,6 +36,8 @@ pub enum Failure {
     Kernel(String),
     /// The flow of this name waits for an agent outside, and there is none.
     Waiting(String),
+    /// A file of an export cannot be written.
+    Export(String),
     /// The simulator has a fault; the seed finds it again.
     Fault {
         /// The seed.
@@ -48,7 +51,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Interrupted => f.write_str("the run was interrupted"),
-            Failure::Controller(why) | Failure::Kernel(why) => f.write_str(why),
+            Failure::Controller(why) | Failure::Kernel(why) | Failure::Export(why) => f.write_str(why),
             Failure::Waiting(flow) => write!(
                 f,
                 "flow `{flow}` needs an external agent; use an environment (cwndlab list environments), or set policy = \"play\""
@@ -67,18 +70,56 @@ impl std::error::Error for Failure {}
 /// # Errors
 /// The run was cancelled, a controller broke it off, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, token: &RunToken) -> Result<Outcome, Failure> {
-    let run = || {
+    run_spec(scenario, seed, record, token, |spec| {
+        if spec.record.is_some() || spec.timeout_patterns {
+            Ok(run_in_slices(Sim::watched(spec), scenario, seed, token)?.outcome())
+        } else {
+            Ok(run_in_slices(Sim::new(spec), scenario, seed, token)?.outcome())
+        }
+    })
+}
+
+/// The same, and writes files for other programs. What was written before a failure stays.
+///
+/// # Errors
+/// Those of [`run_seed`], or a file cannot be written.
+pub fn run_and_export(
+    scenario: &Scenario,
+    seed: u64,
+    record: bool,
+    wanted: &Wanted,
+    token: &RunToken,
+) -> Result<Outcome, Failure> {
+    run_spec(scenario, seed, record, token, |spec| {
+        let mut export = Export::create(wanted, spec).map_err(Failure::Export)?;
+        let mut begun = Ok(());
+        let sim = Sim::with_tap(spec, |state| {
+            begun = export.begin(state);
+            (Watch::new(spec, state), export)
+        });
+        begun.map_err(Failure::Export)?;
+        let (outcome, written) = run_in_slices(sim, scenario, seed, token)?.outcome();
+        written.map_err(Failure::Export)?;
+        Ok(outcome)
+    })
+}
+
+/// Makes what a scenario says of a seed into a specification, and runs that.
+fn run_spec(
+    scenario: &Scenario,
+    seed: u64,
+    record: bool,
+    token: &RunToken,
+    run: impl FnOnce(&SimSpec) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    let prepared = || {
         let mut spec = scenario.spec(seed, record);
         if scenario.knows_earlier_run() {
             remember(&mut spec, scenario, token)?;
         }
-        if spec.record.is_some() || spec.timeout_patterns {
-            Ok(run_in_slices(Sim::watched(&spec), scenario, seed, token)?.outcome())
-        } else {
-            Ok(run_in_slices(Sim::new(&spec), scenario, seed, token)?.outcome())
-        }
+        run(&spec)
     };
-    match guarded(seed, run) {
+    match guarded(seed, prepared) {
         // Who cancels a run may have torn its controller out of an endless loop.
         Err(Failure::Controller(_)) if token.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
         result => result?,

@@ -81,7 +81,9 @@ u64 cw_begin(u32 lane);
 u64 cw_next_start(u64 now, u32 lane);
 bool cw_holds_back(u32 part);
 u64 cw_initial_ssthresh(u32 part);
-void cw_send(u64 now, u32 part, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload, u8 tos);
+void cw_send(u64 now, u32 part, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload,
+	     const void *headers, u32 header_bytes);
+bool cw_captures(void);
 u64 cw_next_event(void);
 bool cw_step(u64 now, struct cw_arrival *out);
 bool cw_received(u64 now, u32 lane, u64 bytes);

@@ -24,7 +24,7 @@ struct end {
 static struct net_device *devices[MOST_PARTS][2];
 static struct hrtimer links;
 static u64 begun, armed = CW_NONE;
-static bool stepping;
+static bool stepping, capturing;
 
 /* When the run began, by the kernel's clock. */
 u64 cwndlab_begun(void)
@@ -58,12 +58,18 @@ static void arm(void)
 		hrtimer_start(&links, ns_to_ktime(begun + next), HRTIMER_MODE_ABS_SOFT);
 }
 
-static u32 payload_of(const struct sk_buff *packet)
+/* Bytes of its headers, of IP and TCP. */
+static u32 headers_of(const struct sk_buff *packet)
 {
 	const struct iphdr *ip = ip_hdr(packet);
 	const struct tcphdr *tcp = (void *)ip + ip->ihl * 4;
 
-	return ip->protocol == IPPROTO_TCP ? packet->len - ip->ihl * 4 - tcp->doff * 4 : 0;
+	return ip->ihl * 4 + (ip->protocol == IPPROTO_TCP ? tcp->doff * 4 : 0);
+}
+
+static u32 payload_of(const struct sk_buff *packet)
+{
+	return ip_hdr(packet)->protocol == IPPROTO_TCP ? packet->len - headers_of(packet) : 0;
 }
 
 static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
@@ -76,6 +82,9 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 		panic("cwndlab: no memory for a packet");
 	if (payload)
 		cwndlab_cc_sent(packet, payload);
+	/* The device leaves checksums out, but a capture shows them. */
+	if (capturing && copy->ip_summed == CHECKSUM_PARTIAL)
+		cwndlab_expect(skb_checksum_help(copy), "checksum");
 	/*
 	 * The original goes back to its socket when the device has sent it, as TCP small queues and retransmissions
 	 * expect: at once, or when it has left the host's own link.
@@ -84,7 +93,8 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 		held = packet;
 	else
 		consume_skb(packet);
-	cw_send(cwndlab_now(), end->part, end->sends, copy, held, copy->len, payload, ip_hdr(copy)->tos);
+	cw_send(cwndlab_now(), end->part, end->sends, copy, held, copy->len, payload, ip_hdr(copy),
+		headers_of(copy));
 	arm();
 	return NETDEV_TX_OK;
 }
@@ -166,6 +176,7 @@ struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu,
 void cwndlab_begin(u64 t0)
 {
 	begun = t0;
+	capturing = cw_captures();
 	hrtimer_init(&links, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	links.function = links_due;
 	arm();

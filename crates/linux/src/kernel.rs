@@ -163,7 +163,8 @@ unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let (mut registry, mut queues) = (Registry::built_in(), queue::all());
     cwndlab_extension().add_to(&mut registry, &mut queues).unwrap_or_else(|error| fail(&error));
     let request = Request::parse(&text, &registry, &queues).unwrap_or_else(|error| fail(&error));
-    let made = Run::new(request, line());
+    let mut made = Run::new(request, line());
+    made.begin_capture().unwrap_or_else(|error| fail(&error));
     let lanes = made.lanes().len() as u32;
     // SAFETY: the caller's word.
     unsafe { parts.write(made.parts() as u32) };
@@ -233,10 +234,19 @@ fn settle(run: &mut Run) {
     }
 }
 
-/// A packet leaves its end; from now on it belongs to the links, as does what is `held` of its sender. `tos` is that byte of its
-/// IP header.
+/// Whether packets are captured: their checksums are to be right when they are sent.
 #[unsafe(no_mangle)]
-extern "C" fn cw_send(
+extern "C" fn cw_captures() -> bool {
+    run().captures()
+}
+
+/// A packet leaves its end; from now on it belongs to the links, as does what is `held` of its sender. Its headers begin with that
+/// of IP.
+///
+/// # Safety
+/// `headers` has `header_bytes` bytes, at least those of an IP header.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cw_send(
     now: u64,
     part: u32,
     to: u32,
@@ -244,11 +254,15 @@ extern "C" fn cw_send(
     held: usize,
     bytes: u32,
     payload: u32,
-    tos: u8,
+    headers: *const u8,
+    header_bytes: u32,
 ) {
-    let ecn = EcnField::of_tos(tos);
+    // SAFETY: the caller's word.
+    let headers = unsafe { std::slice::from_raw_parts(headers, header_bytes as usize) };
+    let ecn = EcnField::of_tos(headers[1]);
+    let sent = Sent { handle: packet, held, part, way: way(to), bytes, payload: payload > 0, ecn };
     let run = run();
-    run.send(Time(now), &Sent { handle: packet, held, part, way: way(to), bytes, payload: payload > 0, ecn });
+    run.send(Time(now), &sent, headers);
     settle(run);
 }
 
@@ -419,7 +433,8 @@ extern "C" fn cw_after_looks(now: u64) {
 #[unsafe(no_mangle)]
 extern "C" fn cw_finish() -> ! {
     // SAFETY: nobody calls after this.
-    let run = unsafe { (*RUN.0.get()).take() }.expect("cw_prepare comes first");
+    let mut run = unsafe { (*RUN.0.get()).take() }.expect("cw_prepare comes first");
+    run.end_capture().unwrap_or_else(|error| fail(&error));
     let (path, result) = run.finish();
     if let Err(error) = fs::write(&path, result) {
         fail(&format!("{path}: {error}"));

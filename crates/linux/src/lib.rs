@@ -5,6 +5,7 @@
 //! sockets, hands over each packet that TCP sends, and delivers what comes out of the links. So what differs from the
 //! simulator is TCP, and nothing else.
 
+mod capture;
 pub mod connection;
 pub mod controller;
 pub mod facts;

@@ -1,8 +1,10 @@
 //! The links of a scenario, driven by packets of a kernel: each stands in a slot, and its number travels in the simulator's
 //! packet.
 
+use crate::capture::Capture;
 use crate::slots::{self, Handle, Slot};
 use cwndlab_cc::Time;
+use cwndlab_lab::export::Ends;
 use cwndlab_sim::event::{Component, EventQueue};
 use cwndlab_sim::link::Link;
 use cwndlab_sim::measures::{LinkGauge, mbps};
@@ -128,9 +130,36 @@ impl Network {
         self.held_back[part as usize]
     }
 
-    /// A packet leaves its end.
-    pub fn send(&mut self, now: Time, sent: &Sent) {
+    /// From now on packets are captured at these ends, and at those of the links.
+    ///
+    /// # Errors
+    /// In words: there are too many links, or a file cannot be written.
+    pub fn capture(&mut self, mut ends: Ends) -> Result<(), String> {
+        ends.add_links(self.links.iter().map(Link::name))?;
+        self.tap.capture = Some(Capture::new(ends));
+        Ok(())
+    }
+
+    /// Whether packets are captured.
+    #[must_use]
+    pub fn captures(&self) -> bool {
+        self.tap.capture.is_some()
+    }
+
+    /// Writes what is left of the captures.
+    ///
+    /// # Errors
+    /// In words: why a file is not complete.
+    pub fn end_capture(&mut self) -> Result<(), String> {
+        self.tap.capture.take().map_or(Ok(()), Capture::finish)
+    }
+
+    /// A packet with these headers leaves its end.
+    pub fn send(&mut self, now: Time, sent: &Sent, headers: &[u8]) {
         let slot = slots::insert(sent.handle, sent.held);
+        if let Some(capture) = &mut self.tap.capture {
+            capture.sent(now, slot, sent, headers);
+        }
         let body = if sent.payload {
             Body::Data(Data { seq: slot, sent_at: now, echo: Time::ZERO, cwr: false, push: false })
         } else {
@@ -199,7 +228,11 @@ impl Network {
             self.put(now, next, packet);
             return None;
         }
-        Some(Arrival { handle: slots::take(slot_of(&packet)).handle, part: packet.flow, way })
+        let slot = slot_of(&packet);
+        if let Some(capture) = &mut self.tap.capture {
+            capture.arrived(now, slot, way, packet.ecn);
+        }
+        Some(Arrival { handle: slots::take(slot).handle, part: packet.flow, way })
     }
 
     /// What became of packets since the last call.
@@ -322,6 +355,7 @@ struct LinkTap {
     gone: Vec<u32>,
     marked: Vec<u32>,
     released: Vec<u32>,
+    capture: Option<Capture>,
 }
 
 /// What happened on a link since the start of the run.
@@ -348,6 +382,7 @@ impl LinkTap {
             gone: Vec::new(),
             marked: Vec::new(),
             released: Vec::new(),
+            capture: None,
         }
     }
 
@@ -373,6 +408,11 @@ impl Tap for LinkTap {
 
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         self.gauges[link as usize].on_event(at, event);
+        if let Some(capture) = &mut self.capture
+            && let LinkEvent::Enqueued { packet, .. } | LinkEvent::Delivered { packet } = event
+        {
+            capture.on_link(at, link, slot_of(packet), packet.ecn, event);
+        }
         let totals = &mut self.totals[link as usize];
         match event {
             LinkEvent::Served { packet, bytes, .. } => {

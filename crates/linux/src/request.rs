@@ -8,6 +8,7 @@ use cwndlab_lab::{Backend, Queues, Scenario, Source};
 #[cfg(test)]
 use cwndlab_sim::spec::FlowSpec;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// A run to make.
 pub struct Request {
@@ -21,6 +22,8 @@ pub struct Request {
     pub output: String,
     /// The file that says how much is done, in thousandths.
     pub progress: String,
+    /// The folder that captures are written to, if they are wanted.
+    pub pcap: Option<PathBuf>,
     /// The algorithms whose controllers the front end has.
     pub remote: Vec<&'static str>,
     /// The names of the flows that agents outside steer.
@@ -30,7 +33,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null]}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null], "pcap": folder or null}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -76,6 +79,7 @@ impl Request {
             record: value["record"].as_bool().unwrap_or(false),
             output: string("output")?,
             progress: string("progress")?,
+            pcap: value["pcap"].as_str().map(PathBuf::from),
             remote,
             agents,
             saved: saved.iter().map(Value::as_u64).collect(),

@@ -14,6 +14,7 @@ use crate::request::Request;
 use crate::result::{detail, recorded};
 use agents::Agents;
 use cwndlab_cc::{CongestionControl, Ecn, Span, SubflowView, Time};
+use cwndlab_lab::export::{Ends, folder_of};
 use cwndlab_lab::linux::remote::{Owner, Remote};
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::begin_with;
@@ -325,14 +326,39 @@ impl Run {
         f(controller, &siblings, part - first)
     }
 
-    /// A packet leaves its end.
-    pub fn send(&mut self, now: Time, sent: &Sent) {
+    /// A packet with these headers leaves its end.
+    pub fn send(&mut self, now: Time, sent: &Sent, headers: &[u8]) {
         if sent.way == Way::Data
             && let Some(flow) = self.on_part[sent.part as usize]
         {
             self.flows[flow].on_sent(sent.bytes);
         }
-        self.network.send(now, sent);
+        self.network.send(now, sent, headers);
+    }
+
+    /// Packets are captured from now on, if that is wanted.
+    ///
+    /// # Errors
+    /// In words: a file cannot be written.
+    pub fn begin_capture(&mut self) -> Result<(), String> {
+        let Some(wanted) = &self.request.pcap else { return Ok(()) };
+        let ends =
+            Ends::create(&folder_of(wanted, self.seed), format!("Seed {}. Packets of Linux.", self.seed))?;
+        self.network.capture(ends)
+    }
+
+    /// Whether packets are captured.
+    #[must_use]
+    pub fn captures(&self) -> bool {
+        self.network.captures()
+    }
+
+    /// Writes what is left of the captures.
+    ///
+    /// # Errors
+    /// In words: why a file is not complete.
+    pub fn end_capture(&mut self) -> Result<(), String> {
+        self.network.end_capture()
     }
 
     /// When [`Run::step`] is due.

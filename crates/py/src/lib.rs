@@ -10,6 +10,7 @@ mod remote;
 mod token;
 
 use convert::{check_json, detail, recording};
+use cwndlab_lab::export::Wanted;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::{nearest as nearest_words, read};
@@ -18,9 +19,10 @@ use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
 use cwndlab_lab::{
     Backend, Extension, Problem, Scenario, Source, bench as benchmarks, catalogue as listing, linux, run,
 };
-use pyo3::exceptions::{PyInterruptedError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyInterruptedError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::PathBuf;
 use token::RunToken;
 
 /// Dotted keys and values that are set over a scenario.
@@ -121,8 +123,10 @@ fn toml_lines(text: &str) -> String {
 /// Measures as JSON, intervals and distributions, and the recording if it was asked for.
 type Results<'py> = (String, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>);
 
-/// Runs a scenario with one seed.
+/// Runs a scenario with one seed. Exports go into these folders: qlog, and pcapng.
 #[pyfunction]
+#[pyo3(signature = (text, file, overrides, seed, record, token, qlog = None, pcap = None))]
+#[expect(clippy::too_many_arguments, reason = "they are those of a function of Python")]
 fn run_seed<'py>(
     py: Python<'py>,
     text: &[u8],
@@ -131,14 +135,23 @@ fn run_seed<'py>(
     seed: u64,
     record: bool,
     token: &RunToken,
+    qlog: Option<PathBuf>,
+    pcap: Option<PathBuf>,
 ) -> PyResult<Results<'py>> {
     // Where there is no memory for NumPy, its arrays could only panic below.
     py.import("numpy")?;
     let token = token.shared();
     let (mut outcome, over_time) = py.detach(|| {
         let scenario = accepted(text, file, &overrides, Backend::Sim, false)?;
-        let outcome = run::run_seed(&scenario, seed, record, &token).map_err(|failure| match failure {
+        let wanted = Wanted { qlog, pcap };
+        let result = if wanted == Wanted::default() {
+            run::run_seed(&scenario, seed, record, &token)
+        } else {
+            run::run_and_export(&scenario, seed, record, &wanted, &token)
+        };
+        let outcome = result.map_err(|failure| match failure {
             Failure::Interrupted => PyInterruptedError::new_err(failure.to_string()),
+            Failure::Export(_) => PyOSError::new_err(failure.to_string()),
             Failure::Controller(_) | Failure::Kernel(_) | Failure::Waiting(_) | Failure::Fault { .. } => {
                 PyRuntimeError::new_err(failure.to_string())
             }

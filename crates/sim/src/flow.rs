@@ -246,7 +246,8 @@ impl Flow {
 
     /// The packet of something that the sender wants to send.
     #[inline]
-    pub fn wrap(&mut self, index: u32, outgoing: &Outgoing) -> Packet {
+    #[must_use]
+    pub fn wrap(&self, index: u32, outgoing: &Outgoing) -> Packet {
         let (size, ecn, body) = match outgoing {
             Outgoing::Syn => (self.header, EcnField::NotEct, Body::Syn),
             Outgoing::Segment { data, payload, resent } => {

@@ -12,7 +12,8 @@ const UNIT: u64 = 8;
 const LIFETIME: Span = Span::from_secs(30);
 
 /// Bytes that each fragment but the last one carries.
-fn room(mtu: u64) -> u64 {
+#[must_use]
+pub fn room(mtu: u64) -> u64 {
     (mtu - IP_HEADER) / UNIT * UNIT
 }
 

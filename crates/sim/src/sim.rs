@@ -15,9 +15,9 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
 use crate::mptcp::Connection;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Fragment, Packet};
 use crate::spec::SimSpec;
-use crate::tap::{FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
+use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
 use crate::watch::Watch;
 use cwndlab_cc::{Agent, Decision, Span, Time};
@@ -278,6 +278,10 @@ impl<T: Tap> Sim<T> {
             Body::Data(data) => {
                 let ecn =
                     if packet.fragment.of == 1 { packet.ecn } else { flow.gather(self.now, packet, data)? };
+                if T::DETAILED {
+                    let whole = Packet { ecn, fragment: Fragment::WHOLE, ..packet };
+                    self.tap.on_packet(self.now, End::Receiver, flow, &whole);
+                }
                 let before = flow.receiver.next();
                 let answer = flow.on_data(self.now, &data, ecn);
                 if flow.place.is_some() {
@@ -289,6 +293,9 @@ impl<T: Tap> Sim<T> {
                 self.schedule_flow(index);
             }
             Body::Syn => {
+                if T::DETAILED {
+                    self.tap.on_packet(self.now, End::Receiver, flow, &packet);
+                }
                 let answer = flow.accept(self.now);
                 self.answer(index, answer);
                 self.schedule_flow(index);
@@ -305,6 +312,9 @@ impl<T: Tap> Sim<T> {
         let flow = &mut self.flows[index];
         if let Some(place) = flow.place {
             answer.announce(self.connections[place.connection as usize].reassembly.edge());
+        }
+        if T::DETAILED {
+            self.tap.on_packet(self.now, End::Receiver, flow, &flow.wrap_answer(index as u32, answer));
         }
         match flow.routes.acks.first() {
             None => flow.post(self.now, answer),
@@ -331,8 +341,12 @@ impl<T: Tap> Sim<T> {
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
         let decision = match flow.take_due(now) {
-            Due::Answer(Answer::Ack(header)) => flow.sender.on_ack(turn, &header),
+            Due::Answer(Answer::Ack(header)) => {
+                show_answer(turn, flow, Answer::Ack(header));
+                flow.sender.on_ack(turn, &header)
+            }
             Due::Answer(Answer::SynAck { sent_at, window }) => {
+                show_answer(turn, flow, Answer::SynAck { sent_at, window });
                 flow.sender.on_syn_ack(turn, sent_at, window);
                 self.join_others(index);
                 Decision::NotDue
@@ -381,6 +395,9 @@ impl<T: Tap> Sim<T> {
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
             for outgoing in outbox.drain(..) {
+                if T::DETAILED {
+                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, &outgoing));
+                }
                 if flow.leaves_whole(&outgoing) {
                     link.receive(turn, flow.wrap(index as u32, &outgoing));
                 } else {
@@ -394,6 +411,9 @@ impl<T: Tap> Sim<T> {
             self.wait_for_turn(index, host);
         }
         let flow = &mut self.flows[index];
+        if T::DETAILED {
+            self.tap.on_turn(self.now, index as u32, &flow.sender);
+        }
         if flow.group.is_some() && flow.sender.is_finished() {
             self.end_arrival(index);
         }
@@ -455,6 +475,14 @@ impl<T: Tap> Sim<T> {
     #[inline(always)]
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
+    }
+}
+
+/// Shows an answer that reaches its sender to a tap that wants packets.
+#[inline(always)]
+fn show_answer<T: Tap>(turn: &mut Turn<T>, flow: &Flow, answer: Answer) {
+    if T::DETAILED {
+        turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap_answer(turn.flow, answer));
     }
 }
 

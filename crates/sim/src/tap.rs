@@ -2,7 +2,7 @@
 //! times that it chooses. Measures, recordings and exports are taps, and nothing else measures.
 //!
 //! A tap is a type parameter of [`Sim`](crate::Sim), so that a run without one ([`NoTap`]) pays nothing: neither the event
-//! nor the work to prepare it is compiled in. A tap changes nothing.
+//! nor the work to prepare it is compiled in. The same holds for what only exports ask for ([`Tap::DETAILED`]). A tap changes nothing.
 
 use crate::arrivals::Arrivals;
 use crate::flow::Flow;
@@ -10,6 +10,7 @@ use crate::link::Link;
 use crate::mptcp::Connection;
 use crate::packet::Packet;
 use crate::queue::{QueueTap, Waiting};
+use crate::tcp::Sender;
 use cwndlab_cc::{Phase, Rtt, Span, Time};
 
 /// What has reduced a window.
@@ -102,6 +103,16 @@ pub enum FlowEvent<'a> {
     },
 }
 
+/// The end of a connection at which a packet leaves or arrives: data and the SYN leave the sender and arrive at the receiver, ACKs
+/// and the SYN-ACK go the other way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The end that sends data.
+    Sender,
+    /// The end that receives them.
+    Receiver,
+}
+
 /// Something that happened at the data level of a multipath connection.
 #[derive(Clone, Copy, Debug)]
 pub enum ConnectionEvent {
@@ -187,9 +198,22 @@ pub trait Tap {
     /// Whether anybody looks. Work that is done for the tap alone depends on it.
     const LOOKS: bool = true;
 
+    /// Whether it gets each packet at the ends of its connection, and each sender after its turn.
+    const DETAILED: bool = false;
+
     /// An event of the flow with this index.
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         let _ = (now, flow, event);
+    }
+
+    /// A packet leaves or arrives at an end of this flow's connection, before IP cuts it and after IP has put it together.
+    fn on_packet(&mut self, now: Time, end: End, flow: &Flow, packet: &Packet) {
+        let _ = (now, end, flow, packet);
+    }
+
+    /// The sender of the flow with this index has done all that followed from an event.
+    fn on_turn(&mut self, now: Time, flow: u32, sender: &Sender) {
+        let _ = (now, flow, sender);
     }
 
     /// An event of the connection with this index.
@@ -238,11 +262,24 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
     type Outcome = (A::Outcome, B::Outcome);
 
     const LOOKS: bool = A::LOOKS || B::LOOKS;
+    const DETAILED: bool = A::DETAILED || B::DETAILED;
 
     #[inline]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         self.0.on_flow(now, flow, event);
         self.1.on_flow(now, flow, event);
+    }
+
+    #[inline]
+    fn on_packet(&mut self, now: Time, end: End, flow: &Flow, packet: &Packet) {
+        self.0.on_packet(now, end, flow, packet);
+        self.1.on_packet(now, end, flow, packet);
+    }
+
+    #[inline]
+    fn on_turn(&mut self, now: Time, flow: u32, sender: &Sender) {
+        self.0.on_turn(now, flow, sender);
+        self.1.on_turn(now, flow, sender);
     }
 
     #[inline]

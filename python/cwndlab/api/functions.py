@@ -14,6 +14,7 @@ from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
 from cwndlab.results.totals import checked_link
 from cwndlab.running.execution import execute
+from cwndlab.running.exports import Exports
 from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
@@ -23,6 +24,7 @@ from cwndlab.scenarios.source import loaded, written_values
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
+    from os import PathLike
 
     from cwndlab.results import result
     from cwndlab.scenarios.axis import Axis
@@ -44,6 +46,8 @@ def run(
     fresh: bool = False,
     executor: Executor | None = None,
     backend: str = "sim",
+    qlog: str | PathLike[str] | None = None,
+    pcap: str | PathLike[str] | None = None,
 ) -> Result:
     """Run a scenario and return its result.
 
@@ -54,14 +58,18 @@ def run(
     `all` or `none`. Finished runs are reused unless `fresh`. `executor` makes the runs instead of threads. It
     may be any executor of `concurrent.futures`, such as a `ProcessPoolExecutor` or that of a cluster.
     `backend` is where the scenario runs: `sim`, or `linux`, whose kernel `make linux` builds once.
+    `qlog` and `pcap` are folders for files that qvis and Wireshark read, with a folder for each seed.
 
     Raises `ScenarioError` with all problems if the scenario has errors, `InputError` if an argument is wrong,
-    and `RunFailedError` if a run breaks off. Ctrl-C raises `KeyboardInterrupt` and keeps the finished runs
-    for the next call.
+    `RunFailedError` if a run breaks off, and `OutputError` if an export cannot be written. Ctrl-C raises
+    `KeyboardInterrupt` and keeps the finished runs for the next call.
     """
+    exports = Exports.into(qlog, pcap)
+    if exports is not None:
+        exports.require(backend)
     experiment = _on(backend, loaded(source, overrides))
     experiment.validate()
-    [result] = _execute([experiment], seeds, threads, record, fresh=fresh, executor=executor)
+    [result] = _execute([experiment], seeds, threads, record, fresh=fresh, executor=executor, exports=exports)
     return Result.of(result)
 
 
@@ -145,18 +153,27 @@ def _execute(
     *,
     fresh: bool,
     executor: Executor | None,
+    exports: Exports | None = None,
 ) -> list[result.Result]:
     if threads is not None and threads < 1:
         raise InputError(f"{threads} threads: expected at least 1")
     if threads is not None and executor is not None:
         raise InputError("threads and executor: expected one of the two")
+    if exports is not None and executor is not None:
+        raise InputError("executor and qlog or pcap: expected one of the two; this process writes exports")
     if executor is not None and not hasattr(executor, "submit"):
         raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
     chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
     results = execute(
-        scenarios, chosen, record=Record(record), threads=threads, executor=executor, fresh=fresh
+        scenarios,
+        chosen,
+        record=Record(record),
+        threads=threads,
+        executor=executor,
+        fresh=fresh,
+        exports=exports,
     )
     if any(result.interrupted for result in results):
         raise KeyboardInterrupt

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.results.request import Request
     from cwndlab.results.result import Result, Study
     from cwndlab.results.wanted import Wanted
+    from cwndlab.running.exports import Exports
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
 
 INTERRUPTED = 130
@@ -136,21 +137,31 @@ def given_folder(out: str) -> Path:
 
 
 def run_all(
-    scenarios: Sequence[Scenario], seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
+    scenarios: Sequence[Scenario],
+    seeds: Sequence[int],
+    threads: int | None,
+    record: Record,
+    *,
+    fresh: bool,
+    exports: Exports | None = None,
 ) -> list[Result]:
     """Run every scenario with every seed. Progress and the number of reused runs go to standard error."""
-    from cwndlab.commands.problems import print_memory
+    from cwndlab.commands.problems import print_export_size, print_memory
     from cwndlab.running.execution import execute
     from cwndlab.statistics.numbers import counted
     from cwndlab.system.out_of_memory import require_least
     from cwndlab.system.progress import progress
 
     print_memory(scenarios, len(seeds), record, threads)
+    if exports is not None:
+        print_export_size(exports, scenarios, len(seeds))
     require_least()
     count = len(scenarios) * len(seeds)
     began = time.perf_counter()
     with progress(counted(count, "run")) as watch:
-        results = execute(scenarios, seeds, record=record, threads=threads, fresh=fresh, watch=watch)
+        results = execute(
+            scenarios, seeds, record=record, threads=threads, fresh=fresh, exports=exports, watch=watch
+        )
     took = time.perf_counter() - began
     runs = [run for result in results for run in result.runs]
     reused = sum(run.reused for run in runs)

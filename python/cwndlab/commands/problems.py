@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.results.recording import Record
+    from cwndlab.running.exports import Exports
     from cwndlab.scenarios.scenario import Problem, Scenario
+
+# Exports below this size are not worth a warning.
+LARGE_EXPORT_BYTES = 10**9
 
 COLOURS = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}
 
@@ -39,6 +43,14 @@ def print_memory(scenarios: Sequence[Scenario], seeds: int, record: Record, thre
 
     message = warning(scenarios, seeds, record, threads)
     if message is not None:
+        print_message("warning", message, f"{scenarios[0].file}: ")
+
+
+def print_export_size(exports: Exports, scenarios: Sequence[Scenario], seeds: int) -> None:
+    """Warn on standard error if these runs write large files."""
+    expected = exports.expected_bytes(scenarios, seeds)
+    if expected >= LARGE_EXPORT_BYTES:
+        message = f"the exports of these runs may take about {expected / 1e9:.0f} GB"
         print_message("warning", message, f"{scenarios[0].file}: ")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +36,15 @@ def run(
     threads: Threads = None,
     out: Out = None,
     record: Annotated[Record, typer.Option(help="The seeds whose time series are recorded.")] = Record.FIRST,
+    qlog: Annotated[
+        bool, typer.Option("--qlog", help="Write qlog for qvis into the folder qlog: one file for each flow.")
+    ] = False,
+    pcap: Annotated[
+        bool,
+        typer.Option(
+            "--pcap", help="Write captures for Wireshark into the folder pcap: one file for each end."
+        ),
+    ] = False,
     fresh: Fresh = False,
     as_json: AsJson = False,
     every_flow: EveryFlow = False,
@@ -46,7 +56,7 @@ def run(
     """Run a scenario over several seeds.
 
     Prints means with their 95 % intervals, and writes tables, figures and a report into a folder. Earlier
-    runs are reused. Ctrl-C keeps the finished runs.
+    runs are reused, except for exports. Ctrl-C keeps the finished runs.
     """
     from cwndlab.commands.deliver import (
         INTERRUPTED,
@@ -58,12 +68,14 @@ def run(
         run_all,
     )
     from cwndlab.results.request import planned
+    from cwndlab.running.exports import Exports
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
+    Exports("qlog" if qlog else None, "pcap" if pcap else None).require(backend)
     if backend is BackendName.BOTH:
         from cwndlab.beside.both import Both
         from cwndlab.beside.study import Pairs
@@ -78,7 +90,8 @@ def run(
     experiment = read_scenario(file, overrides, controllers, backend)
     request = planned("run", [({}, experiment)], chosen, record)
     folder = prepared(out, backend.folder(experiment.stem), request, replace=replace)
-    [result] = run_all([experiment], chosen, threads, record, fresh=fresh)
+    exports = Exports.into(folder / "qlog" if qlog else None, folder / "pcap" if pcap else None)
+    [result] = run_all([experiment], chosen, threads, record, fresh=fresh, exports=exports)
     if not result.runs:
         raise typer.Exit(INTERRUPTED)
     deliver(result, Delivery(folder, request, looks))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from cwndlab.running.exports import Exports
     from cwndlab.scenarios.scenario import Scenario
 
 
@@ -31,16 +32,20 @@ def execute(
     threads: int | None = None,
     executor: Executor | None = None,
     fresh: bool = False,
+    exports: Exports | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
     """Run each scenario with each seed and return a result per scenario, in order. Finished runs are reused.
 
-    The scenarios have been checked. `executor` makes the runs, or threads of this process without one. After
-    Ctrl-C, the results contain the finished runs and are marked as interrupted. Raises `RunFailedError` if a
-    run breaks off.
+    The scenarios have been checked. A run that writes exports is always made. `executor` makes the runs, or
+    threads of this process without one. After Ctrl-C, the results contain the finished runs and are marked as
+    interrupted. Raises `RunFailedError` if a run breaks off, and `OutputError` if an export cannot be
+    written.
     """
     jobs = [(scenario, seeds) for scenario in scenarios]
-    results = execute_each(jobs, record=record, threads=threads, executor=executor, fresh=fresh, watch=watch)
+    results = execute_each(
+        jobs, record=record, threads=threads, executor=executor, fresh=fresh, exports=exports, watch=watch
+    )
     prune(default_folder())
     return results
 
@@ -52,12 +57,13 @@ def execute_each(
     threads: int | None = None,
     executor: Executor | None = None,
     fresh: bool = False,
+    exports: Exports | None = None,
     watch: Callable[[float], None] = lambda _: None,
 ) -> list[Result]:
     """Run each scenario with its own seeds, as `execute` does, but do not prune the cache afterwards."""
     folder = default_folder()
     works = [
-        Work(scenario, seeds, _cache(folder, scenario, fresh=fresh), record, weight(scenario))
+        Work(scenario, seeds, _cache(folder, scenario, fresh=fresh), record, weight(scenario), exports)
         for scenario, seeds in jobs
     ]
     with _opened(executor, threads) as chosen:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.running.cache import Cache
+    from cwndlab.running.exports import Exports
     from cwndlab.scenarios.scenario import Scenario
 
 # The interval between progress reports, and the longest delay of Ctrl-C.
@@ -38,6 +39,7 @@ class Work:
     cache: Cache
     record: Record = Record.FIRST
     weight: float = 1
+    exports: Exports | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ def _crew(executor: Executor, works: Sequence[Work]) -> _Crew:
 
 def _tasks(work: Work) -> Iterator[Task]:
     for index, seed in enumerate(work.seeds):
-        job = Job.of(work.scenario, seed, record=work.record.holds(index))
+        record = work.record.holds(index)
+        job = Job.of(work.scenario, seed, record=record, exports=work.exports)
         yield Task(job, work.scenario, work.cache, work.weight)
 
 

@@ -27,7 +27,9 @@ class Task:
     weight: float
 
     def kept(self) -> SeedRun | None:
-        """Return the run from the cache, or None."""
+        """Return the run from the cache, or None. A run that writes exports has to be made."""
+        if self.job.exports is not None:
+            return None
         cached = self.cache.load(self.job.seed, record=self.job.record)
         return None if cached is None else self._finished(cached, reused=True)
 

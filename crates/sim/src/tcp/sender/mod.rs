@@ -322,6 +322,12 @@ impl Sender {
         self.cc.control()
     }
 
+    /// The options of its TCP.
+    #[must_use]
+    pub fn options(&self) -> &TcpOptions {
+        &self.options
+    }
+
     /// Round-trip times.
     #[must_use]
     pub fn rtt(&self) -> Rtt {

@@ -1,0 +1,99 @@
+//! What the headers of a connection's packets say beyond what its packets carry: addresses, ports, sequence numbers, options.
+
+use super::bytes::Bytes;
+use cwndlab_cc::Time;
+use cwndlab_sim::flow::Flow;
+use std::net::Ipv4Addr;
+
+/// Senders have the lower half of 10.0.0.0/8, receivers the upper half.
+const SENDERS: u32 = 0x0a00_0000;
+const RECEIVERS: u32 = 0x0a80_0000;
+/// Places of flows that have an address of their own.
+const ADDRESSES: u32 = 0x0080_0000;
+/// The ports that nobody is assigned (RFC 6335): one for each flow that uses a place.
+const FIRST_PORT: u16 = 49_152;
+/// What takes data and does nothing with them (RFC 863).
+const DISCARD: u16 = 9;
+/// Bytes before the end of the sequence numbers at which the first flow begins.
+const BEFORE_WRAP: u32 = 1 << 20;
+/// RFC 7323 section 2.3: the largest shift.
+const MOST_SHIFT: u8 = 14;
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    pub(super) address: Ipv4Addr,
+    pub(super) port: u16,
+    /// Its initial sequence number.
+    pub(super) first: u32,
+}
+
+/// The sender and the receiver of the flow that uses a place as the `generation`th one.
+pub(super) fn endpoints(place: u32, generation: u16) -> [Endpoint; 2] {
+    let address = |base: u32| Ipv4Addr::from(base + (place + 1) % ADDRESSES);
+    let port = FIRST_PORT + generation % (u16::MAX - FIRST_PORT + 1);
+    // Any number will do (RFC 9293 section 3.4.1); those of the first flow pass 2^32 after a megabyte.
+    let first = |odd: u32| (place << 16 ^ u32::from(generation)).wrapping_mul(odd).wrapping_sub(BEFORE_WRAP);
+    [
+        Endpoint { address: address(SENDERS), port, first: first(0x9e37_79b1) },
+        Endpoint { address: address(RECEIVERS), port: DISCARD, first: first(0x85eb_ca77) },
+    ]
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub(super) generation: u16,
+    pub(super) sender: Endpoint,
+    pub(super) receiver: Endpoint,
+    pub(super) bytes: Bytes,
+    pub(super) mss: u64,
+    pub(super) mtu: u64,
+    pub(super) timestamps: bool,
+    pub(super) sack: bool,
+    pub(super) ecn: bool,
+    /// It is a subflow: its window is that of a multipath connection.
+    pub(super) subflow: bool,
+    /// What the receiver's windows are shifted by.
+    pub(super) shift: u8,
+    /// When the last SYN left.
+    pub(super) syn_sent: Time,
+}
+
+impl Connection {
+    /// That of a flow in this place, whose SYN leaves now.
+    pub(super) fn new(now: Time, place: u32, flow: &Flow) -> Self {
+        let options = flow.sender.options();
+        let [sender, receiver] = endpoints(place, flow.generation);
+        let fits = |shift: &u8| u64::from(u16::MAX) << shift >= options.receive_buffer;
+        Self {
+            generation: flow.generation,
+            sender,
+            receiver,
+            bytes: Bytes::new(options.mss),
+            mss: options.mss,
+            mtu: options.mtu,
+            timestamps: options.timestamps,
+            sack: options.sack,
+            ecn: flow.sender.ecn().is_some(),
+            subflow: flow.place.is_some(),
+            shift: (0..MOST_SHIFT).find(fits).unwrap_or(MOST_SHIFT),
+            syn_sent: now,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flow_has_its_addresses_and_each_generation_its_port() {
+        let text = |place, generation| {
+            endpoints(place, generation).map(|end| format!("{}:{}", end.address, end.port)).join(" > ")
+        };
+        assert_eq!(text(0, 0), "10.0.0.1:49152 > 10.128.0.1:9");
+        assert_eq!(text(255, 1), "10.0.1.0:49153 > 10.128.1.0:9");
+        assert_eq!(text(0, 16_384), text(0, 0));
+    }
+}
