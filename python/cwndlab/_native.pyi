@@ -273,6 +273,9 @@ def remote_controllers(
 
 def catalogue(backend: str = ...) -> str: ...
 def trace(name: str) -> str: ...
+def describe_trace(name: str, window_ns: int, delays: bool) -> str:
+    """Return what a trace, or with `delays` a file of delays, is like, as JSON. Raises `ValueError`."""
+
 def nearest(word: str, known: list[str]) -> list[str]:
     """Return the known words closest to an unknown one, including all that are equally close."""
 

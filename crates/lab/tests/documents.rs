@@ -157,7 +157,7 @@ fn document(scenario: &Scenario) -> String {
     let mut document = String::new();
     for (seed, record) in [(1, false), (2, true)] {
         let outcome = run_seed(scenario, seed, record, &RunToken::default()).expect("a run");
-        let json = outcome_json(&outcome, &OverTime::of(scenario, &outcome));
+        let json = outcome_json(&outcome, &OverTime::of(scenario, seed, &outcome));
         let _ = write!(document, "{json}\n{:?}", outcome.intervals.end_s);
         outcome.intervals.flows.iter().for_each(|flow| intervals(&mut document, flow));
         outcome.intervals.groups.iter().for_each(|group| _ = write!(document, "{:?}", group.0));

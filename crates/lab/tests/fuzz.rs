@@ -62,6 +62,9 @@ paths = [["b"], ["c"]]
 access = [{ delay = "1 ms" }, { rate = "50 Mbit/s", delay = "2 ms" }]
 mptcp = { scheduler = "min-rtt" }
 "#,
+    "duration = \"1 s\"\n[[link]]\nname = \"b\"\ntrace = { file = \"each-ms\", start = \"random\" }\n\
+     delay = { file = \"ramp\", every = \"10 ms\" }\n[link.back]\ntrace = { file = \"steps.csv\", start = \"3 s\" }\n\
+     delay = { file = \"delays.csv\", start = \"random\" }\n[[flow]]\ncc = \"reno\"\npath = [\"b\"]\n",
     "duration = \"1 s\"\n[[link]]\nname = \"b\"\ntrace = \"steps.csv\"\ndelay = \"1 ms\"\nloss = 0.1\n\
      [[flow]]\ncc = \"reno\"\npath = [\"b\"]\n",
 ];
@@ -109,6 +112,11 @@ const VALUES: &[&str] = &[
     "[\"b\"]",
     "[\"c\"]",
     "\"short\"",
+    "\"ramp\"",
+    "\"delays.csv\"",
+    "\"random\"",
+    "{ file = \"one.csv\", start = \"random\" }",
+    "{ file = \"ramp\", every = \"1 ns\", start = \"1 ns\" }",
     "\"steps.csv\"",
     "\"\\u0000\"",
 ];

@@ -414,7 +414,7 @@ path = ["short"]
 
 fn outcome(scenario: &Scenario) -> String {
     let outcome = run_seed(scenario, 7, false, &RunToken::default()).expect("a run");
-    outcome_json(&outcome, &OverTime::of(scenario, &outcome)).to_string()
+    outcome_json(&outcome, &OverTime::of(scenario, 7, &outcome)).to_string()
 }
 
 /// A run with saved metrics equals a run whose subflows begin with the ssthresh that the previous run saved. The other flow saves nothing.
@@ -432,7 +432,7 @@ fn saved_metrics_are_what_an_equal_run_ended_with() {
     let mut told = Sim::new(&spec);
     told.run();
     let told = told.outcome();
-    assert_eq!(outcome(&scenario), outcome_json(&told, &OverTime::of(&scenario, &told)).to_string());
+    assert_eq!(outcome(&scenario), outcome_json(&told, &OverTime::of(&scenario, 7, &told)).to_string());
     let without = accepted(SAVING, &[("flow.m.tcp.metrics", "none")]);
     assert_ne!(outcome(&scenario), outcome(&without));
     assert_eq!(scenario.packets_expected(), 2.0 * without.packets_expected());

@@ -385,6 +385,40 @@ const ERRORS: &[(&str, &str, &str)] = &[
     ("link.rate", "trace = \"dead.csv\"", "every rate is 0"),
     ("link.rate", "trace = \"semicolons.csv\"", "semicolons.csv: line 1: expected a comma"),
     ("link.rate", "trace = 3", "expected a text in quotes, found 3"),
+    ("link.rate", "trace = { start = \"1 s\" }", "trace.file: this key is missing"),
+    ("link.rate", "trace = { file = \"none\" }", "link.b.trace.file: there is no file `none`"),
+    ("link.rate", "trace = { file = \"short\", at = \"1 s\" }", "unknown key `at`"),
+    ("link.rate", "trace = { file = \"short\", every = \"1 s\" }", "unknown key `every`"),
+    (
+        "link.rate",
+        "trace = { file = \"short\", start = \"rnd\" }",
+        "trace.start: expected a time such as \"12 s\", or \"random\", found \"rnd\"",
+    ),
+    ("link.rate", "trace = { file = \"short\", start = 12 }", "trace.start: expected a time with its unit"),
+    (
+        "link.rate",
+        "trace = { file = \"short\", start = \"100 ms\" }",
+        "trace.start: expected a start before the end of the file at 100 ms, found 100 ms",
+    ),
+    (
+        "link.rate",
+        "trace = { file = \"one.csv\", start = \"random\" }",
+        "trace.start: the file has a single value and no end, so a start has no effect",
+    ),
+    // Delays from a file.
+    ("link.delay", "delay = { file = \"none\" }", "link.b.delay.file: there is no file `none`"),
+    ("link.delay", "delay = { every = \"10 ms\" }", "delay.file: this key is missing"),
+    ("link.delay", "delay = { file = \"ramp\", every = \"0 s\" }", "delay.every: must be above zero"),
+    ("link.delay", "delay = { file = \"ramp\", every = \"1 ns\" }", "expected at most 20000000 steps"),
+    ("link.delay", "delay = { file = \"delays.csv\", every = \"1 s\" }", "leave `every` out"),
+    ("link.delay", "delay = { file = \"words\" }", "words: line 2: expected a delay in ms, found `many`"),
+    ("link.delay", "delay = { file = \"negative\" }", "line 1: a delay cannot be negative, found -1 ms"),
+    ("link.delay", "delay = { file = \"gap\" }", "line 2: expected a delay in ms, found an empty line"),
+    (
+        "link.delay",
+        "delay = { file = \"ramp\", start = \"1 min\" }",
+        "expected a start before the end of the file at 500 ms, found 60 s",
+    ),
 ];
 
 #[test]
@@ -425,6 +459,9 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("flow.start", "start = \"9.995 s\"", "it may start at 10.005 s, after the end"),
     ("link.rate", "trace = \"short\"", "goes through it 100.0 times"),
     ("link.rate", "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
+    ("link.rate", "trace = { file = \"long\", start = \"15 s\" }", "begins at 15 s and passes its end"),
+    ("link.delay", "delay = { file = \"ramp\" }", "goes through it 20.0 times"),
+    ("link.delay", "delay = { file = \"long\" }", "a delay of 10005 ms is longer than any link's"),
     ("flow.start", "tcp = { overhead = 4 }", "applies only to the flow's access link"),
     (
         "duration",

@@ -11,7 +11,7 @@ use serde_json::Value;
 fn measured(text: &str, overrides: &[(&str, &str)]) -> (Outcome, OverTime) {
     let scenario = accepted(text, overrides);
     let outcome = run_seed(&scenario, 1, false, &RunToken::default()).expect("an outcome");
-    let over_time = OverTime::of(&scenario, &outcome);
+    let over_time = OverTime::of(&scenario, 1, &outcome);
     (outcome, over_time)
 }
 
@@ -135,7 +135,7 @@ fn what_is_recorded_changes_no_measure() {
     let scenario = accepted(TWO, &[]);
     let json = |record: bool| -> Value {
         let outcome = run_seed(&scenario, 3, record, &RunToken::default()).expect("an outcome");
-        outcome_json(&outcome, &OverTime::of(&scenario, &outcome))
+        outcome_json(&outcome, &OverTime::of(&scenario, 3, &outcome))
     };
     assert_eq!(json(true), json(false));
 }

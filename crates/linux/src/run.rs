@@ -541,7 +541,7 @@ impl Run {
             ..Outcome::default()
         };
         let saved: Vec<_> = self.flows[..self.named_parts].iter().map(Flow::saved_ssthresh).collect();
-        let over_time = OverTime::of(&self.request.scenario, &outcome);
+        let over_time = OverTime::of(&self.request.scenario, self.request.seed, &outcome);
         let mut result = Map::new();
         result.insert("outcome".to_owned(), outcome_json(&outcome, &over_time));
         result.insert("detail".to_owned(), detail(&outcome, &over_time));

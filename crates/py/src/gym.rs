@@ -133,7 +133,7 @@ impl EnvironmentCourse {
             let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
             let outcome = run_seed(&scenario, seed, false, &RunToken::default())
                 .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
-            Ok(outcome_json(&outcome, &OverTime::of(&scenario, &outcome)).to_string())
+            Ok(outcome_json(&outcome, &OverTime::of(&scenario, seed, &outcome)).to_string())
         })
     }
 }

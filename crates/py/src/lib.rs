@@ -10,11 +10,12 @@ mod remote;
 mod token;
 
 use convert::{check_json, detail, recording};
+use cwndlab_cc::Span;
 use cwndlab_lab::export::Wanted;
 use cwndlab_lab::measures::{OverTime, outcome_json};
 use cwndlab_lab::run::Failure;
 use cwndlab_lab::scenario::{nearest as nearest_words, read};
-use cwndlab_lab::trace::{BuiltIn, Directory};
+use cwndlab_lab::trace::{self, BuiltIn, Directory, TraceFiles};
 use cwndlab_lab::weights::MAX_BYTES as WEIGHTS_BYTES;
 use cwndlab_lab::{
     Backend, Extension, Problem, Scenario, Source, bench as benchmarks, catalogue as listing, linux, run,
@@ -156,7 +157,7 @@ fn run_seed<'py>(
                 PyRuntimeError::new_err(failure.to_string())
             }
         })?;
-        let over_time = OverTime::of(&scenario, &outcome);
+        let over_time = OverTime::of(&scenario, seed, &outcome);
         Ok::<_, PyErr>((outcome, over_time))
     })?;
     let measures = outcome_json(&outcome, &over_time).to_string();
@@ -187,9 +188,30 @@ fn nearest(word: &str, known: Vec<String>) -> Vec<String> {
 
 /// The content of a trace that ships.
 #[pyfunction]
-fn trace(name: &str) -> PyResult<&'static str> {
+#[pyo3(name = "trace")]
+fn built_in_trace(name: &str) -> PyResult<&'static str> {
     let found = BuiltIn::named(name).map(BuiltIn::text);
     found.ok_or_else(|| PyValueError::new_err(format!("there is no trace `{name}`")))
+}
+
+/// What a trace that ships, a file of one, or (`delays`) a file of delays is like, as JSON. `ValueError` if it has a
+/// mistake. The windows in which it is looked at are of `window_ns` nanoseconds.
+#[pyfunction]
+fn describe_trace(py: Python<'_>, name: &str, window_ns: u64, delays: bool) -> PyResult<String> {
+    py.detach(|| {
+        let folder = Directory::of("");
+        let mut file = match BuiltIn::named(name) {
+            Some(built_in) => built_in.open(),
+            None => folder.open(name).map_err(PyValueError::new_err)?,
+        };
+        let (window, whole) = (Span(window_ns.max(1)), Span(u64::MAX));
+        let about = if delays {
+            trace::read_delays(&mut *file.reader, None, whole).and_then(|delays| delays.about(window))
+        } else {
+            trace::read(&mut *file.reader, whole).and_then(|trace| trace.about(window))
+        };
+        about.map(|about| about.to_string()).map_err(|why| PyValueError::new_err(format!("{name}: {why}")))
+    })
 }
 
 /// The names of the benchmark cases.
@@ -227,7 +249,8 @@ pub fn fill(module: &Bound<'_, PyModule>, extension: impl Into<Extension>) -> Py
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add("WEIGHTS_BYTES", WEIGHTS_BYTES)?;
-    module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(built_in_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_trace, module)?)?;
     module.add_function(wrap_pyfunction!(bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(bench_case, module)?)
 }

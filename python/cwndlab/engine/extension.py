@@ -49,6 +49,7 @@ class Engine:
     RunToken = Offered(_native.RunToken)
     catalogue = Offered(_native.catalogue)
     trace = Offered(_native.trace)
+    describe_trace = Offered(_native.describe_trace)
     nearest = Offered(_native.nearest)
     toml_lines = Offered(_native.toml_lines)
     bench_cases = Offered(_native.bench_cases)

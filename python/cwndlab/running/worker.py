@@ -76,9 +76,9 @@ def _needed(origin: Origin, registration: Registration) -> NeededController:
 
 
 def _files(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the files of a resolved scenario (traces and weights), each with its hash."""
+    """Yield the files of a resolved scenario (traces, delays and weights), each with its hash."""
     if isinstance(value, dict):
-        if value.keys() == {"file", "sha256"}:
+        if {"file", "sha256"} <= value.keys():
             yield value["file"], value["sha256"]
         value = list(value.values())
     if isinstance(value, list):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Resolved = dict[str, Any]
 
+# The start of a recording that is drawn by seed.
+RANDOM = "random"
+
 
 def outline(resolved: Resolved) -> list[str]:
     """Return lines: duration and flows first, then the rate, delay and queue of each link."""
@@ -44,7 +47,9 @@ def _link(link: Resolved) -> Iterator[str]:
 
 
 def _direction(link: Resolved) -> str:
-    parts = [_served(link), f"delay {_steps(link['delay'])}", f"queue {_queue(link['queue'])}"]
+    delay = link["delay"]
+    delayed = _replayed(delay) if isinstance(delay, dict) else _steps(delay)
+    parts = [_served(link), f"delay {delayed}", f"queue {_queue(link['queue'])}"]
     if link["loss"]:
         parts.append(f"loss {_loss(link['loss'])}")
     return ", ".join(parts)
@@ -52,8 +57,14 @@ def _direction(link: Resolved) -> str:
 
 def _served(link: Resolved) -> str:
     if link.get("trace"):
-        return f"trace {link['trace']['file']}"
+        return f"trace {_replayed(link['trace'])}"
     return "unlimited rate" if link["rate"] == "unlimited" else _steps(link["rate"])
+
+
+def _replayed(recording: Resolved) -> str:
+    start = recording.get("start")
+    begin = "" if start is None else f" from {'a random start' if start == RANDOM else start}"
+    return f"{recording['file']}{begin}"
 
 
 def _loss(loss: Any) -> str:
@@ -90,9 +101,15 @@ def _random_parts(resolved: Resolved, engine: Engine) -> Iterator[str]:
         yield "random loss"
     if any(link["jitter"] != "0 s" or link["reorder"] for link in links):
         yield "delay jitter"
+    if any(_begins_at_random(link.get(key)) for link in links for key in ("trace", "delay")):
+        yield "start of a trace"
     yield from dict.fromkeys(chance for link in links for chance in _chances(link["queue"], engine))
     if _groups(resolved):
         yield "arrivals"
+
+
+def _begins_at_random(recording: Any) -> bool:
+    return isinstance(recording, dict) and recording.get("start") == RANDOM
 
 
 def _chances(queue: Any, engine: Engine) -> Iterator[str]:

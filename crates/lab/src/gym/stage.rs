@@ -72,9 +72,9 @@ impl Stage {
     /// Ends the run, and gives its measures as JSON.
     pub(super) fn measures(self, scenario: &Scenario) -> Result<String, String> {
         match self {
-            Stage::Sim(sim, _) => {
+            Stage::Sim(sim, seed) => {
                 let outcome = sim.outcome();
-                Ok(outcome_json(&outcome, &OverTime::of(scenario, &outcome)).to_string())
+                Ok(outcome_json(&outcome, &OverTime::of(scenario, seed, &outcome)).to_string())
             }
             Stage::Linux(kernel) => kernel.measures(),
         }

@@ -39,7 +39,7 @@ struct Traffic<'a> {
 }
 
 /// The changes of all links after the warm-up, in the order of the links; steps of one link at the same time are one
-/// change. A trace changes without end, and has none.
+/// change. A recording changes without end, and has none.
 pub(crate) fn changes(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     let traffic = traffic(scenario, outcome);
     let seconds = Seconds::of(&outcome.intervals);
@@ -96,7 +96,9 @@ fn change_times(link: &Link) -> BTreeSet<Time> {
     let directions = std::iter::once(link).chain(link.back.as_deref());
     let mut times = BTreeSet::new();
     for direction in directions {
-        times.extend(later(&direction.spec.delay));
+        if direction.delays.is_none() {
+            times.extend(later(&direction.spec.delay));
+        }
         times.extend(later(&direction.spec.up));
         if let (Capacity::Rate(rates), None) = (&direction.spec.capacity, &direction.trace) {
             times.extend(later(rates));

@@ -3,6 +3,7 @@
 //! made from it.
 
 use super::{Change, Convergence, number};
+use cwndlab_cc::Span;
 use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutcome, PatternsOutcome};
 use cwndlab_sim::series::{self, Column};
 use serde_json::{Map, Value, json};
@@ -137,6 +138,12 @@ measures! {
 }
 
 measures! {
+    /// Of a link that replays a recording from a start that is drawn.
+    REPLAY of Span:
+    "replay_start_s", "replays from", "s", Apart, "where in its recording the link begins; only with `start = \"random\"`", |start| number(start.as_secs_f64());
+}
+
+measures! {
     /// Of a change of a link.
     CHANGE of Change:
     "at_s", "at", "s", Apart, "time of the change; the same with every seed", |c| number(c.at.as_secs_f64());
@@ -158,6 +165,7 @@ pub fn catalogue() -> Value {
         "patterns": described(PATTERNS),
         "group": described(GROUP),
         "link": described(LINK),
+        "replay": described(REPLAY),
         "change": described(CHANGE),
     })
 }

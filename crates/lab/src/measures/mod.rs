@@ -12,10 +12,12 @@ pub use declared::{Measure, Together, catalogue, series};
 pub use fairness::JainSeconds;
 
 use crate::scenario::Scenario;
+use cwndlab_cc::Span;
 use cwndlab_sim::Outcome;
 use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, LinkOutcome, PatternsOutcome};
 use seconds::Seconds;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Time until a flow's rate was steady, and those of its subflows; `None` if it never was.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,12 +39,14 @@ pub struct OverTime {
     pub convergence_s: Vec<Convergence>,
     /// Changes of links.
     pub changes: Vec<Change>,
+    /// Where the recordings of links begin that draw their start, by the links' names.
+    pub starts: BTreeMap<String, Span>,
 }
 
 impl OverTime {
-    /// Of a run of this scenario.
+    /// Of a run of this scenario with this seed.
     #[must_use]
-    pub fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
+    pub fn of(scenario: &Scenario, seed: u64, outcome: &Outcome) -> Self {
         let seconds = Seconds::of(&outcome.intervals);
         let jain_seconds = fairness::jain_seconds(&outcome.intervals, scenario.warmup.as_secs_f64());
         let flows = outcome.flows.iter().zip(&outcome.intervals.flows);
@@ -59,6 +63,7 @@ impl OverTime {
             jain_seconds,
             convergence_s: convergence_s.collect(),
             changes: changes::changes(scenario, outcome),
+            starts: scenario.drawn_starts(seed),
         }
     }
 }
@@ -71,7 +76,7 @@ pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
     json!({
         "flows": outcome.flows.iter().zip(convergence_s).map(|(one, times)| flow(one, &times)).collect::<Vec<_>>(),
         "groups": outcome.groups.iter().map(group).collect::<Vec<_>>(),
-        "links": outcome.links.iter().map(link).collect::<Vec<_>>(),
+        "links": outcome.links.iter().map(|each| link(each, &over_time.starts)).collect::<Vec<_>>(),
         "jain": fairness::jain(&outcome.flows).map(number),
         "jain_over_time": over_time.jain.map(number),
         "changes": over_time.changes.iter().map(change).collect::<Vec<_>>(),
@@ -107,8 +112,11 @@ fn group(group: &GroupOutcome) -> Value {
     Value::Object(object)
 }
 
-fn link(link: &LinkOutcome) -> Value {
+fn link(link: &LinkOutcome, starts: &BTreeMap<String, Span>) -> Value {
     let mut object = declared::values(declared::LINK, link);
+    object.extend(
+        starts.get(&link.name).map_or_else(Map::new, |start| declared::values(declared::REPLAY, start)),
+    );
     object.extend(named(&link.name, None));
     Value::Object(object)
 }

@@ -2,13 +2,12 @@
 
 use super::context::Context;
 use super::loss::{self, loss};
-use super::problem::{Checked, Place};
+use super::problem::Checked;
 use super::quantity::{self, QueueSize};
 use super::queue::{Queue, queue};
+use super::recording::{self, Delay, DelayRecording, RateRecording, Start, drawn_start};
 use super::section::{Item, Origin, Section};
 use super::steps::steps;
-use super::words;
-use crate::trace::{self, BUILT_IN, BuiltIn, SYNTHETIC, Service, TraceFile};
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::{Capacity, LinkSpec, ReorderSpec};
@@ -17,10 +16,6 @@ use cwndlab_sim::spec::{Capacity, LinkSpec, ReorderSpec};
 const ODDLY_FAST: Rate = Rate(400_000_000_000);
 /// As is one below this.
 const ODDLY_SLOW: Rate = Rate(1_000);
-/// And a delay beyond this.
-const ODDLY_LONG: Span = Span::from_secs(10);
-/// A trace of this size takes long to read.
-const ODDLY_LARGE: u64 = 1_000_000_000;
 
 /// One direction of a link as written, with what is needed to size its queue.
 #[derive(Clone)]
@@ -30,18 +25,15 @@ pub(crate) struct Link {
     pub(crate) origin: Origin,
     /// First rate, or a trace's mean; `None` if unlimited.
     pub(crate) nominal: Option<Rate>,
-    pub(crate) trace: Option<TraceInForce>,
+    /// What it replays; its start may depend on the seed.
+    pub(crate) trace: Option<RateRecording>,
+    pub(crate) delays: Option<DelayRecording>,
+    /// First delay, or the mean of a file's.
+    pub(crate) nominal_delay: Span,
     pub(crate) size: Option<(QueueSize, Origin)>,
     /// The sender is held back before the queue (access links).
     pub(crate) hold_back: bool,
     pub(crate) back: Option<Box<Link>>,
-}
-
-/// Which trace serves a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TraceInForce {
-    pub(crate) file: String,
-    pub(crate) hash: String,
 }
 
 /// What a link is to its scenario; its defaults depend on it.
@@ -51,22 +43,76 @@ pub(crate) enum Role {
     Shared,
     /// The access link of a flow.
     Access,
-    /// A return direction, with the delay of the other one, and with when that is up.
-    Back(Checked<Schedule<Span>>, Checked<Schedule<bool>>),
+    /// A return direction.
+    Back(Forward),
+}
+
+/// What a return direction takes over from the other one.
+#[derive(Clone)]
+pub(crate) struct Forward {
+    delay: Checked<Delay>,
+    up: Checked<Schedule<bool>>,
+    start: Start,
 }
 
 impl Link {
     /// Base delay of a round trip through it: its own way and the way back.
     pub(crate) fn round_trip(&self) -> Span {
         let back = self.back.as_deref().unwrap_or(self);
-        self.spec.delay.first() + back.spec.delay.first()
+        self.nominal_delay + back.nominal_delay
     }
 
-    /// What the simulator gets, under this name.
-    pub(crate) fn spec(&self, name: &str) -> LinkSpec {
-        let back = self.back.as_ref().map(|back| Box::new(back.spec(&format!("{name}.back"))));
-        LinkSpec { name: name.to_owned(), back, ..self.spec.clone() }
+    /// It and its return direction.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = &Link> {
+        std::iter::once(self).chain(self.back.as_deref())
     }
+
+    /// What the simulator gets, under this name, for a run of this seed and length.
+    pub(crate) fn spec(&self, name: &str, seed: u64, duration: Span) -> LinkSpec {
+        let drawn = self.drawn_start(name, seed).unwrap_or(Span::ZERO);
+        let back = self.back.as_ref().map(|back| Box::new(back.replayed(&back_name(name), drawn, duration)));
+        LinkSpec { back, ..self.replayed(name, drawn, duration) }
+    }
+
+    /// One direction, whose recordings begin here if they draw their start.
+    fn replayed(&self, name: &str, drawn: Span, duration: Span) -> LinkSpec {
+        let mut spec = LinkSpec { name: name.to_owned(), ..self.spec.clone() };
+        if let Some(trace) = self.trace.as_ref().filter(|trace| trace.start == Start::Random) {
+            spec.capacity = trace.capacity(drawn, duration);
+        }
+        if let Some(delays) = self.delays.as_ref().filter(|delays| delays.start == Start::Random) {
+            spec.delay = delays.schedule(drawn, duration);
+        }
+        spec
+    }
+
+    /// Where its recordings begin, in both directions, if one of them draws its start.
+    fn drawn_start(&self, name: &str, seed: u64) -> Option<Span> {
+        let longest = self.directions().filter_map(Link::drawn_cycle).max()?;
+        Some(drawn_start(seed, name, longest))
+    }
+
+    fn drawn_cycle(&self) -> Option<Span> {
+        let trace = self.trace.as_ref().and_then(RateRecording::drawn_cycle);
+        trace.max(self.delays.as_ref().and_then(DelayRecording::drawn_cycle))
+    }
+
+    /// The directions that draw a start, each with its name and that start in the run with this seed.
+    pub(crate) fn drawn_starts(&self, name: &str, seed: u64) -> Vec<(String, Span)> {
+        let Some(drawn) = self.drawn_start(name, seed) else { return Vec::new() };
+        let begins = |direction: &Link| {
+            let trace = direction.trace.as_ref().filter(|trace| trace.start == Start::Random);
+            let delays = direction.delays.as_ref().filter(|delays| delays.start == Start::Random);
+            trace.map(|trace| trace.begins_at(drawn)).or(delays.map(|delays| delays.begins_at(drawn)))
+        };
+        let names = [name.to_owned(), back_name(name)];
+        self.directions().zip(names).filter_map(|(each, name)| Some((name, begins(each)?))).collect()
+    }
+}
+
+/// What a return direction is called.
+fn back_name(name: &str) -> String {
+    format!("{name}.back")
 }
 
 /// Reads a link; `overhead` is the profile's.
@@ -78,29 +124,34 @@ pub(crate) fn link(
     cx: &Context,
 ) -> Checked<Link> {
     let origin = section.origin();
-    let capacity = capacity(&mut section, role, cx);
-    let delay = delay(&mut section, role);
+    let inherited = if let Role::Back(forward) = role { forward.start } else { Start::BEGINNING };
+    let capacity = capacity(&mut section, role, inherited, cx);
+    let of_trace = capacity.as_ref().ok().and_then(|capacity| Some(capacity.trace.as_ref()?.start));
+    let delay = delay(&mut section, role, of_trace.unwrap_or(inherited), cx);
+    let of_delay = delay.as_ref().ok().and_then(|delay| Some(delay.recording.as_ref()?.start));
     let up = up(&mut section, role);
     let loss = section.get("loss", loss);
     let queue = section.get("queue", |item| queue(item, cx.queues, matches!(role, Role::Access)));
     let own_overhead = section.get("overhead", |item| item.whole_within(0, 1000));
-    let jitter = section.get("jitter", |item| jitter(item, delay.as_ref().ok()));
+    let jitter = section.get("jitter", |item| jitter(item, delay.as_ref().ok().map(|delay| delay.nominal)));
     let reorder = section.get("reorder", reorder);
     let back = match role {
         Role::Back(..) => Ok(None),
         _ => {
-            let role = Role::Back(delay.clone(), up.clone());
+            let start = of_trace.or(of_delay).unwrap_or(Start::BEGINNING);
+            let role = Role::Back(Forward { delay: delay.clone(), up: up.clone(), start });
             section.get("back", |item| link(item.section()?, "", &role, overhead, cx))
         }
     };
     section.finish()?;
 
     let capacity = capacity?;
+    let Delay { schedule, nominal: nominal_delay, recording: delays } = delay?;
     let queue = queue?.unwrap_or_else(|| default_queue(role, &capacity, &origin));
     let spec = LinkSpec {
         name: name.to_owned(),
         capacity: capacity.served,
-        delay: delay?,
+        delay: schedule,
         up: up?,
         loss: loss?.unwrap_or(loss::NONE),
         queue: queue.spec,
@@ -115,6 +166,8 @@ pub(crate) fn link(
         origin,
         nominal,
         trace,
+        delays,
+        nominal_delay,
         size: queue.size,
         hold_back: queue.host,
         back: back?.map(Box::new),
@@ -125,12 +178,12 @@ pub(crate) fn link(
 struct LinkCapacity {
     served: Capacity,
     nominal: Option<Rate>,
-    trace: Option<TraceInForce>,
+    trace: Option<RateRecording>,
 }
 
-fn capacity(section: &mut Section, role: &Role, cx: &Context) -> Checked<LinkCapacity> {
+fn capacity(section: &mut Section, role: &Role, inherited: Start, cx: &Context) -> Checked<LinkCapacity> {
     let rate = section.get("rate", |item| steps(item, link_rate));
-    let trace = section.get("trace", |item| Ok((traced(item, cx)?, item.clone())));
+    let trace = section.get("trace", |item| Ok((traced(item, inherited, cx)?, item.clone())));
     match (rate?, trace?) {
         (Some(_), Some((_, item))) => Err(item.error("expected a `rate` or a `trace`, found both")),
         (Some(rate), None) => {
@@ -153,86 +206,35 @@ fn link_rate(item: &Item) -> Checked<Rate> {
     Ok(rate)
 }
 
-fn traced(item: &Item, cx: &Context) -> Checked<LinkCapacity> {
-    let file = item.text()?;
-    let mut open = opened(item, file, cx)?;
-    if open.bytes > ODDLY_LARGE {
-        let gigabytes = open.bytes as f64 / 1e9;
-        item.warn(format!("this trace has {gigabytes:.1} GB: reading it takes a while"));
-    }
-    let duration = cx.duration.unwrap_or(Span::from_secs(1));
-    let trace =
-        trace::read(&mut *open.reader, duration).map_err(|why| item.error(format!("{file}: {why}")))?;
-    if let (Some(period), Some(duration)) = (trace.period, cx.duration) {
-        warn_of_repetition(item, period, duration);
-    }
-    let served = match trace.service {
-        Service::Opportunities(opportunities) => Capacity::Trace(opportunities),
-        Service::Rates(rates) => Capacity::Rate(rates),
-    };
-    let in_force = TraceInForce { file: file.to_owned(), hash: trace.hash };
-    Ok(LinkCapacity { served, nominal: Some(trace.mean), trace: Some(in_force) })
+fn traced(item: &Item, inherited: Start, cx: &Context) -> Checked<LinkCapacity> {
+    let (trace, mean) = recording::traced(item, inherited, cx)?;
+    let served = trace.capacity(Span::ZERO, cx.duration.unwrap_or(Span::from_secs(1)));
+    Ok(LinkCapacity { served, nominal: Some(mean), trace: Some(trace) })
 }
 
-/// One of ours by its name, else a file.
-fn opened<'a>(item: &Item, file: &str, cx: &Context<'a>) -> Checked<TraceFile<'a>> {
-    let names = BUILT_IN.each_ref().map(|trace| trace.name);
-    match (BuiltIn::named(file), &item.node.at) {
-        (Some(trace), _) => return Ok(trace.open()),
-        (None, _) if file.starts_with(SYNTHETIC) => {
-            return Err(item.error(words::unknown("trace", file, &names)));
-        }
-        (None, Place::Override(_)) => cx.traces.open_override(file),
-        (None, _) => cx.traces.open(file),
-    }
-    .map_err(|why| match words::nearest(file, &names).first() {
-        Some(name) => item.error(format!("{why}; did you mean `{name}`?")),
-        None => item.error(why),
-    })
-}
-
-fn warn_of_repetition(item: &Item, period: Span, duration: Span) {
-    if period > duration {
-        item.warn(format!("only the first {duration} of the trace's {period} are used"));
-    }
-    if period < duration {
-        let times = duration.0 as f64 / period.0 as f64;
-        item.warn(format!(
-            "the trace of {period} repeats: the run of {duration} goes through it {times:.1} times"
-        ));
-    }
-}
-
-fn delay(section: &mut Section, role: &Role) -> Checked<Schedule<Span>> {
+fn delay(section: &mut Section, role: &Role, start: Start, cx: &Context) -> Checked<Delay> {
+    let read = |item: &Item| recording::delay(item, start, cx);
     match role {
-        Role::Back(forward, _) => match section.get("delay", |item| steps(item, link_delay))? {
+        Role::Back(forward) => match section.get("delay", read)? {
             Some(own) => Ok(own),
-            None => forward.clone(),
+            None => forward.delay.clone(),
         },
-        _ => section.require("delay", |item| steps(item, link_delay)),
+        _ => section.require("delay", read),
     }
 }
 
 fn up(section: &mut Section, role: &Role) -> Checked<Schedule<bool>> {
     match (section.get("up", |item| steps(item, |item| item.flag()))?, role) {
         (Some(own), _) => Ok(own),
-        (None, Role::Back(_, forward)) => forward.clone(),
+        (None, Role::Back(forward)) => forward.up.clone(),
         (None, _) => Ok(Schedule::constant(true)),
     }
 }
 
-fn link_delay(item: &Item) -> Checked<Span> {
-    let delay = quantity::time(item)?;
-    if delay > ODDLY_LONG {
-        item.warn(format!("a delay of {delay} is longer than any link's; is the unit right?"));
-    }
-    Ok(delay)
-}
-
-fn jitter(item: &Item, delay: Option<&Schedule<Span>>) -> Checked<Span> {
+fn jitter(item: &Item, delay: Option<Span>) -> Checked<Span> {
     let jitter = quantity::time(item)?;
-    if let Some(delay) = delay.filter(|delay| jitter > delay.first()) {
-        item.warn(format!("a jitter of {jitter} is larger than the delay of {}", delay.first()));
+    if let Some(delay) = delay.filter(|delay| jitter > *delay) {
+        item.warn(format!("a jitter of {jitter} is larger than the delay of {delay}"));
     }
     Ok(jitter)
 }

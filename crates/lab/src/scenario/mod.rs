@@ -15,6 +15,7 @@ mod paths;
 mod problem;
 mod quantity;
 mod queue;
+mod recording;
 mod resolve;
 mod section;
 mod settings;
@@ -45,6 +46,7 @@ use cwndlab_sim::SimSpec;
 use cwndlab_sim::queue::Queues;
 use cwndlab_sim::spec::{AccessSpec, ArrivalProcess, ArrivalSpec, FlowSpec, PathSpec, RecordSpec};
 use cwndlab_sim::tcp::{Metrics, TcpOptions};
+use std::collections::BTreeMap;
 
 /// Where a scenario is to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -239,28 +241,42 @@ impl Scenario {
             seed,
             duration: self.duration,
             warmup: self.warmup,
-            links: self.links.iter().map(|link| link.spec(&link.spec.name)).collect(),
-            flows: lasting.into_iter().flat_map(flow_specs).collect(),
-            arrivals: arriving.into_iter().flat_map(arrival_specs).collect(),
+            links: self.links.iter().map(|link| link.spec(&link.spec.name, seed, self.duration)).collect(),
+            flows: lasting.into_iter().flat_map(|flow| flow_specs(flow, seed, self.duration)).collect(),
+            arrivals: arriving
+                .into_iter()
+                .flat_map(|flow| arrival_specs(flow, seed, self.duration))
+                .collect(),
             send_jitter: self.send_jitter,
             record: record.then(|| self.record_spec()),
             timeout_patterns: self.timeout_patterns,
         }
     }
 
-    /// The files that it names, traces and weights, each with the hash of what it held when the scenario was read.
+    /// Where the recordings of links begin that draw their start, by the names of their directions.
+    pub(crate) fn drawn_starts(&self, seed: u64) -> BTreeMap<String, Span> {
+        let shared = self.links.iter().map(|link| link.drawn_starts(&link.spec.name, seed));
+        let parts = self.running().flat_map(|flow| flow.names.iter().flat_map(|name| flow.parts(name)));
+        let own = parts
+            .filter_map(|(part, path)| Some(path.access.as_ref()?.drawn_starts(&access_name(&part), seed)));
+        shared.chain(own).flatten().collect()
+    }
+
+    /// The files that it names, recordings and weights, each with the hash of what it held when the scenario was read.
     pub(crate) fn files(&self) -> Vec<(String, String)> {
         let access = self.flows.iter().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
-        let links = self.links.iter().chain(access);
-        let directions = links.flat_map(|link| [Some(link), link.back.as_deref()]).flatten();
-        let traces = directions.filter_map(|direction| direction.trace.as_ref());
-        let traces = traces.map(|trace| (trace.file.clone(), trace.hash.clone()));
+        let directions = self.links.iter().chain(access).flat_map(Link::directions);
+        let replayed = directions.flat_map(|direction| {
+            let trace = direction.trace.as_ref().map(|trace| (trace.file.clone(), trace.hash.clone()));
+            let delays = direction.delays.as_ref().map(|delays| (delays.file.clone(), delays.hash.clone()));
+            [trace, delays].into_iter().flatten()
+        });
         let settings = self.flows.iter().flat_map(|flow| &flow.kind.settings);
         let files = settings.filter_map(|(_, value)| match value {
             Value::File(file) => Some((file.name.clone(), file.hash.clone())),
             _ => None,
         });
-        traces.chain(files).collect()
+        replayed.chain(files).collect()
     }
 
     /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.
@@ -282,33 +298,38 @@ fn recorded_tables(flow: &Flow) -> usize {
     flow.names.len() * (flow.paths.len() + usize::from(flow.mptcp.is_some()))
 }
 
-fn flow_specs(flow: &Flow) -> impl Iterator<Item = FlowSpec> {
-    flow.names.iter().map(|name| FlowSpec {
+fn flow_specs(flow: &Flow, seed: u64, duration: Span) -> impl Iterator<Item = FlowSpec> {
+    flow.names.iter().map(move |name| FlowSpec {
         name: name.clone(),
         kind: flow.kind.clone(),
-        paths: path_specs(flow, name).collect(),
+        paths: path_specs(flow, name, seed, duration).collect(),
         multipath: flow.mptcp.clone(),
         active: flow.active,
         bytes: flow.bytes,
     })
 }
 
-fn path_specs(flow: &Flow, name: &str) -> impl Iterator<Item = PathSpec> {
-    flow.parts(name).map(|(part, path)| path_spec(&part, path))
+fn path_specs(flow: &Flow, name: &str, seed: u64, duration: Span) -> impl Iterator<Item = PathSpec> {
+    flow.parts(name).map(move |(part, path)| path_spec(&part, path, seed, duration))
 }
 
-fn path_spec(name: &str, path: &Path) -> PathSpec {
+fn path_spec(name: &str, path: &Path, seed: u64, duration: Span) -> PathSpec {
     let access = path.access.as_ref().map(|access| AccessSpec {
-        link: access.spec(&format!("{name}.access")),
+        link: access.spec(&access_name(name), seed, duration),
         hold_back: access.hold_back,
     });
     PathSpec { links: path.links.clone(), access, initial_ssthresh: None }
 }
 
-fn arrival_specs(flow: &Flow) -> impl Iterator<Item = ArrivalSpec> {
+/// What the access link of a flow or subflow is called.
+fn access_name(part: &str) -> String {
+    format!("{part}.access")
+}
+
+fn arrival_specs(flow: &Flow, seed: u64, duration: Span) -> impl Iterator<Item = ArrivalSpec> {
     let processes = flow.names.iter().zip(flow.arrivals);
-    processes.filter_map(|(name, Arrivals { process, size })| {
-        let path = path_specs(flow, name).next()?;
+    processes.filter_map(move |(name, Arrivals { process, size })| {
+        let path = path_specs(flow, name, seed, duration).next()?;
         let (name, kind) = (name.clone(), flow.kind.clone());
         Some(ArrivalSpec { name, kind, path, active: flow.active, process, size })
     })

@@ -5,6 +5,7 @@ use super::arrivals::Arrivals;
 use super::flow::{Flow, Path};
 use super::link::Link;
 use super::quantity::{show_bytes, show_packets, show_rate, show_time};
+use super::recording::Recording;
 use super::settings::UNLIMITED;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
@@ -41,11 +42,17 @@ fn link_object(link: &Link) -> Map<String, Value> {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     match (&link.trace, &spec.capacity) {
-        (Some(trace), _) => put("trace", json!({ "file": trace.file, "sha256": trace.hash })),
+        (Some(trace), _) => put("trace", recording(trace)),
         (None, Capacity::Rate(rates)) => put("rate", schedule(rates, |rate| json!(show_rate(*rate)))),
         (None, _) => put("rate", json!(UNLIMITED)),
     };
-    put("delay", schedule(&spec.delay, |delay| json!(show_time(*delay))));
+    put(
+        "delay",
+        match &link.delays {
+            Some(delays) => recording(delays),
+            None => schedule(&spec.delay, |delay| json!(show_time(*delay))),
+        },
+    );
     put("up", schedule(&spec.up, |up| json!(up)));
     put("loss", loss(&spec.loss));
     put("queue", if link.hold_back { json!("host") } else { queue(&spec.queue) });
@@ -57,6 +64,21 @@ fn link_object(link: &Link) -> Map<String, Value> {
     put("reorder", json!(reorder));
     put("back", json!(link.back.as_ref().map(|back| link_object(back))));
     object
+}
+
+/// A file that is replayed; a start at its beginning is not shown.
+fn recording<T>(recording: &Recording<T>) -> Value {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+    put("file", json!(recording.file));
+    put("sha256", json!(recording.hash));
+    if let Some(every) = recording.every {
+        put("every", json!(show_time(every)));
+    }
+    if let Some(start) = recording.start.shown() {
+        put("start", json!(start));
+    }
+    Value::Object(object)
 }
 
 fn schedule<T: Copy>(schedule: &Schedule<T>, show: impl Fn(&T) -> Value) -> Value {

@@ -1,6 +1,6 @@
 //! Mahimahi's format: each line is the millisecond of one opportunity to deliver 1504 bytes.
 
-use super::{Lines, Service, mean_rate};
+use super::{Lines, mean_rate};
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::spec::Opportunities;
 use std::sync::Arc;
@@ -13,11 +13,12 @@ const LATEST: u64 = 1_000_000_000_000;
 /// The most opportunities that are kept: 1.6 GB of memory.
 const MOST_KEPT: usize = 200_000_000;
 
+/// The opportunities up to `until`, the mean rate of the whole cycle, and its length.
 pub(super) fn read(
     first: &str,
     lines: &mut Lines,
     until: Span,
-) -> Result<(Service, Rate, Option<Span>), String> {
+) -> Result<(Arc<Opportunities>, Rate, Span), String> {
     read_up_to(MOST_KEPT, first, lines, until)
 }
 
@@ -26,7 +27,7 @@ fn read_up_to(
     first: &str,
     lines: &mut Lines,
     until: Span,
-) -> Result<(Service, Rate, Option<Span>), String> {
+) -> Result<(Arc<Opportunities>, Rate, Span), String> {
     let mut at = Vec::new();
     let (mut count, mut last) = (0_u64, 0);
     let mut next = Some(first.to_owned());
@@ -53,13 +54,23 @@ fn read_up_to(
     let period = Span::from_millis(last);
     let mean = mean_rate(count as f64 * BYTES as f64 * 8.0, period);
     let kept = Opportunities { period: kept_period(&at, count, until).unwrap_or(period), at, bytes: BYTES };
-    Ok((Service::Opportunities(Arc::new(kept)), mean, Some(period)))
+    Ok((Arc::new(kept), mean, period))
 }
 
 /// The cycle of what is kept, if that is not all: as long as the run, which thus sees no end of it.
 fn kept_period(at: &[Time], count: u64, until: Span) -> Option<Span> {
     let all = at.len() as u64 == count;
     at.last().filter(|_| !all).map(|last| until.max(Span(last.0)))
+}
+
+/// The same cycle from this time on, which lies in it.
+pub(super) fn rotated(kept: &Opportunities, start: Span) -> Opportunities {
+    let Opportunities { ref at, period, bytes } = *kept;
+    let first = at.partition_point(|at| at.0 < start.0);
+    let (earlier, later) = at.split_at(first);
+    let later = later.iter().map(|at| Time(at.0 - start.0));
+    let earlier = earlier.iter().map(|at| Time(at.0 + period.0 - start.0));
+    Opportunities { at: later.chain(earlier).collect(), period, bytes }
 }
 
 fn milliseconds(line: &str) -> Result<u64, String> {
@@ -74,6 +85,17 @@ fn milliseconds(line: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_leaves_out_what_is_before_it() {
+        let ms = |ms: u64| Time(ms * 1_000_000);
+        let at = [0, 3, 3, 7, 10].map(ms).to_vec();
+        let trace = Opportunities { at, period: Span::from_millis(10), bytes: BYTES };
+        let from = |start| rotated(&trace, Span::from_millis(start)).at;
+        assert_eq!(from(0), trace.at);
+        assert_eq!(from(3), [0, 0, 4, 7, 7].map(ms), "what is at the start belongs to it");
+        assert_eq!(from(4), [3, 6, 6, 9, 9].map(ms));
+    }
 
     #[test]
     fn more_opportunities_than_memory_is_given_for_are_refused_while_they_are_read() {

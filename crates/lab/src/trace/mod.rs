@@ -1,17 +1,22 @@
 //! Recorded links: reading them, and making synthetic ones.
 
+mod about;
 mod built_in;
 mod csv;
+mod cycle;
+mod delays;
 mod mahimahi;
+mod rates;
 mod source;
 mod synthetic;
 
 pub use built_in::{BUILT_IN, BuiltIn, SYNTHETIC};
+pub use cycle::Cycle;
+pub use delays::{Delays, EVERY, read_delays};
 pub use source::{Directory, Memory, TraceFile, TraceFiles};
 
 use cwndlab_cc::{Rate, Span};
-use cwndlab_sim::Schedule;
-use cwndlab_sim::spec::Opportunities;
+use cwndlab_sim::spec::{Capacity, Opportunities};
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
 use std::sync::Arc;
@@ -21,8 +26,31 @@ use std::sync::Arc;
 pub enum Service {
     /// Delivery opportunities, repeated without end.
     Opportunities(Arc<Opportunities>),
-    /// Rates, already repeated up to the end of the run.
-    Rates(Schedule<Rate>),
+    /// Rates, repeated without end.
+    Rates(Cycle<Rate>),
+}
+
+impl Service {
+    /// What serves a run of this length that begins at `start` of the first cycle.
+    #[must_use]
+    pub fn capacity(&self, start: Span, until: Span) -> Capacity {
+        match self {
+            Service::Opportunities(all) if start == Span::ZERO => Capacity::Trace(all.clone()),
+            Service::Opportunities(all) => Capacity::Trace(Arc::new(mahimahi::rotated(all, start))),
+            Service::Rates(cycle) => Capacity::Rate(cycle.steps(start, until)),
+        }
+    }
+
+    /// Whether a run of this length that begins anywhere up to `start` has few enough steps.
+    ///
+    /// # Errors
+    /// It has too many.
+    pub fn fits(&self, start: Span, until: Span) -> Result<(), String> {
+        match self {
+            Service::Opportunities(_) => Ok(()),
+            Service::Rates(cycle) => cycle.fits(start, until),
+        }
+    }
 }
 
 /// A trace that was read.
@@ -52,12 +80,15 @@ pub fn read(reader: &mut dyn BufRead, until: Span) -> Result<Trace, String> {
     };
     // Before any comma: behind it, it is but a part of a title.
     if first.split(',').next().is_some_and(|field| field.contains(';')) {
-        return Err(lines.wrong(csv::SEMICOLONS));
+        return Err(lines.wrong(&rates::RATE.semicolons()));
     }
     let (service, mean, period) = if first.contains(',') {
-        csv::read(&first, &mut lines, until)?
+        let (cycle, mean) = rates::read(&first, &mut lines, until)?;
+        let period = cycle.period();
+        (Service::Rates(cycle), mean, period)
     } else {
-        mahimahi::read(&first, &mut lines, until)?
+        let (opportunities, mean, period) = mahimahi::read(&first, &mut lines, until)?;
+        (Service::Opportunities(opportunities), mean, Some(period))
     };
     Ok(Trace { service, mean, period, hash: lines.hash() })
 }
@@ -155,7 +186,9 @@ mod tests {
     #[test]
     fn rates_are_repeated_up_to_the_end_of_the_run() {
         let trace = read_text("seconds,Mbit/s\r\n0, 8\r\n1, 0\r\n", 5).unwrap();
-        let Service::Rates(rates) = &trace.service else { panic!("not CSV") };
+        let Capacity::Rate(rates) = trace.service.capacity(Span::ZERO, Span::from_secs(5)) else {
+            panic!("not CSV")
+        };
         assert_eq!(
             [0, 1, 2, 3, 4].map(|s| rates.at(Time(s * 1_000_000_000)).0),
             [8_000_000, 0, 8_000_000, 0, 8_000_000]
@@ -189,7 +222,7 @@ mod tests {
             ("0,nan\n", "line 1: expected `seconds,Mbit/s`, found `0,nan`"),
             ("0,1e99\n", "line 1: 1e99 Mbit/s is too fast"),
             ("0,0\n1,0\n", "every rate is 0"),
-            ("seconds,rate\n", "it has no rates"),
+            ("seconds,rate\n", "it has no values"),
             ("0;1\n1;2\n", "line 1: expected a comma between the two, `seconds,Mbit/s`, found semicolons"),
             ("seconds;rate\n0;1\n", "line 1: expected a comma"),
             ("0;1,5\n", "line 1: expected a comma"),
@@ -209,7 +242,8 @@ mod tests {
 
     #[test]
     fn a_short_cycle_does_not_fill_the_memory() {
-        assert!(read_text("0,1\n1e-9,2\n", 1000).unwrap_err().contains("steps"));
+        let trace = read_text("0,1\n1e-9,2\n", 1000).unwrap();
+        assert!(trace.service.fits(Span::ZERO, Span::from_secs(1000)).unwrap_err().contains("steps"));
     }
 
     proptest! {
@@ -225,7 +259,7 @@ mod tests {
                     prop_assert!(!kept.at.is_empty() && kept.at.is_sorted());
                     prop_assert!(kept.period > Span::ZERO && kept.at.iter().all(|at| at.0 <= kept.period.0));
                 }
-                Ok(Service::Rates(rates)) => prop_assert!(rates.iter().count() > 0),
+                Ok(Service::Rates(cycle)) => prop_assert!(!cycle.values().is_empty()),
                 Err(message) => prop_assert!(!message.is_empty()),
             }
         }

@@ -19,6 +19,10 @@ fn traces() -> Memory {
     add("semicolons.csv", "seconds;Mbit/s\n0;10\n");
     add("each-ms", &(1..200).map(|n| format!("{n}\n")).collect::<String>());
     add("outages.csv", "0,8\n0.3,0\n0.5,3\n0.8,8\n");
+    add("ramp", &(0..50).map(|n| format!("{}\n", 20 + n)).collect::<String>());
+    add("delays.csv", "seconds,ms\n0,20\n1.5,60\n2,20\n");
+    add("one.csv", "0,5\n");
+    add("gap", "20\n\n30\n");
     add("steps.csv", "seconds,Mbit/s\n0,10\n5,30\n");
     traces
 }

@@ -94,6 +94,8 @@ enum Rate {
     Constant(u64),
     Steps(u64, Vec<(Share, u64)>),
     Trace(&'static str),
+    /// A trace from a random start.
+    Drawn(&'static str),
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
@@ -102,6 +104,7 @@ fn any_rate() -> impl Strategy<Value = Rate> {
         1 => (rate(), prop::collection::vec((any::<Share>(), rate()), 1..4))
             .prop_map(|(first, steps)| Rate::Steps(first, steps)),
         1 => select(TRACES).prop_map(Rate::Trace),
+        1 => select(TRACES).prop_map(Rate::Drawn),
     ]
 }
 
@@ -118,6 +121,7 @@ impl Rate {
                 writeln!(text, "]")
             }
             Rate::Trace(name) => writeln!(text, "trace = \"{name}\""),
+            Rate::Drawn(name) => writeln!(text, "trace = {{ file = \"{name}\", start = \"random\" }}"),
         };
     }
 }
@@ -168,6 +172,7 @@ impl Link {
         let _ = writeln!(text, "\n[[link]]\nname = \"l{index}\"");
         self.rate.write(text, duration_ns);
         let _ = match self.delay_step {
+            None if self.delay_ns % 5 == 0 => writeln!(text, "delay = {{ file = \"ramp\" }}"),
             None => writeln!(text, "delay = \"{} ns\"", self.delay_ns),
             Some((share, then)) => writeln!(
                 text,
