@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,22 +14,37 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from cwndlab.engine import Engine
+
 
 def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="An algorithm, queue, profile, trace or environment; or tcp or mptcp."
+            metavar="NAME",
+            help="An algorithm, queue, profile, trace or environment; tcp or mptcp; or the file of a trace.",
         ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
+    delays: Annotated[bool, typer.Option("--delays", help="The file has delays, not rates.")] = False,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Of a trace: the windows of its percentiles, and the shortest outage. Default: 100 ms; of "
+            "delays 10 ms.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw a trace over time: .png, .svg or .pdf.")
+    ] = None,
 ) -> None:
-    """Describe an algorithm, a queue, a profile or another built-in part.
+    """Describe an algorithm, a queue, a profile or another built-in part; or the file of a trace.
 
     Prints its parameters with their defaults, allowed values and sources; the values that each profile sets;
-    the properties of its controllers; and how it departs from its source. For a trace, prints the file
-    itself.
+    the properties of its controllers; and how it departs from its source. For a trace that ships, prints the
+    file itself. For a file: length, mean, percentiles and outages of the trace.
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
@@ -36,6 +52,10 @@ def show(
 
     load(controllers)
     engine = in_use()
+    # The options of a recording are for one: another name with them is an error of its file.
+    if delays or window or plot or (not catalogue.has(engine, name) and _is_path(name)):
+        _recording(engine, name, window, plot, delays=delays, as_json=as_json)
+        return
     kind, entry = catalogue.find(engine, name)
     if as_json:
         document = entry if kind == "profile" else catalogue.described(engine, kind, entry)
@@ -45,6 +65,33 @@ def show(
         typer.echo(engine.trace(name), nl=False)
         return
     _print(kind, catalogue.described(engine, kind, entry))
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or Path(name).exists()
+
+
+def _recording(
+    engine: Engine, name: str, window: str | None, plot: Path | None, *, delays: bool, as_json: bool
+) -> None:
+    from cwndlab.errors import InputError
+    from cwndlab.output import files, replay
+
+    if name.endswith(".toml"):
+        raise InputError(
+            f"{name}: expected a trace, found the name of a scenario; try `cwndlab check {name}`"
+        )
+    found = replay.describe(engine, name, window, delays=delays)
+    if plot is not None:
+        replay.save(found.figure(), plot)
+    if as_json:
+        kind = "delays" if delays else "trace"
+        typer.echo(files.dump({"schema": 1, "kind": kind, "name": name, **found.to_json()}))
+        return
+    for line in found.lines():
+        typer.echo(line)
+    if plot is not None:
+        typer.echo(f"figure in {plot}")
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:

@@ -55,6 +55,13 @@ def find(engine: Engine, name: str) -> tuple[str, Entry]:
     return entries[name]
 
 
+def has(engine: Engine, name: str) -> bool:
+    """Return whether something is called so."""
+    catalogue = engine.read_catalogue(LINUX if name.startswith(f"{LINUX}:") else None)
+    known = {entry["name"] for part in PARTS for entry in catalogue[part]}
+    return name.removeprefix(UNCOUPLED) in known | {TCP, MPTCP}
+
+
 def of_the_kernel(engine: Engine) -> list[Entry]:
     """Return the algorithms and queues that are code of the Linux kernel."""
     parts = engine.read_catalogue(LINUX)
