@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
+from cwndlab.commands.convert import convert
 from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
@@ -85,6 +86,7 @@ app.command("diff")(diff)
 app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)
+app.command("convert")(convert)
 app.command("train")(train)
 app.command("score")(score)
 app.command("bench")(bench)

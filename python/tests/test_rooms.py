@@ -22,6 +22,7 @@ ROOMS = (
     "errors",
     "system",
     "statistics",
+    "traces",
     "engine",
     "linux",
     "controllers",
