@@ -276,6 +276,12 @@ def trace(name: str) -> str: ...
 def describe_trace(name: str, window_ns: int, delays: bool) -> str:
     """Return what a trace, or with `delays` a file of delays, is like, as JSON. Raises `ValueError`."""
 
+def read_capture(name: str) -> tuple[str, list[int], list[float]]:
+    """Return what a capture shows: facts as JSON; when data arrived (ns), and their bytes.
+
+    Raises `ValueError`.
+    """
+
 def nearest(word: str, known: list[str]) -> list[str]:
     """Return the known words closest to an unknown one, including all that are equally close."""
 

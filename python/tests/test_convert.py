@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError
 from cwndlab.traces.measured import OPPORTUNITY, Measured, Piece
 from cwndlab.traces.reading import read
@@ -45,7 +46,7 @@ def flent(**results: list[float | None]) -> dict[str, Any]:
 def read_json(tmp_path: Path, document: Any, series: str | None = None) -> Measured:
     path = tmp_path / "measured.json"
     path.write_text(json.dumps(document))
-    return read(path, series)
+    return read(SHIPPED, path, series)
 
 
 def rates(measured: Measured, every_s: float | None = None) -> list[list[float]]:
@@ -73,15 +74,15 @@ def test_a_series_of_flent(tmp_path: Path) -> None:
     path = tmp_path / "test.flent.gz"
     document = flent(download=[None, 10, None, 6, 0, None], ping=[1, 2, 3, 4, 5, 6])
     path.write_bytes(gzip.compress(json.dumps(document).encode()))
-    measured = read(path, "download")
+    measured = read(SHIPPED, path, "download")
     assert rates(measured) == [[0, 10], [0.2, 10], [0.4, 6], [0.6, 0]]
     assert any("1 values are missing" in warning for warning in measured.warnings)
     with pytest.raises(InputError, match=r"expected --series NAME, one of: download, ping"):
-        read(path)
+        read(SHIPPED, path)
     with pytest.raises(InputError, match=r"--series ping: expected a series in Mbits/s, found one in ms"):
-        read(path, "ping")
+        read(SHIPPED, path, "ping")
     with pytest.raises(InputError, match=r"--series upload: expected one of download, ping"):
-        read(path, "upload")
+        read(SHIPPED, path, "upload")
 
 
 def test_arrivals_of_packets(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_arrivals_of_packets(tmp_path: Path) -> None:
     path.write_text(
         "time,bytes\n1700000000.0,1504\n1700000000.0125,752\n\n1700000000.0200,752\n1700000000.25,0\n"
     )
-    measured = read(path)
+    measured = read(SHIPPED, path)
     assert measured.mahimahi() == "0\n20\n250\n", "the last one keeps the length"
     assert rates(measured) == [[0, pytest.approx(3008 * 8 / 1e5)], [0.1, 0]]
 
@@ -167,7 +168,7 @@ def test_mistakes(tmp_path: Path, content: str | bytes, message: str) -> None:
     path = tmp_path / "measured"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError) as found:
-        read(path)
+        read(SHIPPED, path)
     assert str(found.value).startswith(f"{path}: ")
     assert message in str(found.value)
     assert "\n" not in str(found.value)
@@ -199,7 +200,7 @@ def test_any_file_is_converted_or_refused(
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(gzip.compress(content) if packed else content)
     try:
-        measured = read(path)
+        measured = read(SHIPPED, path)
         assert measured.mahimahi()
         assert measured.csv()
     except InputError:

@@ -18,6 +18,7 @@ from cwndlab.running.worker import _files
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cwndlab.linux.kernel import Kernel
     from tests.conftest import Command
 
 # 2 s at 12.032 Mbit/s with half a second of nothing.
@@ -140,6 +141,23 @@ def test_a_run_says_where_its_recordings_begin(tmp_path: Path) -> None:
     starts = result.links["replay_start_s"].to_list()
     assert len(set(starts)) == 3
     assert all(0 <= start < 2 for start in starts)
+
+
+def test_linux_replays_the_same_recordings_from_the_same_starts(linux_kernel: Kernel, tmp_path: Path) -> None:
+    """The links of the Linux backend are the simulator's: both carry the same, and meet the same delays."""
+    assert linux_kernel
+    (tmp_path / "my.down").write_text(TRACE)
+    (tmp_path / "delays.txt").write_text("20\n30\n25\n45\n" * 5)
+    (tmp_path / "cell.toml").write_text(LINK.replace('"2 s"', '"6 s"'))
+    both = [
+        cl.run(tmp_path / "cell.toml", seeds=3, fresh=True, backend=backend) for backend in ("sim", "linux")
+    ]
+    starts, in_linux = (result.links["replay_start_s"].to_list() for result in both)
+    assert starts == in_linux
+    assert len(set(starts)) == 3
+    for measure, part in (("goodput_mbps", 0.05), ("rtt_min_ms", 0.1)):
+        ours, theirs = (result.flows[measure].to_list() for result in both)
+        assert theirs == pytest.approx(ours, rel=part)
 
 
 def test_check_names_the_starts(cwndlab: Command, tmp_path: Path) -> None:

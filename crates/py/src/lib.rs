@@ -23,6 +23,7 @@ use cwndlab_lab::{
 use pyo3::exceptions::{PyInterruptedError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fs::File;
 use std::path::PathBuf;
 use token::RunToken;
 
@@ -214,6 +215,18 @@ fn describe_trace(py: Python<'_>, name: &str, window_ns: u64, delays: bool) -> P
     })
 }
 
+/// What a packet capture shows: facts as JSON; and when data arrived, in ns, and their bytes. `ValueError` if it is none.
+#[pyfunction]
+fn read_capture(py: Python<'_>, name: &str) -> PyResult<(String, Vec<u64>, Vec<f64>)> {
+    py.detach(|| {
+        let wrong = |why: String| PyValueError::new_err(format!("{name}: {why}"));
+        let file = File::open(name).map_err(|error| wrong(error.to_string()))?;
+        let analysis = cwndlab_capture::read(file).map_err(wrong)?;
+        let (at_ns, bytes) = analysis.arrivals.into_iter().unzip();
+        Ok((analysis.facts.to_string(), at_ns, bytes))
+    })
+}
+
 /// The names of the benchmark cases.
 #[pyfunction]
 fn bench_cases() -> Vec<&'static str> {
@@ -251,6 +264,7 @@ pub fn fill(module: &Bound<'_, PyModule>, extension: impl Into<Extension>) -> Py
     module.add("WEIGHTS_BYTES", WEIGHTS_BYTES)?;
     module.add_function(wrap_pyfunction!(built_in_trace, module)?)?;
     module.add_function(wrap_pyfunction!(describe_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(bench_case, module)?)
 }

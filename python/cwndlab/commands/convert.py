@@ -18,7 +18,7 @@ class Format(StrEnum):
 
 def convert(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What was measured: iperf3 or flent (JSON), or CSV.")
+        Path, typer.Argument(metavar="FILE", help="What was measured: pcap, iperf3, flent or CSV.")
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The trace to write. It must not exist yet.")],
     to: Annotated[
@@ -38,8 +38,9 @@ def convert(
 ) -> None:
     """Convert a measurement to a trace that a link can replay.
 
-    Reads the JSON of iperf3 (`iperf3 --json`), the data files of flent (.flent.gz), and CSV with lines of
-    seconds,bytes. A measurement shows what was carried, not what the link could have carried.
+    Reads packet captures of a bulk transfer (pcap, pcapng), the JSON of iperf3 (`iperf3 --json`), the data
+    files of flent (.flent.gz), and CSV with lines of seconds,bytes. A measurement shows what was carried,
+    not what the link could have carried.
     """
     from cwndlab.commands.problems import print_message
     from cwndlab.engine import in_use
@@ -57,7 +58,7 @@ def convert(
     if out.exists():
         raise InputError(f"--out {out}: already exists; give another name, or delete it")
     every_s = None if every is None else replay.seconds_of("--every", every)
-    measured = read(file, series)
+    measured = read(in_use(), file, series)
     for warning in (*measured.warnings, NOT_CAPACITY):
         print_message("warning", warning)
     write_text(out, measured.csv(every_s, scale) if csv else measured.mahimahi(scale))

@@ -22,7 +22,8 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="An algorithm, queue, profile, trace or environment; tcp or mptcp; or the file of a trace.",
+            help="An algorithm, queue, profile, trace or environment; tcp or mptcp; or the file of a "
+            "trace or a capture.",
         ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
@@ -44,7 +45,8 @@ def show(
 
     Prints its parameters with their defaults, allowed values and sources; the values that each profile sets;
     the properties of its controllers; and how it departs from its source. For a trace that ships, prints the
-    file itself. For a file: length, mean, percentiles and outages of the trace.
+    file itself. For a file: length, mean, percentiles and outages of the trace. For a packet capture (pcap,
+    pcapng) of a bulk transfer: its losses, timeouts and RTTs.
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
@@ -76,11 +78,15 @@ def _recording(
 ) -> None:
     from cwndlab.errors import InputError
     from cwndlab.output import files, replay
+    from cwndlab.traces import capture
 
     if name.endswith(".toml"):
         raise InputError(
             f"{name}: expected a trace, found the name of a scenario; try `cwndlab check {name}`"
         )
+    if capture.is_capture(Path(name)):
+        _capture(engine, name, as_json=as_json, others=bool(delays or window or plot))
+        return
     found = replay.describe(engine, name, window, delays=delays)
     if plot is not None:
         replay.save(found.figure(), plot)
@@ -92,6 +98,22 @@ def _recording(
         typer.echo(line)
     if plot is not None:
         typer.echo(f"figure in {plot}")
+
+
+def _capture(engine: Engine, name: str, *, as_json: bool, others: bool) -> None:
+    from cwndlab.errors import InputError
+    from cwndlab.output import files
+    from cwndlab.traces import capture
+
+    if others:
+        options = "--delays, --window and --plot are for traces"
+        raise InputError(f"{name}: {options}, and this is a capture; make one with `cwndlab convert`")
+    found = capture.read(engine, Path(name))
+    if as_json:
+        typer.echo(files.dump({"schema": 1, "kind": "capture", "name": name, **found.to_json()}))
+        return
+    for line in found.lines():
+        typer.echo(line)
 
 
 def _print(kind: str, entry: dict[str, Any]) -> None:

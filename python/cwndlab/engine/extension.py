@@ -50,6 +50,7 @@ class Engine:
     catalogue = Offered(_native.catalogue)
     trace = Offered(_native.trace)
     describe_trace = Offered(_native.describe_trace)
+    read_capture = Offered(_native.read_capture)
     nearest = Offered(_native.nearest)
     toml_lines = Offered(_native.toml_lines)
     bench_cases = Offered(_native.bench_cases)

@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.system import reading
-from cwndlab.traces import documents
+from cwndlab.traces import capture, documents
 from cwndlab.traces.arrivals import arrivals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cwndlab.engine import Engine
     from cwndlab.traces.measured import Measured
 
 MAX_BYTES = 512 * reading.MIB
-EXPECTED = "the JSON of iperf3 or flent, or CSV with `seconds,bytes`"
+EXPECTED = "a capture, the JSON of iperf3 or flent, or CSV with `seconds,bytes`"
+_NO_SERIES = "only a file of flent has series"
 _GZIP = b"\x1f\x8b"
 
 
-def read(path: Path, series: str | None = None) -> Measured:
+def read(engine: Engine, path: Path, series: str | None = None) -> Measured:
     """Read a measurement. Raises `InputError`, which names the file, if it is none or has a mistake."""
+    if capture.is_capture(path):
+        if series is not None:
+            raise InputError(f"--series {series}: {_NO_SERIES}")
+        return capture.read(engine, path).measured
     content = reading.read(path, MAX_BYTES, EXPECTED)
     try:
         return _measured(content, series)
@@ -40,7 +46,7 @@ def _measured(content: bytes, series: str | None) -> Measured:
     if text.lstrip().startswith(("{", "[")):
         return _document(_json(text), series)
     if series is not None:
-        raise InputError(f"--series {series}: only a file of flent has series")
+        raise InputError(f"--series {series}: {_NO_SERIES}")
     return arrivals(text)
 
 
@@ -48,7 +54,7 @@ def _document(document: Any, series: str | None) -> Measured:
     if isinstance(document, dict) and documents.is_flent(document):
         return documents.flent(document, series)
     if series is not None:
-        raise InputError(f"--series {series}: only a file of flent has series")
+        raise InputError(f"--series {series}: {_NO_SERIES}")
     if isinstance(document, dict) and documents.is_iperf3(document):
         return documents.iperf3(document)
     raise InputError(f"expected {EXPECTED}, found other JSON")

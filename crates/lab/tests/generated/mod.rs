@@ -172,7 +172,7 @@ impl Link {
         let _ = writeln!(text, "\n[[link]]\nname = \"l{index}\"");
         self.rate.write(text, duration_ns);
         let _ = match self.delay_step {
-            None if self.delay_ns % 5 == 0 => writeln!(text, "delay = {{ file = \"ramp\" }}"),
+            None if self.delay_ns.is_multiple_of(5) => writeln!(text, "delay = {{ file = \"ramp\" }}"),
             None => writeln!(text, "delay = \"{} ns\"", self.delay_ns),
             Some((share, then)) => writeln!(
                 text,
