@@ -177,7 +177,7 @@ impl Observer {
         self.smooth(oldest, latest);
     }
 
-    /// SRTT and RTTVAR (RFC 6298 section 2), and the least RTT.
+    /// SRTT and RTTVAR (RFC 6298 rules (2.2) and (2.3)), and the least RTT.
     fn smooth(&mut self, oldest: Span, latest: Span) {
         let first = self.rtt.smoothed == Span::ZERO;
         let smoothed = self.rtt.smoothed.0;
@@ -190,7 +190,7 @@ impl Observer {
 
     fn rto_ns(&self) -> u64 {
         if self.rtt.smoothed == Span::ZERO {
-            // Before the first sample (RFC 6298 section 2).
+            // Before the first sample: RFC 6298 rule (2.1).
             return 1_000_000_000;
         }
         self.rtt.smoothed.0 + (4 * self.variation_ns).max(RTO_MARGIN_NS)
