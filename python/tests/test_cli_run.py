@@ -25,7 +25,7 @@ FILES = {
     *(f"{table}.parquet" for table in ("runs", "series", "events", "intervals", "distributions")),
     *(
         f"{figure}.{kind}"
-        for figure in ("series", "box", "cdf", "fairness")
+        for figure in ("series", "recorded", "box", "cdf", "fairness")
         for kind in ("png", "svg", "pdf")
     ),
 }

@@ -310,15 +310,17 @@ def test_scatter_chart_data() -> None:
     points = [
         ScatterPoint("p", "cubic", 1.0, 2.0, x_low=0.5, x_high=1.5, href="file #1", hint="h", front=True),
         ScatterPoint("q", "reno", math.nan, 1.0),
-        ScatterPoint("r", "reno", 3.0, 4.0),
+        ScatterPoint("r", "reno", 3.0, 4.0, marker_key="1 bdp"),
     ]
     page = render(only(ScatterChart("title", "RTT", "goodput", points)))
     data = chart_data(page)[0]
     assert data["series"] == [{"label": "cubic", "look": 0}, {"label": "reno", "look": 1}]
+    assert data["keys"] == [{"label": "1 bdp", "sign": 1}]
     assert data["points"] == [
         {
             "label": "p",
             "look": 0,
+            "sign": 0,
             "x": 1,
             "y": 2,
             "xLow": 0.5,
@@ -327,7 +329,7 @@ def test_scatter_chart_data() -> None:
             "hint": "h",
             "front": True,
         },
-        {"label": "r", "look": 1, "x": 3, "y": 4},
+        {"label": "r", "look": 1, "sign": 1, "x": 3, "y": 4},
     ]
     assert "1 of 3 points lack a value" in page
 

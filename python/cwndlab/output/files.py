@@ -22,7 +22,17 @@ WEIGHTS = "weights"
 REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")
 # The file names of the figures. A figure without content is not drawn.
-FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
+FIGURES = (
+    "series",
+    "recorded",
+    "box",
+    "cdf",
+    "fairness",
+    "pareto",
+    "harm",
+    "heatmap-goodput",
+    "heatmap-queue-delay",
+)
 NAMES = (
     DOCUMENT,
     REPORT,
@@ -93,11 +103,10 @@ def _write_weights(study: Study, folder: Path) -> None:
 def write_figures(study: Study, folder: Path, *, style: bool = True) -> None:
     """Draw all figures that have content, as PNG, SVG and PDF."""
     from cwndlab.output.drawing.style import save as save_figure
-    from cwndlab.output.kinds import kind_of
+    from cwndlab.output.kinds import kind_of, plot
 
-    kind = kind_of(study)
-    for name, (figure, measure) in kind.figure_files(study).items():
-        save_figure(kind.plot(study, figure, measure, styled=style), folder, name, styled=style)
+    for name, (figure, measure) in kind_of(study).figure_files(study).items():
+        save_figure(plot(study, figure, measure, styled=style), folder, name, styled=style)
 
 
 def write_report(study: Study, folder: Path) -> None:

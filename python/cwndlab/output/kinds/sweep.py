@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.output.kinds import sources
-from cwndlab.output.kinds.kind import Kind
+from cwndlab.output.kinds.kind import FigureKind, Kind
 from cwndlab.results.sweep import Sweep
 from cwndlab.results.wanted import wanted as stored
 from cwndlab.scenarios.grid import Axis
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.html import Report
-    from cwndlab.output.kinds.kind import Draw
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
 
@@ -39,19 +39,34 @@ class SweepKind(Kind[Sweep]):
 
         print_sweep(console, study)
 
+    def tables(self, study: Sweep) -> list[Block]:
+        """Return the tables of a sweep."""
+        from cwndlab.output.tables.sweep import block
+
+        return [block(study)]
+
     def report(self, study: Sweep) -> Report:
         """Return the report of a sweep."""
         from cwndlab.output.report.sweep import sweep_page
 
         return sweep_page(study)
 
-    def figures(self, study: Sweep, *, styled: bool) -> Mapping[str, Draw]:
+    def figures(self, study: Sweep) -> Mapping[str, FigureKind]:
         """Return the figures of a sweep."""
-        from cwndlab.output import figures
+        from cwndlab.output.figures import grid, spread
+        from cwndlab.output.figures.tradeoff import tradeoff
 
         return {
-            "pareto": lambda _: figures.pareto(study.tradeoffs, study.name, study.link, styled=styled),
-            "heatmap": lambda measure: figures.heatmap(study, measure or "goodput_mbps", styled=styled),
+            "pareto": FigureKind(lambda _, names: tradeoff(study, names)),
+            "heatmap": FigureKind(
+                lambda measure, names: grid.heat_map(study, str(measure), names),
+                len(study.axes) > 1,
+                "goodput_mbps",
+            ),
+            "box": FigureKind(
+                lambda measure, names: spread.box_of_sweep(study, str(measure), names),
+                default="goodput_mbps",
+            ),
         }
 
     def figure_files(self, study: Sweep) -> Mapping[str, tuple[str, str | None]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.sentences import of_sweep
-from cwndlab.output.figures import heat_cells
+from cwndlab.output.charts.names import Names
+from cwndlab.output.figures.grid import heat_map
+from cwndlab.output.figures.tradeoff import tradeoff
 from cwndlab.output.html import Report, Section, Text
-from cwndlab.output.report import charts
 from cwndlab.output.report.parts import facts, scenario_section, tables_with_commands
 from cwndlab.output.tables import columns
 from cwndlab.output.tables.sweep import anchor, block, notes
@@ -26,7 +27,7 @@ def sweep_page(sweep: Sweep) -> Report:
     sections = [
         Section(
             "Goodput against delay",
-            [charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs), Text(list(notes(sweep)))],
+            [tradeoff(sweep, Names(), hrefs), Text(list(notes(sweep)))],
         ),
         *_heat_maps(sweep),
         Section("Every point", tables_with_commands(block(sweep), commands), "points"),
@@ -41,9 +42,5 @@ def sweep_page(sweep: Sweep) -> Report:
 def _heat_maps(sweep: Sweep) -> Iterator[Section]:
     if len(sweep.axes) < 2:
         return
-    maps = []
-    for column in columns.TOTAL:
-        rows, names, cells = heat_cells(sweep, column.key)
-        if any(cell.n for row in cells for cell in row):
-            maps.append(charts.heat(sweep, column.key, rows, names, cells))
-    yield Section("Over the grid", maps)
+    found = (heat_map(sweep, column.key, Names()) for column in columns.TOTAL)
+    yield Section("Over the grid", [chart for chart in found if chart.values])
