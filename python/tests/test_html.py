@@ -15,6 +15,7 @@ from cwndlab.output.html import (
     Block,
     Cell,
     ChartGroup,
+    ChartRow,
     Column,
     Command,
     Event,
@@ -25,6 +26,7 @@ from cwndlab.output.html import (
     Picture,
     Report,
     Row,
+    RowChart,
     ScatterChart,
     ScatterPoint,
     Section,
@@ -37,6 +39,7 @@ from cwndlab.output.html import (
     write,
 )
 from cwndlab.output.html.document import Mark
+from cwndlab.statistics.measure import Measure
 
 MARKS: tuple[Mark, ...] = (
     "good",
@@ -77,7 +80,7 @@ def demo(name: str = "plain") -> Report:
         Section("Text and commands", [Text([name, "A second paragraph."]), Command(name, name)], intro=name),
         Section(f"Tables {name}", [demo_table(name), Table([Column("empty")], [])], anchor="tables"),
         Section("Over time", [demo_charts(name), time_chart(name)]),
-        Section("Compared", [demo_scatter(name), demo_heat(name)]),
+        Section("Compared", [demo_scatter(name), demo_heat(name), demo_rows(name)]),
         Section("Pictures", [Picture(SVG, name, [f"{name}.png", "figure.svg"]), demo_forest(name)]),
     ]
     return Report(f"Demo {name}", name, sections, f"cwndlab run '{name}' --seeds 20", [(name, name)])
@@ -157,6 +160,14 @@ def demo_heat(name: str) -> HeatMap:
         for row in values
     ]
     return HeatMap(f"Goodput {name}", name, "queue", ["cubic", name], ["0.5 bdp", "1 bdp", name], cells, name)
+
+
+def demo_rows(name: str) -> RowChart:
+    rows = [
+        ChartRow(name, name, [1.0, 2.0, 4.0], (1.0, 1.5, 2.0, 3.0, 4.0)),
+        ChartRow("mean", "mean", [2.0, 3.0], mean=Measure(2.5, 0.5, 2)),
+    ]
+    return RowChart(f"Rows {name}", name, rows, "Mbit/s", (0.0, 5.0), 3.0, name, name)
 
 
 class Skeleton(HTMLParser):
