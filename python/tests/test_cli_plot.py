@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cwndlab as cl
+from cwndlab.output.html import render
+from cwndlab.output.kinds import kind_of
 from tests.conftest import Command
 
 
@@ -120,6 +124,19 @@ def test_a_heat_map_and_boxes_of_a_sweep(swept: cl.Sweep) -> None:
     assert "darker is better" in swept.plot("heatmap", "queue_delay_ms").axes[1].get_xlabel()
     names = [label.get_text() for label in swept.plot("box").axes[0].get_yticklabels()]
     assert names == ["cubic, 1 bdp", "cubic, 2 bdp", "vegas, 1 bdp", "vegas, 2 bdp"]
+
+
+def test_the_report_and_the_figure_have_the_same_axes_and_names(compared: cl.Comparison) -> None:
+    page = render(kind_of(compared).report(compared))
+    first, *_ = (json.loads(text) for text in re.findall(r'data-chart="scatter">(.*?)</script>', page))
+    figure = compared.plot("pareto")
+    [ax] = figure.axes
+    assert first["xSpan"] == pytest.approx(ax.get_xlim(), rel=1e-5)
+    assert first["ySpan"] == pytest.approx(ax.get_ylim(), rel=1e-5)
+    assert ax.get_xlabel() == f"{first['xLabel']} ({first['xUnit']})"
+    assert ax.get_ylabel() == f"{first['yLabel']} ({first['yUnit']})"
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == [*(series["label"] for series in first["series"]), "Pareto front"]
 
 
 def test_the_command_draws_a_stored_result(cwndlab: Command, folder: str) -> None:

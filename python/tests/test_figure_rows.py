@@ -89,11 +89,11 @@ def test_the_page_shows_the_same_rows(name: str) -> None:
         ChartRow("b", "b", [2.0], mean=Measure(2.0, 1.0, 3)),
         ChartRow("nothing", "c", []),
     ]
-    chart = RowChart(name, "goodput", rows, "Mbit/s", (0.0, 4.0), 1.0, name, "all")
+    chart = RowChart(name, "goodput", rows, "Mbit/s", (1.0, 5.0), 2.0, name, "all")
     page = render(Report("t", "", [Section("s", [chart])], "true", []))
     assert "<script>alert" not in page
-    assert '<rect x="37.50%" width="25.00%"' in page
-    assert 'class="interval" x1="25.00%" x2="75.00%"' in page
+    assert '<rect x="12.50%" width="25.00%"' in page
+    assert 'class="interval" x1="0.00%" x2="50.00%"' in page
     assert "median 2 Mbit/s" in page
     assert "2.0 ± 1.0 Mbit/s" in page
     assert "no values" in page

@@ -396,6 +396,14 @@ def test_heat_map_is_readable() -> None:
     assert heat.css(heat.colour(1)) == "#fde725"
 
 
+@pytest.mark.parametrize(("more_is_better", "darkest"), [(True, "9"), (False, "1")])
+def test_the_best_cell_of_a_heat_map_is_the_darkest(more_is_better: bool, darkest: str) -> None:
+    cells = [[HeatCell("1", 1.0), HeatCell("9", 9.0)]]
+    page = render(only(HeatMap("t", "r", "c", ["a"], ["b", "c"], cells, "ms", more_is_better)))
+    assert re.findall(r'background:#440154;color:#ffffff">(\d)</td>', page) == [darkest]
+    assert "darker is better" in page
+
+
 def test_heat_map_of_equal_or_no_values() -> None:
     same = HeatMap("t", "r", "c", ["a"], ["b", "c"], [[HeatCell("1", 1.0), HeatCell("1", 1.0)]])
     none = HeatMap("t", "r", "c", ["a"], ["b"], [[HeatCell("-", None)]])

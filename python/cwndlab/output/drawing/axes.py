@@ -13,12 +13,13 @@ from cwndlab.output.drawing.sheet import SIDE_IN, letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from cwndlab.output.charts import ScatterChart, TimeChart
     from cwndlab.output.charts.spans import Span
 
 # The factor that an inch of a logarithmic axis may cover with three numbers for each power of ten.
-MOST_FACTOR_PER_INCH = 4.0
+MOST_FACTOR_PER_INCH = 6.0
 # The longest line of a label.
 LONGEST = 60
 
@@ -52,10 +53,14 @@ def label_axes(ax: Axes, chart: TimeChart | ScatterChart, width_in: float) -> No
 
 def scale_by_factors(ax: Axes, width_in: float, span: Span | None) -> None:
     """Make the x axis logarithmic with plain numbers: 20 is easier to read than 10 to the power 1.3."""
-    low, high = span or (1, 1)
-    # On a narrow axis over many decades, only the powers of ten have room.
-    dense = high / low <= MOST_FACTOR_PER_INCH**width_in
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    count_by_factors(ax.xaxis, width_in, span or (1, 1))
+
+
+def count_by_factors(axis: Axis, width_in: float, span: Span) -> None:
+    """Give a logarithmic axis the ticks 1, 2 and 5; on a narrow axis over many decades, the powers of ten."""
+    low, high = span
+    dense = high / low <= MOST_FACTOR_PER_INCH**width_in
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())

@@ -8,9 +8,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import LogLocator, NullFormatter
 
-from cwndlab.output.drawing.axes import below, heading
+from cwndlab.output.drawing.axes import below, count_by_factors, heading
 from cwndlab.output.drawing.names import plain, shown
 from cwndlab.output.drawing.sheet import Page, Sheet, letters, sheet
 from cwndlab.output.drawing.ticks import name_ticks
@@ -35,9 +34,6 @@ FONT_SIZE = "small"
 FILLED = 0.9
 # The share of the figure's width that a label below the map may take.
 LABELLED = 0.65
-
-# The factor that an inch of a logarithmic scale may cover with three numbers for each power of ten.
-DENSE_FACTOR_PER_INCH = 4.0
 
 # The luminance of a colour from its red, green and blue. Above the middle, black has the greater contrast;
 # below it, white has (WCAG 2.2, "relative luminance" and "contrast ratio").
@@ -93,11 +89,7 @@ def _add_scale(figure: Figure, ax: Axes, mesh: QuadMesh, label: str) -> None:
     """Add the scale of the colours below the map, where it takes no width from the cells."""
     bar = figure.colorbar(mesh, ax=ax, orientation="horizontal", aspect=40, label=label)
     if isinstance(mesh.norm, LogNorm):
-        low, high = mesh.get_clim()
-        dense = high / low <= DENSE_FACTOR_PER_INCH ** figure.get_figwidth()
-        bar.ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
-        bar.ax.xaxis.set_major_formatter("{x:g}")
-        bar.ax.xaxis.set_minor_formatter(NullFormatter())
+        count_by_factors(bar.ax.xaxis, LABELLED * figure.get_figwidth(), mesh.get_clim())
 
 
 def _edges(names: Sequence[str]) -> NDArray[float64]:

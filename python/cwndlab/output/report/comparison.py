@@ -60,7 +60,7 @@ def _boxes(comparison: Comparison) -> Iterator[Section]:
     """Return the spread over the seeds of what flows got, if there are several seeds."""
     if len(comparison.seeds) > 1 and "box" in with_content(comparison):
         found = [box(comparison, key, Names()) for key in ("goodput_mbps", "rtt_ms") if _has(comparison, key)]
-        yield Section("Every seed in a row", found)
+        yield Section("Spread over the seeds", found)
 
 
 def _has(comparison: Comparison, key: str) -> bool:
