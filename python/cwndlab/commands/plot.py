@@ -64,10 +64,10 @@ def plot(
 
     study = loading.load(folder)
     names = parsed_labels(labels)
-    chosen = kind or next(iter(kind_of(study).figures(study)))
+    chosen = kind or kind_of(study).default_figure(study)
     stem = f"{chosen}-{measure}" if measure else chosen
     path = _path(out, format_, folder / stem)
-    figure = plot(study, kind, measure, styled=not no_style, labels=names, width=width.value, title=title)
+    figure = plot(study, chosen, measure, styled=not no_style, labels=names, width=width.value, title=title)
     save_as(figure, path, styled=not no_style)
     typer.echo(f"figure in {path}")
 

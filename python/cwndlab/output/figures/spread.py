@@ -88,7 +88,7 @@ def harm(comparison: Comparison, measure: str, names: Names) -> RowChart:
     if measure not in known:
         raise InputError(f"expected a harm ({', '.join(known)}), found {measure!r}")
     if not comparison.harm:
-        raise NoContentError("harm needs a comparison of the algorithms of some flows (--flow)")
+        raise NoContentError("harm needs flows beside those that take the algorithms (--flow)")
     column = known[measure]
     subjects = comparison.harm if len(comparison.harm) <= MANY else comparison.mean_harm
     alone = subjects[0].name if len(subjects) == 1 else None

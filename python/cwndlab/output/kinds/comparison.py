@@ -74,7 +74,7 @@ class ComparisonKind(Kind[Comparison]):
             "pareto": FigureKind(lambda _, names: tradeoff(study, names)),
             "harm": FigureKind(
                 lambda measure, names: spread.harm(study, str(measure), names),
-                study.alone is not None,
+                bool(study.harm),
                 "goodput_mbps",
             ),
             "convergence": FigureKind(

@@ -95,15 +95,18 @@ class Kind(ABC, Generic[S]):
     def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> S:
         """Return the study with this request and these results from `runs.json`."""
 
+    def default_figure(self, study: S) -> str:
+        """Return the first figure that has content."""
+        known = self.figures(study)
+        return next((name for name, kind in known.items() if kind.has_content), next(iter(known)))
+
     def chart(self, study: S, name: str | None, measure: str | None, names: Names) -> Chart:
         """Return a figure as a chart; without a name, the default figure.
 
         Raises `InputError`, with the figures that this result has, if it does not have this one.
         """
         known = self.figures(study)
-        chosen = (
-            next((each for each, kind in known.items() if kind.has_content), "") if name is None else name
-        )
+        chosen = self.default_figure(study) if name is None else name
         if chosen not in known:
             raise InputError(f"expected a figure ({_drawable(known)}), found {name!r}")
         kind = known[chosen]
