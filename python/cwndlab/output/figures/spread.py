@@ -35,19 +35,23 @@ def box(study: Study, measure: str, names: Names) -> RowChart:
 
     With many flows there is one row per algorithm. It shows each flow's mean over the seeds.
     """
-    return box_of(study.labelled, measure, names, _capacity(study, measure))
+    rate = _capacity(study, measure)
+    counts = [len(run.outcome["flows"]) for _, result in study.variants for run in result.runs[:1]]
+    # A flow among many gets a small part of the rate.
+    return box_of(study.labelled, measure, names, None if rate is None else rate / max([1, *counts]))
 
 
 def box_of(
     results: Sequence[tuple[str, Result]], measure: str, names: Names, limit: float | None = None
 ) -> RowChart:
-    """Return the rows of these results. `limit` is the capacity, if the measure has one."""
+    """Return the rows of these results. `limit` is the capacity for a flow, if the measure has one."""
     column = titled(measure)
     samples = [
         (names(label) if label else _own_name(result, name, names), name, values, label, result)
         for label, result in results
         for name, values in _values(result, measure).items()
     ]
+    is_joined = any(len(values) > len(result.runs) for _, _, values, _, result in samples)
     if not samples:
         known = dict.fromkeys(key for _, result in results for key in _known(result))
         raise InputError(
@@ -61,7 +65,9 @@ def box_of(
         )
         for series, name, values, label, result in samples
     ]
-    return _boxes(rows, column.title, column.unit, None if limit is None else column.scale * limit)
+    scaled = None if limit is None else column.scale * limit
+    point = "flow, a mean over the seeds" if is_joined else "seed"
+    return _boxes(rows, column.title, column.unit, scaled, point)
 
 
 def box_of_sweep(sweep: Sweep, measure: str, names: Names) -> RowChart:
@@ -112,7 +118,11 @@ def harm(comparison: Comparison, measure: str, names: Names) -> RowChart:
 
 
 def _boxes(
-    rows: Sequence[tuple[str, str, Sequence[float]]], title: str, unit: str, limit: float | None
+    rows: Sequence[tuple[str, str, Sequence[float]]],
+    title: str,
+    unit: str,
+    limit: float | None,
+    point: str = "seed",
 ) -> RowChart:
     every = [value for *_, values in rows for value in values]
     factor, shown = readable(unit, every)
@@ -129,7 +139,7 @@ def _boxes(
         drawn,
         shown,
         span([value for row in drawn for value in row.values], None if limit is None else factor * limit),
-        note=f"quartiles, median, range, one point for each seed{seeds}",
+        note=f"quartiles, median, range, one point for each {point}{seeds}",
     )
 
 
