@@ -16,6 +16,7 @@ from cwndlab.commands.convert import convert
 from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
+from cwndlab.commands.plot import plot
 from cwndlab.commands.problems import print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
@@ -23,6 +24,7 @@ from cwndlab.commands.score import score
 from cwndlab.commands.serve import serve
 from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
+from cwndlab.commands.table import table
 from cwndlab.commands.train import train
 from cwndlab.errors import BackendWarning, CacheWarning, CwndlabError, OutputError
 from cwndlab.system import out_of_memory
@@ -80,6 +82,8 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("compare")(compare)
 app.command("sweep")(sweep)
+app.command("plot")(plot)
+app.command("table")(table)
 app.command("reproduce")(reproduce)
 app.command("serve")(serve)
 app.command("diff")(diff)

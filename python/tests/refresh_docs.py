@@ -15,7 +15,7 @@ from tests.documents import Block
 
 # The pictures of each document, and which of its runs draws them.
 PICTURES = {
-    "tutorial.md": {"two-flows.png": "out/two-flows/series.png"},
+    "tutorial.md": {"two-flows.png": "out/two-flows/recorded.png"},
     "gallery.md": {
         "gallery/run-cdf.png": "out/one/cdf.png",
         "gallery/run-box.png": "out/one/box.png",

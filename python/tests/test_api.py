@@ -23,7 +23,7 @@ def test_from_a_file(scenario: Path) -> None:
     assert result.flows["name"].to_list() == ["a", "b"] * 2
     assert result.series("cwnd_segments").equals(result.series("cwnd"))
     assert result.series("cwnd").height > 0
-    assert len(result.plot().axes) == 4
+    assert len(result.plot("recorded").axes) == 4
 
 
 def test_from_a_text_and_a_dictionary() -> None:

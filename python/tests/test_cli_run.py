@@ -24,7 +24,7 @@ FILES = {
     "runs.json",
     "runs.csv",
     *(f"{table}.parquet" for table in ("runs", "series", "events", "intervals", "distributions")),
-    *(f"{figure}.png" for figure in ("series", "box", "cdf", "fairness")),
+    *(f"{figure}.png" for figure in ("series", "recorded", "box", "cdf", "fairness")),
 }
 
 

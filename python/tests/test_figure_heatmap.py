@@ -8,21 +8,29 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cwndlab.output.drawing.heatmap import draw_heatmap
+from cwndlab.output.charts import HeatCell, HeatMap
+from cwndlab.output.drawing.draw import draw
+from cwndlab.output.drawing.sheet import Page
 from cwndlab.statistics.measure import Measure
+from cwndlab.statistics.numbers import with_interval
 
 MISSING = Measure(None, None, 0)
 
 
-def drawn(cells: list[list[Measure]], rows: int = 2, columns: int = 2) -> Figure:
-    return draw_heatmap(
-        [f"_r{index}" for index in range(rows)],
-        [f"c${index}" for index in range(columns)],
-        cells,
-        "goodput (Mbit/s)",
+def drawn(
+    cells: list[list[Measure]], rows: int = 2, columns: int = 2, more_is_better: bool | None = False
+) -> Figure:
+    chart = HeatMap(
+        "goodput",
         "algorithm",
         "buffer",
+        [f"_r{index}" for index in range(rows)],
+        [f"c${index}" for index in range(columns)],
+        [[HeatCell(with_interval(cell), cell.mean) for cell in row] for row in cells],
+        "Mbit/s",
+        more_is_better,
     )
+    return draw(chart, Page())
 
 
 def grid(rows: int, columns: int) -> list[list[Measure]]:
@@ -47,7 +55,7 @@ def test_cells_are_where_they_belong() -> None:
     [hatched] = [each for each in ax.patches if isinstance(each, Rectangle)]
     assert hatched.get_hatch()
     assert (hatched.get_x(), hatched.get_y()) == (0.5, -0.5)
-    assert bar.get_ylabel() == "goodput (Mbit/s)"
+    assert bar.get_xlabel() == "goodput (Mbit/s)\ndarker is better"
 
 
 def test_rows_run_downwards_and_are_named() -> None:
@@ -59,7 +67,7 @@ def test_rows_run_downwards_and_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "first"), [(2, "10.25 ± 0.50"), (10, "10.25\n± 0.50"), (18, "10.25"), (40, None)]
+    ("columns", "first"), [(2, "10.25 ± 0.50"), (11, "10.25\n± 0.50"), (20, "10.25"), (45, None)]
 )
 def test_narrow_cells_have_shorter_numbers(columns: int, first: str | None) -> None:
     figure = drawn(grid(2, columns), columns=columns)
@@ -80,10 +88,26 @@ def test_no_value_at_all() -> None:
     ("cells", "rows", "message"),
     [
         ([], 0, "at least one row and one column"),
-        ([[MISSING]], 1, "expected 1 rows of 2 cells"),
-        ([[MISSING, MISSING]], 2, "expected 2 rows of 2 cells"),
+        ([[MISSING]], 1, "cells must be 1 rows of 2"),
+        ([[MISSING, MISSING]], 2, "cells must be 2 rows of 2"),
     ],
 )
 def test_cells_must_fit_the_names(cells: list[list[Measure]], rows: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         drawn(cells, rows=rows)
+
+
+@pytest.mark.parametrize("more_is_better", [True, False])
+def test_the_better_end_is_dark(more_is_better: bool) -> None:
+    figure = drawn([[Measure(5.0, None, 1), Measure(9.0, None, 1)]], 1, more_is_better=more_is_better)
+    low, high = figure.axes[0].texts
+    # White stands on dark.
+    assert (low.get_color() == "white") is not more_is_better
+    assert (high.get_color() == "white") is more_is_better
+
+
+def test_a_decade_has_a_logarithmic_scale() -> None:
+    cells = [[Measure(15.0, None, 1), Measure(134.0, None, 1), Measure(1194.0, None, 1)]]
+    [mesh] = [each for each in drawn(cells, 1, 3).axes[0].collections if isinstance(each, QuadMesh)]
+    assert mesh.norm(np.array([134.0])) == pytest.approx(0.5, abs=0.01)
+    assert "logarithmic scale" in drawn(cells, 1, 3).axes[1].get_xlabel()

@@ -3,62 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.pyplot import subplots
 from matplotlib.rcsetup import cycler
 
-from cwndlab.output.drawing.bands import SeedLine
-from cwndlab.output.drawing.box import Sample, draw_box
-from cwndlab.output.drawing.cdf import Curve, draw_cdf
-from cwndlab.output.drawing.fairness import draw_fairness
-from cwndlab.output.drawing.heatmap import draw_heatmap
+from cwndlab.errors import InputError
+from cwndlab.output.charts import (
+    Chart,
+    ChartGroup,
+    ChartRow,
+    HeatCell,
+    HeatMap,
+    RowChart,
+    ScatterChart,
+    ScatterPoint,
+    Series,
+    TimeChart,
+)
+from cwndlab.output.drawing.draw import draw
 from cwndlab.output.drawing.names import plain, shortened
-from cwndlab.output.drawing.panels import LinePanel, draw_panels
-from cwndlab.output.drawing.pareto import draw_pareto
 from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.drawing.style import COLOURS, DASHES, looks, save, style
-from cwndlab.output.drawing.timeseries import draw_timeseries
-from cwndlab.statistics.measure import Measure
-from cwndlab.statistics.pareto import Point
-from tests.samples import recording
 
-VALUES = np.array([1.0, 2.0, 4.0])
-TIMES = np.arange(12.0)
-MEASURE = Measure(3.0, 0.5, 4)
-POINTS = [Point(name, name, "1 bdp", Measure(x, 0.5, 3), MEASURE) for name, x in (("a", 1.0), ("b", 2.0))]
+X = [float(index) for index in range(12)]
+LINES = TimeChart("t", "time", "y", X, [Series("a", X, (X, X)), Series("b", X[::-1])])
+BOX = (1.0, 1.5, 2.0, 3.0, 4.0)
 
 # One of every kind, with two series where it has series.
+CHARTS: dict[str, Chart] = {
+    "lines": LINES,
+    "panels": ChartGroup([LINES, LINES]),
+    "box": RowChart("t", "goodput", [ChartRow(name, name, [1.0, 2.0, 4.0], BOX) for name in "ab"]),
+    "pareto": ScatterChart("t", "x", "y", [ScatterPoint(name, name, 1.0, 2.0, 0.5, 1.5) for name in "ab"]),
+    "heatmap": HeatMap("t", "row", "column", ["a"], ["b", "c"], [[HeatCell("3", 3.0), HeatCell("-", None)]]),
+}
+
+
+def drawing(chart: Chart) -> Callable[..., Figure]:
+    return lambda **how: draw(chart, Page("title", **how))
+
+
 KINDS: dict[str, Callable[..., Figure]] = {
-    "timeseries": lambda **how: draw_timeseries(recording(samples=50), "title", **how),
-    "cdf": lambda **how: draw_cdf([Curve("a", VALUES), Curve("b", VALUES + 1)], "RTT (ms)", "title", **how),
-    "box": lambda **how: draw_box([Sample("a", VALUES), Sample("b", VALUES)], "Mbit/s", "title", **how),
-    "fairness": lambda **how: draw_fairness(
-        [SeedLine(name, TIMES, np.vstack([TIMES / 20, TIMES / 30])) for name in "ab"], "title", **how
-    ),
-    "panels": lambda **how: draw_panels(
-        [LinePanel("y", [SeedLine(name, TIMES, np.vstack([TIMES, TIMES + 1])) for name in "ab"])],
-        "title",
-        **how,
-    ),
+    **{name: drawing(chart) for name, chart in CHARTS.items()},
     "settings": lambda **how: draw_settings(
         ["1", "2"],
         [SettingLine(name, [SettingPoint(1, 0, 2), SettingPoint(2, 1, 3)]) for name in "ab"],
         "x",
         "y",
-        "title",
-        **how,
-    ),
-    "pareto": lambda **how: draw_pareto(POINTS, "RTT (ms)", "goodput (Mbit/s)", "title", **how),
-    "heatmap": lambda **how: draw_heatmap(
-        ["a"], ["b", "c"], [[MEASURE, Measure(None, None, 0)]], "Mbit/s", "row", "column", "title", **how
+        Page("title", **how),
     ),
 }
 
@@ -112,13 +114,13 @@ def test_drawing_is_the_same_whatever_the_user_set(kind: Callable[..., Figure]) 
         assert as_svg(kind()) == svg
 
 
-@pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("page", 7.16)])
 def test_widths_are_those_of_columns(kind: Callable[..., Figure], width: str, inches: float) -> None:
     assert kind(width=width).get_figwidth() == inches
 
 
 def test_unknown_width_is_named(kind: Callable[..., Figure]) -> None:
-    with pytest.raises(ValueError, match="width 'triple': expected 'single' or 'double'"):
+    with pytest.raises(InputError, match="width 'triple': expected 'column' or 'page'"):
         kind(width="triple")
 
 
@@ -132,7 +134,7 @@ def test_without_style_the_users_own_holds(kind: Callable[..., Figure]) -> None:
 
 
 def test_users_colours_are_drawn() -> None:
-    for name in ("timeseries", "cdf", "box", "fairness", "pareto"):
+    for name in ("lines", "panels", "box", "pareto"):
         with mpl.rc_context(USERS_OWN):
             assert {"#123456", "#654321"} <= colours(KINDS[name](styled=False)), name
 
@@ -170,8 +172,45 @@ def test_names_are_shown_as_they_stand() -> None:
 
 
 def test_titles_fit_the_width() -> None:
-    figure = draw_cdf([Curve("a", VALUES)], "RTT (ms)", "a long title " * 20, width="single")
+    figure = draw(LINES, Page("a long title " * 20, "column"))
     figure.draw_without_rendering()
     assert figure.get_suptitle().startswith("a long title")
     [title] = [text for text in figure.texts if text.get_text() == figure.get_suptitle()]
     assert title.get_window_extent().width < figure.bbox.width
+
+
+LONG = "a-name-without-spaces-of-a-scenario-" * 3
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        replace(LINES, x_label=LONG, series=[Series(f"{LONG}{index}", X) for index in range(9)]),
+        RowChart("t", LONG, [ChartRow(f"{LONG}{x}", "s", [1.0, 2.0], BOX) for x in range(9)], note=LONG),
+        ScatterChart("t", LONG, "y", [ScatterPoint(f"{LONG}{x}", f"{LONG}{x}", x, x) for x in range(9)]),
+        HeatMap(
+            LONG,
+            "row",
+            LONG,
+            [f"{LONG}{index}" for index in range(4)],
+            [f"{LONG}{index}" for index in range(4)],
+            [[HeatCell("3.25 ± 0.25", 3.25)] * 4] * 4,
+        ),
+    ],
+    ids=["lines", "rows", "scatter", "heat"],
+)
+def test_nothing_leaves_a_column(chart: Chart) -> None:
+    """With long names everywhere, all that is drawn is within the figure."""
+    figure = draw(chart, Page(LONG, "column"))
+    figure.draw_without_rendering()
+    drawn = figure.get_tightbbox()
+    assert drawn.x0 >= -0.01
+    assert drawn.x1 <= 3.51
+
+
+def test_axes_of_the_user_are_drawn_into() -> None:
+    figure, axes = subplots(2, 1)
+    assert draw(ChartGroup([LINES, LINES]), Page(axes=tuple(axes))) is figure
+    assert [len(ax.get_lines()) for ax in axes] == [2, 2]
+    with pytest.raises(InputError, match="ax: expected 2 axes, one for each panel, found 1"):
+        draw(ChartGroup([LINES, LINES]), Page(axes=(axes[0],)))

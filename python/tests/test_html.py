@@ -15,6 +15,7 @@ from cwndlab.output.html import (
     Block,
     Cell,
     ChartGroup,
+    ChartRow,
     Column,
     Command,
     Event,
@@ -25,6 +26,7 @@ from cwndlab.output.html import (
     Picture,
     Report,
     Row,
+    RowChart,
     ScatterChart,
     ScatterPoint,
     Section,
@@ -37,6 +39,7 @@ from cwndlab.output.html import (
     write,
 )
 from cwndlab.output.html.document import Mark
+from cwndlab.statistics.measure import Measure
 
 MARKS: tuple[Mark, ...] = (
     "good",
@@ -77,7 +80,7 @@ def demo(name: str = "plain") -> Report:
         Section("Text and commands", [Text([name, "A second paragraph."]), Command(name, name)], intro=name),
         Section(f"Tables {name}", [demo_table(name), Table([Column("empty")], [])], anchor="tables"),
         Section("Over time", [demo_charts(name), time_chart(name)]),
-        Section("Compared", [demo_scatter(name), demo_heat(name)]),
+        Section("Compared", [demo_scatter(name), demo_heat(name), demo_rows(name)]),
         Section("Pictures", [Picture(SVG, name, [f"{name}.png", "figure.svg"]), demo_forest(name)]),
     ]
     return Report(f"Demo {name}", name, sections, f"cwndlab run '{name}' --seeds 20", [(name, name)])
@@ -157,6 +160,14 @@ def demo_heat(name: str) -> HeatMap:
         for row in values
     ]
     return HeatMap(f"Goodput {name}", name, "queue", ["cubic", name], ["0.5 bdp", "1 bdp", name], cells, name)
+
+
+def demo_rows(name: str) -> RowChart:
+    rows = [
+        ChartRow(name, name, [1.0, 2.0, 4.0], (1.0, 1.5, 2.0, 3.0, 4.0)),
+        ChartRow("mean", "mean", [2.0, 3.0], mean=Measure(2.5, 0.5, 2)),
+    ]
+    return RowChart(f"Rows {name}", name, rows, "Mbit/s", (0.0, 5.0), 3.0, name, name)
 
 
 class Skeleton(HTMLParser):
@@ -310,15 +321,17 @@ def test_scatter_chart_data() -> None:
     points = [
         ScatterPoint("p", "cubic", 1.0, 2.0, x_low=0.5, x_high=1.5, href="file #1", hint="h", front=True),
         ScatterPoint("q", "reno", math.nan, 1.0),
-        ScatterPoint("r", "reno", 3.0, 4.0),
+        ScatterPoint("r", "reno", 3.0, 4.0, marker_key="1 bdp"),
     ]
     page = render(only(ScatterChart("title", "RTT", "goodput", points)))
     data = chart_data(page)[0]
     assert data["series"] == [{"label": "cubic", "look": 0}, {"label": "reno", "look": 1}]
+    assert data["keys"] == [{"label": "1 bdp", "sign": 1}]
     assert data["points"] == [
         {
             "label": "p",
             "look": 0,
+            "sign": 0,
             "x": 1,
             "y": 2,
             "xLow": 0.5,
@@ -327,7 +340,7 @@ def test_scatter_chart_data() -> None:
             "hint": "h",
             "front": True,
         },
-        {"label": "r", "look": 1, "x": 3, "y": 4},
+        {"label": "r", "look": 1, "sign": 1, "x": 3, "y": 4},
     ]
     assert "1 of 3 points lack a value" in page
 
@@ -381,6 +394,14 @@ def test_heat_map_is_readable() -> None:
         assert heat.contrast(heat.text_colour(background), background) >= 4.5
     assert heat.css(heat.colour(0)) == "#440154"
     assert heat.css(heat.colour(1)) == "#fde725"
+
+
+@pytest.mark.parametrize(("more_is_better", "darkest"), [(True, "9"), (False, "1")])
+def test_the_best_cell_of_a_heat_map_is_the_darkest(more_is_better: bool, darkest: str) -> None:
+    cells = [[HeatCell("1", 1.0), HeatCell("9", 9.0)]]
+    page = render(only(HeatMap("t", "r", "c", ["a"], ["b", "c"], cells, "ms", more_is_better)))
+    assert re.findall(r'background:#440154;color:#ffffff">(\d)</td>', page) == [darkest]
+    assert "darker is better" in page
 
 
 def test_heat_map_of_equal_or_no_values() -> None:

@@ -12,13 +12,26 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, write
+from cwndlab.output.html import (
+    Cell,
+    Column,
+    HeatCell,
+    HeatMap,
+    Report,
+    Row,
+    ScatterChart,
+    ScatterPoint,
+    Section,
+    Table,
+    write,
+)
 from tests.test_html import HOSTILE, demo
 
 DRIVER = shutil.which("chromedriver")
@@ -340,17 +353,13 @@ def test_pictures_are_dark_at_night_and_white_on_paper(page: Page) -> None:
         prefer(page, "")
 
 
-def test_a_forest_plot_is_text_that_can_be_read_on_a_phone(page: Page) -> None:
+@contextmanager
+def on_a_phone(page: Page) -> Iterator[None]:
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     command = {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics}
     call("POST", f"{page.session}/goog/cdp/execute", command)
     try:
-        sizes = page.script(
-            "return [...document.querySelectorAll('.effect:not(.head) :is(.label, .ours, .theirs)')].map("
-            "(text) => [parseFloat(getComputedStyle(text).fontSize), text.getBoundingClientRect().right])"
-        )
-        assert sizes
-        assert all(size >= 12 and right <= 390 for size, right in sizes)
+        yield
     finally:
         call(
             "POST",
@@ -379,3 +388,42 @@ def test_the_search_field_hides_the_rows_without_its_words(browser: str, tmp_pat
         "field.dispatchEvent(new Event('input'))"
     )
     assert visible() == ["one", "two"]
+
+
+def test_a_forest_plot_is_text_that_can_be_read_on_a_phone(page: Page) -> None:
+    with on_a_phone(page):
+        sizes = page.script(
+            "return [...document.querySelectorAll('.effect:not(.head) :is(.label, .ours, .theirs)')].map("
+            "(text) => [parseFloat(getComputedStyle(text).fontSize), text.getBoundingClientRect().right])"
+        )
+        assert sizes
+        assert all(size >= 12 and right <= 390 for size, right in sizes)
+
+
+def test_every_column_of_a_heat_map_is_on_the_screen_of_a_phone(browser: str, tmp_path: Path) -> None:
+    names = [f"{size} kB" for size in range(10, 22)]
+    cells = [[HeatCell("123.45 ± 0.12", 1.0 + place) for place in range(12)]] * 2
+    heat = HeatMap("goodput", "cc", "queue", ["cubic", "reno"], names, cells, "Mbit/s", True)
+    page = shown(browser, tmp_path, Report("heat", "", [Section("heat", [heat])], "true", []))
+    with on_a_phone(page):
+        edges = page.script(
+            "return [...document.querySelectorAll('.heat td')].map("
+            "(cell) => [cell.getBoundingClientRect().right, cell.dataset.title])"
+        )
+    assert len(edges) == 24
+    assert all(right <= 390 for right, _ in edges)
+    assert [title for _, title in edges] == names * 2
+
+
+def test_a_logarithmic_axis_is_drawn_with_its_ticks(browser: str, tmp_path: Path) -> None:
+    points = [ScatterPoint(f"p{x}", "cubic", x, 90.0, front=True, marker_key="1 bdp") for x in (1.0, 1000.0)]
+    chart = ScatterChart("t", "delay", "goodput", points, "ms", "Mbit/s", (0.5, 2000.0), (85.0, 95.0), True)
+    page = shown(browser, tmp_path, Report("log", "", [Section("log", [chart])], "true", []))
+    ticks, low, high, bottom, top = page.script(
+        "const { axes, scales } = charts[0].plot;"
+        "return [axes[0]._values, scales.x.min, scales.x.max, scales.y.min, scales.y.max]"
+    )
+    assert ticks[:4] == ["0.5", "1", "2", "5"]
+    assert ticks[-1] == "2,000"
+    assert (low, high, bottom, top) == (0.5, 2000, 85, 95)
+    assert page.texts(".legend .label") == ["cubic", "1 bdp"]

@@ -53,7 +53,7 @@ def test_every_table_has_rows_of_subflows() -> None:
         assert set(SUBFLOWS) <= set(frame["name"])
     recorded = [table.name for table in result.runs[0].recording.of("flow")]  # type: ignore[union-attr]
     assert recorded == ["multipath", *SUBFLOWS, "single"]
-    windows, rtts = (ax.get_lines() for ax in result.plot().axes[:2])
+    windows, rtts = (ax.get_lines() for ax in result.plot("recorded").axes[:2])
     looks = {line.get_label(): line.get_color() for line in windows}
     assert len(windows) == 4
     assert [looks[line.get_label()] for line in rtts] == [line.get_color() for line in rtts]

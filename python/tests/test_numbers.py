@@ -24,6 +24,11 @@ def test_digits_follow_the_interval(mean: float, half_width: float, shown: str) 
     assert with_interval(Measure(mean, half_width, 5)) == shown
 
 
+@pytest.mark.parametrize("mean", [-0.001, 0.001])
+def test_a_mean_that_rounds_to_zero_has_no_sign(mean: float) -> None:
+    assert with_interval(Measure(mean, 0.22, 3), signed=True) == "0.00 ± 0.22"
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

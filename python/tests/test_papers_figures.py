@@ -9,6 +9,7 @@ import pytest
 
 from cwndlab.output.drawing.formats import FORMATS
 from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.html import ChartGroup, Picture, Table, Text
 from cwndlab.papers import figures, files
 from cwndlab.papers.judging.figure_values import DrawnSettings, DrawnTime, drawn_figures
@@ -172,7 +173,7 @@ def test_points_stand_apart_with_their_intervals_and_crosses() -> None:
         SettingLine("ours", [SettingPoint(2, 1, 4), SettingPoint(None, None, None, [5.0])]),
         SettingLine("theirs", [SettingPoint(3, None, None), SettingPoint(6, 5, 7)]),
     ]
-    [ax] = draw_settings(["0.5", "1"], lines, "buffer (BDP)", "goodput").axes
+    [ax] = draw_settings(["0.5", "1"], lines, "buffer (BDP)", "goodput", Page()).axes
     ours, theirs = ax.containers
     places = [np.asarray(each.lines[0].get_xdata()) for each in (ours, theirs)]  # type: ignore[attr-defined]
     assert np.all(places[0] < places[1])
@@ -188,5 +189,5 @@ def test_points_stand_apart_with_their_intervals_and_crosses() -> None:
 def test_settings_that_are_names_are_not_joined() -> None:
     points = [SettingPoint(1, None, None), SettingPoint(2, None, None)]
     for settings, style in ((["0.5", "1"], "-"), (["reno", "cubic"], "None")):
-        [ax] = draw_settings(settings, [SettingLine("x", points)], "x", "y").axes
+        [ax] = draw_settings(settings, [SettingLine("x", points)], "x", "y", Page()).axes
         assert ax.containers[0].lines[0].get_linestyle() == style  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cwndlab.output.html import Picture, Text
+from cwndlab.output.html import RowChart, Text
 from cwndlab.papers.contents.readings import Reading, read_cells
 from cwndlab.papers.language.parsing import parse
 from cwndlab.papers.language.quantities import QUANTITIES
@@ -86,12 +86,12 @@ def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_contr
     seeds = range(1, 7)
     [paper] = reproduce(plan([], seeds, quick=False, full=False), seeds).papers
     blocks = experiment_section(paper, paper.paper.experiments[0]).blocks
-    own, controls = [block for block in blocks if isinstance(block, Picture)]
-    assert "variants of the paper, one point per seed" in own.caption
-    assert "n = 5" in own.svg
-    assert "control" not in own.svg
-    assert "C = 1.2" in controls.svg
-    assert "n = 5" in controls.svg
+    own, controls = [block for block in blocks if isinstance(block, RowChart)]
+    assert "variants of the paper, one point per seed" in own.title
+    assert "n = 5" in own.note
+    assert not any("control" in row.label for row in own.rows)
+    assert any("C = 1.2" in row.label for row in controls.rows)
+    assert "n = 5" in controls.note
 
 
 def test_the_command_counts_them(papers: Path, cwndlab: Command) -> None:

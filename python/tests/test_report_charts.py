@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cwndlab.output.figures.recorded import recorded, thinned
 from cwndlab.output.html import render
 from cwndlab.output.kinds import kind_of
-from cwndlab.output.report.charts import distribution, fairness, over_time, thinned
 from tests.samples import flow, link, outcome, recording, result
 
 if TYPE_CHECKING:
@@ -51,22 +51,6 @@ def test_a_run_leads_back_to_each_seed() -> None:
     assert report.command == "cwndlab run made.toml --seeds 1-3"
 
 
-def test_shares_of_a_distribution_by_hand() -> None:
-    # Seed 1 has counts 1, 2, 1 at 60, 70, 80 ms, seed 2 has 1, 2, 2: together 2, 4 and 3 of 9.
-    made = result([outcome([flow("a", 1)])] * 2)
-    chart = distribution([("", made)], "rtt_ms")
-    assert chart is not None
-    assert list(chart.x) == [60, 70, 80]
-    np.testing.assert_allclose(np.array(chart.series[0].values, dtype=float), [2 / 9, 6 / 9, 1])
-    assert distribution([("", made)], "completion_ms") is None
-
-
-def test_fairness_is_a_mean_over_the_seeds() -> None:
-    made = result([outcome([flow("a", 1), flow("b", 1)])] * 2)
-    chart = fairness([("", made)])
-    assert chart is not None
-    assert chart.series[0].values[0] == np.mean([0.89, 0.88])
-
-
 def test_no_recording_no_chart() -> None:
-    assert over_time(result([outcome([flow("a", 1)])]).runs[0]) is None
+    made = result([outcome([flow("a", 1)])])
+    assert recorded(made, made.runs[0]) is None

@@ -30,6 +30,7 @@ ROOMS = (
     "results",
     "running",
     "beside",
+    "output.charts",
     "output.drawing",
     "output.tables",
     "output.answers",

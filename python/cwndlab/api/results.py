@@ -10,43 +10,90 @@ from cwndlab.results.wanted import Wanted
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Self
 
     import matplotlib.figure
+    from matplotlib.axes import Axes
 
+    from cwndlab.output.drawing.style import Width
+    from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Settings
+
+
+def _listed(ax: Any) -> list[Axes]:
+    """Return axes as a list. Those of `plt.subplots` come alone or as an array."""
+    if isinstance(ax, list | tuple):
+        return [*ax]
+    return [*ax.flat] if hasattr(ax, "flat") else [ax]
 
 
 class _Output(result.Study):
     """The methods of a study beyond its values."""
 
     def plot(
-        self, kind: str | None = None, measure: str | None = None, *, style: bool = True
+        self,
+        kind: str | None = None,
+        measure: str | None = None,
+        *,
+        style: bool = True,
+        labels: Mapping[str, str] | None = None,
+        width: Width = "page",
+        title: str | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
     ) -> matplotlib.figure.Figure:
-        """Draw a figure. With `style=False`, your own matplotlib settings choose colours, sizes and fonts.
+        """Draw a figure.
+
+        `labels` replace names of algorithms, flows or settings, as in `{"mine": "Ours"}`. `width` is that of
+        a `column` (3.5 inches) or a `page` (7.16 inches) of a paper. `title` replaces the scenario's name; an
+        empty one leaves it out. `ax` draws into your axes instead, one for each panel of the figure. With
+        `style=False`, your own matplotlib settings choose colours, sizes and fonts.
 
         A `Result` has
 
-        - `series` (default): window, RTT, goodput and queue over time, of the first recorded seed;
+        - `series` (default): `goodput_mbps` and `cwnd_segments` (or one measure) of each flow over time, as a
+          mean over the seeds with its 95 % interval;
+        - `recorded`: window, RTT, goodput and queue over time, of the first recorded seed;
         - `cdf`: the distribution of `rtt_ms` (or `queue_delay_ms`, `completion_ms`) over all seeds;
         - `box`: `goodput_mbps` (or another measure) of each flow, over the seeds;
-        - `fairness`: Jain's index over time, as a mean over the seeds with its 95 % interval.
+        - `fairness`: Jain's index over time, as a mean over the seeds with its 95 % interval;
+        - `convergence`: goodput of each flow over time, and when it became steady.
 
-        A `Comparison` has `box` (default), `cdf` and `fairness` for each algorithm, and
+        A `Comparison` has `box` (default), `series`, `cdf`, `fairness` and `convergence` for each algorithm,
 
-        - `pareto`: goodput of all flows against the queueing delay of `link`.
+        - `pareto`: goodput of all flows against the queueing delay of `link`;
+        - `harm`: `goodput_mbps` (or `rtt_ms`, `rtt_p95_ms`) that the algorithms cost the other flows.
 
-        A `Sweep` has `pareto` (default) with one point for each combination, and
+        A `Sweep` has `pareto` (default) and `box` with one point for each combination, and
 
         - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes.
 
         With conditions, `pareto` shows means over them, `pareto-NAME` one of them, and `heatmap` each choice
         in each condition.
+
+        Raises `InputError` if the result has no such figure, measure or name.
         """
+        from cwndlab.output.kinds import plot
+
+        axes = [] if ax is None else _listed(ax)
+        return plot(self, kind, measure, styled=style, labels=labels, width=width, title=title, axes=axes)
+
+    def to_markdown(self, labels: Mapping[str, str] | None = None) -> str:
+        """Return the tables with their 95 % intervals in Markdown. `labels` replace names in the rows."""
+        from cwndlab.output.tables.published import markdown
+
+        return markdown(self._tables(), labels)
+
+    def to_latex(self, labels: Mapping[str, str] | None = None) -> str:
+        """Return the tables with their 95 % intervals in LaTeX, which needs the package `booktabs`."""
+        from cwndlab.output.tables.published import latex
+
+        return latex(self._tables(), labels)
+
+    def _tables(self) -> list[Block]:
         from cwndlab.output.kinds import kind_of
 
-        return kind_of(self).plot(self, kind, measure, styled=style)
+        return kind_of(self).tables(self)
 
     def _repr_html_(self) -> str:
         """Return the answer, a table and one chart, as a notebook shows them."""

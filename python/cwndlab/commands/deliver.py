@@ -92,6 +92,17 @@ def read_wanted(best: str | None, limits: Sequence[str], backend: str) -> Wanted
     return asked
 
 
+def parsed_labels(labels: Sequence[str]) -> dict[str, str]:
+    """Read `--label NAME=LABEL`. A name may contain `=` itself, as in `{name='cubic'}`; a label may not."""
+    from cwndlab.errors import InputError
+
+    parts = [label.rpartition("=") for label in labels]
+    for label, (name, _, _) in zip(labels, parts, strict=True):
+        if not name:
+            raise InputError(f"--label {label}: expected NAME=LABEL, found no name")
+    return {name: label for name, _, label in parts}
+
+
 def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
     """Print each warning of the variants once, without those of the scenario itself."""
     from cwndlab.commands.problems import print_problems

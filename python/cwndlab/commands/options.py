@@ -61,6 +61,17 @@ Replace = Annotated[
         "--out is an error.",
     ),
 ]
+ResultFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The folder of a result, as in out/two-flows.")
+]
+Labels = Annotated[
+    list[str],
+    typer.Option(
+        "--label",
+        metavar="NAME=LABEL",
+        help="Show LABEL instead of the name of an algorithm, a flow or a setting. May be repeated.",
+    ),
+]
 Best = Annotated[
     str | None,
     typer.Option(

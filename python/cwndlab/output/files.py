@@ -26,7 +26,17 @@ WEIGHTS = "weights"
 REPORT = "report.html"
 TABLES = ("runs", "series", "events", "intervals", "distributions")
 # The file names of the figures. A figure without content is not drawn.
-FIGURES = ("series", "box", "cdf", "fairness", "pareto", "heatmap-goodput", "heatmap-queue-delay")
+FIGURES = (
+    "series",
+    "recorded",
+    "box",
+    "cdf",
+    "fairness",
+    "pareto",
+    "harm",
+    "heatmap-goodput",
+    "heatmap-queue-delay",
+)
 # How the names of the figures of one condition of a sweep begin.
 OF_A_CONDITION = "pareto-"
 NAMES = (
@@ -109,13 +119,11 @@ def write_figures(
     `watch` is told the share that is done.
     """
     from cwndlab.output.drawing.style import save as save_figure
-    from cwndlab.output.kinds import kind_of
+    from cwndlab.output.kinds import kind_of, plot
 
-    kind = kind_of(study)
-    wanted = kind.figure_files(study)
+    wanted = kind_of(study).figure_files(study)
     for index, (name, (figure, measure)) in enumerate(wanted.items()):
-        drawn = kind.plot(study, figure, measure, styled=style)
-        save_figure(drawn, folder, name, kinds, styled=style)
+        save_figure(plot(study, figure, measure, styled=style), folder, name, kinds, styled=style)
         watch((index + 1) / len(wanted))
     return len(wanted)
 

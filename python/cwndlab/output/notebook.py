@@ -7,7 +7,7 @@ import io
 from html import escape
 from typing import TYPE_CHECKING
 
-from cwndlab.output.kinds import kind_of
+from cwndlab.output.kinds import kind_of, plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def notebook(study: Study) -> str:
     """Return the study for a cell of a notebook."""
     kind = kind_of(study)
     answer = "".join(f"<p><strong>{escape(line)}</strong></p>" for line in kind.answer(study))
-    return f"<div>{answer}{_table(kind.main_table(study))}{_chart(study)}</div>"
+    return f"<div>{answer}{_table(kind.tables(study)[0])}{_chart(study)}</div>"
 
 
 def _table(block: Block) -> str:
@@ -46,13 +46,12 @@ def _chart(study: Study) -> str:
     """Return the first figure with content as an image; nothing if there is none."""
     from cwndlab.output.drawing.style import style
 
-    kind = kind_of(study)
-    drawable = next(iter(kind.figure_files(study).items()), None)
+    drawable = next(iter(kind_of(study).figure_files(study).items()), None)
     if drawable is None:
         return ""
     name, (figure, measure) = drawable
     picture = io.BytesIO()
-    drawn = kind.plot(study, figure, measure, styled=True)
+    drawn = plot(study, figure, measure)
     with style():
         drawn.savefig(picture, format="png", dpi=DPI)
     data = base64.b64encode(picture.getvalue()).decode("ascii")

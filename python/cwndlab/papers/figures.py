@@ -8,12 +8,15 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from cwndlab.output.drawing.bands import SeedLine
+from cwndlab.output.charts import ChartGroup, Series, TimeChart
+from cwndlab.output.drawing.draw import draw
 from cwndlab.output.drawing.formats import FORMATS
-from cwndlab.output.drawing.panels import LinePanel, draw_panels
 from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_settings
+from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.drawing.style import save
+from cwndlab.output.figures.bands import seed_line
 from cwndlab.papers.judging.figure_values import DrawnTime
+from cwndlab.papers.language.quantities import JAIN
 from cwndlab.running.pool import available_cores
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from cwndlab.papers.judging.figure_values import Drawn, DrawnPanel, DrawnSettings
+    from cwndlab.papers.judging.figure_values import Curve, Drawn, DrawnPanel, DrawnSettings
 
 FOLDER = "figures"
 
@@ -43,8 +46,15 @@ def file_names(paper: str, drawn: Drawn, kinds: Sequence[str]) -> list[str]:
 def plot(drawn: Drawn) -> Figure:
     """Draw a figure."""
     if isinstance(drawn, DrawnTime):
-        return draw_panels([_panel(panel, drawn.mean_s) for panel in drawn.panels], drawn.title)
+        return draw(over_time(drawn), Page(drawn.title))
     return _settings(drawn)
+
+
+def over_time(drawn: DrawnTime) -> ChartGroup:
+    """Return the panels of a figure over time: means over the seeds with their 95 % intervals."""
+    curves = [curve for panel in drawn.panels for curve in panel.curves]
+    grid = max((curve.time_s for curve in curves), key=len, default=())
+    return ChartGroup([_chart(panel, list(grid), drawn.mean_s) for panel in drawn.panels])
 
 
 def save_all(
@@ -89,9 +99,23 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _panel(drawn: DrawnPanel, mean_s: float) -> LinePanel:
-    label = f"{axis(drawn.panel.y, drawn.panel.unit)}\nmean of {mean_s:g} s"
-    return LinePanel(label, [SeedLine(each.label, each.time_s, each.values) for each in drawn.curves])
+def _chart(drawn: DrawnPanel, grid: Sequence[float], mean_s: float) -> TimeChart:
+    panel = drawn.panel
+    most = 1 if panel.column == JAIN else float("inf")
+    lines = [_series(curve, most, len(grid)) for curve in drawn.curves]
+    note = f"mean of {mean_s:g} s"
+    return TimeChart(panel.y, "time", panel.y, grid, lines, (), "s", panel.unit, note)
+
+
+def _series(curve: Curve, most: float, length: int) -> Series:
+    line = seed_line(curve.label, list(curve.values), 0, most)
+    band = None if line.band is None else (padded(line.band[0], length), padded(line.band[1], length))
+    return Series(line.label, padded(line.values, length), band)
+
+
+def padded(values: Sequence[float | None], length: int) -> list[float | None]:
+    """Return the values, filled up with None."""
+    return [*values, *[None] * (length - len(values))]
 
 
 def _settings(drawn: DrawnSettings) -> Figure:
@@ -108,4 +132,5 @@ def _settings(drawn: DrawnSettings) -> Figure:
         for line in drawn.lines
     ]
     figure = drawn.figure
-    return draw_settings(figure.at, lines, figure.x, axis(figure.y, figure.unit), drawn.title)
+    page = Page(drawn.title)
+    return draw_settings(figure.at, lines, figure.x, axis(figure.y, figure.unit), page)

@@ -63,6 +63,12 @@ class Study(ABC):
         return self.variants[0][1].name if self.variants else self.scenario.stem
 
     @property
+    def title(self) -> str:
+        """The title of figures: the name; nothing if neither the scenario nor a file has one."""
+        named = any(result.given_name for _, result in self.variants)
+        return self.name if named or self.scenario.is_file else ""
+
+    @property
     @abstractmethod
     def seeds(self) -> list[int]:
         """The seeds that finished."""
@@ -167,7 +173,13 @@ class Result(Study):
     @cached_property
     def name(self) -> str:
         """The scenario's name."""
-        return str(self.scenario.resolved["name"] or self.scenario.stem)
+        return self.given_name or self.scenario.stem
+
+    @property
+    def given_name(self) -> str | None:
+        """The name in the scenario. Without one, the name in force is that of the file, or `<dict>`."""
+        name = self.scenario.resolved["name"]
+        return str(name) if name and name != self.scenario.file else None
 
     @property
     def seeds(self) -> list[int]:

@@ -183,7 +183,12 @@ class Scenario:
     @property
     def stem(self) -> str:
         """A short name for folders and figures."""
-        return Path(self.file).stem or "scenario"
+        return (self.is_file and Path(self.file).stem) or "scenario"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it was read from a file, and not from a dictionary or a text."""
+        return not self.file.startswith("<")
 
 
 def with_options(scenarios: Iterable[Scenario]) -> list[str]:

@@ -26,7 +26,11 @@ def with_interval(measure: Measure, sign: str = " ± ", *, signed: bool = False)
     half_width = f"{measure.half_width:.{decimals}f}"
     if float(half_width) == 0:
         half_width = f"<{10.0**-decimals:.{decimals}f}"
-    return f"{plus}{measure.mean:.{decimals}f}{sign}{half_width}"
+    mean = f"{measure.mean:.{decimals}f}"
+    if float(mean) == 0:
+        # A tiny mean has no sign: neither "-0.00" nor "+0.00".
+        plus, mean = "", mean.removeprefix("-")
+    return f"{plus}{mean}{sign}{half_width}"
 
 
 def counted(count: int, thing: str) -> str:

@@ -25,6 +25,9 @@ DISTANCES_POINTS = (4, 12, 20, 30)
 
 LEADER = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 
+# The distance of names from the edges, in pixels.
+EDGE = 6.0
+
 # Half the side of a point's marker, in points.
 MARKER = 4.0
 
@@ -61,7 +64,7 @@ def _find_room(text: Annotation, inside: Bbox, taken: list[Bbox]) -> float | Non
             verticalalignment=ALIGNMENTS_Y[upwards],
         )
         box = text.get_window_extent()
-        if _holds(inside, box) and not box.count_overlaps(taken):
+        if _holds(inside.padded(-EDGE), box) and not box.count_overlaps(taken):
             taken.append(box)
             return distance
     return None

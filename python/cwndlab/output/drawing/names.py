@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 # The longest name in a legend.
 LONGEST = 40
 
@@ -17,6 +19,17 @@ def shortened(text: str, length: int) -> str:
         return text
     half = (length - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def wrapped(text: str, length: int, lines: int | None = None) -> str:
+    """Return the text in lines of at most this length. Its middle is cut if there are too many lines."""
+    width = max(8, length)
+    parts = wrap(text, width)
+    room = len(text)
+    while lines is not None and len(parts) > lines:
+        room = min(room - 1, lines * width)
+        parts = wrap(shortened(text, room), width)
+    return plain("\n".join(parts))
 
 
 def plain(text: str) -> str:

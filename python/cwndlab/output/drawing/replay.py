@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cwndlab.output.drawing.sheet import legend_above, sheet
+from cwndlab.output.drawing.sheet import Page, sheet
 from cwndlab.output.drawing.style import looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import Figure
-
-    from cwndlab.output.drawing.style import Width
 
 HEIGHT_IN = 2.6
 
@@ -26,12 +24,10 @@ def draw_replay(
     label: str,
     title: str,
     outages: Sequence[tuple[float, float]] = (),
-    *,
-    width: Width = "double",
 ) -> Figure:
     """Draw one value for each window, the mean, and the outages (begin and length in s) as grey spans."""
-    with sheet(title, width=width, height_in=HEIGHT_IN, styled=True) as figure:
-        ax = figure.subplots()
+    with sheet(Page(title), HEIGHT_IN) as paper:
+        [ax] = paper.axes
         line, average = looks(2)
         edges = np.arange(len(values) + 1) * window_s
         ax.stairs(values, edges, color=line.colour, label=f"in windows of {window_s:g} s")
@@ -43,5 +39,5 @@ def draw_replay(
         ax.set_ylim(bottom=0)
         ax.set_xlabel("time (s)")
         ax.set_ylabel(label)
-        legend_above(figure, ax, ax.get_legend_handles_labels()[0])
-        return figure
+        paper.legend_below(ax.get_legend_handles_labels()[0])
+        return paper.figure

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from cwndlab.output.drawing.names import plain, shown
-from cwndlab.output.drawing.sheet import legend_below, sheet
+from cwndlab.output.drawing.sheet import Page, sheet
 from cwndlab.output.drawing.style import looks
 from cwndlab.output.drawing.ticks import name_ticks
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cwndlab.output.drawing.style import Look, Width
+    from cwndlab.output.drawing.style import Look
 
 HEIGHT_IN = 3.2
 # The share of the distance to the next setting that the points of one setting take.
@@ -53,22 +53,19 @@ def draw_settings(
     lines: Sequence[SettingLine],
     xlabel: str,
     ylabel: str,
-    title: str | None = None,
-    *,
-    width: Width = "double",
-    styled: bool = True,
+    page: Page,
 ) -> Figure:
     """Draw the points of all lines side by side. A cross is the paper's number.
 
     The points of a line are joined if the settings are numbers.
     """
     joined = all(map(_is_number, settings))
-    with sheet(title, width=width, height_in=HEIGHT_IN, styled=styled) as figure:
-        ax = figure.subplots()
+    with sheet(page, HEIGHT_IN) as paper:
+        [ax] = paper.axes
         for index, (line, look) in enumerate(zip(lines, looks(len(lines)), strict=True)):
             offset = SHARE * ((index + 0.5) / len(lines) - 0.5)
             _draw(ax, line, look, offset, joined=joined)
-        name_ticks(figure, ax, [shown(setting, LONGEST) for setting in settings])
+        name_ticks(paper.figure, ax, [shown(setting, LONGEST) for setting in settings])
         ax.set_xlim(-0.5, len(settings) - 0.5)
         ax.grid(visible=False, axis="x")
         if ax.dataLim.ymin >= 0:
@@ -78,8 +75,8 @@ def draw_settings(
         handles = ax.get_legend_handles_labels()[0]
         if any(point.paper for line in lines for point in line.points):
             handles.append(Line2D([], [], color="0.4", label="the paper's number", **PAPER_MARK))
-        legend_below(figure, handles, styled=styled)
-        return figure
+        paper.legend_below(handles)
+        return paper.figure
 
 
 def _is_number(text: str) -> bool:

@@ -1,8 +1,9 @@
-"""The sheet of a figure: its size, its title and its legend."""
+"""The sheet of a figure: its size, its title, its axes and its legend."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -10,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
+from cwndlab.errors import InputError
 from cwndlab.output.drawing.names import shown
 from cwndlab.output.drawing.style import WIDTHS_IN, Width, style
 
@@ -33,42 +35,98 @@ SIDE_IN = 0.6
 MAX_COLUMNS = 4
 
 
+@dataclass(frozen=True)
+class Page:
+    """What a figure is drawn on: its width and title, whose style, or axes of the user.
+
+    In the user's style, the figure has the user's size. In the user's axes, nothing outside them changes.
+    """
+
+    title: str | None = None
+    width: Width = "page"
+    styled: bool = True
+    axes: Sequence[Axes] = ()
+
+    def __post_init__(self) -> None:
+        if self.width not in WIDTHS_IN:
+            expected = " or ".join(map(repr, WIDTHS_IN))
+            raise InputError(f"width {self.width!r}: expected {expected}")
+
+
+@dataclass
+class Sheet:
+    """A figure with its axes, from the top down."""
+
+    figure: Figure
+    axes: list[Axes]
+    page: Page
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the figure is ours, and not the user's."""
+        return not self.page.axes
+
+    @property
+    def width_in(self) -> float:
+        """The width of the figure, or of the user's axes."""
+        return self.figure.get_figwidth() * (1 if self.is_own else self.axes[0].get_position().width)
+
+    def legend_below(self, handles: Sequence[Artist]) -> None:
+        """Add a legend below the axes. The figure grows by it, unless its size is the user's."""
+        if not handles:
+            return
+        if not self.is_own:
+            self.axes[-1].legend(handles=handles)
+            return
+        columns = _columns(self.width_in, handles)
+        self._shorten(handles, columns)
+        self.figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+        if self.page.styled:
+            rows = -(-len(handles) // columns)
+            self.figure.set_figheight(self.figure.get_figheight() + rows * _row_in())
+
+    def _shorten(self, handles: Sequence[Artist], columns: int) -> None:
+        """Shorten the names that are wider than the figure."""
+        room = letters(self.width_in / columns, mpl.rcParams["legend.fontsize"]) - HANDLE + 1
+        for handle in handles:
+            name = str(handle.get_label())
+            if len(name) > room:
+                handle.set_label(shown(name.replace(r"\$", "$"), max(8, room)))
+
+
 @contextmanager
-def sheet(title: str | None, *, width: Width, height_in: float, styled: bool) -> Iterator[Figure]:
-    """Yield an empty figure in cwndlab's style; if not `styled`, in the user's style and size."""
-    if width not in WIDTHS_IN:
-        raise ValueError(f"width {width!r}: expected {' or '.join(map(repr, WIDTHS_IN))}")
-    with style(styled=styled):
-        figure = Figure(figsize=(WIDTHS_IN[width], height_in) if styled else None, layout="constrained")
+def sheet(page: Page, height_in: float, panels: int = 1) -> Iterator[Sheet]:
+    """Yield an empty figure with panels in a column, or the user's axes."""
+    with style(styled=page.styled):
+        if page.axes:
+            yield _users_own(page, panels)
+            return
+        size = (WIDTHS_IN[page.width], height_in) if page.styled else None
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        if title:
+        if page.title:
             room = letters(figure.get_figwidth(), mpl.rcParams["figure.titlesize"])
-            figure.suptitle(shown(title, room))
-        yield figure
+            figure.suptitle(shown(page.title, room))
+        axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
+        yield Sheet(figure, [*axes], page)
+
+
+def _users_own(page: Page, panels: int) -> Sheet:
+    if len(page.axes) != panels:
+        expected = "one axes" if panels == 1 else f"{panels} axes, one for each panel"
+        raise InputError(f"ax: expected {expected}, found {len(page.axes)}")
+    figure = page.axes[0].get_figure(root=True)
+    if not isinstance(figure, Figure):
+        raise InputError("ax: expected axes of a figure")
+    if page.title:
+        page.axes[0].set_title(shown(page.title))
+    return Sheet(figure, [*page.axes], page)
 
 
 def letters(width_in: float, font_size: float | str) -> int:
     """Return the number of letters of a font size (points, or a word such as `large`) that fit a width."""
     points = FontProperties(size=font_size).get_size_in_points()
     return int(width_in * POINTS_PER_INCH / (LETTER * points))
-
-
-def legend_below(figure: Figure, handles: Sequence[Artist], *, styled: bool) -> None:
-    """Add a legend below the axes. The figure grows by it, unless its size is the user's."""
-    if not handles:
-        return
-    columns = _columns(figure.get_figwidth(), handles)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
-    if styled:
-        rows = -(-len(handles) // columns)
-        figure.set_figheight(figure.get_figheight() + rows * _row_in())
-
-
-def legend_above(figure: Figure, ax: Axes, handles: Sequence[Artist]) -> None:
-    """Add a legend above a panel, where it hides no data."""
-    if handles:
-        columns = _columns(figure.get_figwidth() - SIDE_IN, handles)
-        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns)
 
 
 def _columns(width_in: float, handles: Sequence[Artist]) -> int:

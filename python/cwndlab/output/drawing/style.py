@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-Width = Literal["single", "double"]
+Width = Literal["column", "page"]
 Filling = Literal["full", "none", "left", "bottom", "right", "top"]
 
 # One and two columns of an IEEE journal (IEEE Author Center, "Size Requirements for Graphics").
-WIDTHS_IN: dict[Width, float] = {"single": 3.5, "double": 7.16}
+WIDTHS_IN: dict[Width, float] = {"column": 3.5, "page": 7.16}
 
 # Without the palette's yellow, which is too pale for a line on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
@@ -44,9 +44,6 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 FILLINGS: tuple[Filling, ...] = ("full", "none", "left", "bottom", "right", "top")
-
-# More lines than this are hard to distinguish.
-MAX_LINES = len(COLOURS)
 
 # The date is left out, so that the same data give the same file.
 METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -94,12 +91,18 @@ def save(
 ) -> list[Path]:
     """Write a figure in these formats, and return the paths. The same figure gives the same bytes."""
     paths = [folder / f"{stem}.{kind}" for kind in kinds]
+    for path in paths:
+        save_as(figure, path, styled=styled)
+    return paths
+
+
+def save_as(figure: Figure, path: Path, *, styled: bool = True) -> None:
+    """Write the figure in the format that the end of the path names. The same figure gives the same bytes."""
+    kind = path.suffix.removeprefix(".")
     with style(styled=styled):
         mpl.rcParams["svg.hashsalt"] = SETTINGS["svg.hashsalt"]
-        for path, kind in zip(paths, kinds, strict=True):
-            with whole(path) as file:
-                figure.savefig(file, format=kind, metadata=METADATA[kind])
-    return paths
+        with whole(path) as file:
+            figure.savefig(file, format=kind, metadata=METADATA[kind])
 
 
 def svg(figure: Figure) -> str:

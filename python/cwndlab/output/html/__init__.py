@@ -5,28 +5,32 @@
 
 from __future__ import annotations
 
+from cwndlab.output.charts import (
+    ChartGroup,
+    ChartRow,
+    Event,
+    HeatCell,
+    HeatMap,
+    RowChart,
+    ScatterChart,
+    ScatterPoint,
+    Series,
+    TimeChart,
+)
 from cwndlab.output.html.document import (
     Block,
     Cell,
-    ChartGroup,
     Column,
     Command,
-    Event,
     ForestLine,
     ForestPlot,
-    HeatCell,
-    HeatMap,
     Mark,
     Picture,
     Report,
     Row,
-    ScatterChart,
-    ScatterPoint,
     Section,
-    Series,
     Table,
     Text,
-    TimeChart,
 )
 from cwndlab.output.html.render import render, write
 
@@ -34,6 +38,7 @@ __all__ = [
     "Block",
     "Cell",
     "ChartGroup",
+    "ChartRow",
     "Column",
     "Command",
     "Event",
@@ -45,6 +50,7 @@ __all__ = [
     "Picture",
     "Report",
     "Row",
+    "RowChart",
     "ScatterChart",
     "ScatterPoint",
     "Section",

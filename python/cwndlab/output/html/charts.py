@@ -13,7 +13,9 @@ from cwndlab.output.html.links import target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from cwndlab.output.html.document import ScatterChart, ScatterPoint, Series, TimeChart, Values
+    from cwndlab.output.charts import ScatterChart, ScatterPoint, Series, Shade, Spot, TimeChart
+    from cwndlab.output.charts.lines import Values
+    from cwndlab.output.charts.spans import Span
 
 # More digits than a screen can show. It halves the size of the file.
 SIGNIFICANT_DIGITS = 6
@@ -40,16 +42,30 @@ def time_data(chart: TimeChart, look: Mapping[str, int]) -> dict[str, Any]:
         "events": [
             {"x": number(event.x), "label": event.label} for event in chart.events if math.isfinite(event.x)
         ],
+        **({"steps": True} if chart.steps else {}),
+        **({"shade": _shade(chart.shade)} if chart.shade is not None else {}),
     }
 
 
+def meanings(chart: TimeChart) -> str:
+    """Return what areas and marked points mean, for the text below the chart."""
+    parts = []
+    if any(line.band is not None for line in chart.series):
+        parts.append(f"Area around a line: {chart.band_label}.")
+    if any(line.spots for line in chart.series):
+        parts.append(f"Mark: {chart.spot_label}.")
+    return " ".join(parts)
+
+
 def scatter_data(chart: ScatterChart) -> dict[str, Any]:
-    """Return the data of the points that can be drawn."""
+    """Return the data of the points that can be drawn. `sign` is the number of a marker."""
     look = looks(point.series for point in chart.points)
+    signs = looks(point.marker_key for point in chart.points)
     return {
         **_axes(chart),
         "series": [{"label": label, "look": index} for label, index in look.items()],
-        "points": [_point(point, look[point.series]) for point in drawn(chart)],
+        "keys": [{"label": label, "sign": index} for label, index in signs.items() if label],
+        "points": [_point(point, look[point.series], signs[point.marker_key]) for point in drawn(chart)],
     }
 
 
@@ -60,7 +76,8 @@ def drawn(chart: ScatterChart) -> list[ScatterPoint]:
 
 def time_summary(chart: TimeChart) -> str:
     """Return the chart in words."""
-    parts = [f"{chart.y_label} over {chart.x_label}"]
+    note = f", {chart.note}," if chart.note else ""
+    parts = [f"{chart.y_label}{note} over {chart.x_label}"]
     if chart.x:
         parts[0] += f" from {_spoken(chart.x[0])} to {_with_unit(chart.x[-1], chart.x_unit)}"
     parts += [f"{series.label}: {_extent(series.values, chart.y_unit)}" for series in chart.series]
@@ -98,17 +115,39 @@ def _axes(chart: TimeChart | ScatterChart) -> dict[str, Any]:
         "xUnit": chart.x_unit,
         "yLabel": chart.y_label,
         "yUnit": chart.y_unit,
+        **({"xSpan": _span(chart.x_span)} if chart.x_span is not None else {}),
+        **({"ySpan": _span(chart.y_span)} if chart.y_span is not None else {}),
+        **({"logX": True} if chart.log_x else {}),
     }
+
+
+def _span(span: Span) -> list[float | None]:
+    return [number(end) for end in span]
+
+
+def _shade(shade: Shade) -> dict[str, Any]:
+    return {"low": number(shade.low), "high": number(shade.high), "label": shade.label}
 
 
 def _series(series: Series, look: int) -> dict[str, Any]:
     data = {"label": series.label, "look": look, "values": _rounded(series.values)}
     if series.band is not None:
         data["low"], data["high"] = map(_rounded, series.band)
+    if series.spots:
+        data["spots"] = [_spot(spot) for spot in series.spots]
     return data
 
 
-def _point(point: ScatterPoint, look: int) -> dict[str, Any]:
+def _spot(spot: Spot) -> dict[str, float | None]:
+    ends = {"xLow": number(spot.x_low), "xHigh": number(spot.x_high)}
+    return {
+        "x": number(spot.x),
+        "y": number(spot.y),
+        **{key: end for key, end in ends.items() if end is not None},
+    }
+
+
+def _point(point: ScatterPoint, look: int, sign: int) -> dict[str, Any]:
     ends = {
         "xLow": number(point.x_low),
         "xHigh": number(point.x_high),
@@ -118,6 +157,7 @@ def _point(point: ScatterPoint, look: int) -> dict[str, Any]:
     return {
         "label": point.label,
         "look": look,
+        "sign": sign,
         "x": number(point.x),
         "y": number(point.y),
         **{name: end for name, end in ends.items() if end is not None},

@@ -1,20 +1,22 @@
 """The parts of a report: sections of texts, tables, charts and pictures, as plain values.
 
+Its charts are those of `output.charts`.
+
 All text is plain text: markup in it is shown literally.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from cwndlab.output.charts import ChartGroup, HeatMap, RowChart, ScatterChart, TimeChart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The mark of a value. Each mark has its own sign, so that no two differ in colour alone.
 Mark = Literal["good", "bad", "open", "reproduced", "supported", "undecided", "refuted", "unavailable"]
-
-Values = Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,109 +93,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """One line over the chart's x values. `band` holds the lower and the upper edge of an area around it."""
-
-    label: str
-    values: Values
-    band: tuple[Values, Values] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event at one x."""
-
-    x: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class TimeChart:
-    """Lines over a common, ascending x, already thinned to what a screen can show."""
-
-    title: str
-    x_label: str
-    y_label: str
-    x: Sequence[float]
-    series: Sequence[Series]
-    events: Sequence[Event] = ()
-    x_unit: str = ""
-    y_unit: str = ""
-
-    def __post_init__(self) -> None:
-        if not all(map(math.isfinite, self.x)) or any(left > right for left, right in pairwise(self.x)):
-            raise ValueError(f"chart {self.title!r}: x must be finite and ascending")
-        columns = [values for line in self.series for values in (line.values, *(line.band or ()))]
-        if any(len(values) != len(self.x) for values in columns):
-            raise ValueError(f"chart {self.title!r}: each series needs {len(self.x)} values")
-
-
-@dataclass(frozen=True, slots=True)
-class ChartGroup:
-    """Charts over the same x, which share cursor and zoom. Equal labels look the same in all of them."""
-
-    charts: Sequence[TimeChart]
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPoint:
-    """One point, its intervals, and a link to its details. `front`: the point is on the Pareto front."""
-
-    label: str
-    series: str
-    x: float | None
-    y: float | None
-    x_low: float | None = None
-    x_high: float | None = None
-    y_low: float | None = None
-    y_high: float | None = None
-    href: str | None = None
-    hint: str | None = None
-    front: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterChart:
-    """Points. A table on the page holds the same values for readers who do not use a mouse."""
-
-    title: str
-    x_label: str
-    y_label: str
-    points: Sequence[ScatterPoint]
-    x_unit: str = ""
-    y_unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """One cell of a heat map, coloured by its value."""
-
-    text: str
-    value: float | None
-    href: str | None = None
-    hint: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """A table of coloured values: one cell for each row and column."""
-
-    title: str
-    row_title: str
-    column_title: str
-    rows: Sequence[str]
-    columns: Sequence[str]
-    cells: Sequence[Sequence[HeatCell]]
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        if len(self.cells) != len(self.rows) or any(len(row) != len(self.columns) for row in self.cells):
-            raise ValueError(
-                f"heat map {self.title!r}: cells must be {len(self.rows)} rows of {len(self.columns)}"
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class Picture:
     """An SVG picture that we drew, and the files next to the report with the same figure."""
 
@@ -233,7 +132,9 @@ class ForestPlot:
     caption: str
 
 
-Block = Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap | Picture | ForestPlot
+Block = (
+    Text | Command | Table | TimeChart | ChartGroup | ScatterChart | HeatMap | RowChart | Picture | ForestPlot
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,12 @@
-"""The colours of a heat map: from dark blue for the least value to yellow, which is also dark to light."""
+"""The colours of a heat map: from dark blue to yellow, which is also dark to light."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cwndlab.output.html.document import HeatMap
+    from cwndlab.output.charts import HeatMap
 
 Colour = tuple[int, int, int]
 
@@ -16,30 +14,6 @@ Colour = tuple[int, int, int]
 VIRIDIS: tuple[Colour, ...] = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 BLACK: Colour = (0, 0, 0)
 WHITE: Colour = (255, 255, 255)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The least and the greatest value of a map."""
-
-    low: float
-    high: float
-
-    def share(self, value: float) -> float:
-        """Return the position of a value, from 0 to 1, or 0.5 if all values are the same."""
-        width = self.high - self.low
-        return (value - self.low) / width if width > 0 else 0.5
-
-
-def range_of(heat_map: HeatMap) -> Range | None:
-    """Return the range of the existing values."""
-    there = [cell.value for row in heat_map.cells for cell in row if is_there(cell.value)]
-    return Range(min(there), max(there)) if there else None
-
-
-def is_there(value: float | None) -> TypeGuard[float]:
-    """Whether a value can be coloured."""
-    return value is not None and math.isfinite(value)
 
 
 def colour(share: float) -> Colour:
@@ -50,6 +24,11 @@ def colour(share: float) -> Colour:
     left, right = list(pairwise(VIRIDIS))[index]
     red, green, blue = (round(a + rest * (b - a)) for a, b in zip(left, right, strict=True))
     return red, green, blue
+
+
+def ramp(heat_map: HeatMap) -> list[Colour]:
+    """Return the colours of the scale, from the least value to the greatest."""
+    return [*reversed(VIRIDIS)] if heat_map.is_reversed else [*VIRIDIS]
 
 
 def text_colour(background: Colour) -> Colour:

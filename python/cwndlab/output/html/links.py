@@ -7,7 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cwndlab.output.html.document import ForestPlot, HeatMap, ScatterChart, Table
+from cwndlab.output.charts import HeatMap, ScatterChart
+from cwndlab.output.html.document import ForestPlot, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
-from cwndlab.output.html import charts, forest, heat, links
-from cwndlab.output.html.document import (
-    Block,
-    ChartGroup,
-    Command,
-    ForestPlot,
-    HeatMap,
-    Picture,
-    ScatterChart,
-    Table,
-    Text,
-    TimeChart,
-)
+from cwndlab.output.charts import ChartGroup, HeatMap, RowChart, ScatterChart, TimeChart
+from cwndlab.output.charts.heat import is_there
+from cwndlab.output.html import charts, forest, heat, links, rows
+from cwndlab.output.html.document import Block, Command, ForestPlot, Picture, Table, Text
+from cwndlab.statistics.numbers import plain
 from cwndlab.system.writing import write_text
 
 if TYPE_CHECKING:
@@ -41,6 +33,7 @@ TEMPLATES: dict[type[Block], str] = {
     ChartGroup: "chart_group",
     ScatterChart: "scatter_chart",
     HeatMap: "heat_map",
+    RowChart: "row_chart",
     Picture: "picture",
     ForestPlot: "forest_plot",
 }
@@ -104,7 +97,15 @@ def _templates() -> jinja2.Environment:
         data_uri=_data_uri,
     )
     environment.tests.update(sortable=_is_sortable)
-    environment.globals.update(charts=charts, forest=forest, heat=heat, section_anchor=links.section_anchor)
+    environment.globals.update(
+        charts=charts,
+        forest=forest,
+        heat=heat,
+        rows=rows,
+        is_there=is_there,
+        plain=plain,
+        section_anchor=links.section_anchor,
+    )
     return environment
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.output.kinds import sources
-from cwndlab.output.kinds.kind import Kind
+from cwndlab.output.kinds.kind import FigureKind, Kind
 from cwndlab.results.comparison import ALONE, VARIANT, Comparison
 from cwndlab.results.wanted import wanted as stored
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.html import Report
-    from cwndlab.output.kinds.kind import Draw
     from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
@@ -36,11 +35,12 @@ class ComparisonKind(Kind[Comparison]):
 
         print_comparison(console, study)
 
-    def main_table(self, study: Comparison) -> Block:
-        """Return the totals of each algorithm, with its difference from the baseline."""
-        from cwndlab.output.tables.comparison import blocks
+    def tables(self, study: Comparison) -> list[Block]:
+        """Return the tables of a comparison."""
+        from cwndlab.output.tables.comparison import blocks, harm_blocks
+        from cwndlab.results.crowd import MANY
 
-        return blocks(study, 0)[0]
+        return [*blocks(study, MANY), *harm_blocks(study)]
 
     def report(self, study: Comparison) -> Report:
         """Return the report of a comparison."""
@@ -48,22 +48,47 @@ class ComparisonKind(Kind[Comparison]):
 
         return comparison_page(study)
 
-    def figures(self, study: Comparison, *, styled: bool) -> Mapping[str, Draw]:
+    def figures(self, study: Comparison) -> Mapping[str, FigureKind]:
         """Return the figures of a comparison."""
-        from cwndlab.output import figures
+        from cwndlab.output.figures import distribution, over_time, spread
+        from cwndlab.output.figures.content import has_intervals, with_content
+        from cwndlab.output.figures.tradeoff import tradeoff
 
+        full = with_content(study)
+        variants = study.labelled
         return {
-            "box": lambda measure: figures.box(study.labelled, measure or "goodput_mbps", styled=styled),
-            "cdf": lambda measure: figures.cdf(study.labelled, measure or "rtt_ms", styled=styled),
-            "fairness": lambda _: figures.fairness(study.labelled, styled=styled),
-            "pareto": lambda _: figures.pareto(study.tradeoffs, study.name, study.link, styled=styled),
+            "box": FigureKind(
+                lambda measure, names: spread.box(study, str(measure), names), default="goodput_mbps"
+            ),
+            "series": FigureKind(
+                lambda measure, names: over_time.series(study, measure, names),
+                has_intervals(study),
+                shows_all=True,
+            ),
+            "cdf": FigureKind(
+                lambda measure, names: distribution.distribution(variants, str(measure), names),
+                "cdf" in full,
+                "rtt_ms",
+            ),
+            "fairness": FigureKind(lambda _, names: over_time.fairness(variants, names), "fairness" in full),
+            "pareto": FigureKind(lambda _, names: tradeoff(study, names)),
+            "harm": FigureKind(
+                lambda measure, names: spread.harm(study, str(measure), names),
+                bool(study.harm),
+                "goodput_mbps",
+            ),
+            "convergence": FigureKind(
+                lambda _, names: over_time.convergence(study, names), has_intervals(study)
+            ),
         }
 
     def figure_files(self, study: Comparison) -> Mapping[str, tuple[str, str | None]]:
-        """Return the figures over all seeds, and the trade-off."""
-        from cwndlab.output.figures import with_content
+        """Return the figures over all seeds, the trade-off, and the harm if some flows are compared."""
+        from cwndlab.output.figures.content import has_intervals, with_content
 
-        return {name: (name, None) for name in [*with_content(study), "pareto"]}
+        shown = ["series"] * has_intervals(study) + with_content(study) + ["pareto"]
+        shown += ["harm"] * bool(study.harm)
+        return {name: (name, None) for name in shown}
 
     def request(self, study: Comparison) -> dict[str, Any]:
         """Return the algorithms, the flows that run them, the link, and what was asked for."""

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cwndlab.errors import InputError
+from cwndlab.output.figures.content import NoContentError
 from cwndlab.results.result import Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from matplotlib.figure import Figure
     from rich.console import Console
 
+    from cwndlab.output.charts import Chart
+    from cwndlab.output.charts.names import Names
     from cwndlab.output.html import Report
     from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
 
-    # Draws a figure of a measure, or of the default measure.
-    Draw = Callable[[str | None], Figure]
 
 S = TypeVar("S", bound=Study)
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A kind of figure of one study: whether there is anything to draw, and the chart of a measure.
+
+    `default` is the measure that is drawn unless another one is chosen. A figure that `shows_all` draws
+    several by default. `subtitle` names the part of the study that it shows.
+    """
+
+    chart: Callable[[str | None, Names], Chart]
+    has_content: bool = True
+    default: str | None = None
+    shows_all: bool = False
+    subtitle: str | None = None
+
+    @property
+    def has_measures(self) -> bool:
+        """Whether a measure can be chosen."""
+        return self.default is not None or self.shows_all
 
 
 class Kind(ABC, Generic[S]):
@@ -47,15 +68,15 @@ class Kind(ABC, Generic[S]):
         """Print the tables of a study."""
 
     @abstractmethod
-    def main_table(self, study: S) -> Block:
-        """Return the one table to show if there is room for one."""
+    def tables(self, study: S) -> list[Block]:
+        """Return the tables that a paper may show."""
 
     @abstractmethod
     def report(self, study: S) -> Report:
         """Return the report of a study."""
 
     @abstractmethod
-    def figures(self, study: S, *, styled: bool) -> Mapping[str, Draw]:
+    def figures(self, study: S) -> Mapping[str, FigureKind]:
         """Return all figures of a study by name, the default figure first."""
 
     @abstractmethod
@@ -75,10 +96,39 @@ class Kind(ABC, Generic[S]):
     def restored(self, request: Mapping[str, Any], results: Sequence[tuple[Settings, Result]]) -> S:
         """Return the study with this request and these results from `runs.json`."""
 
-    def plot(self, study: S, name: str | None, measure: str | None, *, styled: bool) -> Figure:
-        """Draw a figure; without a name, the default figure."""
-        known = self.figures(study, styled=styled)
-        chosen = next(iter(known)) if name is None else name
+    def default_figure(self, study: S) -> str:
+        """Return the first figure that has content."""
+        known = self.figures(study)
+        return next((name for name, kind in known.items() if kind.has_content), next(iter(known)))
+
+    def title(self, study: S, name: str | None) -> str:
+        """Return the title of a figure: that of the study, and the part of it that the figure shows."""
+        shown = self.figures(study).get(self.default_figure(study) if name is None else name)
+        parts = (study.title, shown.subtitle if shown else None)
+        return ": ".join(part for part in parts if part)
+
+    def chart(self, study: S, name: str | None, measure: str | None, names: Names) -> Chart:
+        """Return a figure as a chart; without a name, the default figure.
+
+        Raises `InputError`, with the figures that this result has, if it does not have this one.
+        """
+        known = self.figures(study)
+        chosen = self.default_figure(study) if name is None else name
         if chosen not in known:
-            raise InputError(f"expected a figure ({', '.join(known)}), found {name!r}")
-        return known[chosen](measure)
+            raise InputError(f"expected a figure ({_drawable(known)}), found {name!r}")
+        kind = known[chosen]
+        if measure is not None and not kind.has_measures:
+            with_measures = ", ".join(each for each, other in known.items() if other.has_measures)
+            raise InputError(
+                f"{chosen} has no measure to choose; expected a figure that has ({with_measures})"
+            )
+        try:
+            chart = kind.chart(measure or kind.default, names)
+        except NoContentError as error:
+            raise InputError(f"{chosen}: {error}; this result can be drawn as {_drawable(known)}") from None
+        names.check()
+        return chart
+
+
+def _drawable(known: Mapping[str, FigureKind]) -> str:
+    return ", ".join(name for name, kind in known.items() if kind.has_content) or "nothing"

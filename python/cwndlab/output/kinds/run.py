@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.output.kinds.kind import Kind
+from cwndlab.output.kinds.kind import FigureKind, Kind
 from cwndlab.results.result import Result
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.html import Report
-    from cwndlab.output.kinds.kind import Draw
     from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Settings
     from cwndlab.results.wanted import Wanted
@@ -35,11 +34,11 @@ class RunKind(Kind[Result]):
 
         print_result(console, study)
 
-    def main_table(self, study: Result) -> Block:
-        """Return the table of flows, or the next one if there are no flows."""
+    def tables(self, study: Result) -> list[Block]:
+        """Return the tables of a run."""
         from cwndlab.output.tables.run import blocks
 
-        return next(block for block in blocks(study) if block.rows and block.columns)
+        return [block for block in blocks(study) if block.rows and block.columns]
 
     def report(self, study: Result) -> Report:
         """Return the report of a run."""
@@ -47,22 +46,42 @@ class RunKind(Kind[Result]):
 
         return run_page(study)
 
-    def figures(self, study: Result, *, styled: bool) -> Mapping[str, Draw]:
+    def figures(self, study: Result) -> Mapping[str, FigureKind]:
         """Return the figures of a run."""
-        from cwndlab.output import figures
+        from cwndlab.output.figures import distribution, over_time, recorded, spread
+        from cwndlab.output.figures.content import has_intervals, with_content
 
+        full = with_content(study)
+        variants = study.labelled
         return {
-            "series": lambda _: figures.series(study, styled=styled),
-            "cdf": lambda measure: figures.cdf(study.labelled, measure or "rtt_ms", styled=styled),
-            "box": lambda measure: figures.box(study.labelled, measure or "goodput_mbps", styled=styled),
-            "fairness": lambda _: figures.fairness(study.labelled, styled=styled),
+            "series": FigureKind(
+                lambda measure, names: over_time.series(study, measure, names),
+                has_intervals(study),
+                shows_all=True,
+            ),
+            "recorded": FigureKind(
+                lambda _, names: recorded.first_recorded(study, names), bool(study.recorded)
+            ),
+            "cdf": FigureKind(
+                lambda measure, names: distribution.distribution(variants, str(measure), names),
+                "cdf" in full,
+                "rtt_ms",
+            ),
+            "box": FigureKind(
+                lambda measure, names: spread.box(study, str(measure), names), default="goodput_mbps"
+            ),
+            "fairness": FigureKind(lambda _, names: over_time.fairness(variants, names), "fairness" in full),
+            "convergence": FigureKind(
+                lambda _, names: over_time.convergence(study, names), has_intervals(study)
+            ),
         }
 
     def figure_files(self, study: Result) -> Mapping[str, tuple[str, str | None]]:
-        """Return the figure of the series if any were recorded, and the figures over all seeds."""
-        from cwndlab.output.figures import with_content
+        """Return the figures over all seeds, and that of the series if any were recorded."""
+        from cwndlab.output.figures.content import has_intervals, with_content
 
-        shown = ["series"] * bool(study.recorded) + with_content(study)
+        shown = ["series"] * has_intervals(study) + ["recorded"] * bool(study.recorded)
+        shown += with_content(study)
         return {name: (name, None) for name in shown}
 
     def weights(self, study: Result) -> Mapping[tuple[str, int], bytes]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from cwndlab.output.kinds import sources
-from cwndlab.output.kinds.kind import Kind
+from cwndlab.output.kinds.kind import FigureKind, Kind
 from cwndlab.results.sweep import Sweep
 from cwndlab.results.wanted import wanted as stored
 from cwndlab.scenarios.axis import Axis
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cwndlab.output.html import Report
-    from cwndlab.output.kinds.kind import Draw
     from cwndlab.output.tables.block import Block
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.wanted import Wanted
@@ -48,12 +47,14 @@ class SweepKind(Kind[Sweep]):
 
         print_sweep(console, study, goal(study.wanted.best, ()).best)
 
-    def main_table(self, study: Sweep) -> Block:
-        """Return the table of all points."""
+    def tables(self, study: Sweep) -> list[Block]:
+        """Return the tables of a sweep: with conditions the choices over them, then all points."""
         from cwndlab.output.answers.goal import goal
+        from cwndlab.output.tables.conditions import choices_blocks
         from cwndlab.output.tables.sweep import block
 
-        return block(study, goal(study.wanted.best, ()).best)
+        best = goal(study.wanted.best, ()).best
+        return [*(choices_blocks(study, best) if study.across else []), block(study, best)]
 
     def report(self, study: Sweep) -> Report:
         """Return the report of a sweep."""
@@ -61,23 +62,31 @@ class SweepKind(Kind[Sweep]):
 
         return sweep_page(study)
 
-    def figures(self, study: Sweep, *, styled: bool) -> Mapping[str, Draw]:
+    def figures(self, study: Sweep) -> Mapping[str, FigureKind]:
         """Return the figures of a sweep, with conditions also the trade-off in each of them."""
-        from cwndlab.output import figures
+        from cwndlab.output.figures import grid, spread
+        from cwndlab.output.figures.tradeoff import tradeoff
 
-        def pareto(name: str, part: Sweep) -> Draw:
-            return lambda _: figures.pareto(part.tradeoffs, name, part.link, styled=styled)
-
-        grid = study.by_condition if study.across else study
-        title = f"{study.name}: mean over {len(study.conditions)} conditions" if study.across else study.name
-        return {
-            "pareto": pareto(title, study),
-            "heatmap": lambda measure: figures.heatmap(grid, measure or "goodput_mbps", styled=styled),
-            **{
-                f"pareto-{label}": pareto(f"{study.name}: {label}", part)
-                for label, part in (study.conditions if study.across else [])
-            },
+        over = study.by_condition if study.across else study
+        mean = f"mean over {len(study.conditions)} conditions" if study.across else None
+        figures = {
+            "pareto": FigureKind(lambda _, names: tradeoff(study, names), subtitle=mean),
+            "heatmap": FigureKind(
+                lambda measure, names: grid.heat_map(over, str(measure), names),
+                len(over.axes) > 1,
+                "goodput_mbps",
+            ),
+            "box": FigureKind(
+                lambda measure, names: spread.box_of_sweep(study, str(measure), names),
+                default="goodput_mbps",
+            ),
         }
+        for label, part in study.conditions if study.across else []:
+            figures[f"pareto-{label}"] = FigureKind(
+                lambda _, names, part=part: tradeoff(part, names),  # type: ignore[misc]
+                subtitle=label,
+            )
+        return figures
 
     def figure_files(self, study: Sweep) -> Mapping[str, tuple[str, str | None]]:
         """Return the trade-off, that in each of a few conditions, and heat maps of two keys or more.

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.sentences import of_comparison
-from cwndlab.output.html import Report, ScatterChart, Section, Text
-from cwndlab.output.report import charts
+from cwndlab.output.charts.names import Names
+from cwndlab.output.figures.content import with_content
+from cwndlab.output.figures.recorded import recorded, with_common_scales
+from cwndlab.output.figures.spread import box, harm
+from cwndlab.output.figures.tradeoff import tradeoff
+from cwndlab.output.html import Command, Report, ScatterChart, Section, Text
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
-from cwndlab.output.report.run import over_seeds, over_time, seed_rows
+from cwndlab.output.report.run import all_seeds_over_time, over_seeds, seed_rows
 from cwndlab.output.tables import columns
 from cwndlab.output.tables.block import Block
 from cwndlab.output.tables.comparison import blocks, explanation, harm_blocks, notes
 from cwndlab.results.crowd import MANY
 from cwndlab.statistics.numbers import counted
-from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +32,8 @@ def comparison_page(comparison: Comparison) -> Report:
         Section("Goodput against delay", [_tradeoff(comparison)]),
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
         *_harm(comparison),
+        *_boxes(comparison),
+        *all_seeds_over_time(comparison),
         *over_seeds(comparison.labelled),
         *_over_time(comparison),
         _every_seed(comparison),
@@ -43,18 +48,37 @@ def comparison_page(comparison: Comparison) -> Report:
 def _harm(comparison: Comparison) -> Iterator[Section]:
     tables = [block_table(block) for block in harm_blocks(comparison)]
     if tables:
-        yield Section("Harm to the other flows", tables)
+        yield Section("Harm to the other flows", [harm(comparison, "goodput_mbps", Names()), *tables])
 
 
 def _tradeoff(comparison: Comparison) -> ScatterChart:
-    points = comparison.tradeoffs
     hrefs = [_anchor(index) for index in range(len(comparison.labels))]
-    return charts.tradeoff(points, front(points), comparison.link, hrefs)
+    return tradeoff(comparison, Names(), hrefs)
+
+
+def _boxes(comparison: Comparison) -> Iterator[Section]:
+    """Return the spread over the seeds of what flows got, if there are several seeds."""
+    if len(comparison.seeds) > 1 and "box" in with_content(comparison):
+        found = [box(comparison, key, Names()) for key in ("goodput_mbps", "rtt_ms") if _has(comparison, key)]
+        yield Section("Spread over the seeds", found)
+
+
+def _has(comparison: Comparison, key: str) -> bool:
+    return any(flow.measures[key].n for result in comparison.results for flow in result.summary.flows)
 
 
 def _over_time(comparison: Comparison) -> Iterator[Section]:
-    for label, result in comparison.labelled:
-        yield from over_time(result, f"Over time: {label}")
+    found = [
+        (label, one, run, group)
+        for label, result in comparison.labelled
+        for one in result.each()
+        for run in one.recorded
+        if (group := recorded(one, run)) is not None
+    ]
+    # The same axes for all algorithms, so that they can be compared.
+    scaled = with_common_scales([group for *_, group in found])
+    for (label, one, run, _), group in zip(found, scaled, strict=True):
+        yield Section(f"Over time: {label}, seed {run.seed}", [group, Command(one.command)])
 
 
 def _every_seed(comparison: Comparison) -> Section:

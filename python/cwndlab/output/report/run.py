@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.sentences import of_run
+from cwndlab.output.charts.names import Names
+from cwndlab.output.figures.content import has_intervals
+from cwndlab.output.figures.over_time import series
+from cwndlab.output.figures.recorded import recorded
 from cwndlab.output.html import Command, Report, Section, Text
 from cwndlab.output.report import charts
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Block as Part
     from cwndlab.output.html import Table
-    from cwndlab.results.result import Result
+    from cwndlab.results.result import Result, Study
 
 
 def run_page(result: Result) -> Report:
@@ -27,6 +31,7 @@ def run_page(result: Result) -> Report:
     sections = [
         *over_time(result, "Over time"),
         Section("Results", [*_tables(result), Text(list(notes(result)))]),
+        *all_seeds_over_time(result),
         *over_seeds(result.labelled),
         Section("Every seed", tables_with_commands(_seeds(result), _commands(result)), "seeds"),
         scenario_section(result.scenario),
@@ -39,9 +44,15 @@ def over_time(result: Result, title: str) -> Iterator[Section]:
     """Return the recorded series of each seed, with the command that repeats them."""
     for one in result.each():
         for run in one.recorded:
-            group = charts.over_time(run)
+            group = recorded(one, run)
             if group is not None:
                 yield Section(f"{title}, seed {run.seed}", [group, Command(one.command)])
+
+
+def all_seeds_over_time(study: Study) -> Iterator[Section]:
+    """Return the means over all seeds over time, if there is more than one seed."""
+    if len(study.seeds) > 1 and has_intervals(study):
+        yield Section("Over time, all seeds", [series(study, None, Names())])
 
 
 def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
@@ -49,8 +60,7 @@ def over_seeds(results: list[tuple[str, Result]]) -> Iterator[Section]:
     fairness = charts.fairness(results)
     if fairness is not None:
         yield Section("Fairness over time", [fairness])
-    found = [charts.distribution(results, key) for key in charts.DISTRIBUTIONS]
-    parts: list[Part] = [chart for chart in found if chart is not None]
+    parts: list[Part] = [*charts.distributions(results)]
     if parts:
         yield Section("Distributions", parts, intro="Over all seeds.")
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from cwndlab.output.answers.conditions import of_sweep_or_conditions
 from cwndlab.output.answers.goal import goal
-from cwndlab.output.figures import heat_cells
+from cwndlab.output.charts.names import Names
+from cwndlab.output.figures.grid import heat_map
+from cwndlab.output.figures.tradeoff import tradeoff
 from cwndlab.output.html import Report, Section, Text
-from cwndlab.output.report import charts
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
 from cwndlab.output.tables import columns
 from cwndlab.output.tables.conditions import anchor as choice_anchor
 from cwndlab.output.tables.conditions import choices_blocks
 from cwndlab.output.tables.sweep import anchor, block, notes, over_conditions
 from cwndlab.statistics.numbers import counted
-from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,15 +60,14 @@ def _subtitle(sweep: Sweep) -> str:
 def _tradeoff(title: str, sweep: Sweep, first: int = 0, level: Literal[1, 2] = 1) -> Section:
     """Return the trade-off between the points. The first of them has this place among all points."""
     hrefs = [anchor(first + index) for index in range(len(sweep.points))]
-    chart = charts.tradeoff(sweep.tradeoffs, sweep.efficient, sweep.link, hrefs)
+    chart = tradeoff(sweep, Names(), hrefs)
     return Section(title, [chart, *([Text(list(notes(sweep)))] if level == 1 else [])], level=level)
 
 
 def _over_conditions(sweep: Sweep, best: str) -> Iterator[Section]:
     """Yield the choices over the conditions: on average as a chart and a table, then in each condition."""
-    means = sweep.tradeoffs
-    hrefs = [choice_anchor(index) for index in range(len(means))]
-    chart = charts.tradeoff(means, front(means), sweep.link, hrefs)
+    hrefs = [choice_anchor(index) for index in range(len(sweep.choices))]
+    chart = tradeoff(sweep, Names(), hrefs)
     yield Section("On average over the conditions", [chart, Text([MEANS])])
     tables = [block_table(each) for each in choices_blocks(sweep, best)]
     yield Section("The choices", [*tables, Text([over_conditions(sweep, best)])])
@@ -82,9 +81,5 @@ def _over_conditions(sweep: Sweep, best: str) -> Iterator[Section]:
 def _heat_maps(sweep: Sweep, title: str) -> Iterator[Section]:
     if len(sweep.axes) < 2:
         return
-    maps = []
-    for column in columns.TOTAL:
-        rows, names, cells = heat_cells(sweep, column.key)
-        if any(cell.n for row in cells for cell in row):
-            maps.append(charts.heat(sweep, column.key, rows, names, cells))
-    yield Section(title, maps)
+    found = (heat_map(sweep, column.key, Names()) for column in columns.TOTAL)
+    yield Section(title, [chart for chart in found if chart.values])

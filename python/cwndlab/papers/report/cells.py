@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.output.drawing.style import MAX_LINES, svg
-from cwndlab.output.figures import box
-from cwndlab.output.html import Picture, Series, Table, TimeChart
+from cwndlab.output.charts.lines import MAX_LINES
+from cwndlab.output.charts.names import Names
+from cwndlab.output.figures.spread import box_of
+from cwndlab.output.html import RowChart, Series, Table, TimeChart
 from cwndlab.output.report.parts import block_table
 from cwndlab.output.tables.block import Block, Row
 from cwndlab.output.tables.columns import FLOW, GROUP, Column
+from cwndlab.papers.figures import padded
 from cwndlab.statistics.measure import Measure
 
 # With fewer seeds, a box shows less than the numbers in the table.
@@ -49,13 +52,13 @@ def cell_tables(results: Sequence[tuple[str, Result]], seeds: int) -> Iterator[T
             yield block_table(block, title, [command for _, command in shown])
 
 
-def goodput_over_seeds(results: Sequence[tuple[str, Result]], variants: str) -> Iterator[Picture]:
+def goodput_over_seeds(results: Sequence[tuple[str, Result]], variants: str) -> Iterator[RowChart]:
     """Yield the distribution over the seeds: for each flow of each cell, a box and a point for each seed."""
     with_flows = [(label, result) for label, result in results if result.summary.flows]
     if max((len(result.runs) for _, result in with_flows), default=0) < FEWEST_SEEDS:
         return
-    caption = f"Goodput of each flow in {variants}, one point per seed"
-    yield Picture(svg(box(with_flows, "goodput_mbps")), caption)
+    chart = box_of(with_flows, "goodput_mbps", Names())
+    yield replace(chart, title=f"Goodput of each flow in {variants}, one point per seed")
 
 
 def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
@@ -75,8 +78,3 @@ def windows(results: Sequence[tuple[str, Result]]) -> Iterator[TimeChart]:
     ]
     title = f"Windows over time, seed {shown[0][1].seed}"
     yield TimeChart(title, "time", "cwnd", grid.tolist(), series, (), "s", "segments")
-
-
-def padded(values: Sequence[float | None], length: int) -> list[float | None]:
-    """Return the values, filled up with None."""
-    return [*values, *[None] * (length - len(values))]

@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING
 from cwndlab.output.drawing.style import svg
 from cwndlab.output.html import (
     Cell,
-    ChartGroup,
     Column,
     Picture,
     Row,
     Section,
-    Series,
     Table,
     Text,
-    TimeChart,
 )
-from cwndlab.output.report.charts import seed_line
 from cwndlab.papers import figures
 from cwndlab.papers.judging.figure_values import DrawnTime
-from cwndlab.papers.language.quantities import JAIN
-from cwndlab.papers.report.cells import padded
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import plain
 
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cwndlab.output.html import Block
-    from cwndlab.papers.judging.figure_values import Curve, Drawn, DrawnLine, DrawnPanel, DrawnSettings
+    from cwndlab.papers.judging.figure_values import Drawn, DrawnLine, DrawnSettings
     from cwndlab.papers.reproducing.reproduction import PaperReproduction
     from cwndlab.statistics.estimate import Estimate
 
@@ -45,7 +39,7 @@ def figure_sections(paper: PaperReproduction, kinds: Sequence[str]) -> Iterator[
 
 def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
     if isinstance(drawn, DrawnTime):
-        yield ChartGroup(_charts(drawn))
+        yield figures.over_time(drawn)
         yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
     else:
         crosses = "; crosses are the paper's numbers" if _has_numbers(drawn) else ""
@@ -61,25 +55,6 @@ def _how(drawn: DrawnTime) -> str:
     if drawn.figure.seeds == "first":
         return f"First seed only; {means}."
     return f"Mean over the seeds with its 95 % interval; {means}."
-
-
-def _charts(drawn: DrawnTime) -> list[TimeChart]:
-    curves = [curve for panel in drawn.panels for curve in panel.curves]
-    grid = max((curve.time_s for curve in curves), key=len, default=())
-    return [_chart(panel, list(grid)) for panel in drawn.panels]
-
-
-def _chart(drawn: DrawnPanel, grid: Sequence[float]) -> TimeChart:
-    panel = drawn.panel
-    most = 1 if panel.column == JAIN else float("inf")
-    series = [_series(curve, most, len(grid)) for curve in drawn.curves]
-    return TimeChart(panel.y, "time", panel.y, grid, series, (), "s", panel.unit)
-
-
-def _series(curve: Curve, most: float, length: int) -> Series:
-    line = seed_line(curve.label, list(curve.values), 0, most)
-    band = None if line.band is None else (padded(line.band[0], length), padded(line.band[1], length))
-    return Series(line.label, padded(line.values, length), band)
 
 
 def _values(drawn: DrawnSettings) -> Table:

@@ -20,10 +20,10 @@ const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 const measured = (value, unit) => (value == null ? "–" : withUnit(shown(Number(value.toPrecision(5))), unit));
 
 // The beginning and the end of a long name. Similar names mostly differ at their ends.
-function shortened(text) {
+function shortened(text, length = LABEL_LENGTH) {
   const letters = [...text];
-  const half = (LABEL_LENGTH - 2) / 2;
-  return letters.length <= LABEL_LENGTH
+  const half = (length - 2) / 2;
+  return letters.length <= length
     ? text
     : `${letters.slice(0, half).join("")}…${letters.slice(-half).join("")}`;
 }
@@ -43,7 +43,33 @@ function axis(label, unit, size) {
   };
 }
 
-const axes = (data) => [axis(data.xLabel, data.xUnit, AXIS_HEIGHT), axis(data.yLabel, data.yUnit, AXIS_WIDTH)];
+// Round numbers on a logarithmic axis: 1, 2 and 5 times powers of ten, or the powers alone where there is no room.
+const TICK_WIDTH = 48;
+function logTicks(low, high, width) {
+  const ticks = (factors) => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1)
+      for (const factor of factors) found.push(Number(`${factor}e${power}`));
+    return found.filter((tick) => tick >= low && tick <= high);
+  };
+  const all = ticks([1, 2, 5]);
+  return all.length * TICK_WIDTH <= width ? all : ticks([1]);
+}
+
+function axes(data) {
+  const x = axis(data.xLabel, data.xUnit, AXIS_HEIGHT);
+  if (data.logX) {
+    x.splits = (plot, _, low, high) => logTicks(low, high, plot.width - AXIS_WIDTH);
+    x.filter = (_, splits) => splits;
+  }
+  return [x, axis(data.yLabel, data.yUnit, AXIS_WIDTH)];
+}
+
+const xScale = ({ logX }) => ({
+  time: false,
+  ...(logX ? { distr: 3 } : {}),
+  range: (_, low, high) => widened(low, high),
+});
 
 // A scale needs a width, even for a single value or none.
 const widened = (low, high) => (low == null ? [0, 1] : low === high ? [low - 0.5, high + 0.5] : [low, high]);
@@ -57,8 +83,9 @@ function element(name, className, ...content) {
 
 // A button for each series, which hides and shows it.
 function legend(figure, series, sample, toggle) {
-  const buttons = series.map(({ label, look }) => {
-    const button = element("button", "entry", sample(look), element("bdi", "label", label));
+  const buttons = series.map((one) => {
+    const { label } = one;
+    const button = element("button", "entry", sample(one), element("bdi", "label", label));
     button.type = "button";
     button.title = label;
     button.ariaPressed = "true";

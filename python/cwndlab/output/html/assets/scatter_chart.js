@@ -1,19 +1,24 @@
-// Points with their intervals. The points on the front are filled and joined by a line.
+// Points with their intervals. A stepped line joins the points on the front, which are named.
 
 const SCATTER_HEIGHT = 400;
 const SIGN_RADIUS = 6;
 const POINT_REACH = 18;
 const MARGIN = 0.06;
+const NAME_LENGTH = 26;
 
 function scatterChart(figure, data, group) {
   const points = data.points;
   const hidden = new Set();
   const visible = () => points.filter(({ look }) => !hidden.has(look));
-  const extents = { x: extent(points, "x", "xLow", "xHigh"), y: extent(points, "y", "yLow", "yHigh") };
+  const extents = {
+    x: data.xSpan ?? extent(points, "x", "xLow", "xHigh"),
+    y: data.ySpan ?? extent(points, "y", "yLow", "yHigh"),
+  };
   const tip = element("div", "tip");
   tip.hidden = true;
   let current = null;
   const buttons = legend(figure, data.series, signSample, group.toggle);
+  nameSigns(figure, data.keys ?? []);
   const showNearest = (made) => {
     current = nearest(made, visible());
     showTip(made, tip, current, data);
@@ -22,7 +27,7 @@ function scatterChart(figure, data, group) {
     width: plotWidth(figure),
     height: SCATTER_HEIGHT,
     legend: { show: false },
-    scales: { x: { time: false }, y: { range: () => extents.y } },
+    scales: { x: xScale(data), y: { range: () => extents.y } },
     axes: axes(data),
     series: [{}, ...data.series.map(() => ({ paths: () => null, points: { show: false } }))],
     cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: true, uni: 20 } },
@@ -63,6 +68,12 @@ function aligned({ series, points }, [low, high]) {
   return [[low, ...sorted.map(({ x }) => x), high], ...series.map(({ look }) => column(look))];
 }
 
+// What the markers mean.
+function nameSigns(figure, keys) {
+  const entries = keys.map((key) => element("span", "entry", signSample(key), element("bdi", "label", key.label)));
+  figure.querySelector(".legend").append(...entries);
+}
+
 function drawPoints(plot, points) {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -72,6 +83,7 @@ function drawPoints(plot, points) {
   drawFront(plot, points);
   points.forEach((point) => drawIntervals(plot, point));
   points.forEach((point) => drawSign(plot, point));
+  nameFront(plot, points);
   ctx.restore();
 }
 
@@ -81,13 +93,49 @@ function drawFront(plot, points) {
   points
     .filter(({ front }) => front)
     .sort((one, other) => one.x - other.x)
-    .forEach(({ x, y }) => ctx.lineTo(plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)));
+    .map(({ x, y }) => [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)])
+    .forEach(([left, top], index, places) => {
+      // Between two points the gain is that of the cheaper one.
+      if (index) ctx.lineTo(left, places[index - 1][1]);
+      ctx.lineTo(left, top);
+    });
   ctx.strokeStyle = ink("--chart-text");
   ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
   ctx.stroke();
-  ctx.setLineDash([]);
 }
+
+// Names of the points on the front, where they hide neither a point nor another name.
+const NAME_PLACES = [[-1, -1], [1, 1], [0, -1], [0, 1], [1, -1], [-1, 1]];
+function nameFront(plot, points) {
+  const { ctx, bbox } = plot;
+  const dots = devicePixelRatio;
+  const places = points.map(({ x, y }) => [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)]);
+  const reach = (SIGN_RADIUS + 2) * dots;
+  const taken = places.map(([left, top]) => [left - reach, top - reach, left + reach, top + reach]);
+  ctx.font = `${11 * dots}px system-ui, sans-serif`;
+  ctx.fillStyle = ink("--chart-text");
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  points.forEach(({ front, label }, index) => {
+    if (!front) return;
+    const text = shortened(label, NAME_LENGTH);
+    const [width, height] = [ctx.measureText(text).width, 13 * dots];
+    const boxes = NAME_PLACES.map(([right, down]) => {
+      const left = places[index][0] + right * (reach + width / 2) - width / 2;
+      const top = places[index][1] + down * (reach + height / 2) - height / 2;
+      return [left, top, left + width, top + height];
+    });
+    const free = boxes.find((box) => isInside(box, bbox) && !taken.some((other) => overlaps(box, other)));
+    if (!free) return;
+    taken.push(free);
+    ctx.fillText(text, free[0], free[1]);
+  });
+}
+
+const isInside = ([left, top, right, bottom], box) =>
+  left >= box.left && top >= box.top && right <= box.left + box.width && bottom <= box.top + box.height;
+
+const overlaps = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 
 function drawIntervals(plot, { look, x, y, xLow = x, xHigh = x, yLow = y, yHigh = y }) {
   const { ctx } = plot;
@@ -102,17 +150,24 @@ function drawIntervals(plot, { look, x, y, xLow = x, xHigh = x, yLow = y, yHigh 
   ctx.stroke();
 }
 
-function drawSign(plot, { look, x, y, front }) {
+function drawSign(plot, { look, sign, x, y }) {
   const { ctx } = plot;
   const [left, top] = [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)];
-  ctx.beginPath();
-  outline(sign(look), left, top, SIGN_RADIUS * devicePixelRatio).forEach((corner) => ctx.lineTo(...corner));
-  ctx.closePath();
-  ctx.fillStyle = front ? ink(colourName(look)) : ink("--paper");
+  const radius = SIGN_RADIUS * devicePixelRatio;
+  const shape = new Path2D();
+  outline(sign, left, top, radius).forEach((corner) => shape.lineTo(...corner));
+  shape.closePath();
+  ctx.fillStyle = ink("--paper");
+  ctx.fill(shape);
+  ctx.save();
+  ctx.clip(shape);
+  const [right, down, width, height] = filling(look).map((share) => 2 * radius * share);
+  ctx.fillStyle = ctx.strokeStyle = ink(colourName(look));
+  ctx.fillRect(left - radius + right, top - radius + down, width, height);
+  ctx.restore();
   ctx.strokeStyle = ink(colourName(look));
   ctx.lineWidth = 1.75 * devicePixelRatio;
-  ctx.fill();
-  ctx.stroke();
+  ctx.stroke(shape);
 }
 
 // The point under or near the cursor.

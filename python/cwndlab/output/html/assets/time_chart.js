@@ -22,8 +22,8 @@ function timeChart(figure, data, group) {
     height: TIME_CHART_HEIGHT,
     legend: { show: false },
     scales: {
-      x: { time: false, range: (_, low, high) => widened(low, high) },
-      y: { range: (_, low, high) => fromZero(low, high) },
+      x: xScale(data),
+      y: { range: (_, low, high) => data.ySpan ?? fromZero(low, high) },
     },
     axes: axes(data),
     series,
@@ -31,8 +31,8 @@ function timeChart(figure, data, group) {
     cursor: { y: false, drag: { x: true, y: false }, sync: { key: group.key } },
     hooks: {
       setCursor: [(made) => tellValues(made, data, readings, places)],
-      drawClear: [drawPaper],
-      draw: [(made) => drawEvents(made, data.events)],
+      drawClear: [drawPaper, (made) => data.shade && drawShade(made, data.shade)],
+      draw: [(made) => drawSpots(made, data.series, places), (made) => drawEvents(made, data.events)],
     },
   };
   const plot = new uPlot(options, values, figure.querySelector(".plot"));
@@ -55,16 +55,19 @@ function timeChart(figure, data, group) {
 // Each line, and after it the edges of its band, as series of uPlot.
 function timeSeries(data) {
   const series = [{}];
-  const values = [data.x];
+  // The ends of the axis stand before and after the data, so that a reset shows the whole axis.
+  const [before, after] = beyond(data);
+  const values = [[...before, ...data.x, ...after]];
   const bands = [];
   const add = (made, column) => {
-    values.push(column);
+    values.push([...before.map(() => null), ...column, ...after.map(() => null)]);
     return series.push(made) - 1;
   };
   const places = data.series.map(({ look, values: column, low, high }) => {
     const stroke = () => ink(colourName(look));
     const points = { show: isSparse, size: 5, fill: stroke };
-    const line = add({ stroke, width: 1.5, dash: dots(dash(look)), points }, column);
+    const paths = data.steps ? { paths: uPlot.paths.stepped({ align: 1 }) } : {};
+    const line = add({ stroke, width: 1.5, dash: dots(dash(look)), points, ...paths }, column);
     if (!low) return { line, edges: [] };
     const hidden = { width: 0, points: { show: false } };
     const edges = [add(hidden, low), add(hidden, high)];
@@ -72,6 +75,11 @@ function timeSeries(data) {
     return { line, edges };
   });
   return { series, values, bands, places };
+}
+
+function beyond({ x, xSpan }) {
+  if (!xSpan || !x.length) return [[], []];
+  return [xSpan[0] < x[0] ? [xSpan[0]] : [], xSpan[1] > x.at(-1) ? [xSpan[1]] : []];
 }
 
 // Dashes are drawn in dots, not in pixels of the page.
@@ -116,6 +124,44 @@ function drawPaper({ ctx }) {
   ctx.save();
   ctx.fillStyle = ink("--paper");
   ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+  ctx.restore();
+}
+
+// A part of the axis that does not count, with its name where there is room.
+function drawShade(plot, { low, high, label }) {
+  const { ctx, bbox } = plot;
+  const clipped = (value) => Math.min(bbox.left + bbox.width, Math.max(bbox.left, plot.valToPos(value, "x", true)));
+  const [left, right] = [clipped(low), clipped(high)];
+  ctx.save();
+  ctx.fillStyle = ink("--shade");
+  ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  ctx.fillStyle = ink("--chart-text");
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textBaseline = "top";
+  const gap = 4 * devicePixelRatio;
+  if (ctx.measureText(label).width + 2 * gap < right - left) ctx.fillText(label, left + gap, bbox.top + gap / 2);
+  ctx.restore();
+}
+
+// Marked points of the lines that are shown, with the intervals of their x.
+function drawSpots(plot, series, places) {
+  const { ctx } = plot;
+  ctx.save();
+  series.forEach(({ look, spots = [] }, index) => {
+    if (!plot.series[places[index].line].show) return;
+    ctx.strokeStyle = ctx.fillStyle = ink(colourName(look));
+    ctx.lineWidth = 1.5 * devicePixelRatio;
+    for (const { x, y, xLow = x, xHigh = x } of spots) {
+      const [left, right, top] = [xLow, xHigh].map((end) => plot.valToPos(end, "x", true)).concat(plot.valToPos(y, "y", true));
+      ctx.beginPath();
+      ctx.moveTo(left, top);
+      ctx.lineTo(right, top);
+      ctx.stroke();
+      ctx.beginPath();
+      outline(look, plot.valToPos(x, "x", true), top, 4.5 * devicePixelRatio).forEach((corner) => ctx.lineTo(...corner));
+      ctx.fill();
+    }
+  });
   ctx.restore();
 }
 
