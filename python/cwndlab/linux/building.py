@@ -237,7 +237,13 @@ def _configure(folder: Path, config: Path) -> None:
 
 
 def _target() -> Path:
-    return kernel.folder() / "target"
+    """Return where cargo keeps what it has compiled of this checkout.
+
+    Cargo knows a crate by its place in the checkout and by times of files. In a folder that two checkouts
+    share it takes what the other has compiled later for its own.
+    """
+    of_checkout = hashlib.sha256(str(checkout.root()).encode()).hexdigest()[:16]
+    return kernel.folder() / "target" / of_checkout
 
 
 def _compile() -> Library:
