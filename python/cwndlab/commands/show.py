@@ -89,7 +89,7 @@ def _recording(
         return
     found = replay.describe(engine, name, window, delays=delays)
     if plot is not None:
-        replay.save(found.figure(), plot)
+        found.draw_into(plot)
     if as_json:
         kind = "delays" if delays else "trace"
         typer.echo(files.dump({"schema": 1, "kind": kind, "name": name, **found.to_json()}))

@@ -118,6 +118,15 @@ class Replay:
         window_s = self.facts["window_s"]
         return draw_replay(self.values, window_s, self.mean, label, Path(self.name).name, outages)
 
+    def draw_into(self, path: Path) -> None:
+        """Draw it into a file, in the format of its ending. Raises `InputError` for an unknown ending."""
+        from cwndlab.output.drawing.formats import FORMATS
+        from cwndlab.output.drawing.style import save_as
+
+        if path.suffix.removeprefix(".") not in FORMATS:
+            raise InputError(f"--plot {path}: expected a file that ends with .png, .svg or .pdf")
+        save_as(self.figure(), path)
+
 
 def _bars(values: Sequence[float]) -> str:
     """Return a bar for each value, relative to the largest; zero is a blank."""
@@ -158,15 +167,3 @@ def seconds_of(option: str, window: str) -> float:
 def _time(seconds: float) -> str:
     """Return a time in the unit that suits it."""
     return f"{seconds * 1000:.4g} ms" if seconds < 1 else f"{seconds:.6g} s"
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of the file's ending. Raises `InputError` for an unknown ending."""
-    from cwndlab.output.drawing.style import METADATA, style
-    from cwndlab.system.writing import whole
-
-    kind = path.suffix.removeprefix(".")
-    if kind not in METADATA:
-        raise InputError(f"--plot {path}: expected a file that ends with .png, .svg or .pdf")
-    with style(), whole(path) as file:
-        figure.savefig(file, format=kind, metadata=METADATA[kind])
