@@ -152,7 +152,7 @@ def test_the_report_is_named_before_the_figures_are_drawn(cwndlab: Command) -> N
         text=True,
         check=True,
     )
-    assert answer.stdout.index("report in out/two/report.html") < answer.stdout.index("4 figures in ")
+    assert answer.stdout.index("report in out/two/report.html") < answer.stdout.index("5 figures in ")
     written = {path.name: path.stat().st_mtime_ns for path in (cwndlab.folder / "out" / "two").iterdir()}
     assert written["report.html"] < min(written[f"{name}.png"] for name in ("series", "box", "cdf"))
 
@@ -163,7 +163,7 @@ def test_formats(cwndlab: Command) -> None:
     assert made.returncode == 0, made.stderr
     figures = {path.suffix for path in (cwndlab.folder / "out" / "two").glob("cdf.*")}
     assert figures == {".svg", ".pdf"}
-    assert "3 figures in " in made.stderr
+    assert "4 figures in " in made.stderr
     again = cwndlab("run", "two.toml", "--seeds", "1")
     assert again.returncode == 0
     assert {path.suffix for path in (cwndlab.folder / "out" / "two").glob("cdf.*")} == {".png"}
