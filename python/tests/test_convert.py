@@ -73,7 +73,7 @@ def test_the_receivers_intervals_go_before_the_senders(tmp_path: Path) -> None:
 def test_a_series_of_flent(tmp_path: Path) -> None:
     path = tmp_path / "test.flent.gz"
     document = flent(download=[None, 10, None, 6, 0, None], ping=[1, 2, 3, 4, 5, 6])
-    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    path.write_bytes(gzip.compress(json.dumps(document).encode(), mtime=0))
     measured = read(SHIPPED, path, "download")
     assert rates(measured) == [[0, 10], [0.2, 10], [0.4, 6], [0.6, 0]]
     assert any("1 values are missing" in warning for warning in measured.warnings)
@@ -160,7 +160,7 @@ def test_no_byte_is_lost(steps: list[tuple[float, float, int]], every_s: float) 
         ),
         ('{"x_values": [0, 1], "results": {"a": [1, "b"]}}', "results.a[1]: expected a number"),
         (b"\x1f\x8b\x08garbage", "cannot be unpacked"),
-        (gzip.compress(b"0,1\n1,1\n")[:-6], "cannot be unpacked: it is cut off"),
+        (gzip.compress(b"0,1\n1,1\n", mtime=0)[:-6], "cannot be unpacked: it is cut off"),
         (b"\xff\xfe\x00", "found no text"),
     ],
 )
@@ -198,7 +198,7 @@ def test_any_file_is_converted_or_refused(
     content: bytes, packed: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any"
-    path.write_bytes(gzip.compress(content) if packed else content)
+    path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
     try:
         measured = read(SHIPPED, path)
         assert measured.mahimahi()
