@@ -136,6 +136,10 @@ def test_a_limit_holds_in_every_condition() -> None:
     assert answer[1] == "In its worst condition it has 2 Mbit/s with loss field."
     [none] = swept.answer(limits=["queue delay < 45 ms"])
     assert none == "No choice keeps queue delay < 45 ms in every condition; safe does in 2 of 3."
+    [several] = swept.answer(limits=["goodput > 4.5 Mbit/s"])
+    assert several == (
+        "No choice keeps goodput > 4.500 Mbit/s in every condition; fast and safe each do in 2 of 3."
+    )
     assert swept.answer(best="queue delay")[2] == "It is also the best in the worst case."
 
 

@@ -12,6 +12,7 @@ from cwndlab.output.answers.sentences import (
     as_good,
     cheaper,
     in_words,
+    listed,
     of_sweep,
     value_in_words,
     values_in_words,
@@ -118,9 +119,14 @@ class _Answer:
         known = [each for each in self._choice.candidates if isinstance(each, InConditions)]
         if not known or not self.goal.limits:
             return f"No choice has a {titled(self.goal.best).title} in every condition."
-        nearest = max(known, key=lambda each: each.kept_in(self.goal.limits))
-        kept = nearest.kept_in(self.goal.limits)
-        most = f"; {nearest.label} does in {kept} of {self._count}" if kept else ", and none does in any"
+        kept = max(each.kept_in(self.goal.limits) for each in known)
+        nearest = [each.label for each in known if each.kept_in(self.goal.limits) == kept]
+        do = "does" if len(nearest) == 1 else "each do"
+        most = (
+            f"; {listed(nearest, 'choices')} {do} in {kept} of {self._count}"
+            if kept
+            else ", and none does in any"
+        )
         return f"No choice keeps {self._limits} in every condition{most}."
 
     def _alone(self, only: InConditions) -> str:

@@ -11,7 +11,7 @@ from cwndlab.scenarios.axis import WITH
 from cwndlab.statistics.numbers import counted, plain, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cwndlab.output.answers.choice import Candidate
     from cwndlab.output.answers.goal import Goal
@@ -118,13 +118,17 @@ def _unsure(best: Candidate, wanted: Goal) -> str:
     return f" (its 95 % interval goes beyond {' and '.join(beyond)})" if beyond else ""
 
 
+def listed(names: Sequence[str], kind: str) -> str:
+    """Return `a, b and c`, or the number of names with their `kind` if there are too many."""
+    if len(names) > MOST_NAMED:
+        return f"{len(names)} {kind}"
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def as_good(choice: Choice, paired: str = "") -> str:
     """Say which ones cannot be told from the best. `paired` says over what the differences are paired."""
-    others = [each.label for each in choice.as_good]
-    if len(others) > MOST_NAMED:
-        names = f"{len(others)} others"
-    else:
-        names = " and ".join([", ".join(others[:-1]), others[-1]] if len(others) > 1 else others)
+    names = listed([each.label for each in choice.as_good], "others")
     if any(len(each.rows) < 2 for each in (choice.best, *choice.as_good) if each):
         return "One seed only: no difference is tested."
     return f"The difference from {names} is not shown: its 95 % interval{paired} contains zero."
