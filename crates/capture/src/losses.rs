@@ -28,7 +28,7 @@ struct Outstanding {
     sent_again: bool,
 }
 
-/// The sender as an observer beside it sees it.
+/// What an observer beside the sender knows about it.
 #[derive(Default)]
 struct Observer {
     arrived: Arrived,

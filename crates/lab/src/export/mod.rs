@@ -113,7 +113,7 @@ pub fn folder_of(wanted: &Path, seed: u64) -> PathBuf {
     wanted.join(format!("seed-{seed}"))
 }
 
-/// Makes a folder for so many files.
+/// Creates a folder, unless an export has too many files for it.
 fn folder(at: &Path, files: usize, what: &str) -> Result<(), String> {
     if files > MOST_FILES {
         return Err(format!("{what}: expected at most {MOST_FILES} files, found {files}"));

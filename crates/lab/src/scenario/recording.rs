@@ -191,7 +191,7 @@ fn kept_until(named: &Named, inherited: Start, cx: &Context) -> Span {
     }
 }
 
-/// Reads a file; what is wrong is told with its name.
+/// Reads a file. Errors name it.
 fn read<T>(
     item: &Item,
     cx: &Context,
