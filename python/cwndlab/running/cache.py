@@ -75,7 +75,7 @@ class Cache:
         if self._fresh:
             return None
         kinds = [True] if record else [False, True]
-        found = (_read(self._path(seed, record=kind)) for kind in kinds)
+        found = (read_run(self._path(seed, record=kind)) for kind in kinds)
         return next((cached for cached in found if cached is not None), None)
 
     def save(self, seed: int, cached: CachedRun) -> None:
@@ -83,16 +83,20 @@ class Cache:
         if not self._holds():
             return
         try:
-            _write(self._path(seed, record=cached.recording is not None), cached)
+            write_run(self._path(seed, record=cached.recording is not None), cached)
         except OSError as error:
             self.failure = self.failure or error.strerror or str(error)
         except OutputError as error:
             self.failure = self.failure or str(error)
 
-    def _path(self, seed: int, *, record: bool) -> Path:
+    def key(self, seed: int, *, record: bool) -> str:
+        """Return a hash of everything that decides the outcome of a run, in hexadecimal."""
         digest = self._base.copy()
         digest.update(f"\n{seed}\n{record}".encode())
-        name = digest.hexdigest()
+        return digest.hexdigest()
+
+    def _path(self, seed: int, *, record: bool) -> Path:
+        name = self.key(seed, record=record)
         return self._folder / name[:2] / f"{name}.npz"
 
 
@@ -115,7 +119,7 @@ def _entries(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
             yield path.stat(), path
 
 
-def _read(path: Path) -> CachedRun | None:
+def read_run(path: Path) -> CachedRun | None:
     """Return the run in this file, or None if the file is missing or damaged."""
     try:
         content = _checked(path)
@@ -197,7 +201,8 @@ def _read_tables(tables: Any, arrays: Arrays, prefix: str) -> list[SeriesTable]:
     ]
 
 
-def _write(path: Path, cached: CachedRun) -> None:
+def write_run(path: Path, cached: CachedRun) -> None:
+    """Write a run into a file. Raises `OSError` or `OutputError` if that fails."""
     import numpy as np
 
     arrays: dict[str, Any] = {}
