@@ -56,8 +56,9 @@ class On:
             distributed.LocalCluster(
                 n_workers=processes,
                 threads_per_worker=each,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs="CRITICAL",
+                preload=["cwndlab.running.worker"],
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

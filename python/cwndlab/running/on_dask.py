@@ -145,11 +145,12 @@ class OnDask(Elsewhere):
 
 
 def _reasons(answer: list[str] | BaseException) -> list[str]:
-    if isinstance(answer, (ImportError, AttributeError)):
+    if not isinstance(answer, BaseException):
+        return answer
+    # Dask hands on the error of an import as a text.
+    if "'cwndlab" in str(answer):
         return [f"it has no cwndlab, or another version ({answer})"]
-    if isinstance(answer, BaseException):
-        return [f"it cannot be checked ({type(answer).__name__}: {answer})"]
-    return answer
+    return [f"it cannot be checked ({type(answer).__name__}: {answer})"]
 
 
 def _fetched(client: Any, address: str, task: Task, made: CachedRun) -> Recording:

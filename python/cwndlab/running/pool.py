@@ -17,6 +17,7 @@ from cwndlab.running.job import Job
 from cwndlab.running.on_dask import OnDask, client_of
 from cwndlab.running.task import Task
 from cwndlab.running.threads import Threads
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,7 +82,8 @@ def run_works(
     running = _Running(_crew(executor, works))
     interrupted = False
     try:
-        running.follow(list(chain(*batches)), watch)
+        with noticing() as check:
+            running.follow(list(chain(*batches)), watch, check)
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -123,12 +125,18 @@ class _Running:
         self._done: SimpleQueue[Future[Any]] = SimpleQueue()
         self._done_weight = 0.0
 
-    def follow(self, tasks: Sequence[Task], watch: Callable[[float], None]) -> None:
-        """Submit the tasks, not all at once, and collect their runs. `watch` gets the share done, 0 to 1."""
+    def follow(
+        self, tasks: Sequence[Task], watch: Callable[[float], None], check: Callable[[], None]
+    ) -> None:
+        """Submit the tasks, not all at once, and collect their runs.
+
+        `watch` gets the share done, 0 to 1; `check` raises an exception to stop.
+        """
         whole = sum(task.weight for task in tasks)
         waiting = deque(tasks)
         while waiting or self._jobs:
-            self._submit(waiting)
+            check()
+            self._submit(waiting, check)
             self._wait()
             under_way = sum(self._under_way(job) for job in self._jobs.values())
             watch(min(1, (self._done_weight + under_way) / whole))
@@ -144,9 +152,10 @@ class _Running:
         runs = (self._runs.get(task) for task in tasks)
         return [run for run in runs if run is not None]
 
-    def _submit(self, waiting: deque[Task]) -> None:
+    def _submit(self, waiting: deque[Task], check: Callable[[], None]) -> None:
         """Submit waiting tasks, up to the limit of the crew. Those that were kept need not be submitted."""
         while waiting and len(self._jobs) < self.crew.at_once:
+            check()
             job: list[Task] = []
             size = self.crew.batch(waiting[0], len(waiting))
             while waiting and len(job) < size:

@@ -8,6 +8,7 @@ are not sent: the worker's own must have the same hashes.
 from __future__ import annotations
 
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -127,6 +128,11 @@ def stop(session: str) -> None:
 def kept(key: str, dask_worker: Any = None) -> CachedRun | None:
     """Return the run that stayed here under this key, or None if it is gone. Dask gives its worker."""
     return _store_in(dask_worker.local_directory).run(key)
+
+
+def dask_setup(_worker: Any) -> None:
+    """Leave Ctrl-C to the process that started this worker. Dask calls it in the workers of `--on dask`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 # What the runs of this process share: code is loaded, and sessions are stopped, one at a time.
