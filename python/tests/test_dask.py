@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import shutil
@@ -15,7 +16,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import distributed
 import pytest
 
 import cwndlab as cl
@@ -26,11 +26,14 @@ from cwndlab.running import execution, on_dask
 from cwndlab.running.needs import Luggage
 from cwndlab.running.on import On
 from cwndlab.running.on_dask import client_of
+from cwndlab.running.worker import kept
 from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO, Command
 from tests.test_executors import CONTROLLER, assert_same, in_file, traced
 
 PACKAGE = Path(cl.__file__).parent
+# It has no types.
+distributed: Any = importlib.import_module("distributed")
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +98,12 @@ def test_a_content_leaves_this_process_once(
 ) -> None:
     sent: list[str] = []
     content = Luggage.content
-    monkeypatch.setattr(Luggage, "content", lambda self, sha256: sent.append(sha256) or content(self, sha256))
+
+    def noted(self: Luggage, sha256: str) -> bytes:
+        sent.append(sha256)
+        return content(self, sha256)
+
+    monkeypatch.setattr(Luggage, "content", noted)
     _, scenario = traced(tmp_path)
     for seeds in ([1, 2, 3, 4, 5, 6, 7, 8], [9]):
         cl.run(scenario, seeds=seeds, executor=cluster)
@@ -131,7 +139,7 @@ def test_series_stay_with_the_workers_until_they_are_asked_for(
     assert fetched == []
     assert found.runs[1].recording.time_s.size > 0  # type: ignore[union-attr]
     assert found.runs[1].recording.events is not None  # type: ignore[union-attr]
-    assert fetched == [on_dask.kept]
+    assert fetched == [kept]
     again = cl.run(SCENARIO, seeds=3, record="all")
     assert [run.reused for run in again.runs] == [False, True, False]
     # A copy needs no cluster.

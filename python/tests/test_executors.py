@@ -21,7 +21,7 @@ import cwndlab as cl
 from cwndlab.controllers.loading import load
 from cwndlab.errors import CwndlabError
 from cwndlab.results.recording import Record
-from cwndlab.running import execution
+from cwndlab.running import asked, elsewhere, execution
 from cwndlab.running.build import Build
 from cwndlab.running.cache import Cache
 from cwndlab.running.needs import Luggage
@@ -349,6 +349,66 @@ def test_what_is_no_executor() -> None:
         cl.run(SCENARIO, executor=executor)
     with pytest.raises(cl.InputError, match=r"^threads and executor: expected one of the two"):
         cl.run(SCENARIO, threads=2, executor=Inline())
+
+
+class Job:
+    """Answers only when it is asked, as a job of submitit."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self.result, self.done = future.result, future.done
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Batches:
+    """Has jobs in place of futures, and is no executor by its type, as those of submitit."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self._inline = Inline()
+
+    def submit(self, function: Any, /, *arguments: Any) -> Any:
+        self.jobs.append(Job(self._inline.submit(function, *arguments)))
+        return self.jobs[-1]
+
+
+def test_jobs_that_have_to_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked, "EVERY_S", 0.01)
+    batches: Any = Batches()
+    _, scenario = traced(tmp_path)
+    found = cl.run(scenario, seeds=3, executor=batches)
+    assert len(batches.jobs) > 3
+    assert_same(cl.run(scenario, seeds=3, fresh=True), found)
+    name = in_file(tmp_path, "breaks-in-a-batch", "raise KeyError('no such state')")
+    with pytest.raises(cl.RunFailedError, match=r"^seed \d \(flow\.a\.cc=breaks-in-a-batch\): .*KeyError"):
+        cl.run(SCENARIO, seeds=50, overrides={"flow.a.cc": name}, executor=batches)
+    assert batches.jobs[-1].cancelled
+
+
+class Counted(Inline):
+    """Notes how many runs are in it at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside: set[Future[Any]] = set()
+        self.most = 0
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        future: Future[Any] = super().submit(function, *arguments, **options)
+        self.inside.add(future)
+        future.add_done_callback(self.inside.discard)
+        self.most = max(self.most, len(self.inside))
+        return future
+
+
+def test_few_runs_are_submitted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "AT_ONCE", 4)
+    executor = Counted()
+    assert len(cl.run(SCENARIO, seeds=30, executor=executor).runs) == 30
+    assert executor.submitted == 30
+    assert 1 < executor.most <= 4
 
 
 class Reluctant(Inline):

@@ -14,7 +14,7 @@ from cwndlab.errors import CwndlabError
 from cwndlab.running.asked import Asked
 from cwndlab.running.build import Build
 from cwndlab.running.needs import Luggage
-from cwndlab.running.worker import Answer, Broken, Errand, Order, work
+from cwndlab.running.worker import Answer, Broken, Errand, Made, Order, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,10 +115,10 @@ class Elsewhere:
     def _note(self, tasks: Sequence[Task], answer: Answer) -> None:
         """Learn from an answer."""
 
-    def _completed(self, task: Task, made: CachedRun, address: str | None) -> SeedRun:
-        """Return a run as its user gets it."""
-        del address
-        return task.keep(made)
+    def _completed(self, task: Task, made: CachedRun, run: SeedRun, address: str | None) -> SeedRun:
+        """Return a run that was kept as its user gets it."""
+        del task, made, address
+        return run
 
     def _send(self, tasks: Sequence[Task], contents: Mapping[str, Any]) -> Future[Answer]:
         needs = self._luggage.needs
@@ -132,7 +132,7 @@ class Elsewhere:
         self._futures.add(future)
         return future
 
-    def _finished(self, task: Task, made: CachedRun | Broken, answer: Answer) -> SeedRun:
+    def _finished(self, task: Task, made: Made | Broken, answer: Answer) -> SeedRun:
         if isinstance(made, Broken):
             raise task.failure(made.reason)
-        return self._completed(task, made, answer.address)
+        return self._completed(task, made.run, task.keep(made.run, made.archive), answer.address)

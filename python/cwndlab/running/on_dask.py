@@ -136,8 +136,7 @@ class OnDask(Elsewhere):
         self._took_s += answer.took_s
         self._weight += sum(task.weight for task in tasks)
 
-    def _completed(self, task: Task, made: CachedRun, address: str | None) -> SeedRun:
-        run = task.keep(made)
+    def _completed(self, task: Task, made: CachedRun, run: SeedRun, address: str | None) -> SeedRun:
         if not task.job.record or made.recording is not None:
             return run
         recording = DistantRecording(lambda: _fetched(self._client, str(address), task, made))
@@ -166,5 +165,5 @@ def _fetched(client: Any, address: str, task: Task, made: CachedRun) -> Recordin
         held = simulate(task.job, engine, engine.RunToken())
     if held.recording is None:
         raise CwndlabError(f"seed {task.job.seed}: its series cannot be made again")
-    task.cache.save(task.job.seed, replace(made, recording=held.recording))
+    task.keep(replace(made, recording=held.recording))
     return held.recording

@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cwndlab.running.cache import prune, read_run, write_run
+from cwndlab.running.cache import archived, prune, read_run, write_run
 from cwndlab.system.writing import whole
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Store:
 
     def keep_run(self, key: str, run: CachedRun) -> None:
         """Keep a run. Of all runs, those that were used last are kept, up to the size of a cache."""
-        write_run(self._run(key), run)
+        write_run(self._run(key), archived(run))
         prune(self._folder / "runs")
 
     def run(self, key: str) -> CachedRun | None:

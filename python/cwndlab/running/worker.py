@@ -22,6 +22,7 @@ from cwndlab.engine.selection import named
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
 from cwndlab.running.build import SAME, Build
+from cwndlab.running.cache import archived
 from cwndlab.running.job import Job, simulate
 from cwndlab.running.named_files import meaning, moved
 from cwndlab.running.store import Store
@@ -57,6 +58,19 @@ class Errand:
 
 
 @dataclass(frozen=True)
+class Made:
+    """A finished run, and its archive for the cache: to make one takes the caller longer than to get it."""
+
+    run: CachedRun
+    archive: bytes
+
+    @classmethod
+    def of(cls, run: CachedRun) -> Made:
+        """Return a run with its archive."""
+        return cls(run, archived(run))
+
+
+@dataclass(frozen=True)
 class Broken:
     """The reason why a run broke off."""
 
@@ -70,7 +84,7 @@ class Answer:
     `took_s` is the time that the runs took, and `address` that of the worker in a cluster.
     """
 
-    runs: list[CachedRun | Broken] = field(default_factory=list)
+    runs: list[Made | Broken] = field(default_factory=list)
     took_s: float = 0.0
     address: str | None = None
     lacking: tuple[str, ...] = ()
@@ -94,7 +108,7 @@ def work(caller: tuple[str, str], packed: bytes, sent: Mapping[str, bytes]) -> A
     if lacking:
         return Answer(lacking=lacking)
     began = time.perf_counter()
-    runs: list[CachedRun | Broken] = []
+    runs: list[Made | Broken] = []
     for order in errand.orders:
         runs.append(_made(order, errand.session, store))
         if isinstance(runs[-1], Broken):
@@ -141,7 +155,7 @@ _tokens: dict[str, set[RunToken]] = {}
 _stopped: set[str] = set()
 
 
-def _made(order: Order, session: str, store: Store) -> CachedRun | Broken:
+def _made(order: Order, session: str, store: Store) -> Made | Broken:
     """Make a run, or say why it broke off. Raises `InterruptedError` if its session was stopped."""
     needs = order.needs
     engine = _engine(needs.engine, needs.backend, needs.engine_sha256)
@@ -159,9 +173,9 @@ def _made(order: Order, session: str, store: Store) -> CachedRun | Broken:
         if engine.in_python().get(needed.name) is not registration:
             return Broken(f"another user of the worker loaded other code as {needed.name} meanwhile")
     if order.key is None or made.recording is None:
-        return made
+        return Made.of(made)
     store.keep_run(order.key, made)
-    return replace(made, recording=None)
+    return Made.of(replace(made, recording=None))
 
 
 def _simulated(job: Job, engine: Engine, session: str) -> CachedRun:
