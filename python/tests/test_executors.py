@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pickle
 import signal
 import threading
@@ -20,9 +21,10 @@ import cwndlab as cl
 from cwndlab.controllers.loading import load
 from cwndlab.errors import CwndlabError
 from cwndlab.results.recording import Record
-from cwndlab.running import execution
+from cwndlab.running import asked, elsewhere, execution
+from cwndlab.running.build import Build
 from cwndlab.running.cache import Cache
-from cwndlab.running.worker import Needs
+from cwndlab.running.needs import Luggage
 from cwndlab.scenarios import scenario as scenarios
 from tests.conftest import SCENARIO
 from tests.same import assert_detail_is, assert_recording_is
@@ -44,6 +46,9 @@ class Mine:
         self.cwnd_bytes = 4 * event.mss_bytes
 """
 GROW = "self.cwnd_bytes += self.random.below(2) * ack.acked_bytes"
+
+
+NEW = itertools.count()
 
 
 class Inline(Executor):
@@ -133,9 +138,18 @@ def test_a_controller_that_was_changed_and_loaded_again(processes: Executor, tmp
 
 
 def test_a_trace(processes: Executor, tmp_path: Path) -> None:
-    (tmp_path / "my.trace").write_text("\n".join(str(3 * at) for at in range(1, 500)))
-    (tmp_path / "traced.toml").write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'trace = "my.trace"'))
-    assert_no_difference(processes, tmp_path / "traced.toml")
+    assert_no_difference(processes, traced(tmp_path)[1])
+    # By its whole path, and as an override.
+    trace = str(tmp_path / "my.trace")
+    assert_no_difference(processes, overrides={"link.0.back.trace": trace})
+
+
+def test_weights_in_a_file(processes: Executor, tmp_path: Path) -> None:
+    learned = cl.run(SCENARIO, seeds=1, overrides={"flow.a.cc": "dqn-cubic"})
+    (tmp_path / "w.safetensors").write_bytes(next(iter(learned.weights.values())))
+    text = SCENARIO.replace('cc = "cubic"', 'cc = { name = "dqn-cubic", weights = "w.safetensors" }')
+    (tmp_path / "learned.toml").write_text(text)
+    assert_no_difference(processes, tmp_path / "learned.toml")
 
 
 def test_comparisons_and_sweeps(processes: Executor) -> None:
@@ -176,14 +190,42 @@ def test_only_the_caller_writes_kept_runs_of_processes(tmp_path: Path, processes
 
 def needing(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     """Let jobs ask for something else."""
-    of = Needs.of
-    monkeypatch.setattr(Needs, "of", lambda scenario: replace(of(scenario), **changes))
+    of = Luggage.of
+
+    def changed(wanted: Any) -> Luggage:
+        luggage = of(wanted)
+        needs = {scenario: replace(each, **changes) for scenario, each in luggage.needs.items()}
+        return replace(luggage, needs=needs)
+
+    monkeypatch.setattr(Luggage, "of", changed)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            Build("0.0.1", Build.here().sources_sha256),
+            r"it has cwndlab \S+, the caller 0\.0\.1; install the same",
+        ),
+        (
+            Build(Build.here().version, "0" * 64),
+            r"its Python sources of cwndlab differ \(\w{12}, the caller has 0{12}\); install the same",
+        ),
+    ],
+)
+def test_another_build_of_our_python_is_refused(
+    processes: Executor, monkeypatch: pytest.MonkeyPatch, build: Build, message: str
+) -> None:
+    monkeypatch.setattr(Build, "here", lambda: build)
+    with pytest.raises(cl.InputError, match=f"^the worker: {message}"):
+        cl.run(SCENARIO, seeds=3, executor=processes)
 
 
 def test_another_build_of_the_engine_is_refused(processes: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     needing(monkeypatch, engine_sha256="0")
     with pytest.raises(
-        cl.InputError, match=r"^cwndlab\._native: the worker has a different build from the caller"
+        cl.InputError,
+        match=r"^the worker: it has a different build of cwndlab\._native \(\w{12}, the caller has 0\)",
     ):
         cl.run(SCENARIO, seeds=3, executor=processes)
 
@@ -192,7 +234,7 @@ def test_an_engine_that_the_worker_has_not_is_refused(
     processes: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needing(monkeypatch, engine="gentle._native")
-    with pytest.raises(cl.InputError, match=r"^gentle: cannot be imported here"):
+    with pytest.raises(cl.InputError, match=r"^the worker: gentle: cannot be imported here"):
         cl.run(SCENARIO, seeds=3, executor=processes)
 
 
@@ -201,27 +243,39 @@ def test_other_code_of_a_controller_is_refused(
 ) -> None:
     name = in_file(tmp_path, "differs")
     experiment = scenarios.Scenario(SCENARIO.encode(), "<text>", (("flow.a.cc", name),))
-    [needed] = Needs.of(experiment).controllers
+    [needed] = Luggage.of([experiment]).needs[experiment].controllers
     needing(monkeypatch, controllers=(replace(needed, sha256="0"),))
-    with pytest.raises(cl.InputError, match=r"^differs: .*differs\.py has different code on the worker"):
+    with pytest.raises(
+        cl.InputError, match=r"^differs: the worker has different code from the caller: .* Python"
+    ):
         cl.run(SCENARIO, seeds=1, overrides={"flow.a.cc": name}, executor=processes)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda trace: trace.write_text("1\n2\n"), "^my.trace: this file differs between the worker and"),
-        (lambda trace: trace.unlink(), "^the worker cannot read the scenario: .*my.trace"),
-    ],
-)
-def test_another_file_of_the_same_name_is_refused(
-    tmp_path: Path, change: Callable[[Path], object], message: str
+def traced(folder: Path) -> tuple[Path, Path]:
+    """Write a scenario with a trace that no worker has yet, and give both files."""
+    trace, scenario = folder / "my.trace", folder / "traced.toml"
+    trace.write_text("\n".join(str(3 * at + next(NEW)) for at in range(1, 500)))
+    scenario.write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'trace = "my.trace"'))
+    return trace, scenario
+
+
+@pytest.mark.parametrize("change", [lambda trace: trace.write_text("1\n2\n"), lambda trace: trace.unlink()])
+def test_a_trace_travels_whatever_the_worker_has_there(
+    tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
-    trace = tmp_path / "my.trace"
-    trace.write_text("\n".join(str(3 * at) for at in range(1, 500)))
-    (tmp_path / "traced.toml").write_text(SCENARIO.replace('rate = "10 Mbit/s"', 'trace = "my.trace"'))
-    with pytest.raises(cl.InputError, match=message):
-        cl.run(tmp_path / "traced.toml", seeds=1, executor=Inline(lambda: change(trace)))
+    trace, scenario = traced(tmp_path)
+    expected = cl.run(scenario, seeds=1, fresh=True)
+    journeys = itertools.count()
+    # The worker first says that it lacks the trace.
+    executor = Inline(lambda: change(trace) if next(journeys) else None)
+    assert_same(cl.run(scenario, seeds=1, fresh=True, executor=executor), expected)
+    assert executor.submitted == 2
+
+
+def test_a_trace_that_has_changed_is_not_sent(tmp_path: Path) -> None:
+    trace, scenario = traced(tmp_path)
+    with pytest.raises(cl.InputError, match=r"^my.trace: this file has changed since the scenario was read"):
+        cl.run(scenario, seeds=1, executor=Inline(lambda: trace.write_text("1\n2\n")))
 
 
 class Typed:
@@ -295,6 +349,66 @@ def test_what_is_no_executor() -> None:
         cl.run(SCENARIO, executor=executor)
     with pytest.raises(cl.InputError, match=r"^threads and executor: expected one of the two"):
         cl.run(SCENARIO, threads=2, executor=Inline())
+
+
+class Job:
+    """Answers only when it is asked, as a job of submitit."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self.result, self.done = future.result, future.done
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Batches:
+    """Has jobs in place of futures, and is no executor by its type, as those of submitit."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self._inline = Inline()
+
+    def submit(self, function: Any, /, *arguments: Any) -> Any:
+        self.jobs.append(Job(self._inline.submit(function, *arguments)))
+        return self.jobs[-1]
+
+
+def test_jobs_that_have_to_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked, "EVERY_S", 0.01)
+    batches: Any = Batches()
+    _, scenario = traced(tmp_path)
+    found = cl.run(scenario, seeds=3, executor=batches)
+    assert len(batches.jobs) > 3
+    assert_same(cl.run(scenario, seeds=3, fresh=True), found)
+    name = in_file(tmp_path, "breaks-in-a-batch", "raise KeyError('no such state')")
+    with pytest.raises(cl.RunFailedError, match=r"^seed \d \(flow\.a\.cc=breaks-in-a-batch\): .*KeyError"):
+        cl.run(SCENARIO, seeds=50, overrides={"flow.a.cc": name}, executor=batches)
+    assert batches.jobs[-1].cancelled
+
+
+class Counted(Inline):
+    """Notes how many runs are in it at most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside: set[Future[Any]] = set()
+        self.most = 0
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        future: Future[Any] = super().submit(function, *arguments, **options)
+        self.inside.add(future)
+        future.add_done_callback(self.inside.discard)
+        self.most = max(self.most, len(self.inside))
+        return future
+
+
+def test_few_runs_are_submitted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "AT_ONCE", 4)
+    executor = Counted()
+    assert len(cl.run(SCENARIO, seeds=30, executor=executor).runs) == 30
+    assert executor.submitted == 30
+    assert 1 < executor.most <= 4
 
 
 class Reluctant(Inline):

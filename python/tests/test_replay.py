@@ -13,7 +13,7 @@ import cwndlab as cl
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError
 from cwndlab.output.replay import describe
-from cwndlab.running.worker import _files
+from cwndlab.running.named_files import named_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,4 +170,4 @@ def test_check_names_the_starts(cwndlab: Command, tmp_path: Path) -> None:
 
 def test_a_worker_is_asked_for_the_files_of_a_recording() -> None:
     resolved = {"link": [{"trace": {"file": "a", "sha256": "1", "start": "random"}, "delay": {"file": "b"}}]}
-    assert list(_files(resolved)) == [("a", "1")]
+    assert named_files(resolved) == {"a": "1"}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Record
     from cwndlab.results.request import Request
     from cwndlab.results.result import Result
+    from cwndlab.running.on import On
     from cwndlab.scenarios.scenario import Scenario
 
 
@@ -31,13 +32,13 @@ def read_on_both(file: Path, overrides: Sequence[str], controllers: Sequence[str
 
 
 def run_on_both(
-    pairs: Pairs, seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool
+    pairs: Pairs, seeds: Sequence[int], threads: int | None, record: Record, *, fresh: bool, on: On | None
 ) -> tuple[list[Result], list[Result]]:
     """Run every pair with every seed; return the results of the simulator and those of Linux."""
     from cwndlab.beside.study import parted
     from cwndlab.commands.deliver import INTERRUPTED, run_all
 
-    results = run_all(pairs.all, seeds, threads, record, fresh=fresh)
+    results = run_all(pairs.all, seeds, threads, record, fresh=fresh, on=on)
     if any(len(result.runs) < len(seeds) for result in results):
         raise typer.Exit(INTERRUPTED)
     return parted(results)

@@ -20,6 +20,7 @@ from cwndlab.commands.options import (
     Link,
     NoFigure,
     NoStyle,
+    OnCluster,
     Out,
     Overrides,
     Replace,
@@ -55,6 +56,7 @@ def compare(
     best: Best = None,
     limits: Limits = [],  # noqa: B006
     threads: Threads = None,
+    on: OnCluster = None,
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
@@ -87,11 +89,13 @@ def compare(
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned
     from cwndlab.results.totals import checked_link
+    from cwndlab.running.on import On
     from cwndlab.scenarios.axis import split_values
     from cwndlab.scenarios.contest import contest
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    where = On.parse(on, threads)
     asked = read_wanted(best, limits, backend)
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
@@ -103,7 +107,7 @@ def compare(
         pairs = Pairs(tuple(sim.scenarios), tuple(linux.scenarios))
         request = request_on_both("compare", pairs, chosen, Record.FIRST)
         folder = prepared(out, backend.folder(f"{given.stem}-compare"), request, replace=replace)
-        ours, theirs = run_on_both(pairs, chosen, threads, Record.FIRST, fresh=fresh)
+        ours, theirs = run_on_both(pairs, chosen, threads, Record.FIRST, fresh=fresh, on=where)
         beside = [Both(*pair) for pair in zip(ours, theirs, strict=True)]
         # What is left over is the run without the flows that are compared.
         variants = list(zip(linux.algorithms, beside, strict=False))
@@ -116,7 +120,7 @@ def compare(
     checked_link(experiment, link)
     request = planned("compare", named(plan), chosen, Record.FIRST)
     folder = prepared(out, backend.folder(f"{experiment.stem}-compare"), request, replace=replace)
-    results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh)
+    results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh, on=where)
     comparison = collect(plan, results, link, asked)
     if not comparison.seeds:
         raise typer.Exit(INTERRUPTED)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cwndlab.results.result import Result, Study
     from cwndlab.results.wanted import Wanted
     from cwndlab.running.exports import Exports
+    from cwndlab.running.on import On
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
 
 INTERRUPTED = 130
@@ -155,10 +156,12 @@ def run_all(
     *,
     fresh: bool,
     exports: Exports | None = None,
+    on: On | None = None,
 ) -> list[Result]:
     """Run every scenario with every seed. Progress and the number of reused runs go to standard error."""
     from cwndlab.commands.problems import print_export_size, print_memory
     from cwndlab.running.execution import execute
+    from cwndlab.running.on import executor_of
     from cwndlab.statistics.numbers import counted
     from cwndlab.system.out_of_memory import require_least
     from cwndlab.system.progress import progress
@@ -169,10 +172,20 @@ def run_all(
     require_least()
     count = len(scenarios) * len(seeds)
     began = time.perf_counter()
-    with progress(counted(count, "run")) as watch:
+    with executor_of(on, threads) as executor, progress(counted(count, "run")) as watch:
         results = execute(
-            scenarios, seeds, record=record, threads=threads, fresh=fresh, exports=exports, watch=watch
+            scenarios,
+            seeds,
+            record=record,
+            threads=threads,
+            executor=executor,
+            fresh=fresh,
+            exports=exports,
+            watch=watch,
         )
+        # They go into the files, and the cluster may be gone by then.
+        for result in results:
+            result.fetch_series()
     took = time.perf_counter() - began
     runs = [run for result in results for run in result.runs]
     reused = sum(run.reused for run in runs)

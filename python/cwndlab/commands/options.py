@@ -49,6 +49,16 @@ Seeds = Annotated[
 Threads = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Number of runs in parallel. Default: all cores.")
 ]
+OnCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="dask[:ADDRESS]",
+        help="Make the runs on a Dask cluster: dask starts one on this machine, dask:ADDRESS takes one that "
+        "runs. Default: threads of this process.",
+        show_default=False,
+    ),
+]
 Out = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
 ]

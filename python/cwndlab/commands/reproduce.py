@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, Out, Replace, Threads
+from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, OnCluster, Out, Replace, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.reproducing.reproduction import Reproduction
+    from cwndlab.running.on import On
 
     Planned = Sequence[Sequence[Reading]]
 
@@ -59,6 +60,7 @@ def reproduce(
         ),
     ] = BackendName.SIM,
     threads: Threads = None,
+    on: OnCluster = None,
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
@@ -77,6 +79,7 @@ def reproduce(
     from cwndlab.papers import files
     from cwndlab.papers.explaining.effects import library
     from cwndlab.results.request import Request
+    from cwndlab.running.on import On
     from cwndlab.scenarios.seeds import parse_seeds
 
     kinds = formats(figure_formats)
@@ -88,13 +91,22 @@ def reproduce(
         raise InputError("--explain searches in the simulator: expected --backend sim or both, found linux")
     if explain:
         library()
+    where = On.parse(on, threads)
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
     extent = {"quick": quick, "full": full, "defaults_only": defaults}
     planned, in_linux = _plan(papers, chosen, backend, extent)
     request = Request.of("reproduce", [papers, chosen, extent, explain, backend])
     folder = prepared(out, backend.folder("reproduce"), request, replace=replace)
     reproduction = _run(
-        planned, in_linux, chosen, threads, backend=backend, fresh=fresh, explained=explain, **extent
+        planned,
+        in_linux,
+        chosen,
+        threads,
+        where,
+        backend=backend,
+        fresh=fresh,
+        explained=explain,
+        **extent,
     )
     files.write_tables(reproduction, folder, request)
     try:
@@ -134,6 +146,7 @@ def _run(
     in_linux: Planned,
     seeds: Sequence[int],
     threads: int | None,
+    on: On | None,
     *,
     quick: bool,
     full: bool,
@@ -143,6 +156,7 @@ def _run(
     fresh: bool,
 ) -> Reproduction:
     from cwndlab.papers.reproducing.reproduce import reproduce as run_papers
+    from cwndlab.running.on import executor_of
     from cwndlab.statistics.numbers import counted
     from cwndlab.system.out_of_memory import require_least
     from cwndlab.system.progress import progress
@@ -150,7 +164,7 @@ def _run(
     require_least()
     count = sum(reading.most_runs for each in (*planned, *in_linux) for reading in each)
     began = time.perf_counter()
-    with progress(counted(count, "run")) as watch:
+    with executor_of(on, threads) as executor, progress(counted(count, "run")) as watch:
         reproduction = run_papers(
             planned,
             seeds,
@@ -161,6 +175,7 @@ def _run(
             explained=explained,
             backend=backend,
             threads=threads,
+            executor=executor,
             fresh=fresh,
             watch=watch,
         )

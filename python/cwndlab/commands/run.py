@@ -17,6 +17,7 @@ from cwndlab.commands.options import (
     Fresh,
     NoFigure,
     NoStyle,
+    OnCluster,
     Out,
     Overrides,
     Replace,
@@ -33,6 +34,7 @@ def run(
     controllers: Controllers = [],  # noqa: B006
     backend: Backend = BackendName.SIM,
     threads: Threads = None,
+    on: OnCluster = None,
     out: Out = None,
     record: Annotated[Record, typer.Option(help="The seeds whose time series are recorded.")] = Record.FIRST,
     qlog: Annotated[
@@ -66,15 +68,20 @@ def run(
         read_scenario,
         run_all,
     )
+    from cwndlab.errors import InputError
     from cwndlab.results.request import planned
     from cwndlab.running.exports import Exports
+    from cwndlab.running.on import On
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    where = On.parse(on, threads)
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
     Exports("qlog" if qlog else None, "pcap" if pcap else None).require(backend)
+    if where is not None and (qlog or pcap):
+        raise InputError("--on and --qlog or --pcap: expected one of the two; this process writes exports")
     if backend is BackendName.BOTH:
         from cwndlab.beside.both import Both
         from cwndlab.beside.study import Pairs
@@ -83,14 +90,14 @@ def run(
         pairs = Pairs.of([read_on_both(file, overrides, controllers)])
         request = request_on_both("run", pairs, chosen, record)
         folder = prepared(out, backend.folder(file.stem), request, replace=replace)
-        [sim], [linux] = run_on_both(pairs, chosen, threads, record, fresh=fresh)
+        [sim], [linux] = run_on_both(pairs, chosen, threads, record, fresh=fresh, on=where)
         deliver_both(Both(sim, linux), Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
     request = planned("run", [({}, experiment)], chosen, record)
     folder = prepared(out, backend.folder(experiment.stem), request, replace=replace)
     exports = Exports.into(folder / "qlog" if qlog else None, folder / "pcap" if pcap else None)
-    [result] = run_all([experiment], chosen, threads, record, fresh=fresh, exports=exports)
+    [result] = run_all([experiment], chosen, threads, record, fresh=fresh, exports=exports, on=where)
     if not result.runs:
         raise typer.Exit(INTERRUPTED)
     deliver(result, Delivery(folder, request, looks))

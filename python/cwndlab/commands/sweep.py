@@ -20,6 +20,7 @@ from cwndlab.commands.options import (
     Link,
     NoFigure,
     NoStyle,
+    OnCluster,
     Out,
     Overrides,
     Replace,
@@ -54,6 +55,7 @@ def sweep(
     best: Best = None,
     limits: Limits = [],  # noqa: B006
     threads: Threads = None,
+    on: OnCluster = None,
     out: Out = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
@@ -88,11 +90,13 @@ def sweep(
     from cwndlab.results.request import planned
     from cwndlab.results.sweep import collect
     from cwndlab.results.totals import checked_link
+    from cwndlab.running.on import On
     from cwndlab.scenarios.axis import parse_axis
     from cwndlab.scenarios.grid import grid
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
+    where = On.parse(on, threads)
     asked = read_wanted(best, limits, backend)
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
@@ -106,7 +110,7 @@ def sweep(
         checked_link(pairs.sim[0], link)
         request = request_on_both("sweep", pairs, chosen, Record.NONE)
         folder = prepared(out, backend.folder(f"{given.stem}-sweep"), request, replace=replace)
-        ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh)
+        ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh, on=where)
         named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
         variants = [(name, Both(*pair)) for name, *pair in zip(named, ours, theirs, strict=True)]
         in_sim = collect(pairs.sim[0], axes, sim, ours, link, across=conditions)
@@ -121,7 +125,7 @@ def sweep(
     checked_link(experiment, link)
     request = planned("sweep", [(each.settings, each.scenario) for each in points], chosen, Record.NONE)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
-    results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh)
+    results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh, on=where)
     swept = collect(experiment, axes, points, results, link, asked, conditions)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)

@@ -39,6 +39,29 @@ def digest(roots: Iterable[str]) -> str:
     return found.hexdigest()
 
 
+def texts(roots: Iterable[str]) -> dict[str, bytes]:
+    """Return the text of the user's modules among these and their imports, by their paths in one folder.
+
+    A file that was loaded by its path is at the top; a module is where its name says. Raises
+    `UnknowableError` if the text that runs cannot be known, or two of them have the same path.
+    """
+    walk = _Walk()
+    walk.follow((root, root) for root in roots)
+    found = {_path(name, spec): text for name, (spec, text) in walk.found.items()}
+    if len(found) < len(walk.found):
+        raise UnknowableError
+    return found
+
+
+def _path(name: str, spec: ModuleSpec) -> str:
+    origin = Path(str(spec.origin))
+    if sources.is_file(name):
+        return origin.name
+    folder = name.replace(".", "/")
+    is_package = spec.submodule_search_locations is not None
+    return f"{folder}/{origin.name}" if is_package else f"{folder}{''.join(origin.suffixes)}"
+
+
 class _Walk:
     """Follows imports from module to module, and visits each module once."""
 

@@ -42,11 +42,21 @@ class Code:
         hash each time.
         """
         try:
-            if self.roots is None or any(_spec(name) is not spec for name, spec in self.roots.items()):
-                raise UnknowableError
-            return closure.digest(self.roots)
+            return closure.digest(self._known_roots())
         except UnknowableError:
             return secrets.token_hex(32)
+
+    def texts(self) -> dict[str, bytes]:
+        """Return the user's modules among this code, by their paths below a common folder.
+
+        Raises `UnknowableError` if the code cannot be known.
+        """
+        return closure.texts(self._known_roots())
+
+    def _known_roots(self) -> dict[str, ModuleSpec | None]:
+        if self.roots is None or any(_spec(name) is not spec for name, spec in self.roots.items()):
+            raise UnknowableError
+        return self.roots
 
 
 def of(cls: type) -> Code:

@@ -80,7 +80,9 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
         engine = in_use()
         _check_name(engine, name, written.file)
         declared = _declared(cls, name, source, departures, written.file)
-        registration = Registration(written.file, written.sha256, declared, written.registered_by)
+        registration = Registration(
+            written.file, written.sha256, declared, written.registered_by, written.texts
+        )
         engine.register(name, registration)
         return cls
 
@@ -125,10 +127,9 @@ def _check_name(engine: Engine, name: str, file: str | None) -> None:
     if name in shipped:
         raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
     # A cell of a notebook, or a module that is loaded again, defines its class again: the last one counts.
-    if name in registered and registered[name].loaded_by != file:
-        raise InputError(
-            f"controller {name!r}: {registered[name].loaded_by} has already registered this name"
-        )
+    earlier = registered.get(name)
+    if earlier is not None and earlier.loaded_by != file and not earlier.replaceable:
+        raise InputError(f"controller {name!r}: {earlier.loaded_by} has already registered this name")
 
 
 def _callbacks(cls: type, name: str) -> list[str]:

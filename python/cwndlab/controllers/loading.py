@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,30 @@ def load(names: Iterable[str]) -> None:
         if in_use().registered == before and all(origin.loaded_by != loaded for origin in before.values()):
             hint = 'put @cwndlab.controller("NAME") over a class'
             raise InputError(f"--with {name}: it registers no algorithm; {hint}")
+
+
+def load_from(folder: Path, name: str, others: Path) -> None:
+    """Load a file or a module of this folder, and what it imports from there.
+
+    Modules of other folders in `others` are forgotten, and their controllers may be replaced: they may have
+    the same names. Raises `InputError` as `load` does.
+    """
+
+    def is_of_others(file: str | None) -> bool:
+        path = Path(file or "").resolve()
+        return path.is_relative_to(others.resolve()) and not path.is_relative_to(folder.resolve())
+
+    files = {module: getattr(each, "__file__", None) for module, each in sys.modules.items()}
+    for module in [module for module, file in files.items() if file and is_of_others(file)]:
+        del sys.modules[module]
+    engine = in_use()
+    for registered, each in engine.in_python().items():
+        if is_of_others(each.loaded_by):
+            engine.registered[registered] = replace(each, replaceable=True)
+    sys.path[:] = [str(folder), *(each for each in sys.path if not is_of_others(each))]
+    importlib.invalidate_caches()
+    file = folder / name
+    load([str(file) if file.is_file() else name])
 
 
 def _load_package(name: str) -> None:

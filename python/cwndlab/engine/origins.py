@@ -24,9 +24,13 @@ class Registration:
 
     For a controller in Python, `declaration` is the object passed to the extension module, and
     `registered_by` is the file or module that registers it, in another process too. Either may be None.
+    `texts` gives the user's modules that it consists of, by paths below a common folder. A `replaceable` one
+    makes room for another file's controller of the same name.
     """
 
     loaded_by: str | None
     sha256: Callable[[], str]
     declaration: object | None = None
     registered_by: str | None = None
+    texts: Callable[[], dict[str, bytes]] | None = None
+    replaceable: bool = False

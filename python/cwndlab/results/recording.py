@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.results.by_value import ByValue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy import float64
     from numpy.typing import NDArray
@@ -80,3 +80,34 @@ class Recording(ByValue):
     def having(self, kind: str, column: str) -> list[SeriesTable]:
         """Return the tables of one kind that have this column."""
         return [table for table in self.of(kind) if column in table.columns]
+
+
+class DistantRecording(Recording):
+    """A recording that stays where it was made until one of its fields is read. A copy is a plain one."""
+
+    def __init__(self, fetch: Callable[[], Recording]) -> None:
+        object.__setattr__(self, "_fetch", fetch)
+
+    def fetched(self) -> Recording:
+        """Return the recording, and ask for it at the first time only."""
+        held: dict[str, Any] = object.__getattribute__(self, "__dict__")
+        if "_fetched" not in held:
+            held["_fetched"] = held["_fetch"]()
+        found: Recording = held["_fetched"]
+        return found
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _FIELDS:
+            return getattr(self.fetched(), name)
+        return super().__getattribute__(name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.fetched() == (other.fetched() if isinstance(other, DistantRecording) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recording, tuple(getattr(self, name) for name in _FIELDS)
+
+
+_FIELDS = tuple(each.name for each in fields(Recording))

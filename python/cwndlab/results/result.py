@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cwndlab.errors import InputError
 from cwndlab.results.document import is_listed, measured
 from cwndlab.results.manifest import document_head
+from cwndlab.results.recording import DistantRecording
 from cwndlab.results.summary import Summary, summarise
 from cwndlab.scenarios.scenario import with_options
 from cwndlab.scenarios.seeds import shown_seeds
@@ -210,6 +211,12 @@ class Result(Study):
     def recorded(self) -> list[SeedRun]:
         """The runs whose series were recorded."""
         return [run for run in self.runs if run.recording is not None]
+
+    def fetch_series(self) -> None:
+        """Fetch the series that are still with the workers of a cluster, so that it may end."""
+        for run in self.recorded:
+            if isinstance(run.recording, DistantRecording):
+                run.recording.fetched()
 
     @property
     def weights(self) -> dict[tuple[str, int], bytes]:

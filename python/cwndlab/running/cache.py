@@ -75,24 +75,31 @@ class Cache:
         if self._fresh:
             return None
         kinds = [True] if record else [False, True]
-        found = (_read(self._path(seed, record=kind)) for kind in kinds)
+        found = (read_run(self._path(seed, record=kind)) for kind in kinds)
         return next((cached for cached in found if cached is not None), None)
 
-    def save(self, seed: int, cached: CachedRun) -> None:
-        """Keep a finished run. A full or read-only disk prevents the reuse, but does not lose the run."""
+    def save(self, seed: int, cached: CachedRun, archive: bytes | None = None) -> None:
+        """Keep a finished run. A full or read-only disk prevents the reuse, but does not lose the run.
+
+        `archive` is what `archived` gives of it, if that was done elsewhere.
+        """
         if not self._holds():
             return
         try:
-            _write(self._path(seed, record=cached.recording is not None), cached)
+            write_run(self._path(seed, record=cached.recording is not None), archive or archived(cached))
         except OSError as error:
             self.failure = self.failure or error.strerror or str(error)
         except OutputError as error:
             self.failure = self.failure or str(error)
 
-    def _path(self, seed: int, *, record: bool) -> Path:
+    def key(self, seed: int, *, record: bool) -> str:
+        """Return a hash of everything that decides the outcome of a run, in hexadecimal."""
         digest = self._base.copy()
         digest.update(f"\n{seed}\n{record}".encode())
-        name = digest.hexdigest()
+        return digest.hexdigest()
+
+    def _path(self, seed: int, *, record: bool) -> Path:
+        name = self.key(seed, record=record)
         return self._folder / name[:2] / f"{name}.npz"
 
 
@@ -115,7 +122,7 @@ def _entries(folder: Path) -> Iterator[tuple[os.stat_result, Path]]:
             yield path.stat(), path
 
 
-def _read(path: Path) -> CachedRun | None:
+def read_run(path: Path) -> CachedRun | None:
     """Return the run in this file, or None if the file is missing or damaged."""
     try:
         content = _checked(path)
@@ -197,7 +204,8 @@ def _read_tables(tables: Any, arrays: Arrays, prefix: str) -> list[SeriesTable]:
     ]
 
 
-def _write(path: Path, cached: CachedRun) -> None:
+def archived(cached: CachedRun) -> bytes:
+    """Return a run as the content of a file, without the hash at its end."""
     import numpy as np
 
     arrays: dict[str, Any] = {}
@@ -220,7 +228,18 @@ def _write(path: Path, cached: CachedRun) -> None:
         content["events"] = [(event.time_s, event.flow, event.kind) for event in cached.recording.events]
         content["events_missed"] = cached.recording.events_missed
     arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
-    _write_archive(path, arrays)
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
+    return archive.getvalue()
+
+
+def write_run(path: Path, archive: bytes) -> None:
+    """Write what `archived` gives of a run. Raises `OSError` or `OutputError` if that fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not durable: a run whose file a power cut damages is simulated again.
+    with whole(path, durable=False) as file:
+        file.write(archive)
+        file.write(_seal(path, archive))
 
 
 def _stack(tables: Sequence[SeriesTable], arrays: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
@@ -250,16 +269,3 @@ def _joined(distributions: Sequence[Distribution]) -> dict[str, Any]:
         "buckets": np.concatenate([each.middle for each in distributions] or none),
         "buckets_count": np.concatenate([each.count for each in distributions] or none),
     }
-
-
-def _write_archive(path: Path, arrays: Arrays) -> None:
-    import numpy as np
-
-    archive = io.BytesIO()
-    np.savez_compressed(archive, **arrays)
-    content = archive.getvalue()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not durable: a run whose file a power cut damages is simulated again.
-    with whole(path, durable=False) as file:
-        file.write(content)
-        file.write(_seal(path, content))

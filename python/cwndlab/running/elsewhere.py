@@ -5,22 +5,28 @@ Only this process reads and writes the cache of finished runs.
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from typing import TYPE_CHECKING
+import pickle
+import secrets
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import CwndlabError
-from cwndlab.results.seed_run import SeedRun
-from cwndlab.running.worker import Needs, run_in_worker
+from cwndlab.running.asked import Asked
+from cwndlab.running.build import Build
+from cwndlab.running.needs import Luggage
+from cwndlab.running.worker import Answer, Broken, Errand, Made, Order, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from concurrent.futures import Executor
+    from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Executor, Future
 
+    from cwndlab.results.seed_run import SeedRun
     from cwndlab.running.cache import CachedRun
     from cwndlab.running.task import Task
     from cwndlab.scenarios.scenario import Scenario
 
-    Made = Future[SeedRun | CachedRun]
+# An executor does not say how many workers it has. This many runs wait in it or are made at the same time.
+AT_ONCE = 1000
 
 
 class Elsewhere:
@@ -31,44 +37,102 @@ class Elsewhere:
 
     def __init__(self, executor: Executor, scenarios: Iterable[Scenario]) -> None:
         self._executor = executor
-        self._needs = {scenario: Needs.of(scenario) for scenario in scenarios}
-        self._futures: list[Made] = []
+        self._luggage = Luggage.of(scenarios)
+        self._session = secrets.token_hex(16)
+        self._futures: set[Future[Any]] = set()
+        self._asked = Asked()
 
-    def submit(self, task: Task) -> Made:
-        """Submit a task to the workers, unless its run is in the cache.
+    @property
+    def at_once(self) -> int:
+        """How many jobs may be submitted and not finished."""
+        return AT_ONCE
+
+    def batch(self, task: Task, left: int) -> int:
+        """Return how many runs make one job, where this task is the next of so many."""
+        del task, left
+        return 1
+
+    def kept(self, task: Task) -> SeedRun | None:
+        """Return the run from the cache, or None."""
+        return task.kept()
+
+    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        """Submit a job to the workers: these tasks, one after the other.
 
         Raises `CwndlabError` if the executor refuses it.
         """
-        kept = task.kept()
-        future: Made = Future()
-        if kept is not None:
-            future.set_result(kept)
-            return future
-        try:
-            future = self._executor.submit(run_in_worker, self._needs[task.scenario], task.job)
-        except RuntimeError as error:
-            raise CwndlabError(f"the executor accepts no run: {error}") from None
-        self._futures.append(future)
-        return future
+        return self._send(tasks, {})
 
-    def collect(self, task: Task, future: Made) -> SeedRun:
-        """Return the finished run, after keeping it in the cache. Raises `RunFailedError` if it failed."""
+    def collect(self, tasks: Sequence[Task], future: Future[Answer]) -> list[SeedRun] | Future[Answer]:
+        """Return the finished runs, after keeping them in the cache.
+
+        If the worker lacked something, submit the job again with that, and return its future. Raises
+        `RunFailedError` if a run failed.
+        """
+        self._futures.discard(future)
         try:
-            made = future.result()
+            answer = future.result()
         except CwndlabError:
             raise
         except (RuntimeError, ValueError) as error:
-            raise task.failure(str(error)) from None
+            raise tasks[0].failure(str(error)) from None
         except Exception as error:
-            raise task.failure(f"{type(error).__name__}: {error}") from None
-        return made if isinstance(made, SeedRun) else task.keep(made)
+            raise tasks[0].failure(self.reason(error)) from None
+        if answer.lacking:
+            return self._send(tasks, {each: self._sendable(each) for each in answer.lacking})
+        self._note(tasks, answer)
+        # The others of a job that broke off were not made.
+        return [self._finished(*pair, answer) for pair in zip(tasks, answer.runs, strict=False)]
 
-    def progress(self, task: Task) -> float:
-        """Return 0: the progress of a run on a worker is not known."""
-        del task
+    def progress(self, tasks: Sequence[Task]) -> float:
+        """Return 0: the progress of a job on a worker is not known."""
+        del tasks
         return 0.0
+
+    def poll(self) -> None:
+        """Ask for the results that do not come by themselves."""
+        self._asked.poll()
 
     def stop(self) -> None:
         """Cancel the runs that have not begun. The others cannot be reached."""
-        for future in self._futures:
+        for future in list(self._futures):
             future.cancel()
+        self._asked.cancel()
+
+    def reason(self, error: Exception) -> str:
+        """Return what is wrong, as the end of a message."""
+        return f"{type(error).__name__}: {error}"
+
+    def _key(self, task: Task) -> str | None:
+        """Return the key under which the recording of a run stays at the worker; None if it comes back."""
+        del task
+        return None
+
+    def _sendable(self, sha256: str) -> Any:
+        """Return a content in the form in which this executor takes it."""
+        return self._luggage.content(sha256)
+
+    def _note(self, tasks: Sequence[Task], answer: Answer) -> None:
+        """Learn from an answer."""
+
+    def _completed(self, task: Task, made: CachedRun, run: SeedRun, address: str | None) -> SeedRun:
+        """Return a run that was kept as its user gets it."""
+        del task, made, address
+        return run
+
+    def _send(self, tasks: Sequence[Task], contents: Mapping[str, Any]) -> Future[Answer]:
+        needs = self._luggage.needs
+        orders = [Order(needs[task.scenario], task.job, self._key(task)) for task in tasks]
+        packed = pickle.dumps(Errand(self._session, orders))
+        try:
+            submitted = self._executor.submit(work, astuple(Build.here()), packed, contents)
+        except RuntimeError as error:
+            raise CwndlabError(f"the executor accepts no run: {error}") from None
+        future = self._asked.future(submitted)
+        self._futures.add(future)
+        return future
+
+    def _finished(self, task: Task, made: Made | Broken, answer: Answer) -> SeedRun:
+        if isinstance(made, Broken):
+            raise task.failure(made.reason)
+        return self._completed(task, made.run, task.keep(made.run, made.archive), answer.address)

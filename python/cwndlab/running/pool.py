@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cwndlab.results.recording import Record
 from cwndlab.running.elsewhere import Elsewhere
 from cwndlab.running.job import Job
+from cwndlab.running.on_dask import OnDask, client_of
 from cwndlab.running.task import Task
 from cwndlab.running.threads import Threads
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.running.cache import Cache
@@ -51,9 +56,17 @@ class Batch:
 
 
 class _Crew(Protocol):
-    def submit(self, task: Task) -> Future[Any]: ...
-    def collect(self, task: Task, future: Future[Any]) -> SeedRun | None: ...
-    def progress(self, task: Task) -> float: ...
+    @property
+    def at_once(self) -> int: ...
+    def batch(self, task: Task, left: int) -> int: ...
+    def kept(self, task: Task) -> SeedRun | None: ...
+    def submit(self, tasks: Sequence[Task]) -> Future[Any]: ...
+    # A future is that of the same job, which was submitted again.
+    def collect(
+        self, tasks: Sequence[Task], future: Future[Any]
+    ) -> Sequence[SeedRun | None] | Future[Any]: ...
+    def progress(self, tasks: Sequence[Task]) -> float: ...
+    def poll(self) -> None: ...
     def stop(self) -> None: ...
 
 
@@ -69,8 +82,8 @@ def run_works(
     running = _Running(_crew(executor, works))
     interrupted = False
     try:
-        running.begin(chain(*batches))
-        running.follow(watch)
+        with noticing() as check:
+            running.follow(list(chain(*batches)), watch, check)
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -91,7 +104,8 @@ def _crew(executor: Executor, works: Sequence[Work]) -> _Crew:
     # A derived type may run tasks elsewhere, as Python's pool of interpreters does.
     if type(executor) is ThreadPoolExecutor:
         return Threads(executor)
-    return Elsewhere(executor, [work.scenario for work in works])
+    scenarios = [work.scenario for work in works]
+    return Elsewhere(executor, scenarios) if client_of(executor) is None else OnDask(executor, scenarios)
 
 
 def _tasks(work: Work) -> Iterator[Task]:
@@ -102,37 +116,35 @@ def _tasks(work: Work) -> Iterator[Task]:
 
 
 class _Running:
-    """The tasks submitted to a crew, and the runs collected so far."""
+    """The jobs submitted to a crew, each with its tasks, and the runs collected so far."""
 
     def __init__(self, crew: _Crew) -> None:
         self.crew = crew
-        self._tasks: dict[Future[Any], Task] = {}
+        self._jobs: dict[Future[Any], Sequence[Task]] = {}
         self._runs: dict[Task, SeedRun | None] = {}
+        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._done_weight = 0.0
 
-    def begin(self, tasks: Iterable[Task]) -> None:
-        """Submit all tasks."""
-        for task in tasks:
-            self._tasks[self.crew.submit(task)] = task
+    def follow(
+        self, tasks: Sequence[Task], watch: Callable[[float], None], check: Callable[[], None]
+    ) -> None:
+        """Submit the tasks, not all at once, and collect their runs.
 
-    def follow(self, watch: Callable[[float], None]) -> None:
-        """Collect runs until all have finished. `watch` gets the share done, 0 to 1."""
-        whole = sum(task.weight for task in self._tasks.values())
-        pending = set(self._tasks)
-        done_weight = 0.0
-        while pending:
-            done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_EXCEPTION)
-            for future in done:
-                self._collect(future)
-                done_weight += self._tasks[future].weight
-            tasks = (self._tasks[future] for future in pending)
-            under_way = sum(task.weight * self.crew.progress(task) for task in tasks)
-            watch(min(1, (done_weight + under_way) / whole))
+        `watch` gets the share done, 0 to 1; `check` raises an exception to stop.
+        """
+        whole = sum(task.weight for task in tasks)
+        waiting = deque(tasks)
+        while waiting or self._jobs:
+            check()
+            self._submit(waiting, check)
+            self._wait()
+            under_way = sum(self._under_way(job) for job in self._jobs.values())
+            watch(min(1, (self._done_weight + under_way) / whole))
 
     def collect_finished(self) -> None:
         """Collect the runs that finished before the others were cancelled."""
-        for future, task in self._tasks.items():
-            is_there = future.done() and not future.cancelled() and future.exception() is None
-            if is_there and task not in self._runs:
+        for future in list(self._jobs):
+            if future.done() and not future.cancelled() and future.exception() is None:
                 self._collect(future)
 
     def runs_of(self, tasks: Iterable[Task]) -> list[SeedRun]:
@@ -140,6 +152,47 @@ class _Running:
         runs = (self._runs.get(task) for task in tasks)
         return [run for run in runs if run is not None]
 
+    def _submit(self, waiting: deque[Task], check: Callable[[], None]) -> None:
+        """Submit waiting tasks, up to the limit of the crew. Those that were kept need not be submitted."""
+        while waiting and len(self._jobs) < self.crew.at_once:
+            check()
+            job: list[Task] = []
+            size = self.crew.batch(waiting[0], len(waiting))
+            while waiting and len(job) < size:
+                task = waiting.popleft()
+                kept = self.crew.kept(task)
+                if kept is None:
+                    job.append(task)
+                else:
+                    self._add([task], [kept])
+            if job:
+                self._expect(job, self.crew.submit(job))
+
+    def _wait(self) -> None:
+        """Collect what is finished, or wait a moment for it."""
+        if not self._jobs:
+            return
+        self.crew.poll()
+        with suppress(Empty):
+            self._collect(self._done.get(timeout=POLL_S))
+            while True:
+                self._collect(self._done.get_nowait())
+
+    def _expect(self, tasks: Sequence[Task], future: Future[Any]) -> None:
+        self._jobs[future] = tasks
+        future.add_done_callback(self._done.put)
+
     def _collect(self, future: Future[Any]) -> None:
-        task = self._tasks[future]
-        self._runs[task] = self.crew.collect(task, future)
+        tasks = self._jobs.pop(future)
+        runs = self.crew.collect(tasks, future)
+        if isinstance(runs, Future):
+            self._expect(tasks, runs)
+        else:
+            self._add(tasks, runs)
+
+    def _add(self, tasks: Sequence[Task], runs: Sequence[SeedRun | None]) -> None:
+        self._runs.update(zip(tasks, runs, strict=True))
+        self._done_weight += sum(task.weight for task in tasks)
+
+    def _under_way(self, tasks: Sequence[Task]) -> float:
+        return sum(task.weight for task in tasks) * self.crew.progress(tasks)

@@ -33,9 +33,9 @@ class Task:
         cached = self.cache.load(self.job.seed, record=self.job.record)
         return None if cached is None else self._finished(cached, reused=True)
 
-    def keep(self, made: CachedRun) -> SeedRun:
-        """Keep a run that was just made, and return it."""
-        self.cache.save(self.job.seed, made)
+    def keep(self, made: CachedRun, archive: bytes | None = None) -> SeedRun:
+        """Keep a run that was just made, and return it. `archive` is that of `Cache.save`."""
+        self.cache.save(self.job.seed, made, archive)
         return self._finished(made, reused=False)
 
     def failure(self, reason: str) -> RunFailedError:

@@ -6,6 +6,7 @@ lock for each callback. Ctrl-C reaches the main thread, which cancels the runs t
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from concurrent.futures import wait
@@ -16,7 +17,7 @@ from cwndlab.running.job import simulate
 from cwndlab.system.interrupting import interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from cwndlab._native import RunToken
@@ -35,22 +36,41 @@ class Threads:
         self._running: dict[Task, _Running] = {}
         self._futures: list[Future[SeedRun | None]] = []
 
-    def submit(self, task: Task) -> Future[SeedRun | None]:
+    @property
+    def at_once(self) -> int:
+        """No limit: a task that waits for a thread takes no more memory here than anywhere."""
+        return sys.maxsize
+
+    def batch(self, task: Task, left: int) -> int:
+        """Return 1: each run has a thread of its own."""
+        del task, left
+        return 1
+
+    def kept(self, task: Task) -> None:
+        """Return None: the threads look into the cache, at the same time."""
+        del task
+
+    def submit(self, tasks: Sequence[Task]) -> Future[SeedRun | None]:
         """Submit a task to the threads."""
+        [task] = tasks
         # If Ctrl-C comes during the submission, there is no future, but the run may begin.
         running = self._running[task] = _Running(task, task.scenario.engine.RunToken())
         future = self._executor.submit(running.run)
         self._futures.append(future)
         return future
 
-    def collect(self, task: Task, future: Future[SeedRun | None]) -> SeedRun | None:
+    def collect(self, tasks: Sequence[Task], future: Future[SeedRun | None]) -> list[SeedRun | None]:
         """Return the finished run, or None if it was cancelled. Raises `RunFailedError` if it failed."""
-        del task
-        return future.result()
+        del tasks
+        return [future.result()]
 
-    def progress(self, task: Task) -> float:
+    def progress(self, tasks: Sequence[Task]) -> float:
         """Return the share of a run that is done, 0 to 1."""
+        [task] = tasks
         return self._running[task].token.progress
+
+    def poll(self) -> None:
+        """Threads answer without being asked."""
 
     def stop(self) -> None:
         """Cancel the unfinished runs, and wait for those that have begun."""

@@ -1,110 +1,221 @@
-"""Makes a run in another process, and checks that the worker has what the run needs.
+"""Makes runs in another process, after checking that it has what they need.
 
-A job contains the text of its scenario. The engine, the scenario's files and its controllers in Python are
-not sent: the worker finds its own under the same names, and their hashes must equal the caller's.
+The caller sends the scenario and the hashes of all else. Traces, weights and the code of controllers are sent
+when the worker lacks them, and are kept there by their hashes. The engine and the kernel of the Linux backend
+are not sent: the worker's own must have the same hashes.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+import pickle
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.controllers import loading
 from cwndlab.engine.selection import named
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
+from cwndlab.running.build import SAME, Build
+from cwndlab.running.cache import archived
 from cwndlab.running.job import Job, simulate
+from cwndlab.running.named_files import meaning, moved
+from cwndlab.running.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from cwndlab._native import RunToken
     from cwndlab.engine import Engine
-    from cwndlab.engine.origins import Origin, Registration
+    from cwndlab.engine.origins import Registration
     from cwndlab.running.cache import CachedRun
-    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.running.needs import NeededController, Needs
 
-CANNOT_TRAVEL = "a worker cannot load this controller"
-
-
-@dataclass(frozen=True)
-class NeededController:
-    """A controller in Python: the hash of its code, and the file or module that registers it."""
-
-    name: str
-    sha256: str
-    registered_by: str
+    # The name of an engine's module, its backend and its hash.
+    EngineNeeded = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Needs:
-    """The needs of a scenario's runs: the engine, the scenario's files, its controllers in Python."""
+class Order:
+    """A run to be made. If it has a `key`, its recording stays at the worker under this key."""
 
-    engine: str
-    backend: str
-    engine_sha256: str
-    files: tuple[tuple[str, str], ...]
-    controllers: tuple[NeededController, ...]
+    needs: Needs
+    job: Job
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Runs to be made by one worker, one after the other, for a session that may be stopped."""
+
+    session: str
+    orders: Sequence[Order]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished run, and its archive for the cache: to make one takes the caller longer than to get it."""
+
+    run: CachedRun
+    archive: bytes
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Needs:
-        """Return the needs of a scenario. Raises `InputError` if a worker could not serve it."""
-        engine = scenario.engine
-        in_python = engine.in_python()
-        controllers = tuple(
-            _needed(each, in_python[each.name]) for each in scenario.controllers if each.name in in_python
-        )
-        return cls(engine.name, engine.backend, engine.sha256, tuple(_files(scenario.resolved)), controllers)
+    def of(cls, run: CachedRun) -> Made:
+        """Return a run with its archive."""
+        return cls(run, archived(run))
 
 
-def run_in_worker(needs: Needs, job: Job) -> CachedRun:
-    """Make a run in the process of a worker. Raises `InputError` if the worker lacks what the run needs."""
-    engine = _engine(needs)
-    _check_files(needs, job, engine)
-    return simulate(job, engine, engine.RunToken())
+@dataclass(frozen=True)
+class Broken:
+    """The reason why a run broke off."""
+
+    reason: str
 
 
-def _needed(origin: Origin, registration: Registration) -> NeededController:
-    if registration.registered_by is None:
-        reason = "it is defined in a script or at a prompt; put it into its own file and import that"
-        raise InputError(f"{origin.name}: {CANNOT_TRAVEL}: {reason}")
-    if registration.sha256() != origin.code_sha256:
-        reason = "its code cannot be hashed, because it may execute text that is not in a module"
-        raise InputError(f"{origin.name}: {CANNOT_TRAVEL}: {reason}")
-    return NeededController(origin.name, origin.code_sha256, registration.registered_by)
+@dataclass(frozen=True)
+class Answer:
+    """The runs of an errand, in order, up to the first that broke off; or the hashes of what is lacking.
+
+    `took_s` is the time that the runs took, and `address` that of the worker in a cluster.
+    """
+
+    runs: list[Made | Broken] = field(default_factory=list)
+    took_s: float = 0.0
+    address: str | None = None
+    lacking: tuple[str, ...] = ()
 
 
-def _files(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the files of a resolved scenario (traces, delays and weights), each with its hash."""
-    if isinstance(value, dict):
-        if {"file", "sha256"} <= value.keys():
-            yield value["file"], value["sha256"]
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
-            yield from _files(each)
+def work(caller: tuple[str, str], packed: bytes, sent: Mapping[str, bytes]) -> Answer:
+    """Make the runs of an errand in this process, with the contents that were sent.
+
+    Arguments are plain, and the errand is unpacked after the check of the build: another version could not
+    read it. Raises `InputError` if this process lacks what cannot be sent.
+    """
+    difference = Build.here().differs_from(Build(*caller))
+    if difference is not None:
+        raise InputError(f"{_me()}: {difference}")
+    errand: Errand = pickle.loads(packed)
+    store = _store()
+    for content in sent.values():
+        store.keep(content)
+    wanted = set().union(*(order.needs.contents for order in errand.orders))
+    lacking = tuple(sorted(each for each in wanted if not store.has(each)))
+    if lacking:
+        return Answer(lacking=lacking)
+    began = time.perf_counter()
+    runs: list[Made | Broken] = []
+    for order in errand.orders:
+        runs.append(_made(order, errand.session, store))
+        if isinstance(runs[-1], Broken):
+            break
+    cluster = _in_cluster()
+    return Answer(runs, time.perf_counter() - began, cluster and cluster.address)
 
 
-def _engine(needs: Needs) -> Engine:
-    """Return the engine of this process, with the controllers loaded."""
-    engine = named(needs.engine)
+def refusals(caller: tuple[str, str], engines: Iterable[EngineNeeded]) -> list[str]:
+    """Return why this process cannot make runs of these engines, a line for each reason."""
+    difference = Build.here().differs_from(Build(*caller))
+    if difference is not None:
+        return [difference]
+    found = []
+    for each in engines:
+        try:
+            _engine(*each)
+        except InputError as error:
+            found.append(str(error).removeprefix(f"{_me()}: "))
+    return found
+
+
+def stop(session: str) -> None:
+    """End the runs of a session, and begin no more of them."""
+    with _LOCK:
+        _stopped.add(session)
+        for token in _tokens.get(session, ()):
+            token.cancel()
+
+
+def kept(key: str, dask_worker: Any = None) -> CachedRun | None:
+    """Return the run that stayed here under this key, or None if it is gone. Dask gives its worker."""
+    return _store_in(dask_worker.local_directory).run(key)
+
+
+def dask_setup(_worker: Any) -> None:
+    """Leave Ctrl-C to the process that started this worker. Dask calls it in the workers of `--on dask`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+# What the runs of this process share: code is loaded, and sessions are stopped, one at a time.
+_LOCK = threading.RLock()
+_tokens: dict[str, set[RunToken]] = {}
+_stopped: set[str] = set()
+
+
+def _made(order: Order, session: str, store: Store) -> Made | Broken:
+    """Make a run, or say why it broke off. Raises `InterruptedError` if its session was stopped."""
+    needs = order.needs
+    engine = _engine(needs.engine, needs.backend, needs.engine_sha256)
+    controllers = [_registered(engine, each, needs.archive, store) for each in needs.controllers]
+    job = _with_files(order, engine, store)
     try:
-        engine = engine_of(needs.backend, engine)
+        made = _simulated(job, engine, session)
+    except InterruptedError:
+        raise
+    except (RuntimeError, ValueError) as error:
+        return Broken(str(error))
+    except Exception as error:
+        return Broken(f"{type(error).__name__}: {error}")
+    for needed, registration in zip(needs.controllers, controllers, strict=True):
+        if engine.in_python().get(needed.name) is not registration:
+            return Broken(f"another user of the worker loaded other code as {needed.name} meanwhile")
+    if order.key is None or made.recording is None:
+        return Made.of(made)
+    store.keep_run(order.key, made)
+    return Made.of(replace(made, recording=None))
+
+
+def _simulated(job: Job, engine: Engine, session: str) -> CachedRun:
+    token = engine.RunToken()
+    with _LOCK:
+        if session in _stopped:
+            raise InterruptedError
+        _tokens.setdefault(session, set()).add(token)
+    try:
+        return simulate(job, engine, token)
+    finally:
+        with _LOCK:
+            _tokens[session].discard(token)
+
+
+def _engine(name: str, backend: str, sha256: str) -> Engine:
+    """Return the engine of this process. Raises `InputError` if it is missing, or another build."""
+    try:
+        engine = engine_of(backend, named(name))
     except InputError as error:
-        raise InputError(f"the worker: {error}") from None
-    if engine.sha256 != needs.engine_sha256:
-        raise InputError(
-            f"{needs.engine}: the worker has a different build from the caller; install the same one in both"
-        )
-    for needed in needs.controllers:
+        raise InputError(f"{_me()}: {error}") from None
+    if engine.sha256 == sha256:
+        return engine
+    what = f"{name} or its kernel for Linux" if backend == "linux" else name
+    shown = f"{engine.sha256[:12]}, the caller has {sha256[:12]}"
+    raise InputError(f"{_me()}: it has a different build of {what} ({shown}); {SAME}")
+
+
+def _registered(engine: Engine, needed: NeededController, archive: str | None, store: Store) -> Registration:
+    """Return the registration of a controller in this process, after loading its code if necessary."""
+    with _LOCK:
         if not _has(engine, needed):
-            loading.load([needed.registered_by])
+            if archive is None:
+                loading.load([needed.registered_by])
+            else:
+                loading.load_from(store.unpacked(archive), needed.registered_by, store.code)
         if not _has(engine, needed):
-            raise InputError(
-                f"{needed.name}: {needed.registered_by} has different code on the worker and on the caller"
-            )
-    return engine
+            reason = "the worker has another version of Python, or of a package that it imports"
+            raise InputError(f"{needed.name}: {_me()} has different code from the caller: {reason}")
+        return engine.in_python()[needed.name]
 
 
 def _has(engine: Engine, needed: NeededController) -> bool:
@@ -118,12 +229,41 @@ def _sha256(registration: Registration) -> str:
     return registration.sha256()
 
 
-def _check_files(needs: Needs, job: Job, engine: Engine) -> None:
-    if not needs.files:
-        return
+def _with_files(order: Order, engine: Engine, store: Store) -> Job:
+    """Return the job with the files that were sent. Raises `InputError` if that would be another run."""
+    if not order.needs.files:
+        return order.job
+    job = moved(order.job, {name: store.file(sha256) for name, sha256 in order.needs.files})
     try:
-        resolved = json.loads(engine.resolve(job.text, job.file, list(job.overrides)))
+        found = meaning(engine.resolve(job.text, job.file, list(job.overrides)))
     except ValueError as error:
-        raise InputError(f"the worker cannot read the scenario: {error}") from None
-    for name, _ in set(needs.files) - set(_files(resolved)):
-        raise InputError(f"{name}: this file differs between the worker and the caller")
+        raise InputError(f"{_me()} cannot read the scenario: {error}") from None
+    if found != order.needs.meaning:
+        raise InputError(f"{job.file}: the files of this scenario cannot be sent; give them other names")
+    return job
+
+
+def _store() -> Store:
+    cluster = _in_cluster()
+    return _store_in(cluster and cluster.local_directory)
+
+
+@cache
+def _store_in(folder: str | None) -> Store:
+    return Store.temporary() if folder is None else Store(Path(folder) / "cwndlab")
+
+
+def _me() -> str:
+    cluster = _in_cluster()
+    return "the worker" if cluster is None else f"worker {cluster.address}"
+
+
+def _in_cluster() -> Any:
+    """Return the worker of Dask that this code runs in, or None."""
+    distributed: Any = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_worker()
+    except ValueError:
+        return None

@@ -1,8 +1,46 @@
-"""Ends the Python code of another thread."""
+"""Ctrl-C: notices it at a safe place, and ends the Python code of another thread."""
 
 from __future__ import annotations
 
 import ctypes
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def noticing() -> Iterator[Callable[[], None]]:
+    """Yield a function that raises `KeyboardInterrupt` if Ctrl-C came since.
+
+    Python raises it anywhere, also where it is swallowed: while an object is being removed. A second Ctrl-C
+    does that.
+    """
+    came = threading.Event()
+
+    def note(number: int, frame: Any) -> None:
+        if came.is_set():
+            signal.default_int_handler(number, frame)
+        came.set()
+
+    def check() -> None:
+        if came.is_set():
+            raise KeyboardInterrupt
+
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield check
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+        # It may have come after the last check.
+        check()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def interrupt(thread: int) -> None:

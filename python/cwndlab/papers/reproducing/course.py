@@ -1,4 +1,4 @@
-"""Runs the readings of papers, one after the other, on all cores."""
+"""Runs the readings of papers, one after the other, on all cores or with an executor."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cwndlab.running.execution import execute_each, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from cwndlab.scenarios.scenario import Scenario
 
@@ -32,12 +33,14 @@ class Course:
         self,
         all_readings: Sequence[Reading],
         searched: Sequence[Reading],
-        threads: int | None,
-        fresh: bool,
         watch: Callable[[float], None],
+        *,
+        threads: int | None,
+        executor: Executor | None,
+        fresh: bool,
     ) -> None:
         self.interrupted = False
-        self._threads, self._fresh, self._watch = threads, fresh, watch
+        self._threads, self._executor, self._fresh, self._watch = threads, executor, fresh, watch
         self._whole = sum(map(_weight, all_readings)) + sum(map(_search_weight, searched)) or 1.0
         self._done = 0.0
 
@@ -85,6 +88,7 @@ class Course:
             list(jobs.values()),
             record=Record.NONE,
             threads=self._threads,
+            executor=self._executor,
             fresh=self._fresh,
             watch=lambda share: self._watch(min(1, (done + share * size) / self._whole)),
         )
@@ -129,6 +133,7 @@ class Course:
             jobs,
             record=Record.NONE,
             threads=self._threads,
+            executor=self._executor,
             fresh=self._fresh,
             watch=lambda done: self._watch(min(1, before + part * done)),
         )

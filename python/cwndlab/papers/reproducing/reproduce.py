@@ -15,6 +15,7 @@ from cwndlab.running.cache import default_folder, prune
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from cwndlab.papers.judging.evaluation import Evaluated
 
@@ -49,17 +50,19 @@ def reproduce(
     explained: bool = False,
     backend: str = SIM,
     threads: int | None = None,
+    executor: Executor | None = None,
     fresh: bool = False,
     watch: Callable[[float], None] = lambda _: None,
 ) -> Reproduction:
     """Run every cell of every reading, on all cores, and judge the papers. Finished runs are reused.
 
+    `executor` makes the runs, or threads of this process without one.
     With `explained`, the combinations of answers are searched as well, and the closest ones are judged.
     `in_linux` has the readings of the same papers that are to be run in Linux besides.
     """
     searched = [each[0] for each in planned] if explained else []
     everything = [reading for each in (*planned, *in_linux) for reading in each]
-    course = Course(everything, searched, threads, fresh, watch)
+    course = Course(everything, searched, watch, threads=threads, executor=executor, fresh=fresh)
     papers = [
         _paper(course, each, there, explained=explained)
         for each, there in zip_longest(planned, in_linux, fillvalue=())

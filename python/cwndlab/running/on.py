@@ -1,0 +1,100 @@
+"""Where runs are made: `--on dask` starts a cluster here, `--on dask:ADDRESS` takes one that runs."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import CwndlabError, InputError
+from cwndlab.running.pool import available_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+# How long a scheduler may take to answer.
+CONNECT_S = 10
+
+
+@dataclass(frozen=True)
+class On:
+    """A Dask cluster: that of the scheduler at this address, or one that is started for this command."""
+
+    address: str | None = None
+
+    @classmethod
+    def parse(cls, text: str | None, threads: int | None) -> On | None:
+        """Read the value of `--on`; None stands for threads of this process.
+
+        Raises `InputError` if it is none, does not go with `--threads`, or Dask is not installed.
+        """
+        if text is None:
+            return None
+        engine, colon, address = text.partition(":")
+        if engine != "dask" or (colon and not address):
+            raise InputError(f"--on {text}: expected dask or dask:ADDRESS, such as dask:tcp://10.0.0.1:8786")
+        if address and threads is not None:
+            raise InputError(f"--on {text} and --threads: the workers of the cluster have their own threads")
+        _library()
+        return cls(address or None)
+
+    @contextmanager
+    def executor(self, threads: int | None) -> Iterator[Executor]:
+        """Yield the executor of the cluster. A local one has `threads` threads, or one for each core.
+
+        Raises `InputError` if Dask is not installed, and `CwndlabError` if no scheduler answers.
+        """
+        distributed = _library()
+        if self.address is not None:
+            with _connected(distributed, self.address) as client:
+                yield client.get_executor()
+            return
+        processes, each = _shape(threads or available_cores())
+        with (
+            distributed.LocalCluster(
+                n_workers=processes,
+                threads_per_worker=each,
+                dashboard_address="127.0.0.1:0",
+                silence_logs="CRITICAL",
+                preload=["cwndlab.running.worker"],
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client.get_executor()
+
+
+@contextmanager
+def executor_of(on: On | None, threads: int | None) -> Iterator[Executor | None]:
+    """Yield the executor that makes the runs, or None if threads of this process do."""
+    if on is None:
+        yield None
+        return
+    with on.executor(threads) as executor:
+        yield executor
+
+
+def _library() -> Any:
+    """Return Dask's distributed. Raises `InputError` if it is not installed."""
+    try:
+        return importlib.import_module("distributed")
+    except ModuleNotFoundError as error:
+        text = "--on dask: expected the package distributed, found none; pip install 'cwndlab[dask]'"
+        raise InputError(text) from error
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    try:
+        return distributed.Client(address, timeout=CONNECT_S)
+    except (OSError, ValueError) as error:
+        raise CwndlabError(f"--on dask:{address}: no scheduler of Dask answers ({error})") from None
+
+
+def _shape(threads: int) -> tuple[int, int]:
+    """Return how many worker processes there are, and how many threads in each.
+
+    The simulator needs no lock of Python, controllers in Python do: so there are some of both.
+    """
+    each = max(size for size in range(1, threads + 1) if threads % size == 0 and size * size <= threads)
+    return threads // each, each
