@@ -14,6 +14,7 @@ from cwndlab.api.results import Sweep
 from cwndlab.output.tables.conditions import choices_blocks
 from cwndlab.results.wanted import Wanted
 from cwndlab.scenarios.axis import Axis, parse_axis
+from cwndlab.statistics.measure import measure
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
 
@@ -95,11 +96,13 @@ def test_the_front_of_each_condition_is_its_own() -> None:
 def test_means_worst_cases_and_ranks() -> None:
     fast, safe, poor = by_hand().choices
     mean = fast.mean("goodput_mbps")
-    # Over the three conditions, not over their seeds.
+    # Conditions are no random sample: they have a range and no interval.
     assert mean.mean == pytest.approx((31 + 6 + 1) / 3)
-    assert mean.n == 3
-    assert mean.half_width == pytest.approx(39.6, rel=0.02)
-    where, worst = fast.worst("queue_delay_ms") or ("", mean)
+    assert (mean.low, mean.high, mean.n) == (1, 31, 3)
+    # Over the seeds, of the mean of just these conditions.
+    over_seeds = fast.mean_over_seeds("goodput_mbps")
+    assert over_seeds == measure([37 / 3, 39 / 3])
+    where, worst = fast.worst("queue_delay_ms") or ("", over_seeds)
     assert (where, worst.mean, worst.n) == ("field", 305, 2)
     assert [safe.worst("goodput_mbps"), safe.rank("goodput_mbps").mean] == [
         ("field", safe.totals["field"]["goodput_mbps"]),
@@ -110,19 +113,22 @@ def test_means_worst_cases_and_ranks() -> None:
     assert [each.firsts["goodput_mbps"] for each in (fast, safe, poor)] == [2, 1, 0]
     beside = safe.beside(fast, "goodput_mbps")
     assert beside.mean == pytest.approx((-11 / 31 - 1 / 6 + 1 / 1) / 3)
-    assert beside.n == 3
+    shares = [(-away / 31 - 1 / 6 + 1 / 1) / 3 for away in (30 - 20, 32 - 20)]
+    assert beside == measure(shares)
 
 
 def test_the_answer_is_over_all_conditions() -> None:
-    first, often, safest, unsure = by_hand().answer()
-    assert first.startswith("fast has the most goodput on average over 3 conditions: 13 ± 40 Mbit/s, with ")
-    assert first.endswith("(intervals over the conditions).")
-    assert often.startswith(
-        "It is the best in 2 of 3 conditions (mean rank 1.5 ± 2.2 of 3), and in its worst"
+    first, why, often, safest = by_hand().answer()
+    assert first == (
+        "fast has more goodput than poor on average over 3 conditions: 12.7 ± 4.2 Mbit/s, "
+        "with a queue delay of 145 ± 25 ms."
     )
-    assert often.endswith("1 Mbit/s with loss field.")
-    assert safest == "In the worst case safe is the best: it has 2 Mbit/s with loss field."
-    assert "paired over the conditions, contains zero" in unsure
+    assert why.startswith("No difference is shown between fast and safe: the 95 % interval of the difference")
+    assert often == (
+        "The mean of fast is the best in 2 of 3 conditions (mean rank 1.5 of 3), and in its worst one it is "
+        "1 Mbit/s with loss field."
+    )
+    assert safest == "The best mean in a worst condition is that of safe: 2 Mbit/s with loss field."
 
 
 def test_a_limit_holds_in_every_condition() -> None:
@@ -140,7 +146,8 @@ def test_a_limit_holds_in_every_condition() -> None:
     assert several == (
         "No choice keeps goodput > 4.500 Mbit/s in every condition; fast and safe each do in 2 of 3."
     )
-    assert swept.answer(best="queue delay")[2] == "It is also the best in the worst case."
+    delays = swept.answer(best="queue delay")
+    assert delays[-1] == "No other choice has a better mean in its own worst condition."
 
 
 def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> None:
@@ -150,7 +157,7 @@ def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> No
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert " on average over 2 conditions: " in text
-    assert "Over 2 conditions: means with their intervals over the conditions" in text
+    assert "Over 2 conditions: the mean of their means, and the lowest and the highest of them" in text
     assert str(traces) not in done.stdout
     out = traces.parent / "out"
     for name in ("pareto.png", "pareto-monday.png", "pareto-friday.png", "heatmap-goodput.png"):
@@ -167,7 +174,9 @@ def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> No
     assert across["values"][1] == f"{traces}/monday.down+{traces}/monday.up"
     assert [point["condition"] for point in document["points"]] == ["friday", "friday", "monday", "monday"]
     assert {choice["label"] for choice in document["choices"]} == {"cubic", "vegas"}
-    assert document["choices"][0]["mean"]["goodput_mbps"]["n"] == 2
+    mean = document["choices"][0]["mean"]["goodput_mbps"]
+    assert mean["n"] == 2
+    assert mean["lowest"] < mean["mean"] < mean["highest"]
     report = (out / "report.html").read_text()
     order = ("On average over the conditions", "The choices", "In each condition", "Every point")
     assert sorted(order, key=report.index) == list(order)
@@ -205,7 +214,9 @@ def test_any_keys_vary_together() -> None:
     links = [point.scenario.resolved["link"][0] for _, point in swept.points]
     assert [(each["rate"], each["delay"]) for each in links] == [("10 Mbit/s", "5 ms"), ("2 Mbit/s", "50 ms")]
     assert swept.table["link.0.rate+link.0.delay"].to_list() == ["10 Mbit/s + 5 ms", "2 Mbit/s + 50 ms"]
-    assert swept.answer()[0].startswith("rate and delay 10 Mbit/s + 5 ms has the most goodput")
+    assert swept.answer()[0].startswith(
+        "One seed shows no order. The highest goodput in it is that of rate and delay 10 Mbit/s + 5 ms: "
+    )
 
 
 def test_labels_are_as_short_as_they_stay_distinct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,15 +302,15 @@ def test_the_table_of_choices_is_ordered_and_marked() -> None:
     asked = replace(by_hand(), wanted=Wanted("queue delay"))
     judged, others = choices_blocks(asked, "queue_delay_ms")
     title = [column.title for column in judged.columns]
-    assert title == ["queue delay", "worst queue delay", "from the best", "mean rank", "best in"]
+    assert title == ["queue delay", "lowest", "highest", "from the best", "mean rank", "best in"]
     assert [column.title for column in others.columns] == [
-        *("goodput", "worst goodput"),
-        *("delay p95", "worst delay p95"),
+        *("goodput", "lowest", "highest"),
+        *("delay p95", "lowest", "highest"),
     ]
     cells = [[row.labels[0], *(judged.cell(row, column) for column in judged.columns)] for row in judged.rows]
     # Within the conditions, `fast` waits 310, 339 and 400 % longer than `safe`.
     assert cells == [
-        ["safe", "30 ± 67", "61", "0", "1", "3"],
-        ["fast", "145 ± 349", "305", "+350 ± 114 *", "2", "0"],
-        ["poor", "182 ± 473", "400", "+440 ± 254 *", "3", "0"],
+        ["safe", "30.50", "10", "61", "0", "1", "3"],
+        ["fast", "145.3", "41", "305", "+350 ± 60 *", "2", "0"],
+        ["poor", "181.7", "50", "400", "+440 ± 17 *", "3", "0"],
     ]

@@ -10,6 +10,9 @@ import cwndlab as cl
 from cwndlab.errors import InputError
 from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import Goal, Limit, goal
+from cwndlab.output.answers.sentences import headline, of_comparison
+from cwndlab.results.comparison import Comparison
+from tests.samples import flow, link, outcome, result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +68,69 @@ def test_the_best_is_told_from_the_others_by_seed() -> None:
     assert choice.cheaper is SHORT
 
 
+def test_the_headline_tells_the_order_that_intervals_show() -> None:
+    def told(*candidates: Candidate) -> list[str]:
+        choice = Choice(Goal(), candidates)
+        assert choice.best is FAST
+        return list(headline(choice, FAST, "", "V"))
+
+    assert told(FAST, SLOW) == ["fast has the most goodput: V."]
+    unshown = (
+        "is shown between fast and close: the 95 % interval of the difference, paired by seed, contains zero."
+    )
+    assert told(FAST, CLOSE, SHORT, SLOW) == [
+        "fast has more goodput than short and slow: V.",
+        f"No difference {unshown}",
+    ]
+    assert told(FAST, CLOSE) == [f"No difference in goodput {unshown}", "fast has V."]
+    same = made("same", [10.0, 10.2, 10.1], [90.0, 90.0, 90.0])
+    assert told(FAST, same)[0].startswith("No difference in goodput is shown between fast and same: ")
+
+
+def test_one_seed_shows_no_order() -> None:
+    choice = Choice(Goal(), [made("a", [2.0], [1.0]), made("b", [1.0], [1.0])])
+    assert choice.best is not None
+    [told] = headline(choice, choice.best, "", "V")
+    assert told == "One seed shows no order. The highest goodput in it is that of a: V."
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [
+        (
+            {"a": [1.0, 1.1, 1.2], "b": [2.0, 2.1, 2.2], "c": [4.0, 4.1, 4.2]},
+            "a takes the least from the other flow: 11.0 ± 2.5 % of the goodput; "
+            "c takes the most: 41.0 ± 2.5 %.",
+        ),
+        (
+            {"a": [1.0, 1.1, 1.2], "b": [1.2, 1.1, 1.1], "c": [4.0, 4.1, 4.2]},
+            "a takes less from the other flow than c: 11.0 ± 2.5 % of the goodput. "
+            "No difference is shown between a and b.",
+        ),
+        (
+            {"a": [1.0, 1.1, 1.2], "b": [1.2, 1.1, 1.1]},
+            "No difference is shown between what a and b take from the other flow: "
+            "a takes 11.0 ± 2.5 % of the goodput.",
+        ),
+        ({"a": [1.0, 1.1, 1.2]}, "a takes 11.0 ± 2.5 % of the goodput from the other flow."),
+        (
+            {"a": [1.0], "b": [3.0]},
+            "One seed shows no order of harm. a takes 10 % of the goodput from the other flow.",
+        ),
+    ],
+)
+def test_harm_tells_the_order_that_intervals_show(losses: dict[str, list[float]], told: str) -> None:
+    """The other flow gets 10 Mbit/s alone, and so much less beside each algorithm."""
+    beside = [
+        result([outcome([flow("other", 10 - each), flow("own", 5)], [link("l")]) for each in losses_of])
+        for losses_of in losses.values()
+    ]
+    seeds = len(next(iter(losses.values())))
+    alone = result([outcome([flow("other", 10)], [link("l")]) for _ in range(seeds)])
+    compared = Comparison(beside[0].scenario, tuple(losses), ("own",), beside, alone, "l")
+    assert of_comparison(compared)[0] == told
+
+
 def test_limits_leave_the_others() -> None:
     choice = Choice(goal(None, ["delay p95 < 100 ms", "goodput > 5.5 Mbit/s"]), ALL)
     assert labels(choice.eligible) == ["short"]
@@ -113,15 +179,16 @@ def test_a_sweep_answers_first_and_keeps_the_question(cwndlab: Command, tmp_path
     asked = ["--limit", "delay p95 < 100 ms"]
     answer = cwndlab("sweep", str(file), *over, *asked, "--seeds", "2", "--out", str(out), "--no-figure")
     first = " ".join(answer.stdout.split())
-    assert first.startswith("vegas, queue "), first
-    assert " has the most goodput among the 3 of 4 points with delay p95 < 100 ms: " in first
+    # All three get the same.
+    assert first.startswith("No difference in goodput is shown between vegas, queue 1 bdp; "), first
+    assert " among the 3 of 4 points with delay p95 < 100 ms: " in first
     report = (out / "report.html").read_text(encoding="utf-8")
-    order = ("vegas, queue ", "Goodput against delay", "Repeat everything", "Every point")
+    order = ("No difference in goodput", "Goodput against delay", "Repeat everything", "Every point")
     assert sorted(order, key=report.index) == list(order)
     loaded = cl.load(out)
     assert loaded.answer()[0] in first
     assert "--limit 'delay p95 < 100 ms'" in loaded.command
-    assert loaded.answer(best="queue delay")[0].startswith("vegas, queue ")
+    assert loaded.answer(best="queue delay")[0].startswith("vegas, queue 1 bdp has the least queue delay: ")
 
 
 def test_a_comparison_marks_what_is_shown(cwndlab: Command, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from cwndlab.output.drawing.settings import SettingLine, SettingPoint, draw_sett
 from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.html import ChartGroup, Picture, Table, Text
 from cwndlab.papers import figures, files
+from cwndlab.papers.contents import cells
 from cwndlab.papers.judging.figure_values import DrawnSettings, DrawnTime, drawn_figures
 from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
@@ -161,7 +162,8 @@ def test_processes_draw_the_same(papers: Path, tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in (tmp_path / "2").iterdir()} == made
 
 
-def test_runs_that_were_cut_are_told(papers: Path) -> None:
+def test_runs_that_were_cut_are_told(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "QUICK_PACKETS", 0)
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(scenario.read_text().replace('"2 s"', '"61 s"'))
     made = run(papers, seeds=1)

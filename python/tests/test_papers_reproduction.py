@@ -11,9 +11,10 @@ import pytest
 
 from cwndlab.errors import InputError
 from cwndlab.papers import pages
+from cwndlab.papers.contents import cells
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
-from cwndlab.papers.judging.verdict import Outcome
+from cwndlab.papers.judging.verdict import CUT, Lean, Outcome
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.forest import forest
 from cwndlab.papers.reproducing.document import document
@@ -277,7 +278,7 @@ t-7,Table 1,E1,long,,delay,5,ms,measured,"queue_delay(""long"", ""bottleneck"")"
 
 def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     scenario = papers / "experiments" / "two.toml"
-    scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
+    scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"').replace("10 Mbit/s", "10 Gbit/s"))
     (papers / "claims.toml").write_text(CLAIMS.replace('goodput("long")', 'goodput("C = 1.2")'))
     [[reading]] = plan([], [1], quick=True, full=False)
     assert reading.cells["E1/long"].title == "long (cut to 60 s)"
@@ -285,6 +286,27 @@ def test_quick_cuts_long_runs_and_says_so(papers: Path) -> None:
     made = reading.cells["E1/long"].scenario
     assert made is not None
     assert made.resolved["duration"] == "60 s"
+
+
+def test_quick_does_not_cut_runs_of_few_packets(papers: Path) -> None:
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(SCENARIO.replace('"2 s"', '"61 s"'))
+    [[reading]] = plan([], [1], quick=True, full=False)
+    assert not any(cell.is_cut for cell in reading.cells.values())
+
+
+def test_runs_that_were_cut_lean_to_nothing(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They measure something else: the first 2 of 3 s."""
+    monkeypatch.setattr(cells, "QUICK_PACKETS", 0)
+    monkeypatch.setattr(cells, "QUICK_S", 2)
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(SCENARIO.replace('"2 s"', '"3 s"'))
+    (papers / "claims.toml").write_text(BASELINE.format(paper=9) + CLAIMS)
+    [paper] = run(6, quick=True).papers
+    assert [claim.lean for claim in paper.claims] == [Lean.NEITHER] * 3
+    assert paper.claims[0].no_lean_because == CUT
+    assert not paper.defaults.gate.passes
+    assert paper.defaults.claims[0].parts[0].estimate is not None
 
 
 BASELINE = """
@@ -311,6 +333,15 @@ def test_a_reading_that_misses_the_baselines_refutes_nothing(papers: Path) -> No
     (papers / "claims.toml").write_text(BASELINE.format(paper=long.value + 0.5) + CLAIMS)
     [paper] = run().papers
     assert [claim.verdict for claim in paper.claims][:2] == [Verdict.SUPPORTED, Verdict.REFUTED]
+
+
+def test_a_quick_look_that_misses_the_baselines_leans_to_nothing(papers: Path) -> None:
+    """Another answer may reach them: in lim2004 the defaults do not, and Q13 is supported."""
+    (papers / "claims.toml").write_text(BASELINE.format(paper=90) + CLAIMS)
+    [paper] = run(6, quick=True).papers
+    assert [claim.lean for claim in paper.claims] == [Lean.NEITHER] * 3
+    because = "the defaults miss 1 of 1 baseline of the paper"
+    assert [claim.no_lean_because for claim in paper.claims] == [because, because, "not everything was run"]
 
 
 def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
@@ -344,7 +375,7 @@ def test_an_alternative_that_clearly_misses_the_gate_gets_no_more_seeds(
 
 def test_a_quick_look_leans_and_gives_no_verdict(papers: Path, cwndlab: Command) -> None:
     assert papers.exists()
-    answer = cwndlab("reproduce", "--quick")
+    answer = cwndlab("reproduce", "--quick", "--seeds", "6")
     assert "3 claims: 1 leans for, 1 leans against, 1 no lean" in answer.stdout
     assert "cwndlab reproduce tiny2026" in answer.stdout
     assert "parts hold" not in answer.stdout
@@ -354,7 +385,11 @@ def test_a_quick_look_leans_and_gives_no_verdict(papers: Path, cwndlab: Command)
     before_rules = page[: page.index("How verdicts are reached")]
     assert not [word for word in words if f">{word}<" in before_rules or f" {word}" in answer.stdout]
     document = json.loads(cwndlab("reproduce", "--quick", "--json").stdout)
-    assert all("verdict" not in claim for claim in document["papers"][0]["claims"])
+    claims = document["papers"][0]["claims"]
+    assert not any("verdict" in claim or "parts_holding" in claim for claim in claims)
+    assert [claim["no_lean_because"] for claim in claims if claim["lean"] == "no lean"] == [
+        "not everything was run"
+    ]
 
 
 def test_unknown_papers(papers: Path) -> None:

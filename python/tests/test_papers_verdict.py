@@ -14,6 +14,7 @@ from cwndlab.papers.judging.verdict import (
     OUTCOMES,
     SIGNIFICANT,
     Examined,
+    Lean,
     Outcome,
     bounds,
     claim_outcome,
@@ -65,6 +66,33 @@ def test_an_interval_that_is_merely_wide_decides_nothing() -> None:
     # Width alone must not reproduce a paper's number either, though the interval holds it.
     assert outcome(wide, paper=5) is Outcome.OPEN
     assert outcome(25 + 20 * NOISE, paper=3) is not Outcome.AGREES
+
+
+@pytest.mark.parametrize(
+    ("values", "lean"),
+    [
+        # The estimate lies on one side, the interval on both.
+        ((1.0, 2.0, 6.0), Lean.NEITHER),
+        ((-1.0, -2.0, -6.0), Lean.NEITHER),
+        # So few seeds may have one value by chance.
+        ((2.0, 2.0, 2.0), Lean.NEITHER),
+        ((2.0, 2.0, 2.0, 2.0, 2.0), Lean.FOR),
+        ((5.0, 5.1, 5.2), Lean.FOR),
+        ((-5.0, -5.1, -5.2), Lean.AGAINST),
+    ],
+)
+def test_a_lean_needs_an_interval_on_one_side(values: tuple[float, ...], lean: Lean) -> None:
+    [judged] = judge([Examined(part(), estimate(values))])
+    assert judged.lean is lean
+    [cut] = judge([Examined(part(), estimate(values), is_cut=True)])
+    assert (cut.outcome, cut.lean) == (Outcome.OPEN, Lean.NEITHER)
+
+
+def test_a_lean_survives_the_correction_for_many_parts() -> None:
+    """What leans on its own does not if it is one of many."""
+    known = estimate([5.0, 6.5, 5.6])
+    assert judge([Examined(part(), known)])[0].lean is Lean.FOR
+    assert {each.lean for each in judge([Examined(part(), known)] * 30)} == {Lean.NEITHER}
 
 
 def test_pairing_is_by_seed() -> None:

@@ -36,7 +36,7 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use few seeds, skip the alternatives and cut runs to 60 s.")
+        bool, typer.Option("--quick", help="Use few seeds, skip the alternatives and cut the longest runs.")
     ] = False,
     full: Annotated[
         bool,

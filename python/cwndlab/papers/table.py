@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cwndlab.papers.contents.backends import WHERE
+from cwndlab.papers.contents.cells import QUICK_S
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Lean, Outcome
 from cwndlab.statistics.numbers import counted, plain
@@ -35,6 +36,7 @@ STYLES = {
     Verdict.UNDECIDED: "yellow",
     Verdict.UNAVAILABLE: "dim",
 }
+CUTS = f"runs of many packets cut to {QUICK_S} s"
 OUTCOME_STYLES = {
     Outcome.AGREES: "green",
     Outcome.HOLDS: "green",
@@ -55,10 +57,10 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     )
     if reproduction.quick:
         console.print(
-            f"--quick: {counted(len(reproduction.seeds), 'seed')}, longer runs cut to 60 s, unused cells and "
-            "alternatives left out. A lean is no verdict; for verdicts: "
-            f"{verdict_command(reproduction)}"
+            f"--quick: {counted(len(reproduction.seeds), 'seed')}, {CUTS}, unused cells and alternatives "
+            "left out. A lean is no verdict. For verdicts:"
         )
+        console.print(f"  {verdict_command(reproduction)}", markup=False)
 
 
 def verdict_command(reproduction: Reproduction) -> str:
@@ -101,6 +103,11 @@ def conditions(claim: ClaimVerdict, *, short: bool = False) -> list[str]:
     return lines
 
 
+def no_lean(claim: ClaimVerdict | JudgedClaim) -> list[str]:
+    """Return why a quick look leans to neither side of a claim, if it does not."""
+    return [f"no lean: {claim.no_lean_because}"] if claim.no_lean_because else []
+
+
 def baseline(checked: Checked) -> str:
     """Return a baseline with its number, ours and the tolerance."""
     about = checked.baseline
@@ -114,7 +121,7 @@ def parts_holding(claim: JudgedClaim, *, quick: bool = False) -> str:
     if len(claim.parts) < 2:
         return ""
     if quick:
-        return f"{claim.sided} of {len(claim.parts)} parts on the claim's side"
+        return f"{claim.leaning} of {len(claim.parts)} parts lean to it"
     return f"{claim.holding} of {len(claim.parts)} parts hold"
 
 
@@ -133,7 +140,7 @@ def claim_evidence(claim: JudgedClaim, *, quick: bool = False) -> list[str]:
 def evidence(judged: Judged, *, quick: bool = False) -> str:
     """Return the effect of a part with its interval, and the paper's effect.
 
-    A quick look decides nothing, so it gives no reason why a part stays open.
+    A quick look decides nothing, so it gives no reason why a part stays open. The claim has it.
     """
     if judged.estimate is None:
         return judged.reason or "not run"
@@ -179,7 +186,8 @@ def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> 
         if finding.outcome is not Outcome.MISSING:
             style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
             word = finding.lean.value if quick else finding.outcome.value
-            lines = [parts_holding(finding, quick=quick), *claim_evidence(finding, quick=quick)]
+            notes = no_lean(finding) if quick else []
+            lines = [parts_holding(finding, quick=quick), *notes, *claim_evidence(finding, quick=quick)]
             _add(table, finding.claim, [f"[{style}]{word}[/]"], lines)
     console.print(table)
     console.print()
@@ -193,7 +201,7 @@ def _word(claim: ClaimVerdict, *, quick: bool) -> str:
 
 def _details(claim: ClaimVerdict, *, quick: bool) -> list[str]:
     judged = claim.defaults.judged
-    notes = [] if quick else conditions(claim)
+    notes = no_lean(claim) if quick else conditions(claim)
     return [parts_holding(judged, quick=quick), *notes, *claim_evidence(judged, quick=quick)]
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.results.totals import MORE_IS_BETTER
-from cwndlab.statistics.measure import Measure, measure, paired_difference
+from cwndlab.statistics.measure import Measure, measure
+from cwndlab.statistics.spread import Spread, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     # The totals of a choice in one condition, each a mean over the seeds.
     Totals = Mapping[str, Measure]
+    # Its totals with each seed.
+    Rows = Mapping[int, Mapping[str, float | None]]
 
 # Means whose relative difference is smaller have the same rank.
 EQUAL = 1e-9
@@ -23,13 +27,15 @@ EQUAL = 1e-9
 class OverConditions:
     """A choice over all conditions in which it has results.
 
-    `settings` are the values of the choice, and `totals` its totals by condition, each a mean over seeds.
+    `settings` are the values of the choice. `rows` holds its totals by condition and seed, and `totals` their
+    means over the seeds.
     `ranks` holds its place among the choices by condition and total; 1 is the best, and choices with equal
     means share the mean of their places. `firsts` counts the conditions in which no other choice is better.
     """
 
     label: str
     settings: Mapping[str, str]
+    rows: Mapping[str, Rows]
     totals: Mapping[str, Totals]
     ranks: Mapping[str, Mapping[str, float]]
     firsts: Mapping[str, int]
@@ -39,26 +45,49 @@ class OverConditions:
         """The totals."""
         return list(next(iter(self.totals.values()), {}))
 
-    def mean(self, key: str) -> Measure:
-        """Return the mean of a total over the conditions; `n` and the interval are over conditions."""
-        return measure(totals[key].mean for totals in self.totals.values())
+    @cached_property
+    def by_seed(self) -> dict[int, dict[str, float | None]]:
+        """The mean of each total over the conditions, with each seed that all conditions have."""
+        return {
+            seed: {key: spread(rows[seed].get(key) for rows in self.rows.values()).mean for key in self.keys}
+            for seed in _shared_seeds(self.rows.values())
+        }
 
-    def rank(self, key: str) -> Measure:
-        """Return the mean rank by a total over the conditions; `n` and the interval are over conditions."""
-        return measure(ranks[key] for ranks in self.ranks.values() if key in ranks)
+    def mean(self, key: str) -> Spread:
+        """Return the mean of a total over the conditions, and its range. `n` is the number of conditions."""
+        return spread(totals[key].mean for totals in self.totals.values())
+
+    def mean_over_seeds(self, key: str) -> Measure:
+        """Return the mean of a total over these conditions; `n` and the interval are over the seeds.
+
+        Conditions are not drawn at random, so the interval is that of the mean over just these.
+        """
+        return measure(row[key] for row in self.by_seed.values())
+
+    def rank(self, key: str) -> Spread:
+        """Return the mean rank by a total over the conditions, and its range."""
+        return spread(ranks[key] for ranks in self.ranks.values() if key in ranks)
 
     def beside(self, other: OverConditions, key: str) -> Measure:
-        """Return the difference of a total from that of another choice as a share of it, paired by condition.
+        """Return the difference of a total from that of another choice, as a share of it.
 
-        Shares count a slow link as much as a fast one. A condition in which the other has 0 is left out.
+        The mean is over the conditions, paired by seed; `n` and the interval are over the seeds. Shares count
+        a slow link as much as a fast one. A condition in which the other has 0 is left out.
         """
-        pairs = (
-            (totals[key].mean, other.totals[name][key].mean)
-            for name, totals in self.totals.items()
-            if name in other.totals
+        scales = {
+            name: of_other[key].mean
+            for name, of_other in other.totals.items()
+            if name in self.totals and of_other[key].mean
+        }
+        seeds = _shared_seeds(of.rows[name] for of in (self, other) for name in scales)
+        return measure(
+            spread(
+                None if this is None or that is None or scale is None else (this - that) / scale
+                for name, scale in scales.items()
+                for this, that in [(self.rows[name][seed].get(key), other.rows[name][seed].get(key))]
+            ).mean
+            for seed in seeds
         )
-        shares = [(this / that, 1.0) for this, that in pairs if this is not None and that]
-        return paired_difference([this for this, _ in shares], [that for _, that in shares])
 
     def worst(self, key: str) -> tuple[str, Measure] | None:
         """Return the condition with the worst mean of a total, and this mean with its interval over seeds."""
@@ -84,18 +113,23 @@ class OverConditions:
 
 
 def over_conditions(
-    choices: Mapping[str, Mapping[str, str]], totals: Mapping[str, Mapping[str, Totals]]
+    choices: Mapping[str, Mapping[str, str]], rows: Mapping[str, Mapping[str, Rows]]
 ) -> list[OverConditions]:
     """Return each choice over the conditions.
 
-    `choices` maps the label of each choice to its settings; `totals` holds, by condition and then by the
-    label of a choice, its totals. A choice without results in a condition is missing there.
+    `choices` maps the label of each choice to its settings; `rows` holds, by condition and then by the
+    label of a choice, its totals with each seed. A choice without results in a condition is missing there.
     """
+    totals = {
+        condition: {label: _means(known) for label, known in of_choice.items()}
+        for condition, of_choice in rows.items()
+    }
     places = {condition: _places(of_choice) for condition, of_choice in totals.items()}
     return [
         OverConditions(
             label,
             settings,
+            {condition: of_choice[label] for condition, of_choice in rows.items() if label in of_choice},
             {condition: of_choice[label] for condition, of_choice in totals.items() if label in of_choice},
             {
                 condition: {key: rank for key, (rank, _) in of_choice[label].items()}
@@ -106,6 +140,17 @@ def over_conditions(
         )
         for label, settings in choices.items()
     ]
+
+
+def _means(rows: Rows) -> dict[str, Measure]:
+    keys = next(iter(rows.values()), {})
+    return {key: measure(row[key] for row in rows.values()) for key in keys}
+
+
+def _shared_seeds(rows: Iterable[Rows]) -> list[int]:
+    """Return the seeds that all of these have, in their order."""
+    first, *others = [*rows] or [{}]
+    return [seed for seed in first if all(seed in each for each in others)]
 
 
 def best_on_average(choices: Sequence[OverConditions], key: str) -> OverConditions | None:

@@ -10,10 +10,9 @@ from cwndlab.errors import InputError
 from cwndlab.results.conditions import best_on_average, over_conditions
 from cwndlab.results.document import measured
 from cwndlab.results.result import Study
-from cwndlab.results.totals import busiest_link, total_of, tradeoff
+from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
 from cwndlab.results.wanted import NOTHING_WANTED, Wanted
 from cwndlab.scenarios.axis import Axis
-from cwndlab.statistics.measure import Measure
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from cwndlab.results.summary import Component
     from cwndlab.scenarios.grid import Point
     from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.statistics.measure import Measure
     from cwndlab.statistics.pareto import Point as Tradeoff
 
 
@@ -92,14 +92,14 @@ class Sweep(Study):
         if not self.across:
             return []
         chosen = [_chosen(settings, self.axes) for settings, _ in self.points]
-        totals = {
+        rows = {
             label: {
-                choice_label(settings): total.measures
-                for (settings, _), total in zip(part.points, part.totals, strict=True)
+                choice_label(settings): {run.seed: total(run.outcome, self.link) for run in result.runs}
+                for settings, result in part.points
             }
             for label, part in self.conditions
         }
-        return over_conditions({choice_label(settings): settings for settings in chosen}, totals)
+        return over_conditions({choice_label(settings): settings for settings in chosen}, rows)
 
     @cached_property
     def totals(self) -> list[Component]:
@@ -117,14 +117,9 @@ class Sweep(Study):
     def tradeoffs(self) -> list[Tradeoff]:
         """Goodput against queueing delay: of each point, or of each choice as a mean over the conditions."""
         if self.across:
-            # An interval over conditions shows how these differ, which no choice can change.
-            means = [
-                {key: Measure(each.mean(key).mean, None, each.mean(key).n) for key in each.keys}
-                for each in self.choices
-            ]
             return [
-                tradeoff(each.settings, mean, each.label)
-                for each, mean in zip(self.choices, means, strict=True)
+                tradeoff(each.settings, {key: each.mean_over_seeds(key) for key in each.keys}, each.label)
+                for each in self.choices
             ]
         return [
             tradeoff(settings, total.measures, choice_label(settings))

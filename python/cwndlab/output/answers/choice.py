@@ -87,6 +87,16 @@ class Choice:
         return [each for each in others if not best.less(each, self.goal.best).excludes_zero]
 
     @cached_property
+    def behind(self) -> list[Candidate]:
+        """The others whose difference from the best is shown."""
+        return [each for each in self.eligible if each is not self.best and each not in self.as_good]
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether a difference would need more seeds."""
+        return bool(self.as_good) and any(len(each.rows) < 2 for each in self.eligible)
+
+    @cached_property
     def cheaper(self) -> Candidate | None:
         """Of those with nearly the best goodput, the one with the shortest queueing delay, if it differs."""
         best = self.best

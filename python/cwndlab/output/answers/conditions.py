@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import goal
 from cwndlab.output.answers.sentences import (
-    as_good,
     cheaper,
+    headline,
     in_words,
     listed,
     of_sweep,
@@ -19,7 +19,7 @@ from cwndlab.output.answers.sentences import (
 )
 from cwndlab.output.tables.columns import titled
 from cwndlab.results.conditions import over_conditions
-from cwndlab.statistics.numbers import counted, with_interval
+from cwndlab.statistics.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InConditions(Candidate):
-    """A choice with its means in each condition: what is the best on average, and what keeps all limits."""
+    """A choice with its means over the conditions by seed, to find what is the best on average."""
 
     over: OverConditions
 
@@ -42,7 +42,7 @@ class InConditions(Candidate):
         return all(limit.admits(totals[limit.key]) for totals in self.over.totals.values())
 
     def less(self, other: Candidate, key: str) -> Measure:
-        """A total of this less that of another, as a share of it if there is any, paired by condition."""
+        """A total of this less that of another, as a share of it if there is any, paired by seed."""
         shares = self.over.beside(other.over, key) if isinstance(other, InConditions) else None
         return shares if shares is not None and shares.n else super().less(other, key)
 
@@ -107,11 +107,9 @@ class _Answer:
         if len(self.sweep.choices) == 1:
             yield self._alone(best)
             return
-        yield self._on_average(best)
+        yield from self._on_average(best)
         eligible = {each.label: each for each in choice.eligible if isinstance(each, InConditions)}
         yield from self._in_each(best, eligible)
-        if choice.as_good:
-            yield as_good(choice, ", paired over the conditions,")
         if choice.cheaper is not None:
             yield cheaper(choice.cheaper, best)
 
@@ -132,37 +130,36 @@ class _Answer:
     def _alone(self, only: InConditions) -> str:
         key = self.goal.best
         over = counted(self._count, "condition")
-        mean = f"{value_in_words(only.totals[key], key)} (interval over the conditions)"
+        mean = value_in_words(only.totals[key], key)
         keeps = f"It keeps {self._limits} in every condition{self._unsure(only)}. " if self._limits else ""
         title = titled(key).title
         return f"{keeps}The mean {title} over {over} is {mean}; the worst is {self._worst(only)}."
 
-    def _on_average(self, best: InConditions) -> str:
-        word = "most" if self.goal.more_is_better else "least"
-        title = titled(self.goal.best).title
+    def _on_average(self, best: InConditions) -> Iterator[str]:
         choices = self._choice
         count = f"the {len(choices.eligible)} of {counted(len(choices.candidates), 'choice')}"
         among = f" among {count} with {self._limits} in every condition" if self._limits else ""
         over = f"over {counted(self._count, 'condition')}"
-        values = f"{values_in_words(best, self.goal)} (intervals over the conditions)"
-        return f"{best.label} has the {word} {title} on average {over}{among}: {values}{self._unsure(best)}."
+        values = f"{values_in_words(best, self.goal)}{self._unsure(best)}"
+        yield from headline(choices, best, f" on average {over}{among}", values)
 
     def _in_each(self, best: InConditions, eligible: dict[str, InConditions]) -> Iterator[str]:
-        """Say how often it is best, and which choice has the best worst case."""
+        """Say how often its mean is the best, and which choice has the best worst case by its mean."""
         key = self.goal.best
         if len(eligible) == 1:
             yield f"In its worst condition it has {self._worst(best)}."
             return
         ranked = {each.label: each for each in _ranked(list(eligible.values()))}[best.over.label]
-        rank = f"mean rank {with_interval(ranked.rank(key))} of {len(eligible)}"
+        rank = f"mean rank {ranked.rank(key).mean:.3g} of {len(eligible)}"
         often = f"{ranked.firsts[key]} of {self._count} conditions"
-        yield f"It is the best in {often} ({rank}), and in its worst one it has {self._worst(best)}."
+        mean = f"The mean of {best.label} is the best in {often} ({rank})"
+        yield f"{mean}, and in its worst one it is {self._worst(best)}."
         sign = 1 if self.goal.more_is_better else -1
         safest = max(eligible.values(), key=lambda each: (sign * _worst_mean(each, key), each is best))
         if safest is best:
-            yield "It is also the best in the worst case."
+            yield "No other choice has a better mean in its own worst condition."
         else:
-            yield f"In the worst case {safest.label} is the best: it has {self._worst(safest)}."
+            yield f"The best mean in a worst condition is that of {safest.label}: {self._worst(safest)}."
 
     def _unsure(self, best: InConditions) -> str:
         beyond = [
@@ -174,18 +171,14 @@ class _Answer:
 
 
 def _candidate(choice: OverConditions) -> InConditions:
-    rows = {
-        index: {key: measure.mean for key, measure in totals.items()}
-        for index, totals in enumerate(choice.totals.values())
-    }
-    return InConditions(in_words(choice.settings) or choice.label, rows, choice)
+    return InConditions(in_words(choice.settings) or choice.label, choice.by_seed, choice)
 
 
 def _ranked(candidates: Sequence[InConditions]) -> list[OverConditions]:
     """Return these choices with their ranks among themselves."""
-    names = next(iter(candidates)).over.totals
-    totals = {name: {each.over.label: each.over.totals[name] for each in candidates} for name in names}
-    return over_conditions({each.over.label: each.over.settings for each in candidates}, totals)
+    names = next(iter(candidates)).over.rows
+    rows = {name: {each.over.label: each.over.rows[name] for each in candidates} for name in names}
+    return over_conditions({each.over.label: each.over.settings for each in candidates}, rows)
 
 
 def _worst_mean(choice: InConditions, key: str) -> float:

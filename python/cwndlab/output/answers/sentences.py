@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab.output.answers.choice import COST, Choice, candidate
-from cwndlab.output.answers.goal import goal
+from cwndlab.output.answers.choice import COST, Candidate, Choice, candidate
+from cwndlab.output.answers.goal import Goal, goal
 from cwndlab.output.tables.columns import titled
 from cwndlab.scenarios.axis import WITH
 from cwndlab.statistics.numbers import counted, plain, with_interval
@@ -13,8 +13,6 @@ from cwndlab.statistics.numbers import counted, plain, with_interval
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cwndlab.output.answers.choice import Candidate
-    from cwndlab.output.answers.goal import Goal
     from cwndlab.results.comparison import Comparison
     from cwndlab.results.result import Result
     from cwndlab.results.summary import Component
@@ -27,6 +25,8 @@ AS_MUCH = 0.9995
 # More names than this make no sentence.
 MOST_NAMED = 3
 DELAY_P95 = "queue_delay_p95_ms"
+# The mean harm to the other flows.
+HARM = "harm"
 
 
 def of_sweep(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
@@ -74,11 +74,7 @@ def _choice(choice: Choice, kind: str) -> Iterator[str]:
         return
     count = f"the {len(choice.eligible)} of {counted(len(choice.candidates), kind)} with {limits}"
     among = f" among {count}" if limits else ""
-    word = "most" if wanted.more_is_better else "least"
-    values = f"{values_in_words(best, wanted)}{_unsure(best, wanted)}"
-    yield f"{best.label} has the {word} {title}{among}: {values}."
-    if choice.as_good:
-        yield as_good(choice)
+    yield from headline(choice, best, among, f"{values_in_words(best, wanted)}{_unsure(best, wanted)}")
     if choice.cheaper is not None:
         yield cheaper(choice.cheaper, best)
 
@@ -118,41 +114,92 @@ def _unsure(best: Candidate, wanted: Goal) -> str:
     return f" (its 95 % interval goes beyond {' and '.join(beyond)})" if beyond else ""
 
 
-def listed(names: Sequence[str], kind: str) -> str:
+def listed(names: Sequence[str], kind: str = "others") -> str:
     """Return `a, b and c`, or the number of names with their `kind` if there are too many."""
     if len(names) > MOST_NAMED:
         return f"{len(names)} {kind}"
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    comma = "; " if any(", " in name for name in names) else ", "
+    return f"{comma.join(others)} and {last}" if others else last
 
 
-def as_good(choice: Choice, paired: str = "") -> str:
-    """Say which ones cannot be told from the best. `paired` says over what the differences are paired."""
-    names = listed([each.label for each in choice.as_good], "others")
-    if any(len(each.rows) < 2 for each in (choice.best, *choice.as_good) if each):
-        return "One seed only: no difference is tested."
-    return f"The difference from {names} is not shown: its 95 % interval{paired} contains zero."
+def headline(choice: Choice, best: Candidate, among: str, values: str) -> Iterator[str]:
+    """Name the best one, with the order that the intervals show, and no other.
+
+    `among` says among which ones it is the best, and `values` what it has.
+    """
+    title = titled(choice.goal.best).title
+    more, most, highest = (
+        ("more", "most", "highest") if choice.goal.more_is_better else ("less", "least", "lowest")
+    )
+    if choice.is_untested:
+        told = f"The {highest} {title} in it{among} is that of {best.label}: {values}."
+        yield f"One seed shows no order. {told}"
+    elif not choice.as_good:
+        yield f"{best.label} has the {most} {title}{among}: {values}."
+    elif choice.behind:
+        yield f"{best.label} has {more} {title} than {listed(labels(choice.behind))}{among}: {values}."
+        yield f"No difference is shown between {both(best, choice.as_good)}: {_why(choice)}."
+    else:
+        names = both(best, choice.as_good)
+        yield f"No difference in {title} is shown between {names}{among}: {_why(choice)}."
+        yield f"{best.label} has {values}."
+
+
+def _why(choice: Choice) -> str:
+    """Say why no difference is shown."""
+    which = "each difference" if len(choice.as_good) > 1 else "the difference"
+    return f"the 95 % interval of {which}, paired by seed, contains zero"
+
+
+def labels(candidates: Sequence[Candidate]) -> list[str]:
+    """Return the names of variants."""
+    return [each.label for each in candidates]
+
+
+def both(best: Candidate, others: Sequence[Candidate]) -> str:
+    """Return the best one and others in words."""
+    names = labels([best, *others])
+    return listed(names) if len(names) <= MOST_NAMED else f"{best.label} and {listed(names[1:])}"
 
 
 def _harm(comparison: Comparison) -> Iterator[str]:
+    """Say what each algorithm takes from the other flows, in the order that the intervals show."""
     if not comparison.mean_harm:
         return
     [table] = comparison.mean_harm
-    found = [
-        (label, means["goodput_mbps"].scaled(100))
-        for label, means in zip(comparison.labels, table.means, strict=True)
-        if means["goodput_mbps"].mean is not None
+    harmed = [
+        Candidate(label, {seed: {HARM: row["goodput_mbps"]} for seed, row in enumerate(rows)})
+        for label, rows in zip(comparison.labels, table.rows, strict=True)
     ]
-    if not found:
-        return
-    ordered = sorted(found, key=lambda each: each[1].mean or 0.0)
-    others = len(comparison.harm)
-    flows = "other flow" if others == 1 else f"{others} other flows, on average,"
-    least, most = ordered[0], ordered[-1]
-    told = f"{least[0]} takes the least from the {flows}: {with_interval(least[1])} % of the goodput"
-    if most is not least:
-        told += f"; {most[0]} takes the most: {with_interval(most[1])} %"
-    yield f"{told}."
+    choice = Choice(Goal(HARM), harmed)
+    if choice.best is not None:
+        others = len(comparison.harm)
+        yield f"{_harm_in_words(choice, choice.best, 'flow' if others == 1 else f'{others} flows')}."
+
+
+def _harm_in_words(choice: Choice, least: Candidate, others: str) -> str:
+    victim = f"from the other {others}{', on average' if ' ' in others else ''}"
+    share = f"{_share(least)} % of the goodput"
+    if len(choice.eligible) == 1:
+        return f"{least.label} takes {share} {victim}"
+    if choice.is_untested:
+        return f"One seed shows no order of harm. {least.label} takes {share} {victim}"
+    if not choice.behind:
+        names = both(least, choice.as_good)
+        return f"No difference is shown between what {names} take {victim}: {least.label} takes {share}"
+    if choice.as_good:
+        told = f"{least.label} takes less {victim} than {listed(labels(choice.behind))}: {share}"
+        return f"{told}. No difference is shown between {both(least, choice.as_good)}"
+    told = f"{least.label} takes the least {victim}: {share}"
+    most = max(choice.eligible, key=lambda each: each.mean(HARM) or 0.0)
+    rest = (each for each in choice.eligible if each is not most)
+    shown = all(most.less(each, HARM).excludes_zero for each in rest)
+    return f"{told}; {most.label} takes the most: {_share(most)} %" if shown else told
+
+
+def _share(of: Candidate) -> str:
+    return with_interval(of.totals[HARM].scaled(100))
 
 
 def _flows(flows: list[Component]) -> str | None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 IN_EACH = "Each choice in each condition"
 MEANS = (
     "Each point is one choice: its means over the conditions. The line joins the choices that no other beats "
-    "in these means. The intervals in the table show how much the conditions differ; differences paired over "
-    "the conditions show whether two choices differ."
+    "in these means. The ranges in the table show how much the conditions differ; intervals are over the "
+    "seeds, for just these conditions."
 )
 # More conditions than this are folded.
 MANY = 6

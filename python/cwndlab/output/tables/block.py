@@ -61,16 +61,16 @@ class Block:
     @property
     def is_partial(self) -> bool:
         """Whether some seeds lack a value that others have."""
-        return any(self.is_short(row.value(column)) for row in self.rows for column in self.columns)
+        return any(self.is_short(row, column) for row in self.rows for column in self.columns)
 
-    def is_short(self, measure: Measure) -> bool:
+    def is_short(self, row: Row, column: Column) -> bool:
         """Whether some seeds have a value and others do not."""
-        return 0 < measure.n < self.seeds
+        return column.counted and 0 < row.value(column).n < self.seeds
 
     def cell(self, row: Row, column: Column, sign: str = " ± ") -> str:
         """Return the text of one cell, with the number of seeds if some lack a value."""
         measure = row.value(column)
-        count = f" ({measure.n})" if self.is_short(measure) else ""
+        count = f" ({measure.n})" if self.is_short(row, column) else ""
         signed = row.signed or column.signed
         mark = MARK if signed and measure.excludes_zero else ""
         return with_interval(measure, sign, signed=signed) + mark + count

@@ -11,7 +11,8 @@ from cwndlab.engine import SHIPPED
 class Column:
     """A measure, and the two lines of its heading: title and unit.
 
-    The table shows the measured value times `scale`. A column of differences is `signed`.
+    The table shows the measured value times `scale`. A column of differences is `signed`. One is `counted` if
+    its cells say over how many seeds or conditions they are, where some lack a value.
     """
 
     key: str
@@ -19,6 +20,7 @@ class Column:
     unit: str = ""
     scale: float = 1
     signed: bool = False
+    counted: bool = True
 
     @property
     def heading(self) -> str:

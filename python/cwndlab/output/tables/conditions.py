@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # The totals that the tables show beside the one that is to be best.
 SHOWN = ("goodput_mbps", "queue_delay_ms", "queue_delay_p95_ms")
 # The keys of their other columns.
-RANK, FIRSTS, FROM_BEST, WORST = "rank", "firsts", "from best", "worst "
+RANK, FIRSTS, FROM_BEST, LOWEST, HIGHEST = "rank", "firsts", "from best", "lowest ", "highest "
 
 
 def choices_blocks(sweep: Sweep, best: str) -> list[Block]:
@@ -37,12 +37,12 @@ def choices_blocks(sweep: Sweep, best: str) -> list[Block]:
         labels = tuple(choice.settings.values())
         measures = {
             FROM_BEST: choice.beside(first or choice, best),
-            RANK: choice.rank(best),
-            FIRSTS: Measure(choice.firsts.get(best), None, count),
-            **dict(_mean_and_worst(choice, best, count)),
+            RANK: _plain(choice.rank(best).mean, choice.rank(best).n),
+            FIRSTS: _plain(choice.firsts.get(best), count),
+            **dict(_mean_and_range(choice, best)),
         }
         judged.append(Row(labels, measures, anchor=anchor(index)))
-        rest = (pair for key in SHOWN for pair in _mean_and_worst(choice, key, count))
+        rest = (pair for key in SHOWN for pair in _mean_and_range(choice, key))
         others.append(Row(labels, dict(rest)))
     headings = tuple(map(heading, sweep.axes))
     columns = [*_columns(best), *(_comparing(count) if len(ordered) > 1 else ())]
@@ -66,21 +66,26 @@ def anchor(index: int) -> str:
 def _columns(key: str) -> Iterator[Column]:
     known = titled(key)
     yield known
-    yield Column(WORST + key, f"worst {known.title}", known.unit, known.scale)
+    for end in (LOWEST, HIGHEST):
+        yield Column(end + key, end.strip(), known.unit, known.scale)
 
 
 def _comparing(count: int) -> Iterator[Column]:
-    yield Column(FROM_BEST, "from the best", "%", 100, signed=True)
+    yield Column(FROM_BEST, "from the best", "%", 100, signed=True, counted=False)
     yield Column(RANK, "mean rank")
     yield Column(FIRSTS, "best in", f"of {count}")
 
 
-def _mean_and_worst(choice: OverConditions, key: str, count: int) -> Iterator[tuple[str, Measure]]:
-    yield key, choice.mean(key)
-    worst = choice.worst(key)
-    if worst is not None:
-        # Its interval, over seeds, stands in the table of all points.
-        yield WORST + key, Measure(worst[1].mean, None, count)
+def _mean_and_range(choice: OverConditions, key: str) -> Iterator[tuple[str, Measure]]:
+    """Yield the mean over the conditions and the ends of their range. No interval: they are no sample."""
+    over = choice.mean(key)
+    for name, value in (("", over.mean), (LOWEST, over.low), (HIGHEST, over.high)):
+        yield name + key, _plain(value, over.n)
+
+
+def _plain(value: float | None, n: int) -> Measure:
+    """Return a value without an interval."""
+    return Measure(value, None, n)
 
 
 def _or_last(rank: float | None) -> float:

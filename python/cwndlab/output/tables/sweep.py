@@ -55,12 +55,12 @@ def over_conditions(sweep: Sweep, best: str) -> str:
     """Return the explanation of the table of choices."""
     title = titled(best).title
     means = (
-        f"Over {len(sweep.conditions)} conditions: means with their intervals over the conditions, and the "
-        "worst mean of a condition."
+        f"Over {len(sweep.conditions)} conditions: the mean of their means, and the lowest and the highest "
+        "of them."
     )
     ranks = (
         f" The difference from the choice with the best mean {title} is taken within each condition, as a "
-        "share of its value; * marks it if its interval excludes zero. "
+        "share of its value, paired by seed; * marks it if its interval over the seeds excludes zero. "
         f"Ranks are those by {title} in each condition (1 is the best)."
     )
     return means + ranks * (len(sweep.choices) > 1)

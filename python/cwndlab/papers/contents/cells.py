@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.contents.paper import Alternative, Experiment, Paper, Variant
 
-# `--quick` cuts longer runs.
+# `--quick` cuts runs that are longer and would carry more packets. A cut run measures something else, so runs
+# of up to some seconds of CPU time are not cut.
 QUICK_S = 60
+QUICK_PACKETS = 5e6
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _cell(experiment: Experiment, variant: Variant, settings: Mapping[str, str],
         return Cell(experiment, variant, None, missing)
     scenario = load(experiment.scenario, overrides.items())
     scenario.validate()
-    if quick and scenario.duration_s > QUICK_S:
+    if quick and scenario.duration_s > QUICK_S and scenario.packets_expected > QUICK_PACKETS:
         shorter = scenario.overridden(("duration", f"{QUICK_S} s"))
         shorter.validate()
         return Cell(experiment, variant, shorter, is_cut=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from cwndlab.papers.judging.verdict import Lean, Outcome
+from cwndlab.papers.judging.verdict import CUT, Lean, Outcome
+from cwndlab.statistics.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,8 +122,19 @@ class ClaimVerdict:
 
     @property
     def lean(self) -> Lean:
-        """What the defaults suggest."""
-        return self.defaults.judged.lean
+        """What the defaults suggest. If they miss the paper's baselines, they say nothing about the claim."""
+        return self.defaults.judged.lean if self.defaults.passes else Lean.NEITHER
+
+    @property
+    def no_lean_because(self) -> str | None:
+        """Why a claim that was run leans to neither side."""
+        gate = self.defaults.gate
+        if self.defaults.passes or self.defaults.outcome is Outcome.MISSING:
+            return self.defaults.judged.no_lean_because
+        if any(each.missing == CUT for each in gate.missed):
+            return CUT
+        of = counted(len(gate.checked), "baseline")
+        return f"the defaults miss {len(gate.missed)} of {of} of the paper"
 
     @property
     def holds_if(self) -> list[str]:

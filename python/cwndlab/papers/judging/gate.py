@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """A baseline with our number, or the reason why there is none."""
+    """A baseline with our number, or the reason why there is none, or why it does not count."""
 
     baseline: Baseline
     ours: Estimate | None
@@ -21,7 +21,7 @@ class Checked:
     @property
     def passes(self) -> bool:
         """Whether our mean lies within the tolerance of the paper's number."""
-        return self.ours is not None and self.baseline.admits(self.ours.value)
+        return self.ours is not None and self.missing is None and self.baseline.admits(self.ours.value)
 
     @property
     def is_clearly_missed(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.cells import QUICK_S
 from cwndlab.papers.contents.paper import Expect, Part
 from cwndlab.statistics.estimate import Estimate, holm
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 # early looks are so strict that they hardly add to the error of the last one.
 SIGNIFICANT = 0.05
 EARLY = 0.001
+# With fewer seeds than the first look has, an effect that is the same in each may be so by chance.
+FEWEST_SAME = 5
+CUT = f"runs cut to {QUICK_S} s measure something else"
 
 
 class Outcome(StrEnum):
@@ -52,7 +56,7 @@ OUTCOMES = {
 
 
 class Lean(StrEnum):
-    """What a first look with few seeds suggests. It decides nothing."""
+    """What a first look at few seeds suggests: the outcome that it has already. It decides nothing."""
 
     FOR = "leans for"
     AGAINST = "leans against"
@@ -63,13 +67,15 @@ class Lean(StrEnum):
 class Examined:
     """A part of a claim with its estimate, or the reason why there is none.
 
-    `is_last` is set if no more seeds can come; earlier looks decide at a stricter level.
+    `is_last` is set if no more seeds can come; earlier looks decide at a stricter level. `is_cut` is set if
+    the estimate comes from runs that `--quick` cut: it is shown, but stays open.
     """
 
     part: Part
     estimate: Estimate | None
     missing: str | None = None
     is_last: bool = True
+    is_cut: bool = False
 
     @property
     def level(self) -> float:
@@ -97,13 +103,18 @@ class Judged:
         return self.outcome is not Outcome.OPEN
 
     @property
-    def side(self) -> bool | None:
-        """Whether the estimate itself lies where the claim has it."""
-        if self.estimate is None:
-            return None
-        low, high = bounds(self.part)
-        value = self.estimate.value
-        return (low is None or value > low) and (high is None or value < high)
+    def lean(self) -> Lean:
+        """What the part leans to: its outcome, unless the effect is the same in each of very few seeds."""
+        known = self.estimate
+        if known is None or (known.is_constant and known.n < FEWEST_SAME):
+            return Lean.NEITHER
+        match self.outcome:
+            case Outcome.HOLDS | Outcome.AGREES:
+                return Lean.FOR
+            case Outcome.FAILS:
+                return Lean.AGAINST
+            case _:
+                return Lean.NEITHER
 
 
 def judge(tested: Sequence[Examined]) -> list[Judged]:
@@ -201,6 +212,8 @@ def _judge(tested: Examined, p: float | None, p_against: float | None) -> Judged
     part, estimate = tested.part, tested.estimate
     if estimate is None or p is None or p_against is None:
         return Judged(part, None, Outcome.MISSING, None, None, tested.missing)
+    if tested.is_cut:
+        return Judged(part, estimate, Outcome.OPEN, p, p_against, CUT)
     outcome = _outcome(part, estimate, p, p_against, tested.level)
     reason = None
     if estimate.n < 2:

@@ -8,7 +8,7 @@ from cwndlab.output.html import Cell, Column, Row, Section, Table
 from cwndlab.papers.contents.backends import BOTH
 from cwndlab.papers.report.forest import forest
 from cwndlab.papers.report.marks import lean_cell, outcome_cell, verdict_cell
-from cwndlab.papers.table import conditions, tally
+from cwndlab.papers.table import conditions, no_lean, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def _claims(paper: PaperReproduction, *, quick: bool, alone: bool) -> Section:
             claim.defaults.judged,
             about.id,
             _word(claim, quick=quick),
-            "" if quick else "; ".join(conditions(claim, short=True)),
+            "; ".join(no_lean(claim) if quick else conditions(claim, short=True)),
             there[index] if there else [],
             quick=quick,
         )
@@ -89,7 +89,11 @@ def findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
     """Yield one line for each of our own statements about the paper."""
     rows = [
         _claim_row(
-            each, paper.paper.id, lean_cell(each.lean) if quick else outcome_cell(each.outcome), quick=quick
+            each,
+            paper.paper.id,
+            lean_cell(each.lean) if quick else outcome_cell(each.outcome),
+            "; ".join(no_lean(each)) if quick else "",
+            quick=quick,
         )
         for each in paper.findings
     ]
@@ -100,7 +104,7 @@ def findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
 
 
 def _columns(what: str, word: str, *, quick: bool) -> list[Column]:
-    parts = f"parts on the {what}'s side" if quick else "parts that hold"
+    parts = "parts that lean to it" if quick else "parts that hold"
     return [
         Column(""),
         Column(what, prose=True),
@@ -115,8 +119,8 @@ def _word(claim: ClaimVerdict, *, quick: bool) -> Cell:
 
 
 def _counts(judged: JudgedClaim, *, quick: bool) -> list[Cell]:
-    """Return how many parts hold, or lie on the claim's side, and the number of seeds."""
-    count = judged.sided if quick else judged.holding
+    """Return how many parts hold, or lean to the claim, and the number of seeds."""
+    count = judged.leaning if quick else judged.holding
     return [Cell(f"{count} of {len(judged.parts)}"), Cell(str(judged.seeds), judged.seeds)]
 
 

@@ -8,8 +8,8 @@ from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
 from cwndlab.papers.contents.paper import Expect
 from cwndlab.papers.report.claims import findings
-from cwndlab.papers.report.marks import outcome_cell
-from cwndlab.papers.table import conditions, effect, runs
+from cwndlab.papers.report.marks import lean_cell, outcome_cell
+from cwndlab.papers.table import conditions, effect, no_lean, runs
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Block
     from cwndlab.papers.contents.paper import Part
+    from cwndlab.papers.judging.across import ClaimVerdict
     from cwndlab.papers.judging.evaluation import JudgedClaim
     from cwndlab.papers.judging.gate import Checked
     from cwndlab.papers.judging.verdict import Judged
@@ -33,13 +34,15 @@ def evidence_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Sect
     ]
     yield Section(f"{about.id}: the evidence", blocks, about.id, folded=True, own_page=True)
     for claim in paper.claims:
-        word = claim.lean.value if quick else claim.verdict.value
-        yield _parts_section(
-            about.id, claim.defaults.judged, [word, *conditions(claim, short=True)], quick=quick
-        )
+        words = _lean(claim) if quick else [claim.verdict.value, *conditions(claim, short=True)]
+        yield _parts_section(about.id, claim.defaults.judged, words, quick=quick)
     for finding in paper.findings:
-        word = finding.lean.value if quick else finding.outcome.value
-        yield _parts_section(about.id, finding, ["our finding", word], quick=quick)
+        words = _lean(finding) if quick else [finding.outcome.value]
+        yield _parts_section(about.id, finding, ["our finding", *words], quick=quick)
+
+
+def _lean(claim: ClaimVerdict | JudgedClaim) -> list[str]:
+    return no_lean(claim) or [claim.lean.value]
 
 
 def departures(paper: PaperReproduction) -> Iterator[tuple[str, list[str]]]:
@@ -111,10 +114,10 @@ def _baseline(checked: Checked) -> Iterator[Cell]:
 
 
 def _parts_section(paper: str, judged: JudgedClaim, words: list[str], *, quick: bool) -> Section:
-    """Return one row for each part of a claim. Of a quick look, the side instead of the outcome."""
+    """Return one row for each part of a claim. Of a quick look, the lean instead of the outcome."""
     columns = [
         Column("part", prose=True),
-        Column("on the claim's side?" if quick else "outcome"),
+        Column("lean" if quick else "outcome"),
         Column("ours, 95 % interval", numeric=True),
         Column("single runs", prose=True),
         Column("paper", numeric=True),
@@ -137,7 +140,7 @@ def _part(each: Judged, *, quick: bool) -> Iterator[Cell]:
     reason = None if quick and ours else each.reason
     yield Cell(part.text, hint=part.effect.text if part.effect else None)
     if quick:
-        yield Cell("" if each.side is None else "yes" if each.side else "no")
+        yield lean_cell(each.lean)
     else:
         yield outcome_cell(each.outcome)
     yield (Cell("not run") if ours is None else Cell(effect(ours, part.unit), ours.value, hint=reason))

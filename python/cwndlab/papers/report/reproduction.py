@@ -18,7 +18,7 @@ from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.report.in_linux import linux_section
 from cwndlab.papers.report.marks import outcome_cell, verdict_cell
 from cwndlab.papers.reproducing.document import paper_json
-from cwndlab.papers.table import verdict_command
+from cwndlab.papers.table import CUTS, verdict_command
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _marks(reproduction: Reproduction) -> str:
         marks.append(WHERE[reproduction.backend])
     if reproduction.quick:
         marks.append(
-            "a quick look: longer runs are cut to 60 s, alternatives and unused cells are left out. A lean "
-            f"is not a verdict; for verdicts run {verdict_command(reproduction)}"
+            f"a quick look: {CUTS}, alternatives and unused cells left out. A lean is not a verdict; for "
+            f"verdicts run {verdict_command(reproduction)}"
         )
     if reproduction.interrupted:
         marks.append("interrupted: claims without their runs are unavailable")

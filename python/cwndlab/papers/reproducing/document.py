@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
     from cwndlab.statistics.estimate import Estimate
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def document(reproduction: Reproduction) -> dict[str, Any]:
@@ -109,8 +109,13 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 
 def _claim_json(claim: ClaimVerdict, *, quick: bool) -> dict[str, Any]:
-    judgement = {"lean": claim.lean.value} if quick else _verdict_json(claim)
-    return {**_judged_json(claim.defaults.judged), **judgement}
+    judgement = _lean_json(claim) if quick else _verdict_json(claim)
+    return {**_judged_json(claim.defaults.judged, quick=quick), **judgement}
+
+
+def _lean_json(claim: ClaimVerdict | JudgedClaim) -> dict[str, Any]:
+    because = {"no_lean_because": claim.no_lean_because} if claim.no_lean_because else {}
+    return {"lean": claim.lean.value, **because}
 
 
 def _verdict_json(claim: ClaimVerdict) -> dict[str, Any]:
@@ -132,22 +137,22 @@ def _verdict_json(claim: ClaimVerdict) -> dict[str, Any]:
 
 
 def _finding_json(finding: JudgedClaim, *, quick: bool) -> dict[str, Any]:
-    judgement = {"lean": finding.lean.value} if quick else {"outcome": finding.outcome.value}
-    return {**_judged_json(finding), **judgement}
+    judgement = _lean_json(finding) if quick else {"outcome": finding.outcome.value}
+    return {**_judged_json(finding, quick=quick), **judgement}
 
 
-def _judged_json(judged: JudgedClaim) -> dict[str, Any]:
+def _judged_json(judged: JudgedClaim, *, quick: bool) -> dict[str, Any]:
     return {
         "id": judged.claim.id,
         "text": judged.claim.text,
         "parts": len(judged.parts),
-        "parts_holding": judged.holding,
+        **({"parts_leaning": judged.leaning} if quick else {"parts_holding": judged.holding}),
         "seeds": judged.seeds,
-        "evidence": [_part_json(part) for part in judged.parts],
+        "evidence": [_part_json(part, quick=quick) for part in judged.parts],
     }
 
 
-def _part_json(judged: Judged) -> dict[str, Any]:
+def _part_json(judged: Judged, *, quick: bool) -> dict[str, Any]:
     part = judged.part
     part_json: dict[str, Any] = {
         "text": part.text,
@@ -159,7 +164,7 @@ def _part_json(judged: Judged) -> dict[str, Any]:
         "ours": None if judged.estimate is None else _estimate_json(judged.estimate),
         "p_holm": judged.p,
         "p_against_holm": judged.p_against,
-        "outcome": judged.outcome.value,
+        **({"lean": judged.lean.value} if quick else {"outcome": judged.outcome.value}),
     }
     return part_json if judged.reason is None else {**part_json, "reason": judged.reason}
 
