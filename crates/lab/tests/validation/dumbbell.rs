@@ -46,6 +46,8 @@ pub struct Dumbbell {
     /// The profile's options, where a case changes them.
     pub tcp: TcpOptions,
     pub rate_mbps: f64,
+    /// The bottleneck's rate over time, if it is not always that.
+    pub rates: Option<Schedule<Rate>>,
     /// RTT without queues, serialisation and access links.
     pub rtt: Span,
     pub limit: Limit,
@@ -71,6 +73,7 @@ impl Dumbbell {
             profile,
             tcp: profile.options(),
             rate_mbps,
+            rates: None,
             rtt: Span::from_secs_f64(rtt_ms / 1e3),
             limit: Limit::Unlimited,
             queue: None,
@@ -107,10 +110,12 @@ impl Dumbbell {
     fn spec(&self) -> SimSpec {
         let loss = LossSpec { kind: self.loss.clone(), before_queue: self.loss_before_queue };
         let one_way = Span(self.rtt.0 / 2);
+        let always = self.link("bottleneck", self.rate_mbps, one_way);
         let bottleneck = LinkSpec {
             loss,
             queue: self.queue(self.limit),
-            ..self.link("bottleneck", self.rate_mbps, one_way)
+            capacity: self.rates.clone().map_or(always.capacity.clone(), Capacity::Rate),
+            ..always
         };
         SimSpec {
             seed: self.seed,

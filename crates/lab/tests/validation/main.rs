@@ -7,6 +7,7 @@ mod linux;
 mod ns3;
 mod ns3_bbr;
 mod reference;
+mod stalls;
 mod stats;
 mod table;
 mod theory;
