@@ -82,8 +82,8 @@ def reference_rows() -> Iterator[Mapping[str, str]]:
 def test_it_does_what_a_real_kernel_did(row: Mapping[str, str], linux_kernel: Kernel) -> None:
     """Linux 6.18 on the same path, measured in real time (crates/lab/tests/reference)."""
     assert linux_kernel.image.exists()
-    # The emulator counted the packet in service against the queue's limit. The least RTT, and how late 99 % of
-    # the packets left the emulator at most, are the measured host's.
+    # The emulator counted the packet in service against the queue's limit. The least RTT, and how late
+    # 99 % of the packets left the emulator at most, are the measured host's.
     text = f"""\
 duration = "{row["duration_s"]} s"
 [[link]]
