@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import Reproduction
 from cwndlab.papers.sensitivity import page
 from tests.conftest import SCENARIO, Command, paper_folder
+from tests.test_executors import Inline
 
 PAPER = """\
 id = "tiny2026"
@@ -210,6 +213,42 @@ def test_after_an_interruption_it_goes_on(papers: Path) -> None:
     assert [run.reused for result in whole.results for run in result.runs].count(True) >= sum(
         len(result.runs) for result in cut.results
     )
+
+
+def test_an_executor_runs_readings_side_by_side_with_the_same_end(
+    papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = document(run(full=True))
+    monkeypatch.setenv("CWNDLAB_CACHE", str(papers / "another-cache"))
+    chosen = range(1, 5)
+    planned = plan([], chosen, quick=False, full=True)
+    assert len(planned[0]) > 1
+    shares: list[float] = []
+    executor = Inline()
+    there = reproduce(planned, chosen, full=True, executor=executor, watch=shares.append)
+    assert executor.submitted >= sum(len(result.runs) for result in there.results)
+    assert shares[-1] == pytest.approx(1)
+    assert document(there) == here
+
+
+def test_an_interruption_ends_all_readings(papers: Path) -> None:
+    scenario = papers / "experiments" / "two.toml"
+    scenario.write_text(SCENARIO.replace('"2 s"', '"200 s"'))
+    chosen = range(1, 5)
+    planned = plan([], chosen, quick=False, full=True)
+
+    reports = itertools.count()
+
+    def interrupt(share: float) -> None:
+        # Several threads report; a second Ctrl-C would end it at once.
+        if share > 0 and next(reports) == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    cut = reproduce(planned, chosen, full=True, executor=Inline(), watch=interrupt)
+    assert cut.interrupted
+    made = [run for result in cut.results for run in result.runs]
+    assert 0 < len(made) < sum(reading.most_runs for reading in planned[0])
+    assert {claim.verdict for claim in cut.papers[0].claims} == {Verdict.UNAVAILABLE}
 
 
 @pytest.mark.parametrize(("only", "loss"), [('"E2"', 0.001), ('["E2"]', 0.001), ('["E2", "E1"]', 0)])

@@ -11,7 +11,7 @@ import math
 import time
 import weakref
 from contextlib import suppress
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import CwndlabError, InputError
@@ -41,6 +41,16 @@ COUNTED_S = 2.0
 # How many workers that cannot be used are shown.
 SHOWN = 5
 
+
+@dataclass
+class _Speed:
+    """What is known of a cluster's speed: the weight of the finished runs, and the time that they took."""
+
+    weight: float = 0.0
+    took_s: float = 0.0
+
+
+_speeds: weakref.WeakKeyDictionary[Any, _Speed] = weakref.WeakKeyDictionary()
 # The engines for which the workers of each cluster have been checked, with the addresses of these workers.
 _checked: weakref.WeakKeyDictionary[Any, set[tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 
@@ -64,8 +74,7 @@ class OnDask(Elsewhere):
         self._client = client_of(executor)
         self._sent: dict[str, Any] = {}
         self._threads, self._counted_s = 1, 0.0
-        # What is known of the speed: the weight of the finished runs, and the time that they took.
-        self._weight = self._took_s = 0.0
+        self._speed = _speeds.setdefault(self._client, _Speed())
         self._check()
 
     @property
@@ -80,9 +89,9 @@ class OnDask(Elsewhere):
 
     def batch(self, task: Task, left: int) -> int:
         """Return how many runs make one job: about `JOB_S`, but enough jobs for all threads to the end."""
-        if not self._weight:
+        if not self._speed.weight:
             return 1
-        run_s = task.weight * self._took_s / self._weight
+        run_s = task.weight * self._speed.took_s / self._speed.weight
         fair = math.ceil(left / ((1 + WAITING) * self._threads))
         return max(1, min(fair, int(JOB_S / run_s)))
 
@@ -133,8 +142,8 @@ class OnDask(Elsewhere):
         return self._sent[sha256]
 
     def _note(self, tasks: Sequence[Task], answer: Answer) -> None:
-        self._took_s += answer.took_s
-        self._weight += sum(task.weight for task in tasks)
+        self._speed.took_s += answer.took_s
+        self._speed.weight += sum(task.weight for task in tasks)
 
     def _completed(self, task: Task, made: CachedRun, run: SeedRun, address: str | None) -> SeedRun:
         if not task.job.record or made.recording is not None:

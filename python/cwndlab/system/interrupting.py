@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def noticing() -> Iterator[Callable[[], None]]:
-    """Yield a function that raises `KeyboardInterrupt` if Ctrl-C came since.
+    """Yield a function that raises `KeyboardInterrupt` once if Ctrl-C came since.
 
     Python raises it anywhere, also where it is swallowed: while an object is being removed. A second Ctrl-C
     does that.
     """
-    came = threading.Event()
+    came, told = threading.Event(), threading.Event()
 
     def note(number: int, frame: Any) -> None:
         if came.is_set():
@@ -27,7 +27,8 @@ def noticing() -> Iterator[Callable[[], None]]:
         came.set()
 
     def check() -> None:
-        if came.is_set():
+        if came.is_set() and not told.is_set():
+            told.set()
             raise KeyboardInterrupt
 
     is_ours = threading.current_thread() is threading.main_thread()

@@ -1,7 +1,9 @@
-"""Runs the readings of papers, one after the other, on all cores or with an executor."""
+"""Runs the readings of papers, one after the other on all cores, or side by side with an executor."""
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +13,20 @@ from cwndlab.papers.judging.evaluation import Evaluated
 from cwndlab.results.recording import Record
 from cwndlab.results.result import Result
 from cwndlab.running.execution import execute_each, weight
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
     from cwndlab.scenarios.scenario import Scenario
 
 # A search runs so many readings together: their runs fill all cores and still fit into the memory.
 SEARCHED_AT_ONCE = 16
+# With an executor, so many readings run side by side: one alone seldom has runs for all workers.
+SIDE_BY_SIDE = 32
+# How long Ctrl-C may wait.
+POLL_S = 0.1
 
 
 class InterruptedSearchError(Exception):
@@ -27,7 +34,7 @@ class InterruptedSearchError(Exception):
 
 
 class Course:
-    """Runs one reading after the other. Of alternatives, only the judged values are kept."""
+    """Runs readings. Of alternatives, only the judged values are kept."""
 
     def __init__(
         self,
@@ -41,14 +48,41 @@ class Course:
     ) -> None:
         self.interrupted = False
         self._threads, self._executor, self._fresh, self._watch = threads, executor, fresh, watch
+        self._ahead: dict[int, Future[Evaluated]] = {}
+        self._stopped = False
+        self._lock = threading.Lock()
+        # How much of the readings is done that run now.
+        self._under_way: dict[int, float] = {}
         self._whole = sum(map(_weight, all_readings)) + sum(map(_search_weight, searched)) or 1.0
         self._done = 0.0
+
+    def run_ahead(self, readings: Sequence[Reading]) -> None:
+        """Run readings side by side if an executor makes the runs; `run` returns them later.
+
+        After Ctrl-C, they lack runs. Raises `RunFailedError` if a run fails.
+        """
+        if self._executor is None:
+            return
+        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool, noticing() as check:
+            futures = [pool.submit(self._run, reading) for reading in readings]
+            self._ahead = dict(zip(map(id, readings), futures, strict=True))
+            try:
+                _await(futures, check)
+            except KeyboardInterrupt:
+                self.interrupted = True
+            finally:
+                self._stopped = True
+        self._stopped = self.interrupted
 
     def run(self, reading: Reading) -> Evaluated:
         """Run a reading, look by look, until everything is decided or all seeds are there.
 
         After Ctrl-C, it is returned without the missing runs.
         """
+        ahead = self._ahead.get(id(reading))
+        return self._run(reading) if ahead is None else ahead.result()
+
+    def _run(self, reading: Reading) -> Evaluated:
         evaluated = Evaluated(reading, {}, {})
         needed = {cell.key for cell in reading.runnable}
         seen = 0
@@ -60,7 +94,9 @@ class Course:
             needed = _settle(evaluated, look)
             if not needed:
                 break
-        self._done += _weight(reading)
+        with self._lock:
+            self._done += _weight(reading)
+            self._under_way.pop(id(reading), None)
         if reading.answers:
             evaluated.condense()
         return evaluated
@@ -93,7 +129,7 @@ class Course:
             watch=lambda share: self._watch(min(1, (done + share * size) / self._whole)),
         )
         self._done += size
-        self.interrupted = any(result.interrupted for result in results)
+        self.interrupted |= any(result.interrupted for result in results)
         if self.interrupted:
             raise InterruptedSearchError
         known = dict(zip(jobs, results, strict=True))
@@ -113,7 +149,7 @@ class Course:
         reading = evaluated.reading
         jobs = reading.jobs(keys, begin, end)
         shown = [cell.key for cell in reading.runnable if cell.key in keys]
-        if self.interrupted or not jobs:
+        if self.interrupted or self._stopped or not jobs:
             results = [Result(scenario, [], interrupted=True) for scenario, _ in jobs]
         else:
             results = self._execute(reading, jobs, begin)
@@ -126,19 +162,36 @@ class Course:
     def _execute(
         self, reading: Reading, jobs: Sequence[tuple[Scenario, Sequence[int]]], begin: int
     ) -> list[Result]:
-        share = _weight(reading) / self._whole
-        before = self._done / self._whole + share * begin / len(reading.seeds)
-        part = share * len(jobs[0][1]) / len(reading.seeds)
+        each = _weight(reading) / len(reading.seeds)
+
+        def watch(done: float) -> None:
+            if self._stopped:
+                raise KeyboardInterrupt
+            with self._lock:
+                self._under_way[id(reading)] = each * (begin + done * len(jobs[0][1]))
+                share = (self._done + sum(self._under_way.values())) / self._whole
+            self._watch(min(1, share))
+
         results = execute_each(
             jobs,
             record=Record.NONE,
             threads=self._threads,
             executor=self._executor,
             fresh=self._fresh,
-            watch=lambda done: self._watch(min(1, before + part * done)),
+            watch=watch,
         )
-        self.interrupted = any(result.interrupted for result in results)
+        self.interrupted |= any(result.interrupted for result in results)
         return results
+
+
+def _await(futures: Sequence[Future[Evaluated]], check: Callable[[], None]) -> None:
+    """Wait for readings. Raises what the first one raised that failed, and what `check` raises."""
+    pending = set(futures)
+    while pending:
+        check()
+        done, pending = wait(pending, POLL_S, FIRST_EXCEPTION)
+        for future in done:
+            future.result()
 
 
 def _settle(evaluated: Evaluated, look: int) -> set[str]:

@@ -63,6 +63,7 @@ def reproduce(
     searched = [each[0] for each in planned] if explained else []
     everything = [reading for each in (*planned, *in_linux) for reading in each]
     course = Course(everything, searched, watch, threads=threads, executor=executor, fresh=fresh)
+    course.run_ahead(everything)
     papers = [
         _paper(course, each, there, explained=explained)
         for each, there in zip_longest(planned, in_linux, fillvalue=())
