@@ -18,12 +18,28 @@ import distributed
 import psutil
 
 import cwndlab as cl
+from cwndlab.controllers.loading import load
 from cwndlab.running import on_dask
 
-# A short run, of which the cluster's own cost is a large part; and one of about half a second.
+# A short run, of which the cluster's own cost is a large part; one of about half a second; and one that waits
+# half a second in place of computing, so that it needs no core.
 SHORT = "scenarios/one-flow.toml", {"duration": "0.1 s"}
 LONG = "scenarios/two-flows.toml", {"duration": "100 s"}
+WAITS = "scenarios/one-flow.toml", {"duration": "0.1 s", "flow.0.cc": "waits"}
 SHORT_RUNS, LONG_RUNS, REPEATED = 500, 24, 3
+WAITING = """
+import time
+import cwndlab as cl
+
+@cl.controller("waits")
+class Waits:
+    def __init__(self, setup):
+        time.sleep(0.5)
+        self.cwnd_bytes = 10 * setup.mss_bytes
+
+    def on_ack(self, ack): ...
+    def on_event(self, event): ...
+"""
 
 
 def cpu_s(*processes: psutil.Process) -> float:
@@ -94,13 +110,20 @@ def scaling() -> None:
             with ExitStack() as stack:
                 executor = Cluster(stack, workers).client.get_executor()
                 took.setdefault(f"{workers} workers", []).append(run(LONG, LONG_RUNS, executor))
+                took.setdefault(f"{workers} workers, runs that wait", []).append(
+                    run(WAITS, LONG_RUNS, executor)
+                )
     for name, times in took.items():
         print(f"{name}: {', '.join(f'{each:.1f}' for each in sorted(times))} s")
 
 
 if __name__ == "__main__":
+    file = Path(tempfile.mkdtemp()) / "waits.py"
+    file.write_text(WAITING)
+    load([str(file)])
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    costs(0.0)
-    costs(1.0)
+    for _ in range(REPEATED):
+        costs(0.0)
+        costs(1.0)
     scaling()
     print(f"load {os.getloadavg()[0]:.1f}")

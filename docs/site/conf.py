@@ -32,7 +32,7 @@ site_contents: dict[str, dict[str, list[str]]] = {
             "docs/site/api",
             "docs/algorithms/README",
         ],
-        "Subjects": ["docs/gymnasium", "docs/dqn", "docs/mptcp", "docs/linux"],
+        "Subjects": ["docs/gymnasium", "docs/dqn", "docs/mptcp", "docs/linux", "docs/distribution"],
         "Papers": ["papers/README", "docs/reproduction", "docs/sensitivity"],
         "Trust": ["docs/validation", "docs/speed", "docs/sources"],
         "Take part": [

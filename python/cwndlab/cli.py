@@ -26,7 +26,7 @@ from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.table import table
 from cwndlab.commands.train import train
-from cwndlab.errors import BackendWarning, CacheWarning, CwndlabError, OutputError
+from cwndlab.errors import BackendWarning, CacheWarning, ClusterWarning, CwndlabError, OutputError
 from cwndlab.system import out_of_memory
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
@@ -135,7 +135,7 @@ def _show_warning(
     """Print our own warnings as messages. A user of the command line does not need the place in the code."""
     from cwndlab.commands.problems import print_message
 
-    if issubclass(category, (BackendWarning, CacheWarning)):
+    if issubclass(category, (BackendWarning, CacheWarning, ClusterWarning)):
         print_message("warning", str(message))
     else:
         shown = warnings.formatwarning(str(message), category, filename, lineno, line)

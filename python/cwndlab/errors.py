@@ -38,6 +38,10 @@ class BackendWarning(UserWarning):
     """The Linux backend runs a scenario by a slower way. The results are the same."""
 
 
+class ClusterWarning(UserWarning):
+    """A cluster has no workers yet."""
+
+
 class RunFailedError(CwndlabError):
     """A simulation failed. `setting` identifies it among the runs of the same file and seed."""
 

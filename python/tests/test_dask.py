@@ -183,9 +183,19 @@ def test_series_after_the_end_of_the_cluster() -> None:
     assert_same(found, cl.run(SCENARIO, seeds=2, fresh=True))
 
 
-def test_a_failure_is_told_with_its_seed(cluster: Executor, tmp_path: Path) -> None:
-    name = in_file(tmp_path, "breaks", "raise KeyError('no such state')")
-    with pytest.raises(cl.RunFailedError, match=r"^seed 7 \(flow\.a\.cc=breaks\): .*KeyError: 'no such"):
+@pytest.mark.parametrize(
+    ("on_ack", "reason"),
+    [
+        ("raise KeyError('no such state')", r".*KeyError: 'no such"),
+        ("os._exit(1)", "the worker process ended each time that it was tried"),
+    ],
+)
+def test_a_failure_is_told_with_its_seed(
+    cluster: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_ack: str, reason: str
+) -> None:
+    monkeypatch.setattr(client_of(cluster).cluster.scheduler, "allowed_failures", 0)
+    name = in_file(tmp_path, f"breaks-{len(on_ack)}", on_ack)
+    with pytest.raises(cl.RunFailedError, match=rf"^seed 7 \(flow\.a\.cc={name}\): {reason}"):
         cl.run(SCENARIO, seeds=[7], overrides={"flow.a.cc": name}, executor=cluster)
 
 

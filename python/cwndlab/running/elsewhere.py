@@ -41,6 +41,7 @@ class Elsewhere:
         self._session = secrets.token_hex(16)
         self._futures: set[Future[Any]] = set()
         self._asked = Asked()
+        self._stopped = False
 
     @property
     def at_once(self) -> int:
@@ -63,11 +64,13 @@ class Elsewhere:
         """
         return self._send(tasks, {})
 
-    def collect(self, tasks: Sequence[Task], future: Future[Answer]) -> list[SeedRun] | Future[Answer]:
+    def collect(
+        self, tasks: Sequence[Task], future: Future[Answer]
+    ) -> Sequence[SeedRun | None] | Future[Answer]:
         """Return the finished runs, after keeping them in the cache.
 
-        If the worker lacked something, submit the job again with that, and return its future. Raises
-        `RunFailedError` if a run failed.
+        If the worker lacked something, submit the job again with that, and return its future; after `stop`,
+        there are no runs. Raises `RunFailedError` if a run failed.
         """
         self._futures.discard(future)
         try:
@@ -78,6 +81,8 @@ class Elsewhere:
             raise tasks[0].failure(str(error)) from None
         except Exception as error:
             raise tasks[0].failure(self.reason(error)) from None
+        if answer.lacking and self._stopped:
+            return [None for _ in tasks]
         if answer.lacking:
             return self._send(tasks, {each: self._sendable(each) for each in answer.lacking})
         self._note(tasks, answer)
@@ -95,6 +100,7 @@ class Elsewhere:
 
     def stop(self) -> None:
         """Cancel the runs that have not begun. The others cannot be reached."""
+        self._stopped = True
         for future in list(self._futures):
             future.cancel()
         self._asked.cancel()

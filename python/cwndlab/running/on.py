@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import CwndlabError, InputError
+from cwndlab.errors import ClusterWarning, CwndlabError, InputError
 from cwndlab.running.pool import available_cores
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class On:
         distributed = _library()
         if self.address is not None:
             with _connected(distributed, self.address) as client:
+                if not client.nthreads():
+                    text = f"--on dask:{self.address}: no worker is there yet; waiting for the first"
+                    warnings.warn(text, ClusterWarning, stacklevel=1)
                 yield client.get_executor()
             return
         processes, each = _shape(threads or available_cores())
@@ -59,6 +63,8 @@ class On:
                 dashboard_address="127.0.0.1:0",
                 silence_logs="CRITICAL",
                 preload=["cwndlab.running.worker"],
+                # As for threads of this process.
+                memory_limit=0,
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

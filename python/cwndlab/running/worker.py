@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.controllers import loading
 from cwndlab.engine.selection import named
-from cwndlab.errors import InputError
+from cwndlab.errors import InputError, OutputError
 from cwndlab.linux.backend import engine_of
 from cwndlab.running.build import SAME, Build
 from cwndlab.running.cache import archived
@@ -174,7 +174,11 @@ def _made(order: Order, session: str, store: Store) -> Made | Broken:
             return Broken(f"another user of the worker loaded other code as {needed.name} meanwhile")
     if order.key is None or made.recording is None:
         return Made.of(made)
-    store.keep_run(order.key, made)
+    try:
+        store.keep_run(order.key, made)
+    except (OSError, OutputError):
+        # There is no room for it here.
+        return Made.of(made)
     return Made.of(replace(made, recording=None))
 
 
