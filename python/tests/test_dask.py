@@ -25,7 +25,7 @@ from cwndlab.results.recording import DistantRecording, Record, Recording
 from cwndlab.running import execution, on_dask
 from cwndlab.running.needs import Luggage
 from cwndlab.running.on import On
-from cwndlab.running.on_dask import client_of
+from cwndlab.running.on_dask import WAITING, OnDask, client_of
 from cwndlab.running.worker import kept
 from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO, Command
@@ -108,6 +108,28 @@ def test_a_content_leaves_this_process_once(
     for seeds in ([1, 2, 3, 4, 5, 6, 7, 8], [9]):
         cl.run(scenario, seeds=seeds, executor=cluster)
     assert len(sent) == 1
+
+
+def test_short_runs_share_jobs_and_few_jobs_are_submitted_at_once(
+    cluster: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[int] = []
+    waiting: list[int] = []
+    send = OnDask._send
+
+    def noted(self: OnDask, tasks: Any, contents: Any) -> Any:
+        jobs.append(len(tasks))
+        future = send(self, tasks, contents)
+        waiting.append(len(self._futures))
+        return future
+
+    monkeypatch.setattr(OnDask, "_send", noted)
+    cl.run(SCENARIO, seeds=200, record="none", executor=cluster)
+    assert sum(jobs) == 200
+    assert len(jobs) < 100
+    # Two threads; the last jobs are small, so that neither waits for the other.
+    assert max(waiting) <= 2 * (1 + WAITING)
+    assert jobs[-1] < max(jobs)
 
 
 def test_comparisons_and_sweeps(cluster: Executor) -> None:

@@ -196,5 +196,5 @@ if __name__ == "__main__":
     )
     assert told.splitlines() == [
         "twin._native True",
-        "twin: does not put twin._native into use (cwndlab.engine.use)",
+        "the worker: twin: does not put twin._native into use (cwndlab.engine.use)",
     ]

@@ -272,6 +272,14 @@ def test_a_trace_travels_whatever_the_worker_has_there(
     assert executor.submitted == 2
 
 
+def test_a_trace_with_the_name_of_something_else_is_not_sent(tmp_path: Path) -> None:
+    trace, scenario = traced(tmp_path)
+    trace.rename(tmp_path / "reno")
+    scenario.write_text(scenario.read_text().replace("my.trace", "reno"))
+    with pytest.raises(cl.InputError, match=r"^reno: cannot be sent: one has the name of something else"):
+        cl.run(scenario, seeds=1, executor=Inline())
+
+
 def test_a_trace_that_has_changed_is_not_sent(tmp_path: Path) -> None:
     trace, scenario = traced(tmp_path)
     with pytest.raises(cl.InputError, match=r"^my.trace: this file has changed since the scenario was read"):

@@ -238,12 +238,15 @@ def _with_files(order: Order, engine: Engine, store: Store) -> Job:
     if not order.needs.files:
         return order.job
     job = moved(order.job, {name: store.file(sha256) for name, sha256 in order.needs.files})
+    why = None
     try:
-        found = meaning(engine.resolve(job.text, job.file, list(job.overrides)))
+        same = meaning(engine.resolve(job.text, job.file, list(job.overrides))) == order.needs.meaning
     except ValueError as error:
-        raise InputError(f"{_me()} cannot read the scenario: {error}") from None
-    if found != order.needs.meaning:
-        raise InputError(f"{job.file}: the files of this scenario cannot be sent; give them other names")
+        same, why = False, str(error)
+    if not same:
+        names = ", ".join(name for name, _ in order.needs.files)
+        hint = "one has the name of something else in the scenario; rename it"
+        raise InputError(f"{names}: cannot be sent: {hint}{f' ({why})' if why else ''}")
     return job
 
 
