@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -134,12 +135,16 @@ class _Running:
         """
         whole = sum(task.weight for task in tasks)
         waiting = deque(tasks)
+        reported = 0.0
         while waiting or self._jobs:
             check()
             self._submit(waiting, check)
             self._wait()
-            under_way = sum(self._under_way(job) for job in self._jobs.values())
-            watch(min(1, (self._done_weight + under_way) / whole))
+            # To ask all jobs takes longer than to collect one.
+            if time.monotonic() > reported + POLL_S or not (waiting or self._jobs):
+                under_way = sum(self._under_way(job) for job in self._jobs.values())
+                watch(min(1, (self._done_weight + under_way) / whole))
+                reported = time.monotonic()
 
     def collect_finished(self) -> None:
         """Collect the runs that finished before the others were cancelled."""
