@@ -820,8 +820,8 @@ fn one_override_of_many_entries_is_wrong_once() {
 fn a_trace_in_the_place_of_a_scenario_is_told_in_one_line() {
     let opportunities: String = (0..3000).map(|n| format!("{n}\n")).collect();
     for trace in [&opportunities, "seconds,Mbit/s\n0,10\n5,30\n", "0.5,3\n", "\n\n7\n", "0;1,5\n1;2\n"] {
-        let message = "x.toml: error: this is a trace, not a scenario; a scenario names a trace in a [[link]]: \
-                       trace = \"x.toml\"";
+        let message = "x.toml: error: this is a trace, not a scenario; a scenario names a trace in a [[link]], by its path from \
+                       the scenario's folder: trace = \"x.toml\"";
         assert_eq!(problems(trace.as_bytes()), [message]);
     }
     // A list of numbers over several lines is TOML.
