@@ -461,7 +461,7 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("link.rate", "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
     ("link.rate", "trace = { file = \"long\", start = \"15 s\" }", "begins at 15 s and passes its end"),
     ("link.delay", "delay = { file = \"ramp\" }", "goes through it 20.0 times"),
-    ("link.delay", "delay = { file = \"long\" }", "a delay of 10005 ms is longer than any link's"),
+    ("link.delay", "delay = { file = \"long\" }", "a delay of 10.005 s is longer than any link's"),
     ("flow.start", "tcp = { overhead = 4 }", "applies only to the flow's access link"),
     (
         "duration",
