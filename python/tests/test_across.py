@@ -190,6 +190,23 @@ def test_a_folder_of_traces_is_a_benchmark(cwndlab: Command, traces: Path) -> No
     assert not list(out.glob("pareto*")), "figures of earlier results are gone"
 
 
+def test_a_comparison_over_conditions_is_the_sweep_over_its_algorithms(
+    cwndlab: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    options = ["--across", "link.0.delay=5 ms,20 ms", "--seeds", "2", "--no-figure", "--json"]
+    done = cwndlab("compare", "two.toml", "--cc", "cubic,reno", "--out", "one", *options)
+    assert done.returncode == 0, done.stderr
+    swept = cwndlab("sweep", "two.toml", "--over", "flow.*.cc=cubic,reno", "--out", "other", *options)
+    assert json.loads(done.stdout) == json.loads(swept.stdout)
+    some = cwndlab("compare", "two.toml", "--cc", "bbr3,vegas", "--flow", "a", "--flow", "b", *options)
+    found = json.loads(some.stdout)
+    assert [choice["label"] for choice in found["choices"]] == ["bbr3", "vegas"]
+    assert {flow["cc"] for flow in found["points"][0]["flows"]} == {"bbr3"}
+    wrong = cwndlab("compare", "two.toml", "--cc", "cubic", *options)
+    assert (wrong.returncode, "expected two or more different algorithms" in wrong.stderr) == (2, True)
+
+
 def test_both_directions_of_a_pair_vary(traces: Path) -> None:
     across = {"link.cell.trace+link.cell.back.trace": f"{traces}/*.down+{traces}/*.up"}
     swept = cl.sweep(traces.parent / "cell.toml", across=across, seeds=1)

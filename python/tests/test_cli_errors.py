@@ -103,9 +103,9 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
         (["check", "example"], "error: example: no such file; did you mean scenarios/example.toml?"),
         (["check", "two"], "error: two: no such file; did you mean two.toml?"),
         (
-            ["check", "my.trace"],
-            "my.trace: error: this is a trace, not a scenario; a scenario names a trace in a [[link]]: "
-            'trace = "my.trace"',
+            ["check", "traces/my.trace"],
+            "my.trace: error: this is a trace, not a scenario; a scenario names a trace in a [[link]], by "
+            'its path from the scenario\'s folder: trace = "traces/my.trace"',
         ),
         (
             ["check", "scenarios/example.toml", "--set", "link.0.trace=none"],
@@ -129,7 +129,8 @@ def test_one_mistake_is_told_once_with_what_was_meant(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "example.toml").write_bytes(scenario.read_bytes())
-    (tmp_path / "my.trace").write_text("".join(f"{ms}\n" for ms in range(3000)))
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "my.trace").write_text("".join(f"{ms}\n" for ms in range(3000)))
     answer = CliRunner().invoke(app, arguments)
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert message in answer.stderr

@@ -68,7 +68,7 @@ def test_a_series_has_a_line_for_each_algorithm_and_the_others_apart(compared: c
     assert [line.get_label() for line in own] == ["cubic", "vegas"]
     vegas = compared.results[1]
     last = vegas.intervals.filter(kind="flow", name="b")
-    seeds = last.filter(end_s=last["end_s"].max())["goodput_mbps"]
+    seeds = last.filter(time_s=last["time_s"].max())["goodput_mbps"]
     assert np.asarray(own[1].get_ydata())[-1] == pytest.approx(seeds.mean())
 
 

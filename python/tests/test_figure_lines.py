@@ -20,7 +20,6 @@ from cwndlab.output.figures.over_time import convergence, fairness, series
 from cwndlab.output.figures.recorded import recorded, with_common_scales
 from cwndlab.results.detail import Distribution
 from cwndlab.results.recording import Recording
-from cwndlab.statistics.measure import measure
 from tests.samples import flow, outcome, recording, result
 
 if TYPE_CHECKING:
@@ -108,18 +107,17 @@ def test_charts_of_one_name_get_one_scale() -> None:
     ]
 
 
-def test_a_series_is_a_mean_over_all_seeds_with_its_interval() -> None:
+def test_a_series_is_a_mean_over_all_seeds_with_their_range() -> None:
+    """An interval of two seeds would go far beyond both of them, and beyond the link's rate."""
     # Windows are 50 + time + seed, so seeds 1 and 2 differ by 1.
     chart = series(made(), "cwnd_segments", Names()).charts[0]
     [line, _] = chart.series
-    width = measure([0.0, 1.0]).half_width
-    assert width is not None
     assert chart.x[0] == pytest.approx(0.05)
     assert line.values[0] == pytest.approx(51.6)
     assert line.band is not None
-    assert line.band[0][0] == pytest.approx(51.6 - width)
-    assert line.band[1][0] == pytest.approx(51.6 + width)
-    assert legend(drawn(chart)) == ["flow-0 (cubic)", "flow-1 (cubic)", "95 % interval"]
+    assert line.band[0][0] == pytest.approx(51.1)
+    assert line.band[1][0] == pytest.approx(52.1)
+    assert legend(drawn(chart)) == ["flow-0 (cubic)", "flow-1 (cubic)", "from the lowest to the highest seed"]
 
 
 def test_many_flows_are_joined_by_their_algorithm() -> None:
@@ -133,23 +131,23 @@ def test_an_unknown_measure_over_time_is_answered_with_the_known_ones() -> None:
         series(made(), "speed", Names())
 
 
-def test_convergence_is_marked_with_its_interval_and_what_lacks_it_is_said() -> None:
+def test_convergence_is_marked_with_its_range_and_what_lacks_it_is_said() -> None:
     outcomes = [
         outcome([flow("flow-0", 10, convergence_s=at, start_s=0.5), flow("flow-1", 10)]) for at in (1.0, 2.0)
     ]
     chart = convergence(result(outcomes), Names()).charts[0]
     [spot] = chart.series[0].spots
     assert spot.x == 2.0
-    assert spot.x_low == 0.0
+    assert (spot.x_low, spot.x_high) == (1.5, 2.5)
     assert not chart.series[1].spots
     assert "flow-1 (cubic): steady in 0 of 2" in chart.title
 
 
-def test_fairness_is_a_mean_over_seeds_with_bands_that_end_at_its_range() -> None:
+def test_fairness_is_a_mean_over_seeds_with_their_range() -> None:
     chart = fairness(made().labelled, Names())
     assert chart.series[0].values[0] == np.mean([0.89, 0.88])
     assert chart.series[0].band is not None
-    assert max(value for value in chart.series[0].band[1] if value is not None) == 1
+    assert [ends[0] for ends in chart.series[0].band] == [0.88, 0.89]
     assert chart.y_span == (0, 1.02)
 
 

@@ -44,7 +44,7 @@ def test_intervals_and_fairness_of_every_seed() -> None:
     assert flows.height == 2 * 2 * 50
     assert flows.filter((pl.col("seed") == 2) & (pl.col("name") == "b"))["cwnd_segments"][0] == 52.1
     fairness = made.filter(pl.col("kind") == "run")
-    assert fairness["end_s"].to_list() == [1, 2, 3, 4, 5] * 2
+    assert fairness["time_s"].to_list() == [1, 2, 3, 4, 5] * 2
     assert fairness["jain"].null_count() == 0
 
 

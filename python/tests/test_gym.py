@@ -55,6 +55,34 @@ def episode(env: Any, choose: Any, seed: int | None = None) -> list[Any]:
     return told
 
 
+@pytest.mark.parametrize("made", [FlowEnv, FlowVectorEnv, FlowsEnv])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"render_mode": "human"}, "render_mode='human': expected None: nothing is rendered"),
+        ({"reward": len}, "reward=: the environment has its own; gymnasium.RewardWrapper changes it"),
+        ({"trace": "my.down"}, r"trace=: expected one of .*, found trace; .* a trace needs scenario="),
+        ({"rate": "5 Mbit/s"}, r"keys of a scenario go into overrides=, as in overrides=.\"link.0.rate"),
+    ],
+)
+def test_arguments_that_there_are_not(made: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        made(WINDOW, **arguments)
+
+
+@pytest.mark.parametrize("made", [FlowEnv, FlowVectorEnv, FlowsEnv])
+def test_arguments_are_explained(made: Any) -> None:
+    assert "overrides" in f"{made.__init__.__doc__}" or "FlowEnv" in f"{made.__init__.__doc__}"
+    assert made(WINDOW, render_mode=None).render_mode is None
+
+
+def test_wrappers_go_around_single_environments() -> None:
+    wrappers = [gymnasium.wrappers.RecordEpisodeStatistics]
+    envs = gymnasium.make_vec(WINDOW, num_envs=2, vectorization_mode="sync", wrappers=wrappers)
+    assert envs.reset(seed=1)[0].shape[0] == 2
+    envs.close()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_gymnasium_finds_no_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def raised(message: str, *_: object) -> None:

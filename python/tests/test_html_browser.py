@@ -30,8 +30,11 @@ from cwndlab.output.html import (
     ScatterPoint,
     Section,
     Table,
+    Text,
     write,
 )
+from cwndlab.output.kinds import kind_of
+from tests.samples import flow, link, outcome, result
 from tests.test_html import HOSTILE, demo
 
 DRIVER = shutil.which("chromedriver")
@@ -310,6 +313,20 @@ def test_it_prints(page: Page) -> None:
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
 
 
+def test_what_is_folded_stays_folded_on_paper(browser: str, tmp_path: Path) -> None:
+    """The evidence of a paper fills forty pages."""
+    evidence = Section("evidence", [Text([f"Line {number}."]) for number in range(400)], folded=True)
+    page = shown(browser, tmp_path, Report("papers", "", [Section("answer", []), evidence], "true", []))
+
+    def sheets() -> int:
+        printed = base64.b64decode(call("POST", f"{page.session}/print", {}))
+        return len(re.findall(rb"/Type\s*/Page\b", printed))
+
+    assert sheets() == 1
+    page.script("document.querySelector('details').open = true")
+    assert sheets() > 5
+
+
 def test_a_wide_table_fits_on_paper(browser: str, tmp_path: Path) -> None:
     columns = [Column(f"measure {number}", "ms", numeric=True) for number in range(30)]
     table = Table(columns, [Row([Cell("123.45 ± 0.12", 123.45) for _ in columns])])
@@ -398,6 +415,18 @@ def test_a_forest_plot_is_text_that_can_be_read_on_a_phone(page: Page) -> None:
         )
         assert sizes
         assert all(size >= 12 and right <= 390 for size, right in sizes)
+
+
+def test_every_measure_of_a_table_is_on_the_screen_of_a_phone(browser: str, tmp_path: Path) -> None:
+    made = result([outcome([flow("a", 1), flow("b", 2)], [link("a link with a long name")])] * 3)
+    page = shown(browser, tmp_path, kind_of(made).report(made))
+    with on_a_phone(page):
+        edges = page.script(
+            "return [...document.querySelectorAll('.stacked td.number')].map("
+            "(cell) => [cell.getBoundingClientRect().right, cell.dataset.title])"
+        )
+    assert "queue delay (ms)" in [title for _, title in edges]
+    assert all(right <= 390 for right, _ in edges)
 
 
 def test_every_column_of_a_heat_map_is_on_the_screen_of_a_phone(browser: str, tmp_path: Path) -> None:

@@ -51,6 +51,13 @@ def test_a_run_leads_back_to_each_seed() -> None:
     assert report.command == "cwndlab run made.toml --seeds 1-3"
 
 
+def test_headings_are_explained() -> None:
+    made = result([outcome([flow("a", 1, convergence_s=2.0)], [link("l")])] * 2)
+    page = render(kind_of(made).report(made))
+    assert 'title="payload delivered in order, each byte counted once"><span class="heading">goodput' in page
+    assert "stable after: time from the start until the goodput becomes steady: until the first five" in page
+
+
 def test_no_recording_no_chart() -> None:
     made = result([outcome([flow("a", 1)])])
     assert recorded(made, made.runs[0]) is None

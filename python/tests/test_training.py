@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -19,6 +20,7 @@ from cwndlab.gym import FlowEnv
 from cwndlab.learning import scores, training
 from cwndlab.learning.course import course
 from cwndlab.learning.training import Training, train
+from tests.conftest import SCENARIO, Command
 from tests.documents import ROOT
 
 NEWRENO = "cwndlab/DqnNewReno-v0"
@@ -63,19 +65,44 @@ def test_a_learning_step_may_follow_so_many_tuples() -> None:
     assert learned(1) != learned(2)
 
 
-def test_what_is_learned_is_better_than_chance() -> None:
-    settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 25_000}
+def test_the_documented_training_learns_more_than_any_one_action() -> None:
+    """With 4000 decisions and the defaults, which the docs had before, it ends in `always 0`."""
+    settings = {"replay": 50_000, "dropout": 0, "epsilon": 0.05, "epsilon_decay": 50_000}
     overrides = {f"flow.0.cc.{key}": value for key, value in settings.items()}
-    learned = train(WINDOW, 50_000, overrides=overrides).weights
-    rows = {row.name: row for row in scores.score(WINDOW, range(901, 931), learned)}
+    learned = train(WINDOW, 100_000, overrides=overrides).weights
+    rows = {row.name: row for row in scores.score(WINDOW, range(1001, 1051), learned)}
     assert list(rows) == ["constant", "cubic", "bbr3", "random", "always 0", "trained"]
     assert all(row.mean_reward.mean is None for name, row in rows.items() if name in scores.ALGORITHMS)
-    # Who always stays where it began is hard to beat: after so little training, two of three agents do.
-    trained, always, random = (rows[name].mean_reward.interval for name in ("trained", "always 0", "random"))
-    assert trained is not None
-    assert always is not None
-    assert random is not None
-    assert trained[0] > always[0] > random[1]
+    more = rows["trained"].more_reward(rows["always 0"])
+    assert more.interval is not None
+    assert more.interval[0] > 0
+    assert rows["always 0"].more_reward(rows["random"]).excludes_zero
+
+
+def test_scores_in_a_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(SCENARIO)
+    rows = {row.name: row for row in scores.score(WINDOW, [1, 2], scenario=file, flow="b")}
+    alone = cl.run(file, seeds=2, overrides={"flow.b.cc": "bbr3"})
+    of_b = alone.flows.filter(pl.col("name") == "b")["goodput_mbps"]
+    assert rows["bbr3"].goodput_mbps.mean == pytest.approx(of_b.mean())
+    assert rows["bbr3"].rtt_ms.n == 2
+    assert rows["bbr3"].goodput_share.n == 0
+
+
+def test_score_tells_what_the_intervals_show(cwndlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    weights = tmp_path / "weights"
+    weights.write_bytes(train(WINDOW, 10).weights)
+    options = ["--scenario", "two.toml", "--flow", "a", "--weights", "weights"]
+    done = cwndlab("score", WINDOW, "--seeds", "1", *options)
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert told[0].startswith("Reward of trained less random: ")
+    assert told[0].endswith(", paired by seed; no difference is shown.")
+    assert "Mbit/s" in done.stdout
+    unknown = cwndlab("score", WINDOW, "--flow", "a")
+    assert (unknown.returncode, "expected scenario= too" in unknown.stderr) == (2, True)
 
 
 def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:

@@ -185,6 +185,8 @@ impl fmt::Display for Span {
         match self.0 {
             0 => write!(f, "0 s"),
             ns if ns % NANOS_PER_SEC == 0 => write!(f, "{} s", ns / NANOS_PER_SEC),
+            // Nobody reads 1062016 ms.
+            ns if ns >= 10 * NANOS_PER_SEC => write!(f, "{} s", ns as f64 / NANOS_PER_SEC as f64),
             _ => write!(f, "{} ms", self.as_millis_f64()),
         }
     }
@@ -208,6 +210,13 @@ mod tests {
         assert_eq!(Rate::of(750_000, Span::from_millis(60)), Some(rate));
         // Far beyond 64 bits on the way.
         assert_eq!(Rate(400_000_000_000).bytes_in(Span::from_secs(100_000)), 5_000_000_000_000_000);
+    }
+
+    #[test]
+    fn long_spans_are_shown_in_seconds() {
+        let shown =
+            [0, 500, 1_500, 2_000, 9_999, 10_001, 1_062_016].map(|ms| Span::from_millis(ms).to_string());
+        assert_eq!(shown, ["0 s", "500 ms", "1500 ms", "2 s", "9999 ms", "10.001 s", "1062.016 s"]);
     }
 
     #[test]

@@ -461,7 +461,7 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("link.rate", "trace = \"long\"", "only the first 10 s of the trace's 20 s are used"),
     ("link.rate", "trace = { file = \"long\", start = \"15 s\" }", "begins at 15 s and passes its end"),
     ("link.delay", "delay = { file = \"ramp\" }", "goes through it 20.0 times"),
-    ("link.delay", "delay = { file = \"long\" }", "a delay of 10005 ms is longer than any link's"),
+    ("link.delay", "delay = { file = \"long\" }", "a delay of 10.005 s is longer than any link's"),
     ("flow.start", "tcp = { overhead = 4 }", "applies only to the flow's access link"),
     (
         "duration",
@@ -820,8 +820,8 @@ fn one_override_of_many_entries_is_wrong_once() {
 fn a_trace_in_the_place_of_a_scenario_is_told_in_one_line() {
     let opportunities: String = (0..3000).map(|n| format!("{n}\n")).collect();
     for trace in [&opportunities, "seconds,Mbit/s\n0,10\n5,30\n", "0.5,3\n", "\n\n7\n", "0;1,5\n1;2\n"] {
-        let message = "x.toml: error: this is a trace, not a scenario; a scenario names a trace in a [[link]]: \
-                       trace = \"x.toml\"";
+        let message = "x.toml: error: this is a trace, not a scenario; a scenario names a trace in a [[link]], by its path from \
+                       the scenario's folder: trace = \"x.toml\"";
         assert_eq!(problems(trace.as_bytes()), [message]);
     }
     // A list of numbers over several lines is TOML.

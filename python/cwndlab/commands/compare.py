@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cwndlab.commands.options import (
+    Across,
     AsJson,
     Backend,
     BackendName,
@@ -48,6 +49,7 @@ def compare(
             "Default: all flows.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
+    across: Across = [],  # noqa: B006
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006
@@ -70,7 +72,36 @@ def compare(
 
     Every algorithm runs with the same random numbers, so `compare` takes the difference within each seed. A
     95 % interval that excludes zero shows an effect. Writes tables, figures and a report into a folder.
+    With --across, the algorithms are compared in each condition and over all of them, as `sweep` does with
+    its choices: the result is that of a sweep, without harm.
     """
+    if across:
+        from cwndlab.commands.sweep import sweep
+        from cwndlab.scenarios.contest import as_choices
+
+        sweep(
+            file,
+            [as_choices(algorithms, flows)],
+            across,
+            seeds=seeds,
+            overrides=overrides,
+            controllers=controllers,
+            backend=backend,
+            link=link,
+            best=best,
+            limits=limits,
+            threads=threads,
+            on=on,
+            out=out,
+            fresh=fresh,
+            as_json=as_json,
+            every_flow=every_flow,
+            replace=replace,
+            figure_formats=figure_formats,
+            no_figure=no_figure,
+            no_style=no_style,
+        )
+        return
     from cwndlab.beside.both import Both
     from cwndlab.beside.study import Pairs, StudyOnBoth, contests
     from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both

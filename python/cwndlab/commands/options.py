@@ -82,6 +82,14 @@ Labels = Annotated[
         help="Show LABEL instead of the name of an algorithm, a flow or a setting. May be repeated.",
     ),
 ]
+Across = Annotated[
+    list[str],
+    typer.Option(
+        metavar="KEY=VALUE,VALUE",
+        help="A key and its values that nobody chooses, as in link.cell.trace='traces/*.down': every "
+        "choice is judged in each of these conditions, on average and in the worst one. Repeatable.",
+    ),
+]
 Best = Annotated[
     str | None,
     typer.Option(

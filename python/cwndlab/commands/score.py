@@ -10,9 +10,12 @@ import typer
 from cwndlab.commands.options import AsJson, Overrides, Seeds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cwndlab.learning.scores import Score
 
-# Heading, attribute and factor of each column.
+# Heading, attribute and factor of each column. Those of the scenario are shown without a drawn link.
+OF_SCENARIO = (("goodput\nMbit/s", "goodput_mbps", 1), ("RTT\nms", "rtt_ms", 1))
 COLUMNS = (
     ("goodput\n% of link", "goodput_share", 100),
     ("RTT over\nminimum", "rtt_ratio", 1),
@@ -29,14 +32,23 @@ def score(
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The weights of a trained agent (safetensors).")
     ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
+    ] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The flow of the scenario that is steered. Default: the first."),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
     """Compare agents and algorithms in an environment.
 
-    All play the same episodes: constant, cubic and bbr3, an agent with random actions, the best agent that
-    always repeats one action, and with --weights a trained agent. Prints means over the seeds with their 95 %
-    intervals.
+    All play the same episodes: constant, cubic and bbr3, an agent with random actions, the agent with the
+    highest mean reward among those that always repeat one action, and with --weights a trained agent. Prints
+    means over the seeds with their 95 % intervals, and whether the trained agent gets more reward than the
+    others.
     """
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
@@ -49,12 +61,29 @@ def score(
     trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
     with progress("score") as watch:
-        scores = play(environment, chosen, trained, changes, watch)
+        scores = play(environment, chosen, trained, changes, watch, scenario=scenario, flow=flow)
     if as_json:
         rows = [row.to_json() for row in scores]
         typer.echo(files.dump({"schema": 1, "environment": environment, "seeds": chosen, "scores": rows}))
     else:
+        for line in _beside_others(scores):
+            typer.echo(line)
         _print(scores)
+
+
+def _beside_others(scores: list[Score]) -> Iterator[str]:
+    """Say beside each other agent how much more reward the trained one gets, if its interval shows it."""
+    from cwndlab.learning.scores import TRAINED
+    from cwndlab.statistics.numbers import with_interval
+
+    *others, last = (each for each in scores if each.mean_reward.n)
+    if last.name != TRAINED:
+        return
+    for other in others:
+        found = last.more_reward(other)
+        is_shown = found.n > 1 and found.excludes_zero
+        told = f"Reward of {last.name} less {other.name}: {with_interval(found, signed=True)}"
+        yield f"{told}, paired by seed{'' if is_shown else '; no difference is shown'}."
 
 
 def _print(scores: list[Score]) -> None:
@@ -65,10 +94,12 @@ def _print(scores: list[Score]) -> None:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("controller", no_wrap=True)
-    for heading, *_ in COLUMNS:
+    drawn = any(row.goodput_share.n for row in scores)
+    columns = COLUMNS if drawn else (*OF_SCENARIO, *COLUMNS[2:])
+    for heading, *_ in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in scores:
         table.add_row(
-            row.name, *(with_interval(getattr(row, name).scaled(factor)) for _, name, factor in COLUMNS)
+            row.name, *(with_interval(getattr(row, name).scaled(factor)) for _, name, factor in columns)
         )
     output().print(table)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cwndlab.commands.options import (
+    Across,
     AsJson,
     Backend,
     BackendName,
@@ -39,14 +40,7 @@ def sweep(
             "grid. Keys joined by + vary together.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
-    across: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KEY=VALUE,VALUE",
-            help="A key and its values that nobody chooses, as in link.cell.trace='traces/*.down': every "
-            "choice is judged in each of these conditions, on average and in the worst one. Repeatable.",
-        ),
-    ] = [],  # noqa: B006
+    across: Across = [],  # noqa: B006
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006

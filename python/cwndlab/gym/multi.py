@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     """Flows that decide in the order in which their ACKs arrive: PettingZoo's agent-environment cycle.
 
-    `flows` equal flows share a link that each episode draws from its seed. With `scenario` (a path, text or
-    dictionary), `flows` are the names of the steered flows. The reward of an agent covers the time since its
-    own last decision. With `backend="linux"` the flows are those of Linux's own TCP. Raises `InputError` if
-    an argument is wrong, or if that kernel has not been built.
+    The reward of an agent covers the time since its own last decision.
     """
 
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
@@ -46,8 +43,19 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
         scenario: Source | None = None,
         overrides: Overrides | None = None,
         backend: str = "sim",
+        *,
+        render_mode: str | None = None,
+        **unknown: Any,
     ) -> None:
+        """Make the environment of this name for several flows.
+
+        `flows` equal flows share a link that each episode draws from its seed. With `scenario` (a path, text
+        or dictionary), `flows` are the names of the steered flows. `overrides` and `backend` are those of
+        `FlowEnv`. Nothing is rendered: `render_mode` is None. Raises `InputError` if an argument is wrong or
+        `unknown`, or if the kernel of the backend has not been built.
+        """
         super().__init__()
+        courses.refuse_unknown(unknown, ("flows", "scenario", "overrides", "backend"), render_mode)
         named, count = ([], flows) if isinstance(flows, int) else (list(flows), 1)
         engine = in_use()
         self.course = courses.course(engine, environment, scenario, named, overrides, count, backend)

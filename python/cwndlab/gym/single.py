@@ -26,16 +26,10 @@ if TYPE_CHECKING:
 
 
 class FlowEnv(gymnasium.Env[Any, Any]):
-    """A flow of a simulated network whose congestion control waits for this agent at each decision.
-
-    Each episode draws a link from its seed, unless `scenario` is given (a path, text or dictionary); `flow`
-    then names the steered flow (default: the first). `overrides` maps keys such as `flow.0.decision_delay` to
-    values, as for `cwndlab.run`. With `backend="linux"` the flow is one of Linux's own TCP, and each episode
-    is a kernel of its own, whose virtual time stands still while the agent decides. Raises `InputError` if
-    an argument is wrong, or if that kernel has not been built.
-    """
+    """A flow of a simulated network whose congestion control waits for this agent at each decision."""
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
+    render_mode = None
 
     def __init__(
         self,
@@ -44,7 +38,20 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         flow: str | None = None,
         overrides: Overrides | None = None,
         backend: str = "sim",
+        *,
+        render_mode: str | None = None,
+        **unknown: Any,
     ) -> None:
+        """Make the environment of this name; `cwndlab list environments` lists them.
+
+        Each episode draws a link from its seed, unless `scenario` is given (a path, text or dictionary);
+        `flow` then names the steered flow (default: the first). `overrides` maps keys such as
+        `flow.0.decision_delay` to values, as for `cwndlab.run`. With `backend="linux"` the flow is one of
+        Linux's own TCP, and each episode is a kernel of its own, whose virtual time stands still while the
+        agent decides. Nothing is rendered: `render_mode` is None. Raises `InputError` if an argument is wrong
+        or `unknown`, or if that kernel has not been built.
+        """
+        courses.refuse_unknown(unknown, ("scenario", "flow", "overrides", "backend"), render_mode)
         engine = in_use()
         steered = [flow] if flow else []
         self.course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)

@@ -34,12 +34,11 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
     """`num_envs` copies of one environment. The simulations run in threads without Python's lock.
 
     An environment whose episode has ended begins a new one at the next step (`AutoresetMode.NEXT_STEP`): that
-    step's action is ignored and its reward is 0. `threads` is the number of threads (default: all cores).
-    With `backend="linux"` each environment is a kernel of its own. Raises `InputError` if an argument is
-    wrong, or if that kernel has not been built.
+    step's action is ignored and its reward is 0.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    render_mode = None
 
     def __init__(
         self,
@@ -50,7 +49,17 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         overrides: Overrides | None = None,
         threads: int | None = None,
         backend: str = "sim",
+        *,
+        render_mode: str | None = None,
+        **unknown: Any,
     ) -> None:
+        """Make `num_envs` environments of this name, with the arguments of `FlowEnv`.
+
+        `threads` is the number of threads (default: all cores). With `backend="linux"` each environment is a
+        kernel of its own. Raises `InputError` if an argument is wrong or `unknown`, or if that kernel has not
+        been built.
+        """
+        courses.refuse_unknown(unknown, ("scenario", "flow", "overrides", "threads", "backend"), render_mode)
         if num_envs < 1:
             raise InputError(f"num_envs={num_envs}: expected at least 1")
         if threads is not None and threads < 1:

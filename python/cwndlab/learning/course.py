@@ -54,6 +54,29 @@ def checked_seed(seed: int) -> int:
     return seed
 
 
+# Arguments that other environments take, and what there is instead.
+INSTEAD = {
+    "reward": "the environment has its own; gymnasium.RewardWrapper changes it, and info has the measures",
+    "max_episode_steps": "an episode ends with its scenario; set duration in overrides=, or use TimeLimit",
+}
+OF_A_SCENARIO = (
+    'keys of a scenario go into overrides=, as in overrides={"link.0.rate": "5 Mbit/s"}; '
+    "a trace needs scenario="
+)
+
+
+def refuse_unknown(unknown: Mapping[str, Any], known: Sequence[str], render_mode: str | None = None) -> None:
+    """Raise `InputError` for arguments that an environment has not, and for a mode of rendering."""
+    if render_mode is not None:
+        raise InputError(
+            f"render_mode={render_mode!r}: expected None: nothing is rendered; `cwndlab run` draws a scenario"
+        )
+    for name in unknown:
+        if name in INSTEAD:
+            raise InputError(f"{name}=: {INSTEAD[name]}")
+        raise InputError(f"{name}=: expected one of {', '.join(known)}, found {name}; {OF_A_SCENARIO}")
+
+
 def refuse_options(options: Mapping[str, Any] | None) -> None:
     """Raise `InputError` for options, which `reset` would ignore."""
     if options:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.learning import course as courses
-from cwndlab.statistics.measure import Measure, measure
+from cwndlab.statistics.measure import Measure, measure, paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cwndlab._native import EnvironmentCourse
-    from cwndlab.scenarios.source import Overrides
+    from cwndlab.scenarios.source import Overrides, Source
 
 # Controls and algorithms that replace the agent.
 ALGORITHMS = ("constant", "cubic", "bbr3")
@@ -31,12 +31,21 @@ class Score:
     """The results of one controller over the seeds."""
 
     name: str
-    # Goodput divided by the rate of the link, and mean RTT divided by that of the empty link.
+    # The mean reward with each seed, in their order.
+    rewards: tuple[float | None, ...]
+    goodput_mbps: Measure
+    rtt_ms: Measure
+    # Goodput divided by the rate of the link, and mean RTT divided by that of the empty link. No values with
+    # a scenario of the user's own, which may have many links.
     goodput_share: Measure
     rtt_ratio: Measure
     retransmitted_share: Measure
     # For agents only: algorithms get no rewards.
     mean_reward: Measure
+
+    def more_reward(self, other: Score) -> Measure:
+        """Return the mean reward of this less that of another, paired by seed."""
+        return paired_difference(self.rewards, other.rewards)
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, then each measure by its name, for JSON."""
@@ -56,15 +65,19 @@ def score(
     weights: bytes | None = None,
     overrides: Overrides | None = None,
     watch: Callable[[float], None] = lambda _: None,
+    *,
+    scenario: Source | None = None,
+    flow: str | None = None,
 ) -> list[Score]:
-    """Play the drawn episodes of these seeds with algorithms, untrained agents and a trained one.
+    """Play the episodes of these seeds with algorithms, untrained agents and a trained one.
 
+    Episodes have drawn links, or are those of `scenario`, whose flow `flow` is steered (default: the first).
     `weights` (a safetensors file) are those of the trained agent. Of the agents that always take the same
     action, only the best is returned. `watch` gets the share done, 0 to 1. Raises `InputError` if an argument
     is wrong.
     """
     engine = in_use()
-    course = courses.course(engine, environment, None, [], overrides)
+    course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
     _, actions = course.spaces
     stubborn = {
         f"{ALWAYS} {action}": _agent(engine, course, partial(_same, action)) for action in range(actions)
@@ -80,7 +93,8 @@ def score(
     scores = {}
     for place, (name, play) in enumerate(players.items()):
         rows = [_row(course, seed, play(seed)) for seed in seeds]
-        scores[name] = Score(name, *(measure(column) for column in zip(*rows, strict=True)))
+        columns = list(zip(*rows, strict=True))
+        scores[name] = Score(name, columns[-1], *map(measure, columns))
         watch((place + 1) / len(players))
     best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
     return [score for name, score in scores.items() if name not in stubborn or name == best]
@@ -126,12 +140,24 @@ def _agent(
 
 def _row(course: EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
     link = dict(course.link(seed))
-    flow = played.outcome["flows"][0]
-    rtt_ms = flow["rtt_ms"]
-    sent = flow["sent_packets"]
+    flow = next(each for each in _senders(played.outcome["flows"]) if each["name"] == course.agents[0])
+    goodput_mbps, rtt_ms, sent = flow["goodput_mbps"], flow["rtt_ms"], flow["sent_packets"]
     return (
-        flow["goodput_mbps"] / link["link_rate_mbps"],
-        None if rtt_ms is None or not link["link_rtt_ms"] else rtt_ms / link["link_rtt_ms"],
-        flow["retransmitted_packets"] / sent if sent else None,
+        goodput_mbps,
+        rtt_ms,
+        _share(goodput_mbps, link.get("link_rate_mbps")),
+        _share(rtt_ms, link.get("link_rtt_ms")),
+        _share(flow["retransmitted_packets"], sent),
         played.mean_reward,
     )
+
+
+def _senders(flows: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield flows and subflows: an agent steers either."""
+    for flow in flows:
+        yield flow
+        yield from flow.get("subflows", ())
+
+
+def _share(value: float | None, whole: float | None) -> float | None:
+    return None if value is None or not whole else value / whole

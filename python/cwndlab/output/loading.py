@@ -17,6 +17,7 @@ from cwndlab.errors import InputError
 from cwndlab.output.data_files import FILE, HASHES, SCHEMA, SEAL, sealed
 from cwndlab.output.kinds import KINDS, sources
 from cwndlab.results.detail import Detail, Distribution
+from cwndlab.results.frames import TIME
 from cwndlab.results.recording import FlowEvent, Recording, SeriesTable
 from cwndlab.results.result import Result
 from cwndlab.results.seed_run import SeedRun
@@ -94,8 +95,8 @@ class _Tables:
 
     def detail(self, settings: Mapping[str, str], seed: int) -> Detail:
         intervals = self._part("intervals", settings, seed)
-        end_s, tables = _series_tables(intervals, "end_s", {"flow", "subflow", "group"})
-        jain_end_s, jain = _series_tables(intervals, "end_s", {"run"})
+        end_s, tables = _series_tables(intervals, {"flow", "subflow", "group"})
+        jain_end_s, jain = _series_tables(intervals, {"run"})
         return Detail(
             end_s,
             tables,
@@ -108,7 +109,7 @@ class _Tables:
         series = self._part("series", settings, seed)
         if not series.height:
             return None
-        time_s, tables = _series_tables(series, "time_s", {"flow", "subflow", "link"})
+        time_s, tables = _series_tables(series, {"flow", "subflow", "link"})
         events = self._part("events", settings, seed).rows(named=True)
         return Recording(time_s, tables, [FlowEvent(**event) for event in events])
 
@@ -142,7 +143,7 @@ class _Tables:
             raise InputError(f"{path}: is damaged ({error})") from None
 
 
-def _series_tables(frame: pl.DataFrame, grid: str, kinds: set[str]) -> tuple[Column, list[SeriesTable]]:
+def _series_tables(frame: pl.DataFrame, kinds: set[str]) -> tuple[Column, list[SeriesTable]]:
     """Return the grid of times and the tables of these kinds. The frame lists one component after another."""
     import numpy as np
     import polars as pl
@@ -154,8 +155,8 @@ def _series_tables(frame: pl.DataFrame, grid: str, kinds: set[str]) -> tuple[Col
         parts = frame.partition_by(keys, as_dict=True, include_key=False, maintain_order=True)
         for (kind, name), part in parts.items():
             if kind in kinds:
-                times = part[grid].to_numpy()
-                values = part.drop(grid).select(pl.col(pl.Float64).fill_null(float("nan")))
+                times = part[TIME].to_numpy()
+                values = part.drop(TIME).select(pl.col(pl.Float64).fill_null(float("nan")))
                 columns = {each.name: each.to_numpy() for each in values if not each.is_nan().all()}
                 tables.append(SeriesTable(str(kind), str(name), columns))
     return times, tables

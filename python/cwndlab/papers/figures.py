@@ -16,7 +16,6 @@ from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.drawing.style import save
 from cwndlab.output.figures.bands import seed_line
 from cwndlab.papers.judging.figure_values import DrawnTime
-from cwndlab.papers.language.quantities import JAIN
 from cwndlab.running.pool import available_cores
 
 if TYPE_CHECKING:
@@ -101,14 +100,13 @@ def _leave_interrupts() -> None:
 
 def _chart(drawn: DrawnPanel, grid: Sequence[float], mean_s: float) -> TimeChart:
     panel = drawn.panel
-    most = 1 if panel.column == JAIN else float("inf")
-    lines = [_series(curve, most, len(grid)) for curve in drawn.curves]
+    lines = [_series(curve, len(grid)) for curve in drawn.curves]
     note = f"mean of {mean_s:g} s"
     return TimeChart(panel.y, "time", panel.y, grid, lines, (), "s", panel.unit, note)
 
 
-def _series(curve: Curve, most: float, length: int) -> Series:
-    line = seed_line(curve.label, list(curve.values), 0, most)
+def _series(curve: Curve, length: int) -> Series:
+    line = seed_line(curve.label, list(curve.values))
     band = None if line.band is None else (padded(line.band[0], length), padded(line.band[1], length))
     return Series(line.label, padded(line.values, length), band)
 

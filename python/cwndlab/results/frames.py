@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # The kinds of rows. Rows of kind `subflow` follow their flow.
 KINDS = ("flow", "group", "link", "change")
 _IDENTITY = ("name", "cc", "degraded")
+# The column of times in every table over time; of an interval, its end.
+TIME = "time_s"
 
 
 def joined(frames: Iterable[tuple[Settings, pl.DataFrame]]) -> pl.DataFrame:
@@ -110,9 +112,7 @@ def component_frame(runs: Sequence[SeedRun], kind: str) -> pl.DataFrame:
 def series_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
     """Return one row per recorded seed, component and time: seed, kind, name, time_s, then every column."""
     recorded = [(run.seed, run.recording) for run in runs if run.recording is not None]
-    return _stacked(
-        _over_time(seed, recording.tables, "time_s", recording.time_s) for seed, recording in recorded
-    )
+    return _stacked(_over_time(seed, recording.tables, recording.time_s) for seed, recording in recorded)
 
 
 def events_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
@@ -130,9 +130,9 @@ def events_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
 
 
 def intervals_frame(runs: Sequence[SeedRun]) -> pl.DataFrame:
-    """Return one row per seed, component and interval: seed, kind, name, end_s, then every column (or null).
+    """Return one row per seed, component and interval: seed, kind, name, time_s, then every column (or null).
 
-    Rows of kind `run` hold Jain's index over the window that ends at `end_s`, as `jain`.
+    Rows of kind `run` hold Jain's index over the window that ends at `time_s`, as `jain`.
     """
     return _stacked(part for run in runs for part in _intervals(run.seed, run.detail))
 
@@ -154,13 +154,13 @@ def _rows(run: SeedRun) -> Iterator[Row]:
 
 
 def _intervals(seed: int, detail: Detail) -> Iterator[pl.DataFrame]:
-    yield _over_time(seed, detail.tables, "end_s", detail.end_s)
+    yield _over_time(seed, detail.tables, detail.end_s)
     if len(detail.jain):
         jain = SeriesTable("run", "", {"jain": detail.jain})
-        yield _over_time(seed, [jain], "end_s", detail.jain_end_s)
+        yield _over_time(seed, [jain], detail.jain_end_s)
 
 
-def _over_time(seed: int, tables: Sequence[SeriesTable], grid: str, times: Column) -> pl.DataFrame:
+def _over_time(seed: int, tables: Sequence[SeriesTable], times: Column) -> pl.DataFrame:
     """Return the tables of a run, one below the other, on their common grid. Missing columns are null."""
     import numpy as np
     import polars as pl
@@ -175,7 +175,7 @@ def _over_time(seed: int, tables: Sequence[SeriesTable], grid: str, times: Colum
     return pl.DataFrame(
         [
             *_identity(seed, tables, np.full(len(tables), len(times))),
-            pl.Series(grid, np.tile(times, len(tables))),
+            pl.Series(TIME, np.tile(times, len(tables))),
             *(pl.Series(name, values).fill_nan(None) for name, values in joined_up.items()),
         ]
     )

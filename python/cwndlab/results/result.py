@@ -248,8 +248,8 @@ class Result(Study):
     def intervals(self) -> pl.DataFrame:
         """Means over consecutive intervals for every seed, recorded or not.
 
-        Columns: seed, kind, name, end_s, goodput_mbps, cwnd_segments, loss_events. Rows of kind `run` hold
-        Jain's index of the flows' goodputs in the window of 1 s that ends at `end_s`, as `jain`.
+        Columns: seed, kind, name, time_s, goodput_mbps, cwnd_segments, loss_events. Rows of kind `run` hold
+        Jain's index of the flows' goodputs in the window of 1 s that ends at `time_s`, as `jain`.
         """
         from cwndlab.results.frames import intervals_frame
 

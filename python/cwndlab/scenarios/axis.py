@@ -136,7 +136,10 @@ def _labels(rows: Sequence[matching.Row], folder: Path | None) -> list[str]:
     ):
         if all(names) and len(set(names)) == len(rows):
             return [str(name) for name in names]
-    return [f" {WITH} ".join(cells) for cells in zip(*columns, strict=True)]
+    # One value for all keys is told once.
+    return [
+        f" {WITH} ".join(cells if len(set(cells)) > 1 else cells[:1]) for cells in zip(*columns, strict=True)
+    ]
 
 
 def _shortened(values: Sequence[str], folder: Path | None) -> list[str]:

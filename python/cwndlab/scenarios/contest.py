@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.scenarios.axis import split_values
 from cwndlab.scenarios.grid import names_by_place
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
     Raises `InputError` for fewer than two algorithms, a repeated one or an unknown flow, and `ScenarioError`
     for the first algorithm with which the scenario cannot run.
     """
-    if len(algorithms) < 2 or len(set(algorithms)) < len(algorithms):
-        raise InputError(f"compare {','.join(algorithms)}: expected two or more different algorithms")
+    _check_names(algorithms)
     named = scenario.overridden(*names_by_place(scenario))
     chosen = _chosen(named, flows)
     variants = tuple(
@@ -52,6 +52,22 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
     others = len(named.resolved["flow"]) - len(chosen)
     alone = named.overridden(*((f"flow.{index}.enabled", "false") for index in chosen)) if others else None
     return Contest(scenario, tuple(algorithms), tuple(flows), variants, alone)
+
+
+def as_choices(algorithms: str, flows: Sequence[str]) -> str:
+    """Return the axis of a sweep over these algorithms, in the words of `--over`.
+
+    Raises `InputError` for fewer than two algorithms or a repeated one.
+    """
+    names = split_values(algorithms, f"--cc {algorithms}")
+    _check_names(names)
+    keys = [f"flow.{flow}.cc" for flow in flows] or ["flow.*.cc"]
+    return f"{'+'.join(keys)}={','.join('+'.join([name] * len(keys)) for name in names)}"
+
+
+def _check_names(algorithms: Sequence[str]) -> None:
+    if len(algorithms) < 2 or len(set(algorithms)) < len(algorithms):
+        raise InputError(f"compare {','.join(algorithms)}: expected two or more different algorithms")
 
 
 def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:

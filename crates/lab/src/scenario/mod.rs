@@ -146,10 +146,10 @@ pub fn read(
 
 /// Reported alone: every line of a trace is a mistake in a scenario.
 fn a_trace(file: &str) -> Problem {
-    let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let path: String = file.chars().map(visible::shown).collect();
     let message = format!(
-        "this is a trace, not a scenario; a scenario names a trace in a [[link]]: trace = \"{}\"",
-        tree::shortened(&name)
+        "this is a trace, not a scenario; a scenario names a trace in a [[link]], by its path from the scenario's folder: \
+         trace = \"{path}\""
     );
     Problem { file: file.into(), severity: Severity::Error, place: Place::Whole, key: String::new(), message }
 }

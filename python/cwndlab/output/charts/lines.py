@@ -81,7 +81,7 @@ class TimeChart:
     shade: Shade | None = None
     # What a marked point and an area around a line mean.
     spot_label: str = ""
-    band_label: str = "95 % interval"
+    band_label: str = "from the lowest to the highest seed"
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.x)) or any(left > right for left, right in pairwise(self.x)):

@@ -1,4 +1,4 @@
-"""Lines of means over seeds, with their 95 % intervals as bands."""
+"""Lines of means over seeds, with the range of the seeds as bands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cwndlab.output.charts import Series
-from cwndlab.statistics.measure import measure
+from cwndlab.statistics.spread import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from cwndlab.results.recording import Column
 
 
-def seed_line(label: str, seeds: Sequence[Column], least: float = 0.0, most: float = math.inf) -> Series:
-    """Return the mean over the seeds with its interval as a band, cut to the range of the quantity."""
-    means = [measure(column) for column in np.vstack(seeds).T]
-    middle = [each.mean for each in means]
-    if not any(each.interval for each in means):
-        return Series(label, middle)
-    ends = [each.interval or (each.mean, each.mean) for each in means]
-    low = [None if end is None else max(least, end) for end, _ in ends]
-    high = [None if end is None else min(most, end) for _, end in ends]
-    return Series(label, middle, (low, high))
+def seed_line(label: str, seeds: Sequence[Column]) -> Series:
+    """Return the mean over the seeds with a band from the lowest to the highest of them.
+
+    A t interval of few seeds would go beyond what is possible, such as the rate of the link.
+    """
+    spreads = [
+        spread(None if math.isnan(value) else value for value in column)
+        for column in zip(*seeds, strict=True)
+    ]
+    middle = [each.mean for each in spreads]
+    low, high = ([getattr(each, end) for each in spreads] for end in ("low", "high"))
+    return Series(label, middle, None if low == high else (low, high))
 
 
 def blocks(values: Column, width: int) -> Column:

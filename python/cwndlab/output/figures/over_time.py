@@ -16,7 +16,7 @@ from cwndlab.output.figures.recorded import on_one_scale
 from cwndlab.output.tables.columns import titled
 from cwndlab.results.comparison import Comparison
 from cwndlab.results.summary import components
-from cwndlab.statistics.measure import measure as summary
+from cwndlab.statistics.spread import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ class _Line:
 
 
 def series(study: Study, measure: str | None, names: Names) -> ChartGroup:
-    """Return measures over time: the mean over all seeds with its 95 % interval.
+    """Return measures over time: the mean over all seeds with their range.
 
     A run has a line for each flow or group; with more than 8, one for each algorithm. A comparison has a line
     for each algorithm, which joins all flows that run it; the goodput of the others has a panel of its own.
@@ -76,7 +76,7 @@ def series(study: Study, measure: str | None, names: Names) -> ChartGroup:
 def convergence(study: Study, names: Names) -> ChartGroup:
     """Return the goodput of each flow over time, one panel for each variant, with its time of convergence.
 
-    The mark stands at the mean over the seeds with a value, with its 95 % interval.
+    The mark stands at the mean over the seeds with a value, with their range.
     """
     if GOODPUT not in _measures(study):
         raise NoContentError("the result has no intervals over time")
@@ -92,7 +92,7 @@ def convergence(study: Study, names: Names) -> ChartGroup:
 
 
 def fairness(results: Sequence[tuple[str, Result]], names: Names) -> TimeChart:
-    """Return Jain's index over time: the mean over the seeds with its 95 % interval."""
+    """Return Jain's index over time: the mean over the seeds with their range."""
     found = [
         (label, result) for label, result in results if any(run.detail.has_fairness for run in result.runs)
     ]
@@ -105,7 +105,7 @@ def fairness(results: Sequence[tuple[str, Result]], names: Names) -> TimeChart:
         "Jain's index",
         grid.tolist(),
         [
-            seed_line(names(label) if label else "all flows", [run.detail.jain for run in result.runs], 0, 1)
+            seed_line(names(label) if label else "all flows", [run.detail.jain for run in result.runs])
             for label, result in found
         ],
         (),
@@ -184,7 +184,7 @@ def _chart(study: Study, lines: Sequence[_Line], key: str, who: str, *, spots: b
         f"mean of {width * interval:.2g} s",
         (0.0, float(end[-1])),
         shade=warmup(study.variants[0][1]),
-        spot_label="steady from here on: mean, 95 % interval" if spots else "",
+        spot_label="steady from here on: mean, lowest to highest seed" if spots else "",
     )
 
 
@@ -224,15 +224,13 @@ def _marked(line: Series, source: _Line, middle: Column) -> Series:
     """Return the line with a mark at the mean time at which its flow became steady."""
     if len(source.names) != 1:
         return line
-    times = [_steady_at(run, source.names[0]) for run in source.result.runs]
-    steady = summary(times)
+    steady = spread(_steady_at(run, source.names[0]) for run in source.result.runs)
     spots = []
     if steady.mean is not None:
-        place = int(np.abs(middle - steady.mean).argmin())
-        low, high = steady.interval or (None, None)
-        height = line.values[place]
+        height = line.values[int(np.abs(middle - steady.mean).argmin())]
+        ends = (None, None) if steady.low == steady.high else (steady.low, steady.high)
         if height is not None:
-            spots = [Spot(steady.mean, height, None if low is None else max(0.0, low), high)]
+            spots = [Spot(steady.mean, height, *ends)]
     return replace(line, spots=spots)
 
 

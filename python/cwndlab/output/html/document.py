@@ -39,7 +39,7 @@ class Column:
     """A column of a table, with its unit.
 
     `code` is set in a fixed-width font and can be copied. `prose` holds sentences, which get the remaining
-    width.
+    width. `hint` explains the heading.
     """
 
     title: str
@@ -47,6 +47,7 @@ class Column:
     numeric: bool = False
     code: bool = False
     prose: bool = False
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ class Section:
     """A heading with its blocks. A section of level 2 belongs to the section of level 1 before it.
 
     The table of contents lists the sections of level 1. A `folded` one of level 1 begins closed, with all
-    that belongs to it; a link into it opens it. On paper all is open, and `own_page` begins a new page.
+    that belongs to it; a link into it opens it. On paper it is as on the screen, closed or open, and
+    `own_page` begins a new page.
     """
 
     title: str

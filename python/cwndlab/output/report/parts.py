@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.engine import in_use
 from cwndlab.output.html import Cell, Column, Command, Row, Section, Table, Text
+from cwndlab.output.tables.columns import EXPLAINED
 from cwndlab.results.manifest import builder, manifest
 from cwndlab.scenarios.outline import outline
 
@@ -25,7 +26,10 @@ PARTIAL = "(n): only n seeds have a value."
 def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -> Table:
     """Return a table of measures with their intervals. `commands` fill the last column, one for each row."""
     labels = [Column(heading) for heading in block.headings]
-    measured = [Column(column.title, column.unit, numeric=True) for column in block.columns]
+    measured = [
+        Column(column.title, column.unit, numeric=True, hint=column.meaning or None)
+        for column in block.columns
+    ]
     repeat = [Column("command", code=True)] if commands else []
     rows = [
         Row(
@@ -38,8 +42,9 @@ def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -
         )
         for index, row in enumerate(block.rows)
     ]
-    note = PARTIAL if block.is_partial else ""
-    return Table([*labels, *measured, *repeat], rows, caption, note)
+    notes = [PARTIAL] if block.is_partial else []
+    notes += [f"{each.title}: {each.meaning}." for each in block.columns if each.key in EXPLAINED]
+    return Table([*labels, *measured, *repeat], rows, caption, " ".join(notes), stacked=len(measured) > 2)
 
 
 def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:

@@ -11,8 +11,9 @@ from cwndlab.engine import SHIPPED
 class Column:
     """A measure, and the two lines of its heading: title and unit.
 
-    The table shows the measured value times `scale`. A column of differences is `signed`. One is `counted` if
-    its cells say over how many seeds or conditions they are, where some lack a value.
+    `meaning` explains it. The table shows the measured value times `scale`. A column of differences is
+    `signed`. One is `counted` if its cells say over how many seeds or conditions they are, where some lack a
+    value.
     """
 
     key: str
@@ -21,6 +22,7 @@ class Column:
     scale: float = 1
     signed: bool = False
     counted: bool = True
+    meaning: str = ""
 
     @property
     def heading(self) -> str:
@@ -35,7 +37,8 @@ def _columns(kind: str, *keys: str | Column) -> tuple[Column, ...]:
 
 def _column(kind: str, key: str, unit: str | None = None, scale: float = 1) -> Column:
     declared = SHIPPED.measures[kind][key]
-    return Column(key, declared["heading"], declared["unit"] if unit is None else unit, scale)
+    unit = declared["unit"] if unit is None else unit
+    return Column(key, declared["heading"], unit, scale, meaning=declared["meaning"])
 
 
 FLOW = _columns(
@@ -85,15 +88,23 @@ TOTAL = (
     _column("link", "queue_delay_ms"),
     _column("link", "queue_delay_p95_ms"),
     _column("flow", "retransmitted_packets"),
-    Column("completion_p95_ms", "done p95", "ms"),
-    Column("jain", "Jain"),
+    Column(
+        "completion_p95_ms", "done p95", "ms", meaning="95th percentile of the completion times of groups"
+    ),
+    Column("jain", "Jain", meaning="Jain's index of the flows' goodputs: 1 if all are equal"),
 )
+LOST = "that the flow loses to the compared ones, beside a run without them"
+ADDED = "that the compared flows add, beside a run without them"
 HARM = (
-    Column("goodput_mbps", "goodput lost", "%", scale=100),
-    Column("rtt_ms", "RTT added", "%", scale=100),
-    Column("rtt_p95_ms", "RTT p95 added", "%", scale=100),
+    Column("goodput_mbps", "goodput lost", "%", 100, meaning=f"share of its goodput {LOST}"),
+    Column("rtt_ms", "RTT added", "%", 100, meaning=f"share of its mean RTT {ADDED}"),
+    Column(
+        "rtt_p95_ms", "RTT p95 added", "%", 100, meaning=f"share of its 95th percentile of the RTT {ADDED}"
+    ),
 )
 
+# Headings that do not speak for themselves: a report explains them below the table, too.
+EXPLAINED = ("convergence_s", "recovery_s")
 
 _UNITS = {
     "mbps": "Mbit/s",

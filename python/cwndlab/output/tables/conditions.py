@@ -71,9 +71,16 @@ def _columns(key: str) -> Iterator[Column]:
 
 
 def _comparing(count: int) -> Iterator[Column]:
-    yield Column(FROM_BEST, "from the best", "%", 100, signed=True, counted=False)
-    yield Column(RANK, "mean rank")
-    yield Column(FIRSTS, "best in", f"of {count}")
+    yield Column(
+        *(FROM_BEST, "from the best", "%", 100),
+        signed=True,
+        counted=False,
+        meaning="difference from the choice with the best mean, as a share of it in each condition",
+    )
+    yield Column(RANK, "mean rank", meaning="mean over the conditions of the rank in each; 1 is the best")
+    yield Column(
+        FIRSTS, "best in", f"of {count}", meaning="conditions in which no other choice has a better mean"
+    )
 
 
 def _mean_and_range(choice: OverConditions, key: str) -> Iterator[tuple[str, Measure]]:

@@ -77,7 +77,6 @@ addEventListener("resize", fitAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 addEventListener("beforeprint", () => {
   document.documentElement.classList.add("printing");
-  folded.forEach((part) => (part.open = true));
   charts.forEach(({ plot }) => resize(plot, PRINT_WIDTH));
   document.querySelectorAll("table").forEach((table) => fitTable(table, PRINT_WIDTH));
 });
