@@ -30,6 +30,8 @@ impl Watch {
 impl Tap for Watch {
     type Outcome = Outcome;
 
+    const IN_ORDER: bool = false;
+
     #[inline]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         self.measures.on_flow(now, flow, event);

@@ -118,13 +118,26 @@ impl Pipe {
     }
 
     /// Takes the next packet and the time of its departure.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(Packet, Time)> {
+        if !self.late.is_empty()
+            && let Some(late) = self.pop_late()
+        {
+            return Some(late);
+        }
+        let first = self.ring.front()?;
+        let popped = (first.packet, first.departed);
+        self.ring.pop_front();
+        Some(popped)
+    }
+
+    /// The next packet, if it is one that took the longer way.
+    #[cold]
+    #[inline(never)]
+    fn pop_late(&mut self) -> Option<(Packet, Time)> {
         let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
-        let flight = match self.late.peek() {
-            Some(Reverse(late)) if late.arrival < in_order => self.late.pop()?.0.flight,
-            _ => self.ring.pop_front()?,
-        };
+        let late = self.late.peek().is_some_and(|late| late.0.arrival < in_order);
+        let Late { flight, .. } = if late { self.late.pop()?.0 } else { return None };
         Some((flight.packet, flight.departed))
     }
 

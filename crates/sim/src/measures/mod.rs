@@ -93,6 +93,8 @@ impl Measures {
 impl Tap for Measures {
     type Outcome = Outcome;
 
+    const IN_ORDER: bool = false;
+
     #[inline(always)]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         match event {

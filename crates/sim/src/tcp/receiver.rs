@@ -181,7 +181,7 @@ impl Receiver {
 
     /// Linux calc_index: a timer never expires early, so it counts whole ticks from the next one on.
     fn next_tick(&self, now: Time) -> Time {
-        if self.tick == Span::ZERO { now } else { Time((now.0 / self.tick.0 + 1) * self.tick.0) }
+        if self.tick == Span::ZERO { now } else { Time((self.tick.whole_in(Span(now.0)) + 1) * self.tick.0) }
     }
 
     /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.

@@ -221,10 +221,13 @@ impl Scoreboard {
     }
 
     /// The lowest segment that is lost and not on its way again.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u32> {
-        if self.lost_count == self.resent_count && self.lost_count == 0 {
-            return None;
-        }
+        if self.lost_count == 0 && self.resent_count == 0 { None } else { self.find_lost() }
+    }
+
+    #[inline(never)]
+    fn find_lost(&mut self) -> Option<u32> {
         let mut seq = self.resend_hint.max(self.una);
         while seq < self.next {
             let word = self.lost.word(seq);

@@ -110,7 +110,8 @@ impl Sender {
         let una = self.board.una();
         // What was SACKed before this ACK: within one ACK nothing is out of order (Linux: prior_fack).
         let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { 0 };
-        if self.options.sack {
+        // Empty blocks follow those that name something.
+        if self.options.sack && header.sack[0].end > 0 {
             self.take_blocks(now, header, highest, &mut arrived);
         }
         if header.cumulative > una {
@@ -226,11 +227,14 @@ impl Sender {
     }
 
     /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
+    #[inline]
     pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
+        if self.board.is_clean() { None } else { self.look_for_losses(turn) }
+    }
+
+    #[inline(never)]
+    fn look_for_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
         let now = turn.now;
-        if self.board.is_clean() {
-            return None;
-        }
         let mut marked = Vec::new();
         let wants_all = self.needs.lost_packets;
         let Self { board, detector, rate, facts, .. } = self;

@@ -168,8 +168,9 @@ pub struct Sender {
     announce_reduction: bool,
     /// The last attempt to send ended because the host's queue was full.
     held_by_host: bool,
-    /// The controller's window at the last send, in segments.
+    /// The controller's window at the last send, in segments and in bytes.
     window: u32,
+    window_bytes: u64,
     /// Time from a decision to its taking effect.
     decision_delay: Span,
     /// Decisions that wait for their times.
@@ -223,6 +224,7 @@ impl Sender {
             announce_reduction: false,
             held_by_host: false,
             window: 0,
+            window_bytes: 0,
             decision_delay: Span::ZERO,
             delayed_actions: VecDeque::new(),
             limited_transmit: 0,
@@ -460,11 +462,21 @@ impl Sender {
     }
 
     /// The window in segments: PRR's in recovery, the controller's otherwise.
+    #[inline]
     fn window_segments(&self, control: &Control) -> u32 {
         match &self.prr {
             Some(prr) if self.facts.phase == Phase::Recovery => prr.window(),
-            _ => (control.cwnd / self.facts.mss).clamp(1, u64::from(u32::MAX)) as u32,
+            _ => self.in_segments(control.cwnd).max(1),
         }
+    }
+
+    /// A controller's window in segments; that of the last send takes no division.
+    #[inline]
+    fn in_segments(&self, bytes: u64) -> u32 {
+        if bytes == self.window_bytes {
+            return self.window;
+        }
+        (bytes / self.facts.mss).min(u64::from(u32::MAX)) as u32
     }
 
     /// The rest of an ACK, after the controller (and an agent) had its say.
