@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
 use crate::mptcp::Connection;
-use crate::packet::{Body, Fragment, Packet};
+use crate::packet::{Body, Data, EcnField, Fragment, Packet};
 use crate::spec::SimSpec;
 use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
@@ -221,7 +221,7 @@ impl<T: Tap> Sim<T> {
 
     /// A packet comes to a link; the caller sets the link's slot.
     #[inline]
-    fn put(&mut self, link: u32, packet: Packet) {
+    fn put(&mut self, link: u32, packet: &Packet) {
         let Self { links, tap, now, .. } = self;
         links[link as usize].receive(&mut LinkTurn { now: *now, tap, link }, packet);
     }
@@ -241,10 +241,13 @@ impl<T: Tap> Sim<T> {
         let index = component as usize;
         if index < self.links.len() {
             let Self { links, tap, now, .. } = self;
-            let arrived = links[index].advance(&mut LinkTurn { now: *now, tap, link: component });
+            let turn = &mut LinkTurn { now: *now, tap, link: component };
+            let arrived = links[index].advance_and(turn, Arrived::of);
             self.schedule_link(index);
-            if let Some(packet) = arrived {
-                return self.route(packet);
+            match arrived {
+                Some(Arrived::Segment(segment)) => self.route_segment(&segment),
+                Some(Arrived::Other(packet)) => return self.route(packet),
+                None => {}
             }
         } else if component < self.first_flow {
             self.start_arrival(index - self.links.len());
@@ -258,8 +261,23 @@ impl<T: Tap> Sim<T> {
         None
     }
 
-    /// A packet has crossed a link: on to the next one, or to its endpoint.
-    #[inline]
+    /// A whole packet of data has crossed a link: on to the next one, or to its receiver.
+    #[inline(always)]
+    fn route_segment(&mut self, segment: &Segment) {
+        let index = segment.flow as usize;
+        let flow = &mut self.flows[index];
+        if segment.generation != flow.generation {
+            return;
+        }
+        let packet = || Packet { hop: segment.hop + 1, ..segment.packet() };
+        match flow.routes.data.hop(segment.hop + 1) {
+            Some(next) => self.pass_on(next, packet()),
+            None => self.receive_data(index, segment.data, segment.ecn, packet),
+        }
+    }
+
+    /// The same for any other packet.
+    #[inline(never)]
     fn route(&mut self, mut packet: Packet) -> Option<usize> {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
@@ -270,27 +288,13 @@ impl<T: Tap> Sim<T> {
         let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
         let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
-            self.put(next, packet);
-            self.schedule_link(next as usize);
+            self.pass_on(next, packet);
             return None;
         }
         match packet.body {
             Body::Data(data) => {
-                let ecn =
-                    if packet.fragment.of == 1 { packet.ecn } else { flow.gather(self.now, packet, data)? };
-                if T::DETAILED {
-                    let whole = Packet { ecn, fragment: Fragment::WHOLE, ..packet };
-                    self.tap.on_packet(self.now, End::Receiver, flow, &whole);
-                }
-                let before = flow.receiver.next();
-                let answer = flow.on_data(self.now, &data, ecn);
-                if flow.place.is_some() {
-                    self.pass_up(index, before);
-                }
-                if let Some(answer) = answer {
-                    self.answer(index, answer);
-                }
-                self.schedule_flow(index);
+                let ecn = flow.gather(self.now, packet, data)?;
+                self.receive_data(index, data, ecn, || Packet { ecn, fragment: Fragment::WHOLE, ..packet });
             }
             Body::Syn => {
                 if T::DETAILED {
@@ -304,6 +308,30 @@ impl<T: Tap> Sim<T> {
             Body::Ack(header) => self.deliver(index, Answer::Ack(header)),
         }
         None
+    }
+
+    #[inline(never)]
+    fn pass_on(&mut self, link: u32, packet: Packet) {
+        self.put(link, &packet);
+        self.schedule_link(link as usize);
+    }
+
+    /// Data have reached their receiver; `packet` is the whole packet.
+    #[inline(always)]
+    fn receive_data(&mut self, index: usize, data: Data, ecn: EcnField, packet: impl FnOnce() -> Packet) {
+        let flow = &mut self.flows[index];
+        if T::DETAILED {
+            self.tap.on_packet(self.now, End::Receiver, flow, &packet());
+        }
+        let before = flow.receiver.next();
+        let answer = flow.on_data(self.now, &data, ecn);
+        if flow.place.is_some() {
+            self.pass_up(index, before);
+        }
+        if let Some(answer) = answer {
+            self.answer(index, answer);
+        }
+        self.schedule_flow(index);
     }
 
     /// A receiver sends something back; the caller sets the flow's slot.
@@ -320,8 +348,7 @@ impl<T: Tap> Sim<T> {
             None => flow.post(self.now, answer),
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
-                self.put(first, packet);
-                self.schedule_link(first as usize);
+                self.pass_on(first, packet);
             }
         }
     }
@@ -394,16 +421,17 @@ impl<T: Tap> Sim<T> {
             let Self { links, tap, now, outbox, events, .. } = self;
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
-            for outgoing in outbox.drain(..) {
+            for outgoing in outbox.iter() {
                 if T::DETAILED {
-                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, &outgoing));
+                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, outgoing));
                 }
-                if flow.leaves_whole(&outgoing) {
-                    link.receive(turn, flow.wrap(index as u32, &outgoing));
+                if flow.leaves_whole(outgoing) {
+                    link.receive(turn, &flow.wrap(index as u32, outgoing));
                 } else {
-                    receive_fragments(link, turn, flow, index as u32, &outgoing);
+                    receive_fragments(link, turn, flow, index as u32, outgoing);
                 }
             }
+            outbox.clear();
             events.set(first as Component, link.next_event());
         }
         flow.look_ahead();
@@ -478,6 +506,42 @@ impl<T: Tap> Sim<T> {
     }
 }
 
+/// What a link hands over: nearly always a whole packet of data, of which the header of an ACK is no part.
+enum Arrived {
+    Segment(Segment),
+    Other(Packet),
+}
+
+/// A packet of data that was not cut.
+struct Segment {
+    flow: u32,
+    generation: u16,
+    hop: u8,
+    ecn: EcnField,
+    size: u32,
+    data: Data,
+}
+
+impl Segment {
+    fn packet(&self) -> Packet {
+        let Self { flow, generation, hop, ecn, size, data } = *self;
+        Packet { flow, generation, hop, ecn, size, fragment: Fragment::WHOLE, body: Body::Data(data) }
+    }
+}
+
+impl Arrived {
+    #[inline(always)]
+    fn of(packet: &Packet) -> Self {
+        match packet.body {
+            Body::Data(data) if packet.fragment.of == 1 => {
+                let Packet { flow, generation, hop, ecn, size, .. } = *packet;
+                Self::Segment(Segment { flow, generation, hop, ecn, size, data })
+            }
+            _ => Self::Other(*packet),
+        }
+    }
+}
+
 /// Shows an answer that reaches its sender to a tap that wants packets.
 #[inline(always)]
 fn show_answer<T: Tap>(turn: &mut Turn<T>, flow: &Flow, answer: Answer) {
@@ -496,5 +560,5 @@ fn receive_fragments<T: Tap>(
     index: u32,
     outgoing: &Outgoing,
 ) {
-    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, fragment));
+    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, &fragment));
 }

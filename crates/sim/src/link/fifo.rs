@@ -61,16 +61,16 @@ impl Fifo {
     }
 
     #[inline(always)]
-    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
         // With room for it beside all that is not accounted for there is room.
         let has_room = !T::IN_ORDER && self.limit.admits(self.backlog, bytes);
         if !has_room {
             self.settle(turn, pipe);
         }
-        turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
+        turn.emit(LinkEvent::Enqueued { packet, bytes });
         if !has_room && !self.admits(bytes, pipe) {
-            turn.emit(LinkEvent::Dropped { packet: &packet, bytes, arrived: now });
+            turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
         let departed = self.depart(now, bytes);
@@ -79,7 +79,7 @@ impl Fifo {
             self.next_departure = departed;
         }
         self.backlog.add(bytes);
-        pipe.push(Flight { arrived: now, departed, arrival, bytes, packet });
+        pipe.push(Flight { arrived: now, departed, arrival, bytes, packet: *packet });
     }
 
     /// The packet in service takes no room in the queue.
@@ -135,20 +135,18 @@ impl Fifo {
         self.backlog.take(*bytes);
     }
 
-    /// A packet arrives at the far end.
+    /// The first packet of the ring arrives at the far end.
     #[inline(always)]
-    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) -> Option<(Packet, Time)> {
+    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
         if T::IN_ORDER {
             self.settle(turn, pipe);
         }
         if self.gone > 0 {
             self.gone -= 1;
-        } else {
-            let mut first = pipe.ring().iter();
-            self.account(turn, first.next()?);
-            self.next_departure = first.next().map_or(Time::NEVER, |next| next.departed);
+        } else if let Some(first) = pipe.first() {
+            self.account(turn, first);
+            self.next_departure = pipe.ring().get(1).map_or(Time::NEVER, |next| next.departed);
         }
-        pipe.pop()
     }
 
     /// At a step of the rate: the packets that wait, and the rest of the one in service, are re-timed.

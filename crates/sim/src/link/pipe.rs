@@ -117,28 +117,34 @@ impl Pipe {
         in_order.min(late)
     }
 
-    /// Takes the next packet and the time of its departure.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<(Packet, Time)> {
-        if !self.late.is_empty()
-            && let Some(late) = self.pop_late()
-        {
-            return Some(late);
-        }
-        let first = self.ring.front()?;
-        let popped = (first.packet, first.departed);
-        self.ring.pop_front();
-        Some(popped)
+    /// The next packet of those in order, and of all after [`Pipe::put_next_first`].
+    #[inline]
+    pub fn first(&self) -> Option<&Flight> {
+        self.ring.front()
     }
 
-    /// The next packet, if it is one that took the longer way.
+    /// It has arrived.
+    #[inline]
+    pub fn remove_first(&mut self) {
+        self.ring.pop_front();
+    }
+
+    /// A packet that took the longer way stands before those in order if it is the next one.
+    #[inline]
+    pub fn put_next_first(&mut self) {
+        if !self.late.is_empty() {
+            self.put_late_first();
+        }
+    }
+
     #[cold]
-    #[inline(never)]
-    fn pop_late(&mut self) -> Option<(Packet, Time)> {
+    fn put_late_first(&mut self) {
         let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
-        let late = self.late.peek().is_some_and(|late| late.0.arrival < in_order);
-        let Late { flight, .. } = if late { self.late.pop()?.0 } else { return None };
-        Some((flight.packet, flight.departed))
+        if self.late.peek().is_some_and(|late| late.0.arrival < in_order)
+            && let Some(Reverse(late)) = self.late.pop()
+        {
+            self.ring.push_front(late.flight);
+        }
     }
 
     /// The packets in order.
