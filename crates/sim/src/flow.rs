@@ -77,6 +77,8 @@ pub struct Flow {
     stopped: Option<Time>,
     /// How much it is to send, if that is given.
     bytes: Option<u64>,
+    /// Its stream has an end.
+    ends: bool,
     inbox: VecDeque<(Time, Answer)>,
     last_arrival: Time,
     /// When the sender has something to do.
@@ -163,6 +165,7 @@ impl Flow {
             stop: stop.unwrap_or(Time::NEVER),
             stopped: None,
             bytes,
+            ends: bytes.is_some(),
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
             sender_due: start.min(stop.unwrap_or(Time::NEVER)),
@@ -218,6 +221,7 @@ impl Flow {
         if self.stop <= now {
             self.stop = Time::NEVER;
             self.stopped = Some(now);
+            self.ends = true;
             self.sender.stop();
         }
         Due::Timer
@@ -225,7 +229,7 @@ impl Flow {
 
     /// An answer has crossed the links of its route; it is processed after the delays beside them and the sender's
     /// processing delay, in order.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, now: Time, answer: Answer) {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
@@ -293,14 +297,14 @@ impl Flow {
         self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
     }
 
-    /// A segment arrives; gives an answer that is due at once.
-    #[inline]
-    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<Answer> {
-        let answer = self.receiver.on_data(now, data, ecn);
-        if self.sender.stream().and_then(Stream::segments) == Some(self.receiver.next()) {
+    /// A segment arrives; whether its receiver is to answer at once.
+    #[inline(always)]
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
+        let due = self.receiver.on_data(now, data, ecn);
+        if self.ends && self.sender.stream().and_then(Stream::segments) == Some(self.receiver.next()) {
             self.completed.get_or_insert(now);
         }
-        answer.map(Answer::Ack)
+        due
     }
 
     /// Payload of the segments below this one.

@@ -324,19 +324,31 @@ impl<T: Tap> Sim<T> {
             self.tap.on_packet(self.now, End::Receiver, flow, &packet());
         }
         let before = flow.receiver.next();
-        let answer = flow.on_data(self.now, &data, ecn);
+        let due = flow.on_data(self.now, &data, ecn);
         if flow.place.is_some() {
             self.pass_up(index, before);
         }
-        if let Some(answer) = answer {
-            self.answer(index, answer);
+        if due {
+            let header = self.flows[index].receiver.acknowledge(self.now, false);
+            self.answer(index, Answer::Ack(header));
         }
         self.schedule_flow(index);
     }
 
     /// A receiver sends something back; the caller sets the flow's slot.
-    #[inline]
-    fn answer(&mut self, index: usize, mut answer: Answer) {
+    #[inline(always)]
+    fn answer(&mut self, index: usize, answer: Answer) {
+        let flow = &mut self.flows[index];
+        if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
+            self.answer_over_links(index, answer);
+        } else {
+            flow.post(self.now, answer);
+        }
+    }
+
+    /// The same where more than a delay lies between the receiver and its sender, or somebody looks at packets.
+    #[inline(never)]
+    fn answer_over_links(&mut self, index: usize, mut answer: Answer) {
         let flow = &mut self.flows[index];
         if let Some(place) = flow.place {
             answer.announce(self.connections[place.connection as usize].reassembly.edge());
