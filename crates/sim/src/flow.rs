@@ -53,52 +53,57 @@ pub struct SubflowPlace {
 }
 
 /// One flow.
+///
+/// The fields stand in memory in this order, from the begin of a cache line on: what the arrival of a segment touches, what each
+/// event of the sender does, and last what only the begin, the end and looks do.
+#[repr(C, align(64))]
 pub struct Flow {
-    /// Its name.
-    pub name: String,
-    cc: String,
-    /// Where its packets go.
-    pub routes: Routes,
-    /// Its sender.
-    pub sender: Sender,
-    /// Its receiver.
-    pub receiver: Receiver,
-    /// The index of its arrival process.
-    pub group: Option<usize>,
-    /// Its place in a multipath connection.
-    pub place: Option<SubflowPlace>,
-    /// Payload that it was the first subflow of its connection to deliver.
-    brought_bytes: u64,
+    processing_rng: Rng,
+    last_arrival: Time,
+    processing: Span,
+    /// When the sender has something to do.
+    sender_due: Time,
+    inbox: VecDeque<(Time, Answer)>,
     /// Which of the flows that used this place it is.
     pub generation: u16,
+    ecn: EcnField,
+    retired: bool,
+    /// Its stream has an end.
+    ends: bool,
+    /// It waits for a slot of its host's queue.
+    pub waits_for_host: bool,
+    /// Its place in a multipath connection.
+    pub place: Option<SubflowPlace>,
+    /// Where its packets go.
+    pub routes: Routes,
+    /// Its receiver.
+    pub receiver: Receiver,
     /// When it starts, until it has started.
     pub start: Time,
     stop: Time,
+    /// The index of its arrival process.
+    pub group: Option<usize>,
+    header: u32,
+    /// The longest packet that leaves whole.
+    pub mtu: u32,
+    /// Its sender.
+    pub sender: Sender,
+    // From here on nothing that most events touch.
+    /// Its name.
+    pub name: String,
+    cc: String,
+    mss: u64,
+    /// Payload that it was the first subflow of its connection to deliver.
+    brought_bytes: u64,
     stopped: Option<Time>,
     /// How much it is to send, if that is given.
     bytes: Option<u64>,
-    /// Its stream has an end.
-    ends: bool,
-    inbox: VecDeque<(Time, Answer)>,
-    last_arrival: Time,
-    /// When the sender has something to do.
-    sender_due: Time,
-    processing: Span,
-    processing_rng: Rng,
     completed: Option<Time>,
     started: Time,
-    header: u32,
-    mss: u64,
-    /// The longest packet that leaves whole.
-    pub mtu: u32,
     /// Fragments of a full segment.
     pub fragments: u32,
     /// Packets of which fragments have come.
     reassembly: Reassembly,
-    ecn: EcnField,
-    retired: bool,
-    /// It waits for a slot of its host's queue.
-    pub waits_for_host: bool,
 }
 
 /// What sets a flow apart from others of its kind.

@@ -14,40 +14,42 @@ const COMPRESSED_MOST: u32 = 44;
 /// Compression waits for this part of the RTT (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
 
-/// The receiver of one flow.
+/// The receiver of one flow. The fields stand in memory in this order: first what every segment touches.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     next: u32,
-    /// Out-of-order blocks in the order of their segments.
-    pending: VecDeque<Block>,
-    /// Block starts in the order in which they were last touched, the newest first.
-    recent: [u32; SACK_BLOCKS],
-    recent_len: usize,
-    duplicate: Option<Block>,
-    /// Segments since the last ACK.
-    unacknowledged: u64,
-    delayed_until: Time,
-    compressed: u32,
-    compressed_until: Time,
-    /// Blocks touched since the last ACK.
-    unreported: usize,
-    duplicates_sent: u32,
-    /// The timestamp to echo (RFC 7323: TS.Recent) and the last ACK sent.
+    last_ack: u32,
+    /// The timestamp to echo (RFC 7323: TS.Recent).
     echo: Time,
     /// The newest timestamp of our own that came back.
     echoed: Time,
-    last_ack: u32,
-    ce_count: u32,
-    ece: bool,
     rtt: Span,
-    window: ReceiveWindow,
+    /// Segments since the last ACK.
+    unacknowledged: u64,
     delay_segments: u64,
-    delay_timeout: Span,
-    tick: Span,
+    delayed_until: Time,
+    compressed_until: Time,
+    window: ReceiveWindow,
     quick: QuickAcks,
+    tick: Span,
+    delay_timeout: Span,
     rto_min: Span,
-    compression: Span,
+    ce_count: u32,
+    duplicates_sent: u32,
+    compressed: u32,
+    ece: bool,
     sack: bool,
+    /// Blocks touched since the last ACK.
+    unreported: usize,
+    duplicate: Option<Block>,
+    /// Out-of-order blocks in the order of their segments.
+    pending: VecDeque<Block>,
+    // From here on what only segments out of order touch.
+    /// Block starts in the order in which they were last touched, the newest first.
+    recent: [u32; SACK_BLOCKS],
+    recent_len: usize,
+    compression: Span,
 }
 
 impl Receiver {
