@@ -1,5 +1,6 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
+use crate::ahead::{LINE, fetch};
 use crate::fragment::Reassembly;
 use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
@@ -9,6 +10,7 @@ use crate::spec::FlowKind;
 use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions, TimestampClock};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// What a receiver sends back.
@@ -188,6 +190,28 @@ impl Flow {
         }
     }
 
+    /// Asks for what the arrival of a segment touches.
+    #[inline]
+    pub fn fetch_receiver(&self) {
+        fetch(self, offset_of!(Self, start));
+    }
+
+    /// Asks for what an event of the sender touches.
+    #[inline]
+    pub fn fetch_sender(&self) {
+        fetch(self, LINE);
+        fetch(&self.start, offset_of!(Self, sender) - offset_of!(Self, start) + Sender::HOT);
+    }
+
+    /// The same for what stands elsewhere; what has the pointers to it is here by now.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        if let Some(answer) = self.inbox.front() {
+            fetch(answer, size_of_val(answer));
+        }
+        self.sender.fetch_beyond();
+    }
+
     /// When the sender has something to do: known from its last event, or an answer that came since.
     #[inline]
     #[must_use]
@@ -233,14 +257,15 @@ impl Flow {
     }
 
     /// An answer has crossed the links of its route; it is processed after the delays beside them and the sender's
-    /// processing delay, in order.
+    /// processing delay, in order: returns when.
     #[inline(always)]
-    pub fn post(&mut self, now: Time, answer: Answer) {
+    pub fn post(&mut self, now: Time, answer: Answer) -> Time {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
         self.sender_due = self.sender_due.min(arrival);
         self.inbox.push_back((arrival, answer));
+        arrival
     }
 
     /// Whether its packet is no longer than the MTU; asked before the packet is made, which is then made in its place.

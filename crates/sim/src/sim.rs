@@ -7,6 +7,7 @@ mod build;
 mod hosts;
 mod multipath;
 
+use crate::ahead::{Coming, FEW_FLOWS};
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Own};
@@ -67,6 +68,7 @@ pub struct Sim<T = Measures> {
     /// When the warm-up ends, or the tap looks.
     next_look: Time,
     outbox: Vec<Outgoing>,
+    coming: Coming,
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
     seed: u64,
@@ -243,6 +245,7 @@ impl<T: Tap> Sim<T> {
             let Self { links, tap, now, .. } = self;
             let turn = &mut LinkTurn { now: *now, tap, link: component };
             let arrived = links[index].advance_and(turn, Arrived::of);
+            self.fetch_receiver(index);
             self.schedule_link(index);
             match arrived {
                 Some(Arrived::Segment(segment)) => self.route_segment(&segment),
@@ -342,7 +345,36 @@ impl<T: Tap> Sim<T> {
         if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
             self.answer_over_links(index, answer);
         } else {
-            flow.post(self.now, answer);
+            let at = flow.post(self.now, answer);
+            if self.flows.len() > FEW_FLOWS {
+                self.coming.push(at, index as u32);
+            }
+        }
+    }
+
+    /// Of many flows the receiver is fetched whose packet arrives on this link two packets later.
+    #[inline]
+    fn fetch_receiver(&self, link: usize) {
+        if self.flows.len() > FEW_FLOWS
+            && let Some(flow) = self.links[link].flow_after(1)
+        {
+            self.flows[flow as usize].fetch_receiver();
+        }
+    }
+
+    /// Of many flows those are fetched whose senders are next: what stands in the flow of the one after the next, and of the next
+    /// one what that points to.
+    #[inline]
+    fn fetch_senders(&mut self) {
+        if self.flows.len() > FEW_FLOWS {
+            let [next, after] = self.coming.after(self.now);
+            if let Some(flow) = next {
+                self.flows[flow as usize].fetch_beyond();
+                self.tap.fetch(flow);
+            }
+            if let Some(flow) = after {
+                self.flows[flow as usize].fetch_sender();
+            }
         }
     }
 
@@ -357,7 +389,9 @@ impl<T: Tap> Sim<T> {
             self.tap.on_packet(self.now, End::Receiver, flow, &flow.wrap_answer(index as u32, answer));
         }
         match flow.routes.acks.first() {
-            None => flow.post(self.now, answer),
+            None => {
+                flow.post(self.now, answer);
+            }
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
                 self.pass_on(first, packet);
@@ -373,6 +407,7 @@ impl<T: Tap> Sim<T> {
 
     #[inline]
     fn handle_sender(&mut self, index: usize) -> Option<usize> {
+        self.fetch_senders();
         let now = self.now;
         let room = self.room(index);
         self.exchange_data(index);

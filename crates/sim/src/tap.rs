@@ -230,6 +230,12 @@ pub trait Tap {
         let _ = (at, link, event);
     }
 
+    /// The sender of this flow is the next one: the tap may ask for what it will touch.
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        let _ = flow;
+    }
+
     /// When it wants to look next.
     fn next_look(&self) -> Time {
         Time::NEVER
@@ -298,6 +304,12 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         self.0.on_link(at, link, event);
         self.1.on_link(at, link, event);
+    }
+
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        self.0.fetch(flow);
+        self.1.fetch(flow);
     }
 
     #[inline]

@@ -55,6 +55,11 @@ impl Tap for Watch {
         }
     }
 
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        self.measures.fetch(flow);
+    }
+
     fn next_look(&self) -> Time {
         let sample = self.recorder.as_ref().map_or(Time::NEVER, Recorder::next);
         sample.min(self.measures.next_look())

@@ -141,6 +141,13 @@ impl Link {
         self.is_lost(now, departed, &packet, false)
     }
 
+    /// The flow of the packet that arrives after so many others, if no other comes between.
+    #[inline]
+    #[must_use]
+    pub fn flow_after(&self, others: usize) -> Option<u32> {
+        self.pipe.ring().get(others).map(|flight| flight.packet.flow)
+    }
+
     /// Whether a packet at one end is lost: the link is down, or its loss process, which acts at one end, strikes.
     fn is_lost(&mut self, now: Time, departed: Time, packet: &Packet, entry: bool) -> bool {
         if self.up.as_ref().is_some_and(|up| !up.at(now)) {

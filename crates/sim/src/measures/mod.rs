@@ -19,6 +19,7 @@ pub use link::LinkGauge;
 pub use rate::mbps;
 pub use seen::{Seen, Totals, measured_until};
 
+use crate::ahead::{LINE, fetch};
 use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
@@ -120,6 +121,13 @@ impl Tap for Measures {
     #[inline(always)]
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         self.links[link as usize].on_event(at, event);
+    }
+
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        if let Some(gauge) = self.flows.get(flow as usize) {
+            fetch(gauge, 2 * LINE);
+        }
     }
 
     #[inline]

@@ -14,8 +14,9 @@ use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Record, Scoreboard};
 use super::supply::{Stream, Supply};
+use crate::ahead::{LINE, fetch};
 use crate::mptcp::Distributor;
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
@@ -27,6 +28,7 @@ use cwndlab_cc::{
 pub use distances::LossDistances;
 use recovery::Undo;
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -133,6 +135,9 @@ struct Usage {
     limited: bool,
 }
 
+/// Bytes at the begin of a controller that an ACK touches, as far as that can be said of all of them.
+const CONTROLLER_HOT: usize = 4 * LINE;
+
 /// The sender of one flow.
 ///
 /// The fields stand in memory in this order: first what every ACK and every segment touches, so that few cache lines have it.
@@ -185,6 +190,17 @@ pub struct Sender {
 }
 
 impl Sender {
+    /// Bytes that most events touch: all before this field.
+    pub const HOT: usize = offset_of!(Self, detector);
+
+    /// Asks for what an ACK touches beyond this struct: the controller, and the records of the first segments.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        fetch(self.cc.as_ref(), CONTROLLER_HOT);
+        fetch(self.board.record(self.board.una()), 2 * size_of::<Record>());
+        fetch(self.board.record(self.board.next()), size_of::<Record>());
+    }
+
     /// A sender that has not started.
     #[must_use]
     pub fn new(
