@@ -151,14 +151,15 @@ pub trait WindowRule: Send + Sized + 'static {
     }
 }
 
-/// A loss-based controller: a rule on the shared frame.
+/// A loss-based controller: a rule on the shared frame. The fields stand in memory in this order: first what every ACK touches.
+#[repr(C)]
 pub struct Classic<R> {
-    rule: R,
     window: Window,
-    initial_window: u64,
-    before_reduction: Option<Window>,
     /// The pacing rate, when the transport paces and there is an RTT.
     pacing: Option<Pacing>,
+    rule: R,
+    initial_window: u64,
+    before_reduction: Option<Window>,
 }
 
 /// How a paced window leaves (Linux tcp_update_pacing_rate): faster than the window a round trip, so that pacing

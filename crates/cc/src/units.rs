@@ -90,6 +90,18 @@ impl Span {
         Span(self.0.saturating_mul(n))
     }
 
+    /// How often this span fits into another. A microsecond and a millisecond, the usual ticks of a clock, take a
+    /// multiplication, which is faster than the division that others take.
+    #[inline]
+    #[must_use]
+    pub fn whole_in(self, other: Span) -> u64 {
+        match self.0 {
+            1_000 => other.0 / 1_000,
+            1_000_000 => other.0 / 1_000_000,
+            tick => other.0 / tick,
+        }
+    }
+
     /// This span times a real number.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Span {

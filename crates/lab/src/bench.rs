@@ -18,6 +18,7 @@ const CASES: &[(&str, &str)] = &[
     ("flows-10", include_str!("bench/flows-10.toml")),
     ("flows-100", include_str!("bench/flows-100.toml")),
     ("flows-1000", include_str!("bench/flows-1000.toml")),
+    ("flows-10000", include_str!("bench/flows-10000.toml")),
     ("hosts-10", include_str!("bench/hosts-10.toml")),
     ("hosts-1000", include_str!("bench/hosts-1000.toml")),
     ("lte-trace", include_str!("bench/lte-trace.toml")),

@@ -175,10 +175,10 @@ impl Network {
             body,
         };
         let first = self.routes[sent.part as usize][sent.way as usize].first();
-        self.put(now, first.expect("every way is a link"), packet);
+        self.put(now, first.expect("every way is a link"), &packet);
     }
 
-    fn put(&mut self, now: Time, link: u32, packet: Packet) {
+    fn put(&mut self, now: Time, link: u32, packet: &Packet) {
         let Self { links, tap, events, .. } = self;
         let one = &mut links[link as usize];
         one.receive(&mut LinkTurn { now, tap, link }, packet);
@@ -225,7 +225,7 @@ impl Network {
         packet.hop += 1;
         let way = if packet.generation == Way::Data as u16 { Way::Data } else { Way::Acks };
         if let Some(next) = self.routes[packet.flow as usize][way as usize].hop(packet.hop) {
-            self.put(now, next, packet);
+            self.put(now, next, &packet);
             return None;
         }
         let slot = slot_of(&packet);

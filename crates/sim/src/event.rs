@@ -22,15 +22,54 @@ fn earliest(block: &Block) -> (Time, usize) {
     earlier(earlier(pair(0), pair(2)), earlier(pair(4), pair(6)))
 }
 
-/// The time of every component, and above them the earliest of each block, of each block of those, and so on.
-///
-/// A small topology has one block: its times are set without a comparison, and compared once an event.
-#[derive(Clone, Debug, Default)]
+/// Eight components with their times; of a higher level, the earliest of each of eight nodes below.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    times: Block,
+    components: [Component; WIDTH],
+}
+
+impl Node {
+    const EMPTY: Self = Self { times: [Time::NEVER; WIDTH], components: [Component::MAX; WIDTH] };
+
+    #[inline]
+    fn entry(&self, place: usize) -> Entry {
+        (self.times[place], self.components[place])
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, (time, component): Entry) {
+        self.times[place] = time;
+        self.components[place] = component;
+    }
+
+    #[inline]
+    fn earliest(&self) -> Entry {
+        let (time, place) = earliest(&self.times);
+        (time, self.components[place])
+    }
+}
+
+/// A component with its time: the smaller one is the next event.
+type Entry = (Time, Component);
+
+/// The time of every component. Those of the first eight, the links of a small topology, are compared at each event. Of the
+/// others a tree knows the earliest: a change goes up in it only as far as it changes something.
+#[derive(Clone, Debug)]
 pub struct EventQueue {
-    times: Vec<Block>,
-    /// From the one above the times up to the one that has a single block.
-    levels: Vec<Vec<Block>>,
+    first: Block,
+    /// From the one that has the components up to the one that has a single node.
+    levels: Vec<Vec<Node>>,
+    /// The earliest of all in the tree.
+    earliest: Entry,
     components: Component,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        let earliest = (Time::NEVER, Component::MAX);
+        Self { first: [Time::NEVER; WIDTH], levels: Vec::new(), earliest, components: 0 }
+    }
 }
 
 impl EventQueue {
@@ -38,24 +77,27 @@ impl EventQueue {
     pub fn add(&mut self) -> Component {
         let component = self.components;
         self.components += 1;
-        if self.components as usize > self.times.len() * WIDTH {
-            // Twice as many, so that adding many does not build the levels as often.
-            let blocks = (2 * self.times.len()).max(1);
-            self.times.resize(blocks, [Time::NEVER; WIDTH]);
-            self.build_levels();
+        if let Some(index) = (component as usize).checked_sub(WIDTH) {
+            let nodes = self.levels.first().map_or(0, Vec::len);
+            if index == nodes * WIDTH {
+                // Twice as many, so that adding many does not build the levels as often.
+                self.build_levels((2 * nodes).max(1));
+            }
+            self.levels[0][index / WIDTH].components[index % WIDTH] = component;
         }
         component
     }
 
-    fn build_levels(&mut self) {
-        self.levels.clear();
-        let mut below = &self.times;
-        while below.len() > 1 {
-            let least: Vec<Time> = below.iter().map(|block| earliest(block).0).collect();
-            let filled_up =
-                |some: &[Time]| std::array::from_fn(|n| some.get(n).copied().unwrap_or(Time::NEVER));
-            self.levels.push(least.chunks(WIDTH).map(filled_up).collect());
-            below = self.levels.last().expect("one was just pushed");
+    fn build_levels(&mut self, nodes: usize) {
+        let mut lowest = self.levels.drain(..).next().unwrap_or_default();
+        lowest.resize(nodes, Node::EMPTY);
+        self.levels.push(lowest);
+        while let Some(below) = self.levels.last().filter(|below| below.len() > 1) {
+            let mut level = vec![Node::EMPTY; below.len().div_ceil(WIDTH)];
+            for (at, node) in below.iter().enumerate() {
+                level[at / WIDTH].set(at % WIDTH, node.earliest());
+            }
+            self.levels.push(level);
         }
     }
 
@@ -63,30 +105,42 @@ impl EventQueue {
     #[inline(always)]
     #[must_use]
     pub fn next(&self) -> Option<(Time, Component)> {
-        let mut at = 0;
-        for level in self.levels.iter().rev() {
-            at = at * WIDTH + earliest(&level[at]).1;
+        let (time, place) = earliest(&self.first);
+        if self.earliest.0 < time {
+            return Some(self.earliest);
         }
-        let (time, place) = earliest(self.times.get(at)?);
-        Some((time, (at * WIDTH + place) as Component))
+        (self.components > 0).then_some((time, place as Component))
     }
 
     /// Moves a component's slot; [`Time::NEVER`] when it has nothing to do.
     #[inline]
     pub fn set(&mut self, component: Component, time: Time) {
-        let mut at = component as usize / WIDTH;
-        let mut block = &mut self.times[at];
-        block[component as usize % WIDTH] = time;
-        for level in &mut self.levels {
-            let least = earliest(block).0;
-            let (above, place) = (at / WIDTH, at % WIDTH);
-            block = &mut level[above];
-            if block[place] == least {
-                return;
-            }
-            block[place] = least;
-            at = above;
+        match (component as usize).checked_sub(WIDTH) {
+            None => self.first[component as usize] = time,
+            Some(index) => self.set_in_tree(index, (time, component)),
         }
+    }
+
+    /// `set` has become the entry of a place; the earliest of its node, and of those above, may change with it.
+    #[inline]
+    fn set_in_tree(&mut self, index: usize, mut set: Entry) {
+        let (mut at, mut was) = (index, set.1);
+        let mut levels = self.levels.iter_mut().peekable();
+        while let Some(level) = levels.next() {
+            let node = &mut level[at / WIDTH];
+            node.set(at % WIDTH, set);
+            at /= WIDTH;
+            let above = levels.peek().map_or(self.earliest, |level| level[at / WIDTH].entry(at % WIDTH));
+            if set >= above {
+                if above.1 != was {
+                    return;
+                }
+                // The earliest was here, and is later now.
+                set = node.earliest();
+            }
+            was = above.1;
+        }
+        self.earliest = set;
     }
 }
 

@@ -1,5 +1,6 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
+use crate::ahead::{LINE, fetch};
 use crate::fragment::Reassembly;
 use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
@@ -9,6 +10,7 @@ use crate::spec::FlowKind;
 use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions, TimestampClock};
 use cwndlab_cc::{Ecn, Rng, Span, Time};
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// What a receiver sends back.
@@ -53,50 +55,57 @@ pub struct SubflowPlace {
 }
 
 /// One flow.
+///
+/// The fields stand in memory in this order, from the begin of a cache line on: what the arrival of a segment touches, what each
+/// event of the sender does, and last what only the begin, the end and looks do.
+#[repr(C, align(64))]
 pub struct Flow {
-    /// Its name.
-    pub name: String,
-    cc: String,
-    /// Where its packets go.
-    pub routes: Routes,
-    /// Its sender.
-    pub sender: Sender,
-    /// Its receiver.
-    pub receiver: Receiver,
-    /// The index of its arrival process.
-    pub group: Option<usize>,
-    /// Its place in a multipath connection.
-    pub place: Option<SubflowPlace>,
-    /// Payload that it was the first subflow of its connection to deliver.
-    brought_bytes: u64,
+    processing_rng: Rng,
+    last_arrival: Time,
+    processing: Span,
+    /// When the sender has something to do.
+    sender_due: Time,
+    inbox: VecDeque<(Time, Answer)>,
     /// Which of the flows that used this place it is.
     pub generation: u16,
+    ecn: EcnField,
+    retired: bool,
+    /// Its stream has an end.
+    ends: bool,
+    /// It waits for a slot of its host's queue.
+    pub waits_for_host: bool,
+    /// Its place in a multipath connection.
+    pub place: Option<SubflowPlace>,
+    /// Where its packets go.
+    pub routes: Routes,
+    /// Its receiver.
+    pub receiver: Receiver,
     /// When it starts, until it has started.
     pub start: Time,
     stop: Time,
+    /// The index of its arrival process.
+    pub group: Option<usize>,
+    header: u32,
+    /// The longest packet that leaves whole.
+    pub mtu: u32,
+    /// Its sender.
+    pub sender: Sender,
+    // From here on nothing that most events touch.
+    /// Its name.
+    pub name: String,
+    cc: String,
+    mss: u64,
+    /// Payload that it was the first subflow of its connection to deliver.
+    brought_bytes: u64,
     stopped: Option<Time>,
     /// How much it is to send, if that is given.
     bytes: Option<u64>,
-    inbox: VecDeque<(Time, Answer)>,
-    last_arrival: Time,
-    /// When the sender has something to do.
-    sender_due: Time,
-    processing: Span,
-    processing_rng: Rng,
     completed: Option<Time>,
     started: Time,
-    header: u32,
-    mss: u64,
-    /// The longest packet that leaves whole.
-    pub mtu: u32,
     /// Fragments of a full segment.
     pub fragments: u32,
     /// Packets of which fragments have come.
     reassembly: Reassembly,
-    ecn: EcnField,
-    retired: bool,
-    /// It waits for a slot of its host's queue.
-    pub waits_for_host: bool,
 }
 
 /// What sets a flow apart from others of its kind.
@@ -163,6 +172,7 @@ impl Flow {
             stop: stop.unwrap_or(Time::NEVER),
             stopped: None,
             bytes,
+            ends: bytes.is_some(),
             inbox: VecDeque::new(),
             last_arrival: Time::ZERO,
             sender_due: start.min(stop.unwrap_or(Time::NEVER)),
@@ -178,6 +188,28 @@ impl Flow {
             retired: false,
             waits_for_host: false,
         }
+    }
+
+    /// Asks for what the arrival of a segment touches.
+    #[inline]
+    pub fn fetch_receiver(&self) {
+        fetch(self, offset_of!(Self, start));
+    }
+
+    /// Asks for what an event of the sender touches.
+    #[inline]
+    pub fn fetch_sender(&self) {
+        fetch(self, LINE);
+        fetch(&self.start, offset_of!(Self, sender) - offset_of!(Self, start) + Sender::HOT);
+    }
+
+    /// The same for what stands elsewhere; what has the pointers to it is here by now.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        if let Some(answer) = self.inbox.front() {
+            fetch(answer, size_of_val(answer));
+        }
+        self.sender.fetch_beyond();
     }
 
     /// When the sender has something to do: known from its last event, or an answer that came since.
@@ -218,20 +250,22 @@ impl Flow {
         if self.stop <= now {
             self.stop = Time::NEVER;
             self.stopped = Some(now);
+            self.ends = true;
             self.sender.stop();
         }
         Due::Timer
     }
 
     /// An answer has crossed the links of its route; it is processed after the delays beside them and the sender's
-    /// processing delay, in order.
-    #[inline]
-    pub fn post(&mut self, now: Time, answer: Answer) {
+    /// processing delay, in order: returns when.
+    #[inline(always)]
+    pub fn post(&mut self, now: Time, answer: Answer) -> Time {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
         self.sender_due = self.sender_due.min(arrival);
         self.inbox.push_back((arrival, answer));
+        arrival
     }
 
     /// Whether its packet is no longer than the MTU; asked before the packet is made, which is then made in its place.
@@ -293,14 +327,14 @@ impl Flow {
         self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
     }
 
-    /// A segment arrives; gives an answer that is due at once.
-    #[inline]
-    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<Answer> {
-        let answer = self.receiver.on_data(now, data, ecn);
-        if self.sender.stream().and_then(Stream::segments) == Some(self.receiver.next()) {
+    /// A segment arrives; whether its receiver is to answer at once.
+    #[inline(always)]
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
+        let due = self.receiver.on_data(now, data, ecn);
+        if self.ends && self.sender.stream().and_then(Stream::segments) == Some(self.receiver.next()) {
             self.completed.get_or_insert(now);
         }
-        answer.map(Answer::Ack)
+        due
     }
 
     /// Payload of the segments below this one.
@@ -398,5 +432,21 @@ impl Flow {
     #[must_use]
     pub fn is_retired(&self) -> bool {
         self.retired
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a thousand flows every cache line of 64 bytes that an event touches comes from far. Whoever adds a field puts it
+    /// where it belongs by what touches it, and raises a bound only for a field that events need.
+    #[test]
+    fn what_an_event_touches_of_a_flow_is_small() {
+        let receiver = offset_of!(Flow, start);
+        let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
+        assert!(receiver <= 528, "the arrival of a segment: {receiver} bytes");
+        assert!(sender <= 680, "an event of the sender: {sender} bytes");
+        assert!(size_of::<Flow>() <= 1536, "a flow: {} bytes", size_of::<Flow>());
     }
 }

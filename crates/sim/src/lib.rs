@@ -4,6 +4,7 @@
 //! its [`queue`]), the window is decided by a controller of `cwndlab-cc`, and what may be sent within it by
 //! [`tcp::Sender`].
 
+mod ahead;
 pub mod arrivals;
 pub mod event;
 pub mod flow;

@@ -5,16 +5,17 @@ use cwndlab_cc::{Span, Time};
 
 /// The links and delays that packets of one kind cross.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Route {
-    /// Links by index, in order.
-    links: Vec<u32>,
-    /// The first of them, and how many there are: all that a short route needs, without a look into the list.
+    /// The first link, and how many there are: all that a short route needs, without a look into the list.
     first: Option<u32>,
     hops: u8,
     /// Delays beside them, of directions that are not modelled as links: the sum of those that never change ...
     constant: Span,
-    /// ... and the others.
-    changing: Vec<Schedule<Span>>,
+    /// ... and the others, of which there may be none.
+    changing: Box<[Schedule<Span>]>,
+    /// Links by index, in order.
+    links: Box<[u32]>,
 }
 
 impl Route {
@@ -24,7 +25,13 @@ impl Route {
         let steady = |delay: &Schedule<Span>| delay.next_change(Time::ZERO).is_none();
         let constant = delays.iter().filter(|delay| steady(delay)).fold(Span::ZERO, |sum, d| sum + d.first());
         let changing = delays.into_iter().filter(|delay| !steady(delay)).collect();
-        Self { first: links.first().copied(), hops: links.len() as u8, links, constant, changing }
+        Self {
+            first: links.first().copied(),
+            hops: links.len() as u8,
+            links: links.into(),
+            constant,
+            changing,
+        }
     }
 
     /// The first link.

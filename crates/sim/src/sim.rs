@@ -3,10 +3,12 @@
 //! Component numbers give the order of simultaneous events: links first, then arrival processes, then flows (the
 //! sender before the receiver).
 
+mod arriving;
 mod build;
 mod hosts;
 mod multipath;
 
+use crate::ahead::Coming;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Due, Flow, Own};
@@ -15,11 +17,12 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
 use crate::mptcp::Connection;
-use crate::packet::{Body, Fragment, Packet};
+use crate::packet::Packet;
 use crate::spec::SimSpec;
 use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
 use crate::watch::Watch;
+use arriving::Arrived;
 use cwndlab_cc::{Agent, Decision, Span, Time};
 
 /// Why a run stopped.
@@ -67,6 +70,7 @@ pub struct Sim<T = Measures> {
     /// When the warm-up ends, or the tap looks.
     next_look: Time,
     outbox: Vec<Outgoing>,
+    coming: Coming,
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
     seed: u64,
@@ -221,7 +225,7 @@ impl<T: Tap> Sim<T> {
 
     /// A packet comes to a link; the caller sets the link's slot.
     #[inline]
-    fn put(&mut self, link: u32, packet: Packet) {
+    fn put(&mut self, link: u32, packet: &Packet) {
         let Self { links, tap, now, .. } = self;
         links[link as usize].receive(&mut LinkTurn { now: *now, tap, link }, packet);
     }
@@ -241,10 +245,14 @@ impl<T: Tap> Sim<T> {
         let index = component as usize;
         if index < self.links.len() {
             let Self { links, tap, now, .. } = self;
-            let arrived = links[index].advance(&mut LinkTurn { now: *now, tap, link: component });
+            let turn = &mut LinkTurn { now: *now, tap, link: component };
+            let arrived = links[index].advance_and(turn, Arrived::of);
+            self.fetch_receiver(index);
             self.schedule_link(index);
-            if let Some(packet) = arrived {
-                return self.route(packet);
+            match arrived {
+                Some(Arrived::Segment(segment)) => self.route_segment(&segment),
+                Some(Arrived::Other(packet)) => return self.route(packet),
+                None => {}
             }
         } else if component < self.first_flow {
             self.start_arrival(index - self.links.len());
@@ -258,82 +266,9 @@ impl<T: Tap> Sim<T> {
         None
     }
 
-    /// A packet has crossed a link: on to the next one, or to its endpoint.
-    #[inline]
-    fn route(&mut self, mut packet: Packet) -> Option<usize> {
-        let index = packet.flow as usize;
-        let flow = &mut self.flows[index];
-        if packet.generation != flow.generation {
-            return None;
-        }
-        packet.hop += 1;
-        let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
-        let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
-        if let Some(next) = route.hop(packet.hop) {
-            self.put(next, packet);
-            self.schedule_link(next as usize);
-            return None;
-        }
-        match packet.body {
-            Body::Data(data) => {
-                let ecn =
-                    if packet.fragment.of == 1 { packet.ecn } else { flow.gather(self.now, packet, data)? };
-                if T::DETAILED {
-                    let whole = Packet { ecn, fragment: Fragment::WHOLE, ..packet };
-                    self.tap.on_packet(self.now, End::Receiver, flow, &whole);
-                }
-                let before = flow.receiver.next();
-                let answer = flow.on_data(self.now, &data, ecn);
-                if flow.place.is_some() {
-                    self.pass_up(index, before);
-                }
-                if let Some(answer) = answer {
-                    self.answer(index, answer);
-                }
-                self.schedule_flow(index);
-            }
-            Body::Syn => {
-                if T::DETAILED {
-                    self.tap.on_packet(self.now, End::Receiver, flow, &packet);
-                }
-                let answer = flow.accept(self.now);
-                self.answer(index, answer);
-                self.schedule_flow(index);
-            }
-            Body::SynAck { sent_at, window } => self.deliver(index, Answer::SynAck { sent_at, window }),
-            Body::Ack(header) => self.deliver(index, Answer::Ack(header)),
-        }
-        None
-    }
-
-    /// A receiver sends something back; the caller sets the flow's slot.
-    #[inline]
-    fn answer(&mut self, index: usize, mut answer: Answer) {
-        let flow = &mut self.flows[index];
-        if let Some(place) = flow.place {
-            answer.announce(self.connections[place.connection as usize].reassembly.edge());
-        }
-        if T::DETAILED {
-            self.tap.on_packet(self.now, End::Receiver, flow, &flow.wrap_answer(index as u32, answer));
-        }
-        match flow.routes.acks.first() {
-            None => flow.post(self.now, answer),
-            Some(first) => {
-                let packet = flow.wrap_answer(index as u32, answer);
-                self.put(first, packet);
-                self.schedule_link(first as usize);
-            }
-        }
-    }
-
-    /// What a receiver sent back has crossed its links.
-    fn deliver(&mut self, index: usize, answer: Answer) {
-        self.flows[index].post(self.now, answer);
-        self.schedule_flow(index);
-    }
-
     #[inline]
     fn handle_sender(&mut self, index: usize) -> Option<usize> {
+        self.fetch_senders();
         let now = self.now;
         let room = self.room(index);
         self.exchange_data(index);
@@ -394,16 +329,17 @@ impl<T: Tap> Sim<T> {
             let Self { links, tap, now, outbox, events, .. } = self;
             let link = &mut links[first as usize];
             let turn = &mut LinkTurn { now: *now, tap, link: first };
-            for outgoing in outbox.drain(..) {
+            for outgoing in outbox.iter() {
                 if T::DETAILED {
-                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, &outgoing));
+                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, outgoing));
                 }
-                if flow.leaves_whole(&outgoing) {
-                    link.receive(turn, flow.wrap(index as u32, &outgoing));
+                if flow.leaves_whole(outgoing) {
+                    link.receive(turn, &flow.wrap(index as u32, outgoing));
                 } else {
-                    receive_fragments(link, turn, flow, index as u32, &outgoing);
+                    receive_fragments(link, turn, flow, index as u32, outgoing);
                 }
             }
+            outbox.clear();
             events.set(first as Component, link.next_event());
         }
         flow.look_ahead();
@@ -496,5 +432,5 @@ fn receive_fragments<T: Tap>(
     index: u32,
     outgoing: &Outgoing,
 ) {
-    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, fragment));
+    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, &fragment));
 }

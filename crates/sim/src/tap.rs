@@ -188,9 +188,9 @@ pub struct State<'a> {
 
 /// An observer of a run.
 ///
-/// The events of one component come in the order of their times. Those of a link that needs no service events
-/// ([`LinkEvent::Served`] of a drop-tail queue in front of a rate) may come late: when the link has its next event, or before
-/// a look.
+/// The events of one component come in the order of their times, but for a tap that does not ask for that ([`Tap::IN_ORDER`]).
+/// Those of a link that needs no service events ([`LinkEvent::Served`] of a drop-tail queue in front of a rate) may come late:
+/// when the link has its next event, or before a look.
 pub trait Tap {
     /// What it makes of the run.
     type Outcome;
@@ -200,6 +200,10 @@ pub trait Tap {
 
     /// Whether it gets each packet at the ends of its connection, and each sender after its turn.
     const DETAILED: bool = false;
+
+    /// Whether the events of a link are to come in the order of their times. One that only counts can take
+    /// [`LinkEvent::Served`] later than others, but before a look: then a packet is touched once, when it arrives.
+    const IN_ORDER: bool = true;
 
     /// An event of the flow with this index.
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
@@ -224,6 +228,12 @@ pub trait Tap {
     /// An event of the link with this index, which happened at `at`.
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         let _ = (at, link, event);
+    }
+
+    /// The sender of this flow is the next one: the tap may ask for what it will touch.
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        let _ = flow;
     }
 
     /// When it wants to look next.
@@ -253,6 +263,7 @@ impl Tap for NoTap {
     type Outcome = ();
 
     const LOOKS: bool = false;
+    const IN_ORDER: bool = false;
 
     fn finish(self, _state: &State<'_>) {}
 }
@@ -263,6 +274,7 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
 
     const LOOKS: bool = A::LOOKS || B::LOOKS;
     const DETAILED: bool = A::DETAILED || B::DETAILED;
+    const IN_ORDER: bool = A::IN_ORDER || B::IN_ORDER;
 
     #[inline]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
@@ -292,6 +304,12 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         self.0.on_link(at, link, event);
         self.1.on_link(at, link, event);
+    }
+
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        self.0.fetch(flow);
+        self.1.fetch(flow);
     }
 
     #[inline]

@@ -30,6 +30,8 @@ impl Watch {
 impl Tap for Watch {
     type Outcome = Outcome;
 
+    const IN_ORDER: bool = false;
+
     #[inline]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         self.measures.on_flow(now, flow, event);
@@ -51,6 +53,11 @@ impl Tap for Watch {
         if let Some(recorder) = &mut self.recorder {
             recorder.on_link(link, event);
         }
+    }
+
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        self.measures.fetch(flow);
     }
 
     fn next_look(&self) -> Time {

@@ -80,8 +80,15 @@ impl Counted {
     }
 }
 
-/// The window rule of CUBIC.
+/// The window rule of CUBIC. The fields stand in memory in this order: first what every ACK touches.
+#[repr(C)]
 pub struct Cubic {
+    /// The smallest delay seen, as this form sees delays.
+    delay_min: Option<Span>,
+    /// `cnt` of the counting forms.
+    counted: Option<Counted>,
+    /// Segments acknowledged since it was calculated.
+    uncounted: f64,
     params: CubicParams,
     hystart: Option<HyStart>,
     epoch: Option<Epoch>,
@@ -95,12 +102,6 @@ pub struct Cubic {
     alpha: f64,
     /// Fractions of a byte that the RFC's form has not yet added.
     fraction: f64,
-    /// The smallest delay seen, as this form sees delays.
-    delay_min: Option<Span>,
-    /// `cnt` of the counting forms.
-    counted: Option<Counted>,
-    /// Segments acknowledged since it was calculated.
-    uncounted: f64,
     /// What an undo restores: W_max, the prior window and the epoch.
     saved: Option<(f64, f64, Option<Epoch>)>,
 }

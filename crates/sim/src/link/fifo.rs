@@ -1,7 +1,7 @@
 //! Drop-tail in front of a rate, without service events.
 //!
-//! Packets stand in the pipe's ring from their arrival on: the first `gone` of them have left the queue, the rest
-//! waits. What has left is accounted for when somebody looks.
+//! Packets stand in the pipe's ring from their arrival on: the first `gone` of them are known to have left the queue.
+//! What has left is accounted for when somebody looks; at the latest when it arrives, because it is in the cache then.
 
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
@@ -20,11 +20,11 @@ pub struct Fifo {
     server: Option<Serializer>,
     rates: Option<Schedule<Rate>>,
     next_step: Time,
-    /// Packets of the ring that have left the queue.
+    /// Packets of the ring that have left the queue and are accounted for.
     gone: usize,
     /// When the next one leaves it, if one is there.
     next_departure: Time,
-    /// Waiting or in service.
+    /// Waiting or in service, or gone and not accounted for.
     backlog: Backlog,
     /// Departure of the last packet accepted, and of the last one that is gone.
     last_departure: Time,
@@ -61,12 +61,16 @@ impl Fifo {
     }
 
     #[inline(always)]
-    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
-        self.settle(turn, pipe);
-        turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
-        if !self.admits(bytes, pipe) {
-            turn.emit(LinkEvent::Dropped { packet: &packet, bytes, arrived: now });
+        // With room for it beside all that is not accounted for there is room.
+        let has_room = !T::IN_ORDER && self.limit.admits(self.backlog, bytes);
+        if !has_room {
+            self.settle(turn, pipe);
+        }
+        turn.emit(LinkEvent::Enqueued { packet, bytes });
+        if !has_room && !self.admits(bytes, pipe) {
+            turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
         let departed = self.depart(now, bytes);
@@ -75,7 +79,7 @@ impl Fifo {
             self.next_departure = departed;
         }
         self.backlog.add(bytes);
-        pipe.push(Flight { arrived: now, departed, arrival, bytes, packet });
+        pipe.push(Flight { arrived: now, departed, arrival, bytes, packet: *packet });
     }
 
     /// The packet in service takes no room in the queue.
@@ -94,11 +98,9 @@ impl Fifo {
         let Some(server) = &mut self.server else { return now };
         if self.last_departure <= now {
             server.rest();
-        }
-        self.last_departure = server.finish(self.last_departure.max(now), u64::from(bytes));
-        if self.backlog.packets == 0 {
             self.left_bits = f64::from(bytes) * 8.0;
         }
+        self.last_departure = server.finish(self.last_departure.max(now), u64::from(bytes));
         self.last_departure
     }
 
@@ -113,26 +115,38 @@ impl Fifo {
     #[inline(never)]
     fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
         self.next_departure = Time::NEVER;
-        while let Some(flight) = pipe.ring().get(self.gone) {
-            let Flight { arrived, departed, bytes, packet, .. } = flight;
-            if *departed > turn.now {
-                self.next_departure = *departed;
+        for flight in pipe.ring().range(self.gone..) {
+            if flight.departed > turn.now {
+                self.next_departure = flight.departed;
                 break;
             }
-            let started = self.last_gone.max(*arrived);
-            turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
-            self.last_gone = *departed;
-            self.backlog.take(*bytes);
+            self.account(turn, flight);
             self.gone += 1;
         }
     }
 
-    /// A packet arrives at the far end.
-    #[inline]
-    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) -> Option<(Packet, Time)> {
-        self.settle(turn, pipe);
-        self.gone -= 1;
-        pipe.pop()
+    /// A packet has left the queue.
+    #[inline(always)]
+    fn account<T: Tap>(&mut self, turn: &mut LinkTurn<T>, flight: &Flight) {
+        let Flight { arrived, departed, bytes, packet, .. } = flight;
+        let started = self.last_gone.max(*arrived);
+        turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
+        self.last_gone = *departed;
+        self.backlog.take(*bytes);
+    }
+
+    /// The first packet of the ring arrives at the far end.
+    #[inline(always)]
+    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
+        if T::IN_ORDER {
+            self.settle(turn, pipe);
+        }
+        if self.gone > 0 {
+            self.gone -= 1;
+        } else if let Some(first) = pipe.first() {
+            self.account(turn, first);
+            self.next_departure = pipe.ring().get(1).map_or(Time::NEVER, |next| next.departed);
+        }
     }
 
     /// At a step of the rate: the packets that wait, and the rest of the one in service, are re-timed.

@@ -18,7 +18,7 @@ use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rng, Span, Time};
 use fifo::Fifo;
 use loss::LossProcess;
-use pipe::Pipe;
+use pipe::{Flight, Pipe};
 use served::Served;
 
 pub(crate) use server::capacity_bits;
@@ -75,15 +75,15 @@ impl Link {
 
     /// A packet arrives at the queue.
     #[inline(never)]
-    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet) {
-        if self.loses_at_entry && self.is_lost(turn.now, turn.now, &packet, true) {
-            turn.emit(LinkEvent::Lost { packet: &packet });
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet) {
+        if self.loses_at_entry && self.is_lost(turn.now, turn.now, packet, true) {
+            turn.emit(LinkEvent::Lost { packet });
             return;
         }
         let bytes = packet.size + self.overhead;
         match &mut self.serving {
             Serving::Fifo(fifo) => fifo.receive(turn, packet, bytes, &mut self.pipe),
-            Serving::Served(served) => served.receive(turn, packet, bytes, &mut self.pipe),
+            Serving::Served(served) => served.receive(turn, *packet, bytes, &mut self.pipe),
         }
     }
 
@@ -99,8 +99,17 @@ impl Link {
     }
 
     /// Does what is due now; returns a packet that arrives at the far end.
-    #[inline(always)]
     pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> Option<Packet> {
+        self.advance_and(turn, |packet| *packet)
+    }
+
+    /// The same, with what `take` takes of the packet: a copy of a part costs less than one of the whole.
+    #[inline(always)]
+    pub fn advance_and<T: Tap, R>(
+        &mut self,
+        turn: &mut LinkTurn<T>,
+        take: impl FnOnce(&Packet) -> R,
+    ) -> Option<R> {
         match &mut self.serving {
             Serving::Fifo(fifo) => fifo.advance(turn, &mut self.pipe),
             Serving::Served(served) => served.advance(turn, &mut self.pipe),
@@ -108,17 +117,35 @@ impl Link {
         if self.pipe.next_arrival() > turn.now {
             return None;
         }
-        let (packet, departed) = match &mut self.serving {
+        match &mut self.serving {
             // The queue is a part of the pipe's ring: what left it must be accounted for first.
-            Serving::Fifo(fifo) => fifo.deliver(turn, &mut self.pipe),
-            Serving::Served(_) => self.pipe.pop(),
-        }?;
-        if self.loses_at_exit && self.is_lost(turn.now, departed, &packet, false) {
-            turn.emit(LinkEvent::Lost { packet: &packet });
-            return None;
+            Serving::Fifo(fifo) => fifo.deliver(turn, &self.pipe),
+            Serving::Served(_) => self.pipe.put_next_first(),
         }
-        turn.emit(LinkEvent::Delivered { packet: &packet });
-        Some(packet)
+        let lost = self.loses_at_exit && self.loses_first(turn.now);
+        let packet = &self.pipe.first()?.packet;
+        let taken = if lost {
+            turn.emit(LinkEvent::Lost { packet });
+            None
+        } else {
+            turn.emit(LinkEvent::Delivered { packet });
+            Some(take(packet))
+        };
+        self.pipe.remove_first();
+        taken
+    }
+
+    #[inline(never)]
+    fn loses_first(&mut self, now: Time) -> bool {
+        let Some(Flight { packet, departed, .. }) = self.pipe.first().copied() else { return false };
+        self.is_lost(now, departed, &packet, false)
+    }
+
+    /// The flow of the packet that arrives after so many others, if no other comes between.
+    #[inline]
+    #[must_use]
+    pub fn flow_after(&self, others: usize) -> Option<u32> {
+        self.pipe.ring().get(others).map(|flight| flight.packet.flow)
     }
 
     /// Whether a packet at one end is lost: the link is down, or its loss process, which acts at one end, strikes.

@@ -117,15 +117,34 @@ impl Pipe {
         in_order.min(late)
     }
 
-    /// Takes the next packet and the time of its departure.
+    /// The next packet of those in order, and of all after [`Pipe::put_next_first`].
     #[inline]
-    pub fn pop(&mut self) -> Option<(Packet, Time)> {
+    pub fn first(&self) -> Option<&Flight> {
+        self.ring.front()
+    }
+
+    /// It has arrived.
+    #[inline]
+    pub fn remove_first(&mut self) {
+        self.ring.pop_front();
+    }
+
+    /// A packet that took the longer way stands before those in order if it is the next one.
+    #[inline]
+    pub fn put_next_first(&mut self) {
+        if !self.late.is_empty() {
+            self.put_late_first();
+        }
+    }
+
+    #[cold]
+    fn put_late_first(&mut self) {
         let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
-        let flight = match self.late.peek() {
-            Some(Reverse(late)) if late.arrival < in_order => self.late.pop()?.0.flight,
-            _ => self.ring.pop_front()?,
-        };
-        Some((flight.packet, flight.departed))
+        if self.late.peek().is_some_and(|late| late.0.arrival < in_order)
+            && let Some(Reverse(late)) = self.late.pop()
+        {
+            self.ring.push_front(late.flight);
+        }
     }
 
     /// The packets in order.

@@ -10,12 +10,13 @@ use cwndlab_cc::{Span, Time};
 
 /// A flow from a given time on.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct FlowGauge {
+    seen: Seen,
     /// Bytes of a packet's headers.
     header: u64,
     /// The longest packet that leaves whole.
     mtu: u64,
-    seen: Seen,
 }
 
 impl FlowGauge {

@@ -19,6 +19,7 @@ pub use link::LinkGauge;
 pub use rate::mbps;
 pub use seen::{Seen, Totals, measured_until};
 
+use crate::ahead::{LINE, fetch};
 use crate::flow::{Flow, SubflowPlace};
 use crate::outcome::{Distribution, FlowOutcome, Outcome, Work};
 use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
@@ -93,6 +94,8 @@ impl Measures {
 impl Tap for Measures {
     type Outcome = Outcome;
 
+    const IN_ORDER: bool = false;
+
     #[inline(always)]
     fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         match event {
@@ -118,6 +121,13 @@ impl Tap for Measures {
     #[inline(always)]
     fn on_link(&mut self, at: Time, link: u32, event: LinkEvent<'_>) {
         self.links[link as usize].on_event(at, event);
+    }
+
+    #[inline]
+    fn fetch(&self, flow: u32) {
+        if let Some(gauge) = self.flows.get(flow as usize) {
+            fetch(gauge, 2 * LINE);
+        }
     }
 
     #[inline]

@@ -7,17 +7,18 @@ use crate::outcome::FlowOutcome;
 use crate::tcp::Counters;
 use cwndlab_cc::{Span, Time};
 
-/// A flow from a given time on.
+/// A flow from a given time on. The fields stand in memory in this order: first what every ACK touches.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub struct Seen {
-    since: Time,
     rtt: Histogram,
     rtt_min: Option<Span>,
     sent_bytes: u64,
     window: Integral,
+    window_before: u128,
+    since: Time,
     bytes_before: u64,
     counters_before: Counters,
-    window_before: u128,
 }
 
 /// All of a flow since its start: when that was, the payload delivered in order, and its counts.

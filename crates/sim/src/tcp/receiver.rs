@@ -14,40 +14,42 @@ const COMPRESSED_MOST: u32 = 44;
 /// Compression waits for this part of the RTT (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
 
-/// The receiver of one flow.
+/// The receiver of one flow. The fields stand in memory in this order: first what every segment touches.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     next: u32,
-    /// Out-of-order blocks in the order of their segments.
-    pending: VecDeque<Block>,
-    /// Block starts in the order in which they were last touched, the newest first.
-    recent: [u32; SACK_BLOCKS],
-    recent_len: usize,
-    duplicate: Option<Block>,
-    /// Segments since the last ACK.
-    unacknowledged: u64,
-    delayed_until: Time,
-    compressed: u32,
-    compressed_until: Time,
-    /// Blocks touched since the last ACK.
-    unreported: usize,
-    duplicates_sent: u32,
-    /// The timestamp to echo (RFC 7323: TS.Recent) and the last ACK sent.
+    last_ack: u32,
+    /// The timestamp to echo (RFC 7323: TS.Recent).
     echo: Time,
     /// The newest timestamp of our own that came back.
     echoed: Time,
-    last_ack: u32,
-    ce_count: u32,
-    ece: bool,
     rtt: Span,
-    window: ReceiveWindow,
+    /// Segments since the last ACK.
+    unacknowledged: u64,
     delay_segments: u64,
-    delay_timeout: Span,
-    tick: Span,
+    delayed_until: Time,
+    compressed_until: Time,
+    window: ReceiveWindow,
     quick: QuickAcks,
+    tick: Span,
+    delay_timeout: Span,
     rto_min: Span,
-    compression: Span,
+    ce_count: u32,
+    duplicates_sent: u32,
+    compressed: u32,
+    ece: bool,
     sack: bool,
+    /// Blocks touched since the last ACK.
+    unreported: usize,
+    duplicate: Option<Block>,
+    /// Out-of-order blocks in the order of their segments.
+    pending: VecDeque<Block>,
+    // From here on what only segments out of order touch.
+    /// Block starts in the order in which they were last touched, the newest first.
+    recent: [u32; SACK_BLOCKS],
+    recent_len: usize,
+    compression: Span,
 }
 
 impl Receiver {
@@ -112,9 +114,9 @@ impl Receiver {
         self.echoed = now;
     }
 
-    /// A segment arrives; the answer, if one is due at once.
+    /// A segment arrives; whether [`Receiver::acknowledge`] is due at once.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> Option<AckHeader> {
+    pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
         self.note_ecn(data, ecn);
         self.measure_rtt(now, data.echo);
         if data.seq <= self.last_ack && data.sent_at >= self.echo {
@@ -123,12 +125,14 @@ impl Receiver {
         if data.seq == self.next && self.pending.is_empty() {
             return self.in_order(now, data.push);
         }
-        let filled = self.insert(now, data.seq);
-        if self.duplicate.is_some() || filled || self.pending.is_empty() {
-            // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once.
-            return Some(self.acknowledge(now, false));
-        }
-        self.out_of_order(now)
+        self.beside_the_order(now, data.seq)
+    }
+
+    #[inline(never)]
+    fn beside_the_order(&mut self, now: Time, seq: u32) -> bool {
+        let filled = self.insert(now, seq);
+        // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once.
+        self.duplicate.is_some() || filled || self.pending.is_empty() || self.out_of_order(now)
     }
 
     /// A timer is due.
@@ -165,7 +169,8 @@ impl Receiver {
         self.rtt = if first { sample } else { Span(self.rtt.0 - self.rtt.0 / 8 + sample.0 / 8) };
     }
 
-    fn in_order(&mut self, now: Time, push: bool) -> Option<AckHeader> {
+    #[inline(always)]
+    fn in_order(&mut self, now: Time, push: bool) -> bool {
         self.next += 1;
         self.unacknowledged += 1;
         self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
@@ -173,15 +178,15 @@ impl Receiver {
             self.quick.on_growth();
         }
         if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
-            return Some(self.acknowledge(now, false));
+            return true;
         }
         self.delayed_until = self.delayed_until.min(self.next_tick(now) + self.delay_timeout);
-        None
+        false
     }
 
     /// Linux calc_index: a timer never expires early, so it counts whole ticks from the next one on.
     fn next_tick(&self, now: Time) -> Time {
-        if self.tick == Span::ZERO { now } else { Time((now.0 / self.tick.0 + 1) * self.tick.0) }
+        if self.tick == Span::ZERO { now } else { Time((self.tick.whole_in(Span(now.0)) + 1) * self.tick.0) }
     }
 
     /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.
@@ -283,22 +288,24 @@ impl Receiver {
     }
 
     /// Linux's SACK compression: the first duplicates at once, then one ACK for all that came in a short while.
-    fn out_of_order(&mut self, now: Time) -> Option<AckHeader> {
+    fn out_of_order(&mut self, now: Time) -> bool {
         let delay = self.compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
         if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
-            return Some(self.acknowledge(now, false));
+            return true;
         }
         self.compressed += 1;
         // Linux tcp_sack_new_ofo_skb: no block is pushed out of the ACK unreported.
         if self.compressed >= COMPRESSED_MOST || self.unreported >= SACK_BLOCKS {
-            return Some(self.acknowledge(now, false));
+            return true;
         }
         self.compressed_until = self.compressed_until.min(now + delay);
-        None
+        false
     }
 
-    fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
+    /// The ACK of all that has arrived; `delayed`: the timer held it back.
+    #[inline]
+    pub fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
         if self.last_ack != self.next {
             self.duplicates_sent = 0;
         }
@@ -310,12 +317,13 @@ impl Receiver {
         self.compressed_until = Time::NEVER;
         self.last_ack = self.next;
         let duplicate = self.duplicate.take().filter(|_| self.sack);
+        let missing = self.sack && (duplicate.is_some() || !self.pending.is_empty());
         AckHeader {
             sent_at: now,
             echo: self.echo,
             cumulative: self.next,
             window: self.window.segments(),
-            sack: self.blocks(duplicate),
+            sack: if missing { self.blocks(duplicate) } else { Default::default() },
             ce_count: self.ce_count,
             ece: self.ece,
             dsack: duplicate.is_some(),
@@ -323,11 +331,9 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn blocks(&self, duplicate: Option<Block>) -> [Block; SACK_BLOCKS] {
         let mut blocks = [Block::default(); SACK_BLOCKS];
-        if !self.sack || (self.pending.is_empty() && duplicate.is_none()) {
-            return blocks;
-        }
         let mut used = 0;
         if let Some(duplicate) = duplicate {
             blocks[0] = duplicate;
@@ -354,6 +360,11 @@ mod tests {
         Receiver::new(&options)
     }
 
+    /// The answer to a segment, if one is due at once.
+    fn arrive(receiver: &mut Receiver, now: Time, data: &Data, ecn: EcnField) -> Option<AckHeader> {
+        receiver.on_data(now, data, ecn).then(|| receiver.acknowledge(now, false))
+    }
+
     fn data(seq: u32) -> Data {
         Data { seq, sent_at: Time(u64::from(seq)), echo: Time::ZERO, cwr: false, push: false }
     }
@@ -366,7 +377,7 @@ mod tests {
     fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_timeout() {
         let mut receiver = receiver(plain());
         let mut arrive =
-            |seq| receiver.on_data(Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
+            |seq| arrive(&mut receiver, Time(0), &data(seq), EcnField::NotEct).map(|ack| ack.cumulative);
         // The first data segment is acknowledged at once, as both Linux and ns-3 do.
         assert_eq!([0, 1, 2, 3].map(&mut arrive), [Some(1), None, Some(3), None]);
         assert_eq!(receiver.next_timer(), Time(41_000_000));
@@ -382,7 +393,7 @@ mod tests {
             let mut receiver = receiver(TcpOptions { timer_tick: Span::from_millis(tick_ms), ..plain() });
             let at = Time(at_us * 1000);
             for seq in [0, 1] {
-                receiver.on_data(at, &data(seq), EcnField::NotEct);
+                arrive(&mut receiver, at, &data(seq), EcnField::NotEct);
             }
             assert_eq!(receiver.next_timer(), Time(due_us * 1000), "ticks of {tick_ms} ms");
         }
@@ -393,11 +404,11 @@ mod tests {
         let mut receiver = receiver(plain());
         let mut last = AckHeader::default();
         for seq in [0, 2, 4, 6, 3] {
-            last = receiver.on_data(Time(0), &data(seq), EcnField::NotEct).unwrap();
+            last = arrive(&mut receiver, Time(0), &data(seq), EcnField::NotEct).unwrap();
         }
         let block = |start, end| Block { start, end };
         assert_eq!(last.sack, [block(2, 5), block(6, 7), Block::default()]);
-        let ack = receiver.on_data(Time(0), &data(1), EcnField::NotEct).unwrap();
+        let ack = arrive(&mut receiver, Time(0), &data(1), EcnField::NotEct).unwrap();
         assert_eq!((ack.cumulative, ack.sack[0]), (5, block(6, 7)));
     }
 
@@ -405,9 +416,9 @@ mod tests {
     fn a_duplicate_is_reported_first() {
         let mut receiver = receiver(plain());
         for seq in [0, 1, 3] {
-            receiver.on_data(Time(0), &data(seq), EcnField::NotEct);
+            arrive(&mut receiver, Time(0), &data(seq), EcnField::NotEct);
         }
-        let ack = receiver.on_data(Time(0), &data(0), EcnField::NotEct).unwrap();
+        let ack = arrive(&mut receiver, Time(0), &data(0), EcnField::NotEct).unwrap();
         assert!(ack.dsack);
         assert_eq!(ack.sack[..2], [Block { start: 0, end: 1 }, Block { start: 3, end: 4 }]);
     }
@@ -417,7 +428,7 @@ mod tests {
         let mut receiver = receiver(TcpOptions { delayed_ack: 1, ..plain() });
         let mut arrive = |seq, cwr, ecn| {
             let data = Data { cwr, ..data(seq) };
-            receiver.on_data(Time(0), &data, ecn).map(|ack| (ack.ece, ack.ce_count)).unwrap()
+            arrive(&mut receiver, Time(0), &data, ecn).map(|ack| (ack.ece, ack.ce_count)).unwrap()
         };
         assert_eq!(arrive(0, false, EcnField::Ect0), (false, 0));
         assert_eq!(arrive(1, false, EcnField::Ce), (true, 1));
@@ -433,7 +444,7 @@ mod tests {
             let mut arrived = [false; 60];
             for seq in order {
                 arrived[seq as usize] = true;
-                if let Some(ack) = receiver.on_data(Time(0), &data(seq), EcnField::NotEct) {
+                if let Some(ack) = arrive(&mut receiver, Time(0), &data(seq), EcnField::NotEct) {
                     let in_order = arrived.iter().take_while(|a| **a).count();
                     prop_assert_eq!(ack.cumulative as usize, in_order);
                     for block in ack.sack.iter().filter(|b| b.end > b.start) {

@@ -88,7 +88,7 @@ impl TimestampClock {
         if self.tick == Span::ZERO {
             return to.since(from);
         }
-        let ticks_until = |at: Time| (at + self.phase).0 / self.tick.0;
+        let ticks_until = |at: Time| self.tick.whole_in(Span((at + self.phase).0));
         self.tick.times(ticks_until(to) - ticks_until(from)).max(self.least)
     }
 }

@@ -30,32 +30,21 @@ pub struct Record {
     pub app_limited: bool,
 }
 
-/// A set of segments in the window, a bit each, in a ring as long as the records'.
-#[derive(Clone, Debug, Default)]
-struct Bits(Vec<u64>);
+/// What is known of 64 segments, a bit each: side by side, so that a look at a segment finds all of it in one place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    sacked: u64,
+    lost: u64,
+    /// A retransmission of it is in flight.
+    resent: u64,
+    /// It has been sent more than once.
+    ever_resent: u64,
+}
 
-impl Bits {
-    #[inline]
-    fn word(&self, seq: u32) -> usize {
-        (seq as usize >> 6) & (self.0.len() - 1)
-    }
-
-    #[inline]
-    fn get(&self, seq: u32) -> bool {
-        self.0[self.word(seq)] >> (seq & 63) & 1 == 1
-    }
-
-    #[inline]
-    fn set(&mut self, seq: u32) {
-        let word = self.word(seq);
-        self.0[word] |= 1 << (seq & 63);
-    }
-
-    #[inline]
-    fn clear(&mut self, seq: u32) {
-        let word = self.word(seq);
-        self.0[word] &= !(1 << (seq & 63));
-    }
+/// The bit of a segment in its [`Marks`].
+#[inline]
+fn bit(seq: u32) -> u64 {
+    1 << (seq & 63)
 }
 
 /// A segment that an ACK has newly delivered.
@@ -70,13 +59,8 @@ pub struct Delivered {
 /// The scoreboard of one flow.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
+    /// A ring.
     records: Vec<Record>,
-    sacked: Bits,
-    lost: Bits,
-    /// A retransmission of it is in flight.
-    resent: Bits,
-    /// It has been sent more than once.
-    ever_resent: Bits,
     una: u32,
     next: u32,
     sacked_count: u32,
@@ -87,17 +71,14 @@ pub struct Scoreboard {
     highest_sacked: u32,
     /// No lost and not resent segment is below.
     resend_hint: u32,
+    /// A ring for as many segments.
+    marks: Vec<Marks>,
 }
 
 impl Default for Scoreboard {
     fn default() -> Self {
-        let words = || Bits(vec![0; 1]);
         Self {
             records: vec![Record::default(); FIRST_RECORDS],
-            sacked: words(),
-            lost: words(),
-            resent: words(),
-            ever_resent: words(),
             una: 0,
             next: 0,
             sacked_count: 0,
@@ -106,6 +87,7 @@ impl Default for Scoreboard {
             ever_resent_count: 0,
             highest_sacked: 0,
             resend_hint: 0,
+            marks: vec![Marks::default(); 1],
         }
     }
 }
@@ -175,22 +157,33 @@ impl Scoreboard {
         &self.records[seq as usize & (self.records.len() - 1)]
     }
 
+    #[inline]
+    fn marks(&self, seq: u32) -> &Marks {
+        &self.marks[(seq as usize >> 6) & (self.marks.len() - 1)]
+    }
+
+    #[inline]
+    fn marks_mut(&mut self, seq: u32) -> &mut Marks {
+        let at = (seq as usize >> 6) & (self.marks.len() - 1);
+        &mut self.marks[at]
+    }
+
     /// Whether the segment is SACKed.
     #[must_use]
     pub fn is_sacked(&self, seq: u32) -> bool {
-        self.sacked.get(seq)
+        self.marks(seq).sacked & bit(seq) != 0
     }
 
     /// Whether the segment has been sent more than once.
     #[must_use]
     pub fn is_ever_resent(&self, seq: u32) -> bool {
-        self.ever_resent.get(seq)
+        self.marks(seq).ever_resent & bit(seq) != 0
     }
 
     /// Whether a retransmission of the segment is in flight.
     #[must_use]
     pub fn is_resent(&self, seq: u32) -> bool {
-        self.resent.get(seq)
+        self.marks(seq).resent & bit(seq) != 0
     }
 
     /// A new segment is sent.
@@ -210,25 +203,26 @@ impl Scoreboard {
     pub fn send_again(&mut self, seq: u32, record: Record) {
         let at = seq as usize & (self.records.len() - 1);
         self.records[at] = record;
-        if !self.resent.get(seq) {
-            self.resent.set(seq);
-            self.resent_count += 1;
-        }
-        if !self.ever_resent.get(seq) {
-            self.ever_resent.set(seq);
-            self.ever_resent_count += 1;
-        }
+        let marks = self.marks_mut(seq);
+        let (again, ever) = (marks.resent & bit(seq) != 0, marks.ever_resent & bit(seq) != 0);
+        marks.resent |= bit(seq);
+        marks.ever_resent |= bit(seq);
+        self.resent_count += u32::from(!again);
+        self.ever_resent_count += u32::from(!ever);
     }
 
     /// The lowest segment that is lost and not on its way again.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u32> {
-        if self.lost_count == self.resent_count && self.lost_count == 0 {
-            return None;
-        }
+        if self.lost_count == 0 && self.resent_count == 0 { None } else { self.find_lost() }
+    }
+
+    #[inline(never)]
+    fn find_lost(&mut self) -> Option<u32> {
         let mut seq = self.resend_hint.max(self.una);
         while seq < self.next {
-            let word = self.lost.word(seq);
-            let candidates = (self.lost.0[word] & !self.resent.0[word]) >> (seq & 63);
+            let marks = self.marks(seq);
+            let candidates = (marks.lost & !marks.resent) >> (seq & 63);
             if candidates != 0 {
                 seq += candidates.trailing_zeros();
                 self.resend_hint = seq;
@@ -242,14 +236,12 @@ impl Scoreboard {
 
     /// Marks a segment lost; a retransmission of it that was in flight is lost, too. False if it was marked already.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
-        let again = self.resent.get(seq);
-        if again {
-            self.resent.clear(seq);
-            self.resent_count -= 1;
-        }
-        let first = !self.lost.get(seq);
+        let marks = self.marks_mut(seq);
+        let (again, first) = (marks.resent & bit(seq) != 0, marks.lost & bit(seq) == 0);
+        marks.resent &= !bit(seq);
+        marks.lost |= bit(seq);
+        self.resent_count -= u32::from(again);
         if first {
-            self.lost.set(seq);
             self.lost_count += 1;
             self.limit_duplicates();
         }
@@ -262,8 +254,8 @@ impl Scoreboard {
     pub fn next_undecided(&self, from: u32, to: u32) -> Option<u32> {
         let mut seq = from.max(self.una);
         while seq < to {
-            let word = self.lost.word(seq);
-            let candidates = !(self.lost.0[word] | self.sacked.0[word]) >> (seq & 63);
+            let marks = self.marks(seq);
+            let candidates = !(marks.lost | marks.sacked) >> (seq & 63);
             if candidates != 0 {
                 seq += candidates.trailing_zeros();
                 return (seq < to).then_some(seq);
@@ -280,7 +272,7 @@ impl Scoreboard {
         let mut seq = self.highest_sacked();
         while seq > self.una {
             seq -= 1;
-            if self.sacked.get(seq) {
+            if self.is_sacked(seq) {
                 left -= 1;
                 if left == 0 {
                     return Some(seq);
@@ -299,8 +291,7 @@ impl Scoreboard {
         }
         self.highest_sacked = self.highest_sacked.max(end);
         while seq < end {
-            let word = self.sacked.word(seq);
-            let fresh = !self.sacked.0[word] >> (seq & 63);
+            let fresh = !self.marks(seq).sacked >> (seq & 63);
             if fresh == 0 {
                 seq = (seq | 63) + 1;
                 continue;
@@ -309,10 +300,10 @@ impl Scoreboard {
             if seq >= end {
                 break;
             }
-            let resent = self.ever_resent.get(seq);
+            let resent = self.is_ever_resent(seq);
             visit(self.record(seq), Delivered { seq, resent });
             self.settle(seq);
-            self.sacked.set(seq);
+            self.marks_mut(seq).sacked |= bit(seq);
             self.sacked_count += 1;
             seq += 1;
         }
@@ -324,16 +315,16 @@ impl Scoreboard {
         let cumulative = cumulative.min(self.next);
         while self.una < cumulative {
             let seq = self.una;
-            let resent = self.ever_resent.get(seq);
-            if self.sacked.get(seq) {
-                self.sacked.clear(seq);
+            let resent = self.is_ever_resent(seq);
+            if self.is_sacked(seq) {
+                self.marks_mut(seq).sacked &= !bit(seq);
                 self.sacked_count -= 1;
             } else {
                 visit(self.record(seq), Delivered { seq, resent });
                 self.settle(seq);
             }
             if resent {
-                self.ever_resent.clear(seq);
+                self.marks_mut(seq).ever_resent &= !bit(seq);
                 self.ever_resent_count -= 1;
             }
             self.una += 1;
@@ -347,15 +338,14 @@ impl Scoreboard {
     }
 
     /// A delivered segment is neither lost nor on its way again.
+    #[inline]
     fn settle(&mut self, seq: u32) {
-        if self.lost.get(seq) {
-            self.lost.clear(seq);
-            self.lost_count -= 1;
-        }
-        if self.resent.get(seq) {
-            self.resent.clear(seq);
-            self.resent_count -= 1;
-        }
+        let marks = self.marks_mut(seq);
+        let (lost, resent) = (marks.lost & bit(seq) != 0, marks.resent & bit(seq) != 0);
+        marks.lost &= !bit(seq);
+        marks.resent &= !bit(seq);
+        self.lost_count -= u32::from(lost);
+        self.resent_count -= u32::from(resent);
     }
 
     /// Without SACK each duplicate ACK says that some segment above the hole has arrived: which one is unknown, so
@@ -382,10 +372,10 @@ impl Scoreboard {
     /// Nothing was lost after all: what is marked and not on its way again is waited for.
     pub fn unmark_lost(&mut self) {
         for seq in self.una..self.next {
-            if self.lost.get(seq) {
-                self.lost.clear(seq);
-                self.lost_count -= 1;
-            }
+            let marks = self.marks_mut(seq);
+            let lost = marks.lost & bit(seq) != 0;
+            marks.lost &= !bit(seq);
+            self.lost_count -= u32::from(lost);
         }
         self.resend_hint = self.next;
     }
@@ -398,14 +388,18 @@ impl Scoreboard {
             records[seq as usize & (new - 1)] = *self.record(seq);
         }
         self.records = records;
-        for bits in [&mut self.sacked, &mut self.lost, &mut self.resent, &mut self.ever_resent] {
-            let mut wider = Bits(vec![0; new.div_ceil(64)]);
+        // A ring of 64 segments or fewer has a bit for each of 64.
+        let words = new.div_ceil(64);
+        if words > self.marks.len() {
+            let mut wider = vec![Marks::default(); words];
             for seq in self.una..self.next {
-                if bits.get(seq) {
-                    wider.set(seq);
-                }
+                let (old, new) = (self.marks(seq), &mut wider[(seq as usize >> 6) & (words - 1)]);
+                new.sacked |= old.sacked & bit(seq);
+                new.lost |= old.lost & bit(seq);
+                new.resent |= old.resent & bit(seq);
+                new.ever_resent |= old.ever_resent & bit(seq);
             }
-            *bits = wider;
+            self.marks = wider;
         }
     }
 }

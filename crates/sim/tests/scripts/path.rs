@@ -157,7 +157,8 @@ impl Path {
                 self.put();
             }
             Arrival::Data(data, ecn) => {
-                let answer = self.receiver.on_data(self.now, &data, ecn);
+                let due = self.receiver.on_data(self.now, &data, ecn);
+                let answer = due.then(|| self.receiver.acknowledge(self.now, false));
                 self.answer(answer);
             }
             Arrival::Ack(header) => {

@@ -67,7 +67,9 @@ impl Peer {
         self.expect_nothing();
         // It left half a round trip ago, and echoes an ACK that left a round trip ago.
         let (sent_at, echo) = (self.now - Span::from_millis(RTT / 2), self.now - Span::from_millis(RTT));
-        let answer = self.receiver.on_data(self.now, &Data { seq, sent_at, echo, cwr, push: false }, ecn);
+        let data = Data { seq, sent_at, echo, cwr, push: false };
+        let due = self.receiver.on_data(self.now, &data, ecn);
+        let answer = due.then(|| self.receiver.acknowledge(self.now, false));
         self.take(&format!("segment {seq} arrives"), answer);
         self
     }

@@ -4,15 +4,15 @@ use super::{Detector, Sender};
 use crate::packet::AckHeader;
 use crate::tap::{FlowEvent, Tap, Turn};
 use crate::tcp::rack::{self, DUP_THRESH};
-use crate::tcp::scoreboard::Record;
+use crate::tcp::scoreboard::{Delivered, Record};
 use cwndlab_cc::{Ack, Decision, Lost, Phase, Span, Time};
 
 /// What one ACK delivered.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
     segments: u32,
-    /// The one sent last.
-    newest: Option<Record>,
+    /// The one sent last: which, and the number of its transmission. Its record stands until something is sent.
+    newest: Option<(u32, u32)>,
     /// When the oldest segment that was sent once only was sent: in order, and by SACK.
     first_in_order: Option<Time>,
     first_sacked: Option<Time>,
@@ -25,13 +25,13 @@ struct Arrived {
 
 impl Arrived {
     #[inline]
-    fn count(&mut self, record: &Record, resent: bool) {
+    fn count(&mut self, record: &Record, segment: Delivered) {
         self.segments += 1;
-        if self.newest.is_none_or(|newest| record.order > newest.order) {
-            self.newest = Some(*record);
+        if self.newest.is_none_or(|(_, order)| record.order > order) {
+            self.newest = Some((segment.seq, record.order));
         }
-        self.resent |= resent;
-        if !resent {
+        self.resent |= segment.resent;
+        if !segment.resent {
             self.last_once = self.last_once.max(Some(record.sent_at));
         }
     }
@@ -51,7 +51,8 @@ impl Sender {
         let prior_in_flight = self.board.pipe();
         let lost_before = self.rate.lost;
 
-        let arrived = self.deliver(now, header);
+        let mut arrived = Arrived::default();
+        self.deliver(now, header, &mut arrived);
         let advanced = self.board.una() - una;
         let ce = header.ce_count.saturating_sub(self.peer.ce_count);
         self.rate.ce += ce;
@@ -73,7 +74,8 @@ impl Sender {
         let lost = self.rate.lost - lost_before;
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
-        let sample = arrived.newest.map(|newest| self.rate.sample(now, &newest, mss));
+        let Self { rate, board, .. } = self;
+        let sample = arrived.newest.map(|(seq, _)| rate.sample(now, board.record(seq), mss));
         let ack = Ack {
             acked: bytes(arrived.segments),
             advanced: bytes(advanced),
@@ -105,23 +107,23 @@ impl Sender {
 
     /// Updates the scoreboard.
     #[inline(always)]
-    fn deliver(&mut self, now: Time, header: &AckHeader) -> Arrived {
-        let mut arrived = Arrived::default();
+    fn deliver(&mut self, now: Time, header: &AckHeader, arrived: &mut Arrived) {
         let una = self.board.una();
         // What was SACKed before this ACK: within one ACK nothing is out of order (Linux: prior_fack).
         let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { 0 };
-        if self.options.sack {
-            self.take_blocks(now, header, highest, &mut arrived);
+        // Empty blocks follow those that name something.
+        if self.options.sack && header.sack[0].end > 0 {
+            self.take_blocks(now, header, highest, arrived);
         }
         if header.cumulative > una {
             if self.board.is_clean() {
-                self.deliver_in_order(now, header.cumulative, &mut arrived);
+                self.deliver_in_order(now, header.cumulative, arrived);
             } else {
-                self.deliver_with_holes(now, header.cumulative, highest, &mut arrived);
+                self.deliver_with_holes(now, header.cumulative, highest, arrived);
             }
         }
         if !self.options.sack {
-            self.count_duplicates(header, una, &mut arrived);
+            self.count_duplicates(header, una, arrived);
         }
         if arrived.segments > 0 {
             self.rate.deliver(now, arrived.segments);
@@ -131,9 +133,9 @@ impl Sender {
         {
             rack.on_reordering();
         }
-        arrived
     }
 
+    #[inline(never)]
     fn take_blocks(&mut self, now: Time, header: &AckHeader, highest: u32, arrived: &mut Arrived) {
         if header.dsack {
             self.on_dsack(header.sack[0].start);
@@ -143,7 +145,7 @@ impl Sender {
         let Self { board, detector, .. } = self;
         for block in blocks.iter().filter(|block| block.end > block.start) {
             board.sack(block.start, block.end, |record, segment| {
-                arrived.count(record, segment.resent);
+                arrived.count(record, segment);
                 arrived.reordered |= segment.seq < highest && !segment.resent;
                 if !segment.resent {
                     arrived.first_sacked =
@@ -160,20 +162,21 @@ impl Sender {
         let una = self.board.una();
         let cumulative = cumulative.min(self.board.next());
         let first = self.board.record(una).sent_at;
-        let last = *self.board.record(cumulative - 1);
+        let last = self.board.record(cumulative - 1);
         arrived.segments = cumulative - una;
-        arrived.newest = Some(last);
+        arrived.newest = Some((cumulative - 1, last.order));
         arrived.first_in_order = Some(first);
         arrived.last_once = Some(last.sent_at);
-        advance(&mut self.detector, &last, false, Span::ZERO, now);
+        advance(&mut self.detector, last, false, Span::ZERO, now);
         self.board.acknowledge_clean(cumulative);
     }
 
+    #[inline(never)]
     fn deliver_with_holes(&mut self, now: Time, cumulative: u32, highest: u32, arrived: &mut Arrived) {
         let min_rtt = self.facts.rtt.minimum;
         let Self { board, detector, .. } = self;
         board.acknowledge(cumulative, |record, segment| {
-            arrived.count(record, segment.resent);
+            arrived.count(record, segment);
             arrived.reordered |= segment.seq < highest && !segment.resent;
             if !segment.resent && arrived.first_in_order.is_none() {
                 arrived.first_in_order = Some(record.sent_at);
@@ -183,6 +186,7 @@ impl Sender {
     }
 
     /// Without SACK duplicate ACKs are counted in place of blocks (RFC 5681; Linux tcp_add_reno_sack).
+    #[inline(never)]
     fn count_duplicates(&mut self, header: &AckHeader, una: u32, arrived: &mut Arrived) {
         let advanced = self.board.una() - una;
         if advanced > 0 {
@@ -226,11 +230,14 @@ impl Sender {
     }
 
     /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
+    #[inline]
     pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
+        if self.board.is_clean() { None } else { self.look_for_losses(turn) }
+    }
+
+    #[inline(never)]
+    fn look_for_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
         let now = turn.now;
-        if self.board.is_clean() {
-            return None;
-        }
         let mut marked = Vec::new();
         let wants_all = self.needs.lost_packets;
         let Self { board, detector, rate, facts, .. } = self;

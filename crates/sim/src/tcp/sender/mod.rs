@@ -14,8 +14,9 @@ use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Record, Scoreboard};
 use super::supply::{Stream, Supply};
+use crate::ahead::{LINE, fetch};
 use crate::mptcp::Distributor;
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Reduction, Tap, Turn};
@@ -27,6 +28,7 @@ use cwndlab_cc::{
 pub use distances::LossDistances;
 use recovery::Undo;
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 use timers::Timers;
 
@@ -133,52 +135,72 @@ struct Usage {
     limited: bool,
 }
 
+/// Bytes at the begin of a controller that an ACK touches, as far as that can be said of all of them.
+const CONTROLLER_HOT: usize = 4 * LINE;
+
 /// The sender of one flow.
+///
+/// The fields stand in memory in this order: first what every ACK and every segment touches, so that few cache lines have it.
+/// With a thousand flows that decides how long an event takes.
+#[repr(C)]
 pub struct Sender {
-    options: Arc<TcpOptions>,
-    clock: TimestampClock,
+    board: Scoreboard,
     cc: Box<dyn CongestionControl>,
-    needs: Needs,
-    rng: Rng,
+    options: Arc<TcpOptions>,
     facts: Facts,
+    rate: DeliveryRate,
+    timers: Timers,
+    peer: Peer,
     view: [SubflowView; 1],
     distances: LossDistances,
     supply: Supply,
-    /// Its controller sees no siblings.
-    uncoupled: bool,
-    connection: Handshake,
-    board: Scoreboard,
-    rate: DeliveryRate,
-    detector: Detector,
+    /// The controller's window at the last send, in bytes and in segments.
+    window_bytes: u64,
+    window: u32,
+    /// New segments sent since something arrived out of order (RFC 3042).
+    limited_transmit: u32,
+    usage: Usage,
     /// Recovery or loss ends when this is acknowledged.
     recovery_point: u32,
-    prr: Option<Prr>,
+    needs: Needs,
+    /// Its controller sees no siblings.
+    uncoupled: bool,
     /// The reduction under way is for a congestion mark: nothing is lost.
     reduced_for_mark: bool,
     /// The next retransmission leaves whatever is in flight.
     retransmit_at_once: bool,
-    undo: Undo,
-    probe: Option<TailProbe>,
-    peer: Peer,
-    usage: Usage,
-    timers: Timers,
-    counters: Counters,
-    last_sent: Time,
     /// The next segment tells the receiver that the window was reduced (CWR).
     announce_reduction: bool,
     /// The last attempt to send ended because the host's queue was full.
     held_by_host: bool,
-    /// The controller's window at the last send, in segments.
-    window: u32,
-    /// Time from a decision to its taking effect.
-    decision_delay: Span,
+    last_sent: Time,
+    counters: Counters,
+    connection: Handshake,
+    clock: TimestampClock,
+    undo: Undo,
+    probe: Option<TailProbe>,
+    prr: Option<Prr>,
+    detector: Detector,
+    // From here on nothing that most events touch.
     /// Decisions that wait for their times.
     delayed_actions: VecDeque<(Time, u32)>,
-    /// New segments sent since something arrived out of order (RFC 3042).
-    limited_transmit: u32,
+    /// Time from a decision to its taking effect.
+    decision_delay: Span,
+    rng: Rng,
 }
 
 impl Sender {
+    /// Bytes that most events touch: all before this field.
+    pub const HOT: usize = offset_of!(Self, detector);
+
+    /// Asks for what an ACK touches beyond this struct: the controller, and the records of the first segments.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        fetch(self.cc.as_ref(), CONTROLLER_HOT);
+        fetch(self.board.record(self.board.una()), 2 * size_of::<Record>());
+        fetch(self.board.record(self.board.next()), size_of::<Record>());
+    }
+
     /// A sender that has not started.
     #[must_use]
     pub fn new(
@@ -223,6 +245,7 @@ impl Sender {
             announce_reduction: false,
             held_by_host: false,
             window: 0,
+            window_bytes: 0,
             decision_delay: Span::ZERO,
             delayed_actions: VecDeque::new(),
             limited_transmit: 0,
@@ -460,11 +483,21 @@ impl Sender {
     }
 
     /// The window in segments: PRR's in recovery, the controller's otherwise.
+    #[inline]
     fn window_segments(&self, control: &Control) -> u32 {
         match &self.prr {
             Some(prr) if self.facts.phase == Phase::Recovery => prr.window(),
-            _ => (control.cwnd / self.facts.mss).clamp(1, u64::from(u32::MAX)) as u32,
+            _ => self.in_segments(control.cwnd).max(1),
         }
+    }
+
+    /// A controller's window in segments; that of the last send takes no division.
+    #[inline]
+    fn in_segments(&self, bytes: u64) -> u32 {
+        if bytes == self.window_bytes {
+            return self.window;
+        }
+        (bytes / self.facts.mss).min(u64::from(u32::MAX)) as u32
     }
 
     /// The rest of an ACK, after the controller (and an agent) had its say.

@@ -12,15 +12,18 @@ impl Sender {
         if self.connection != Handshake::Open {
             return;
         }
-        self.restart_after_idle(now);
+        if self.board.outstanding() == 0 {
+            self.restart_after_idle(now);
+        }
         let control = self.cc.control();
+        self.note_window(turn, control.cwnd);
         let window = self.window_segments(&control);
         self.view[0].window = control.shown_window;
-        self.note_window(turn, (control.cwnd / self.facts.mss).min(u64::from(u32::MAX)) as u32);
         let sent_before = turn.outbox.len();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
+        let most_at_once = self.segments_at_once(&control);
         let mut handed_over = 0;
         let limit = loop {
             if self.board.pipe() + held >= window && !at_once {
@@ -38,7 +41,7 @@ impl Sender {
                 Ok(lost) => self.transmit(turn, lost, control.pacing_rate),
                 Err(limit) => break limit,
             }
-            handed_over = (handed_over + 1) % self.segments_at_once(&control);
+            handed_over = if handed_over + 1 < most_at_once { handed_over + 1 } else { 0 };
             at_once = false;
         };
         self.note_usage(limit);
@@ -54,7 +57,9 @@ impl Sender {
     }
 
     #[inline]
-    fn note_window<T: Tap>(&mut self, turn: &mut Turn<T>, window: u32) {
+    fn note_window<T: Tap>(&mut self, turn: &mut Turn<T>, bytes: u64) {
+        let window = self.in_segments(bytes);
+        self.window_bytes = bytes;
         if window != self.window {
             self.window = window;
             turn.emit(FlowEvent::WindowChanged { segments: window });
@@ -133,7 +138,8 @@ impl Sender {
     /// `tcp_tso_autosize`), without it each one at its own time.
     #[inline]
     fn segments_at_once(&self, control: &Control) -> u64 {
-        if self.options.segmentation_offload { (control.send_quantum / self.facts.mss).max(1) } else { 1 }
+        let many = control.pacing_rate.is_some() && self.options.segmentation_offload;
+        if many { (control.send_quantum / self.facts.mss).max(1) } else { 1 }
     }
 
     /// The sender's turn at the host's queue comes then.
@@ -186,9 +192,10 @@ impl Sender {
     }
 
     /// RFC 2861: a silence longer than the RTO makes the window stale.
+    #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_sent);
-        let silent = self.board.outstanding() == 0 && self.counters.sent > 0 && idle > self.facts.rtt.rto;
+        let silent = self.counters.sent > 0 && idle > self.facts.rtt.rto;
         if silent
             && self.options.window_validation
             && self.facts.phase == Phase::Open

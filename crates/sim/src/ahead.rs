@@ -1,0 +1,47 @@
+//! Fetching ahead: the processor is told what later events will touch, and loads it while this one is handled. That changes
+//! nothing but time. With a thousand flows each event finds its flow outside of the caches that are close.
+
+use cwndlab_cc::Time;
+use std::collections::VecDeque;
+
+/// Bytes of a cache line.
+pub const LINE: usize = 64;
+
+/// So few flows stay in the cache by themselves, and fetching would only cost instructions.
+pub const FEW_FLOWS: usize = 32;
+
+/// Asks for so many bytes from this address on, whatever is there.
+#[inline(always)]
+pub fn fetch<T: ?Sized>(from: &T, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
+        let from = std::ptr::from_ref(from).cast::<i8>();
+        for offset in (0..bytes).step_by(LINE) {
+            sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.wrapping_add(offset));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, bytes);
+}
+
+/// Which senders get an ACK next, as far as that is known without a search: in the order in which the ACKs were sent. Where delays
+/// differ it is a guess, and a wrong one costs a little time.
+#[derive(Debug, Default)]
+pub struct Coming(VecDeque<(Time, u32)>);
+
+impl Coming {
+    /// An ACK for this flow arrives then.
+    #[inline]
+    pub fn push(&mut self, at: Time, flow: u32) {
+        self.0.push_back((at, flow));
+    }
+
+    /// The flow whose sender is next after `now`, and the one after it.
+    #[inline]
+    pub fn after(&mut self, now: Time) -> [Option<u32>; 2] {
+        while self.0.front().is_some_and(|(at, _)| *at <= now) {
+            self.0.pop_front();
+        }
+        [0, 1].map(|n| self.0.get(n).map(|(_, flow)| *flow))
+    }
+}
