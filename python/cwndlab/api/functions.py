@@ -19,6 +19,8 @@ from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import contest
+from cwndlab.scenarios.over import Over, plan_of
+from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.source import loaded, written_values
 
 if TYPE_CHECKING:
@@ -108,6 +110,9 @@ def sweep(
     threads: int | None = None,
     *,
     across: Axes | None = None,
+    sample: int | None = None,
+    design: str | None = None,
+    sample_seed: int | None = None,
     link: str | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
@@ -119,16 +124,31 @@ def sweep(
     every flow or link. `across` maps keys in the same way to conditions that nobody chooses, such as traces:
     `{"link.cell.trace": ["traces/*.down"]}`. Choices are then judged in each condition, on average and in
     the worst one. A text with `*` or `?` stands for the files that match. Keys joined by `+` vary together;
-    each of their values is a list, or a text joined by `+`. No series are kept. The other arguments and the
-    errors are those of `compare`.
+    each of their values is a list, or a text joined by `+`.
+
+    `sample` draws so many points in place of a grid. `over` then has ranges, `lin(A..B UNIT)` or
+    `log(A..B UNIT)`, and lists of choices: `{"link.cell.rate": "log(1..100 Mbit/s)"}`. `design` is `lhs` (a
+    Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
+    `sample_seed` (default 1) decides the draw.
+
+    No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
-    axes, conditions = _axes("--over", over, base), _axes("--across", across, base)
-    points = grid.grid(base, axes, conditions)
+    conditions = _axes("--across", across, base)
+    plan = plan_of(_over(over), base, Path(base.file).parent, sampling(sample, design, sample_seed))
+    points = grid.points(base, plan, conditions)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
     results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
-    return Sweep.of(sweep_.collect(base, axes, points, results, link, across=conditions))
+    return Sweep.of(sweep_.collect(base, plan, points, results, link, across=conditions))
+
+
+def _over(given: Axes | None) -> list[Over]:
+    """Return what a mapping varies, each key with its values as `--over` takes them."""
+    return [
+        Over(key, values if isinstance(values, str) else written_values(key, values), f"--over {key}")
+        for key, values in (given or {}).items()
+    ]
 
 
 def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:

@@ -36,7 +36,7 @@ def sweep(
         typer.Option(
             metavar="KEY=VALUE,VALUE",
             help="A key and its values to choose from, as in flow.*.cc=cubic,vegas. Repeat the option for a "
-            "grid. Keys joined by + vary together.",
+            "grid. Keys joined by + vary together. With --sample: lin(A..B UNIT), log(A..B UNIT) or a|b.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
     across: Annotated[
@@ -47,6 +47,23 @@ def sweep(
             "choice is judged in each of these conditions, on average and in the worst one. Repeatable.",
         ),
     ] = [],  # noqa: B006
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Draw N points in place of a grid: evenly over the ranges and choices of all --over.",
+        ),
+    ] = None,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="lhs|sobol",
+            help="How --sample draws: a Latin hypercube (default), or a scrambled Sobol' sequence.",
+        ),
+    ] = None,
+    sample_seed: Annotated[
+        int | None, typer.Option(metavar="SEED", help="The seed of the draw of --sample. Default: 1.")
+    ] = None,
     seeds: Seeds = "5",
     overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006
@@ -73,7 +90,7 @@ def sweep(
     continues.
     """
     from cwndlab.beside.both import Both
-    from cwndlab.beside.study import Pairs, StudyOnBoth, grids
+    from cwndlab.beside.study import Pairs, StudyOnBoth, points_on_both
     from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
     from cwndlab.commands.deliver import (
         INTERRUPTED,
@@ -92,7 +109,9 @@ def sweep(
     from cwndlab.results.totals import checked_link
     from cwndlab.running.on import On
     from cwndlab.scenarios.axis import parse_axis
-    from cwndlab.scenarios.grid import grid
+    from cwndlab.scenarios.grid import points
+    from cwndlab.scenarios.over import Over, plan_of
+    from cwndlab.scenarios.sampling import sampling
     from cwndlab.scenarios.seeds import parse_seeds
 
     chosen = parse_seeds(seeds)
@@ -101,11 +120,13 @@ def sweep(
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
-    axes = [parse_axis(text, "--over", file.parent) for text in over]
+    varied = [Over.parsed(text) for text in over]
+    wanted = sampling(sample, design, sample_seed)
     conditions = [parse_axis(text, "--across", file.parent) for text in across]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
-        sim, linux = grids(given, axes, conditions)
+        plan = plan_of(varied, given, file.parent, wanted)
+        sim, linux = points_on_both(given, plan, conditions)
         pairs = Pairs(tuple(each.scenario for each in sim), tuple(each.scenario for each in linux))
         checked_link(pairs.sim[0], link)
         request = request_on_both("sweep", pairs, chosen, Record.NONE)
@@ -113,20 +134,21 @@ def sweep(
         ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh, on=where)
         named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
         variants = [(name, Both(*pair)) for name, *pair in zip(named, ours, theirs, strict=True)]
-        in_sim = collect(pairs.sim[0], axes, sim, ours, link, across=conditions)
-        in_linux = collect(pairs.linux[0], axes, linux, theirs, link, across=conditions)
+        in_sim = collect(pairs.sim[0], plan, sim, ours, link, across=conditions)
+        in_linux = collect(pairs.linux[0], plan, linux, theirs, link, across=conditions)
         both = StudyOnBoth(in_sim, in_linux, variants)
         deliver_both(both, Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
-    points = grid(experiment, axes, conditions)
-    scenarios = [point.scenario for point in points]
+    plan = plan_of(varied, experiment, file.parent, wanted)
+    found = points(experiment, plan, conditions)
+    scenarios = [point.scenario for point in found]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
-    request = planned("sweep", [(each.settings, each.scenario) for each in points], chosen, Record.NONE)
+    request = planned("sweep", [(each.settings, each.scenario) for each in found], chosen, Record.NONE)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
     results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh, on=where)
-    swept = collect(experiment, axes, points, results, link, asked, conditions)
+    swept = collect(experiment, plan, found, results, link, asked, conditions)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
     deliver(swept, Delivery(folder, request, looks))

@@ -13,6 +13,7 @@ from cwndlab.results.result import Study
 from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
 from cwndlab.results.wanted import NOTHING_WANTED, Wanted
 from cwndlab.scenarios.axis import Axis
+from cwndlab.scenarios.design import GRID, Design
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     import polars as pl
+    import xarray
 
     from cwndlab.results.conditions import OverConditions
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.summary import Component
+    from cwndlab.scenarios.design import Plan
     from cwndlab.scenarios.grid import Point
     from cwndlab.scenarios.scenario import Scenario
     from cwndlab.statistics.measure import Measure
@@ -32,11 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep(Study):
-    """The results of each combination of the axes' values, in the order of the grid.
+    """The results of each combination of the axes' values, in the order of the grid, or of other points.
 
     The user chooses the values of `axes`. Those of `across` are conditions, which nobody chooses: all points
     of one condition stand together. A combination without any finished seed is left out. The totals report
-    the queue of `link`.
+    the queue of `link`. `design` says how the points were chosen.
     """
 
     kind = "sweep"
@@ -46,6 +49,7 @@ class Sweep(Study):
     link: str | None
     wanted: Wanted = NOTHING_WANTED
     across: Sequence[Axis] = ()
+    design: Design = GRID
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -58,14 +62,16 @@ class Sweep(Study):
         return sorted({seed for _, result in self.points for seed in result.seeds})
 
     def _variant_words(self, loading: Sequence[str]) -> list[str]:
-        options = (("--over", self.axes), ("--across", self.across))
+        # A design has its own words for what `--over` was given.
+        axes = self.axes if self.design.is_grid else ()
+        options = (("--over", axes), ("--across", self.across))
         varied = [
             word
             for option, axes in options
             for axis in axes
             for word in (option, f"{axis.key}={','.join(axis.values)}")
         ]
-        return [*loading, *varied, *self.wanted.words]
+        return [*loading, *self.design.words, *varied, *self.wanted.words]
 
     @cached_property
     def conditions(self) -> list[tuple[str, Self]]:
@@ -140,6 +146,23 @@ class Sweep(Study):
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    def to_xarray(self, kind: str = "flow") -> xarray.Dataset:
+        """Return the measures of every `flow` (or `subflow`, `group`, `link`, `change`) as labelled arrays.
+
+        The dimensions are those of a grid, `seed` and `name`. Points that are no grid have one dimension,
+        `point`, with the values of the keys as its coordinates. Raises what `Result.to_xarray` raises.
+        """
+        if self.design.is_grid:
+            return super().to_xarray(kind)
+        from cwndlab.results.labelled_arrays import dataset
+
+        variants = [({"point": str(index + 1)}, result.runs) for index, (_, result) in enumerate(self.points)]
+        made = dataset(variants, kind, {"scenario": self.name, "command": self.command})
+        places = [int(place) - 1 for place in made["point"].values]
+        keys = [axis.key for axis in self._all_axes]
+        values = {key: ("point", [self.points[place][0][key] for place in places]) for key in keys}
+        return made.assign_coords(values)
+
     def at(self, **settings: str) -> Result:
         """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`.
 
@@ -158,6 +181,7 @@ class Sweep(Study):
 
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
         return {
+            "design": self.design.to_json(),
             "axes": [_axis_to_json(axis) for axis in self.axes],
             "across": [_axis_to_json(axis) for axis in self.across],
             "link": self.link,
@@ -212,7 +236,7 @@ class Sweep(Study):
 
 def collect(
     scenario: Scenario,
-    axes: Sequence[Axis],
+    plan: Plan,
     points: Sequence[Point],
     results: Sequence[Result],
     link: str | None = None,
@@ -224,7 +248,8 @@ def collect(
         (point.settings, result) for point, result in zip(points, results, strict=True) if result.runs
     ]
     watched = link or busiest_link([result for _, result in finished])
-    return Sweep(scenario, list(axes), finished, watched, wanted or NOTHING_WANTED, list(across))
+    asked = wanted or NOTHING_WANTED
+    return Sweep(scenario, list(plan.axes), finished, watched, asked, list(across), plan.design)
 
 
 # The only choice, if the user chooses nothing.
@@ -241,7 +266,12 @@ def _chosen(settings: Settings, axes: Sequence[Axis]) -> dict[str, str]:
 
 
 def _axis_to_json(axis: Axis) -> dict[str, Any]:
-    return {"key": axis.key, "values": list(axis.values), "labels": list(axis.labels)}
+    return {
+        "key": axis.key,
+        "values": list(axis.values),
+        "labels": list(axis.labels),
+        **({"drawn": axis.drawn} if axis.drawn else {}),
+    }
 
 
 def _columns(total: Component) -> dict[str, float | None]:

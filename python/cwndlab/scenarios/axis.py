@@ -26,12 +26,13 @@ class Axis:
     """A key of the scenario with its values, or several keys whose values vary together, joined by `+`.
 
     `labels` name the values in tables and figures. They differ from the values if these are paths, or vary
-    together.
+    together. `drawn` is the range, or the choices, that the values were drawn from in a sample.
     """
 
     key: str
     values: tuple[str, ...]
     labels: tuple[str, ...] = ()
+    drawn: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", self.labels or self.values)
@@ -63,12 +64,17 @@ def parse_axis(text: str, option: str = "--over", folder: Path | None = None) ->
     the current folder, or else of `folder`. Raises `InputError` if the text has no key, an empty value or a
     repeated one, if no file matches a pattern, or if patterns do not match in pairs.
     """
+    key, values = key_and_values(text, option)
+    return axis(key, split(values), f"{option} {text}", folder)
+
+
+def key_and_values(text: str, option: str) -> tuple[str, str]:
+    """Split `key=values`. Raises `InputError` without a key or an equals sign."""
     key, sign, values = text.partition("=")
     if not sign or not key.strip():
         example = 'link.0.queue="1 bdp,4 bdp"' if option == "--over" else 'link.0.trace="traces/*.down"'
         raise InputError(f"{option} {text}: expected key=value,value, for example {example}")
-    where = f"{option} {text}"
-    return axis(key.strip(), split(values), where, folder)
+    return key.strip(), values
 
 
 def axis(key: str, texts: Sequence[str], where: str, folder: Path | None = None) -> Axis:
