@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,13 @@ from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import contest
-from cwndlab.scenarios.over import Over, plan_of
+from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.source import loaded, written_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from os import PathLike
 
     from cwndlab.results import result
     from cwndlab.scenarios.axis import Axis
@@ -104,7 +104,7 @@ def compare(
 
 def sweep(
     source: Source,
-    over: Axes | None = None,
+    over: Axes | str | PathLike[str] | None = None,
     seeds: Seeds = 5,
     overrides: Overrides | None = None,
     threads: int | None = None,
@@ -126,6 +126,8 @@ def sweep(
     the worst one. A text with `*` or `?` stands for the files that match. Keys joined by `+` vary together;
     each of their values is a list, or a text joined by `+`.
 
+    `over` may also be the path of a CSV file, whose columns are keys and whose rows are points.
+
     `sample` draws so many points in place of a grid. `over` then has ranges, `lin(A..B UNIT)` or
     `log(A..B UNIT)`, and lists of choices: `{"link.cell.rate": "log(1..100 Mbit/s)"}`. `design` is `lhs` (a
     Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
@@ -143,8 +145,10 @@ def sweep(
     return Sweep.of(sweep_.collect(base, plan, points, results, link, across=conditions))
 
 
-def _over(given: Axes | None) -> list[Over]:
-    """Return what a mapping varies, each key with its values as `--over` takes them."""
+def _over(given: Axes | str | PathLike[str] | None) -> list[Over | PointsFile]:
+    """Return what a mapping varies, each key with its values as `--over` takes them, or a file of points."""
+    if isinstance(given, str | PathLike):
+        return [PointsFile(Path(given))]
     return [
         Over(key, values if isinstance(values, str) else written_values(key, values), f"--over {key}")
         for key, values in (given or {}).items()

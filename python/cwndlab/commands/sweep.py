@@ -34,9 +34,10 @@ def sweep(
     over: Annotated[
         list[str],
         typer.Option(
-            metavar="KEY=VALUE,VALUE",
+            metavar="KEY=VALUE,VALUE|FILE.csv",
             help="A key and its values to choose from, as in flow.*.cc=cubic,vegas. Repeat the option for a "
-            "grid. Keys joined by + vary together. With --sample: lin(A..B UNIT), log(A..B UNIT) or a|b.",
+            "grid. Keys joined by + vary together. With --sample: lin(A..B UNIT), log(A..B UNIT) or a|b. "
+            "Or a CSV file (@FILE without this ending): columns are keys, rows are points.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
     across: Annotated[
@@ -110,7 +111,7 @@ def sweep(
     from cwndlab.running.on import On
     from cwndlab.scenarios.axis import parse_axis
     from cwndlab.scenarios.grid import points
-    from cwndlab.scenarios.over import Over, plan_of
+    from cwndlab.scenarios.over import parsed, plan_of
     from cwndlab.scenarios.sampling import sampling
     from cwndlab.scenarios.seeds import parse_seeds
 
@@ -120,7 +121,7 @@ def sweep(
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
-    varied = [Over.parsed(text) for text in over]
+    varied = [parsed(text) for text in over]
     wanted = sampling(sample, design, sample_seed)
     conditions = [parse_axis(text, "--across", file.parent) for text in across]
     if backend is BackendName.BOTH:

@@ -133,7 +133,7 @@ def _check_distinct(values: Sequence[str], where: str) -> None:
 
 def _labels(rows: Sequence[matching.Row], folder: Path | None) -> list[str]:
     """Return a short name for each row: what its patterns matched, or its values without needless folders."""
-    columns = [_shortened(column, folder) for column in zip(*(row.cells for row in rows), strict=True)]
+    columns = [shortened(column, folder) for column in zip(*(row.cells for row in rows), strict=True)]
     if len(columns) == 1:
         return columns[0]
     for names in (
@@ -145,7 +145,7 @@ def _labels(rows: Sequence[matching.Row], folder: Path | None) -> list[str]:
     return [f" {WITH} ".join(cells) for cells in zip(*columns, strict=True)]
 
 
-def _shortened(values: Sequence[str], folder: Path | None) -> list[str]:
+def shortened(values: Sequence[str], folder: Path | None) -> list[str]:
     """Return the values, those that are paths with as few of their folders as keep them distinct."""
     texts = [value.strip(_QUOTES) for value in values]
     paths = {text: PurePath(text).parts for text in texts if matching.is_path(text, folder)}
