@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
+from cwndlab.output.answers.precision import precision
 from cwndlab.results import comparison
 from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
 from cwndlab.results.totals import checked_link
+from cwndlab.results.until import DEFAULT_SEEDS
 from cwndlab.running.execution import execute
 from cwndlab.running.exports import Exports
+from cwndlab.running.looking import run_until
 from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import contest
 from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
+from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
 
 if TYPE_CHECKING:
@@ -105,7 +109,7 @@ def compare(
 def sweep(
     source: Source,
     over: Axes | str | PathLike[str] | None = None,
-    seeds: Seeds = 5,
+    seeds: Seeds | None = None,
     overrides: Overrides | None = None,
     threads: int | None = None,
     *,
@@ -113,6 +117,7 @@ def sweep(
     sample: int | None = None,
     design: str | None = None,
     sample_seed: int | None = None,
+    until: str | None = None,
     link: str | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
@@ -133,6 +138,9 @@ def sweep(
     Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
     `sample_seed` (default 1) decides the draw.
 
+    `until` adds seeds to each point until a total is as precise as this: `"goodput ±1 %"`. `seeds` are then
+    those that a point may use (default 80, without `until` 5). Intervals are widened for the looks at them.
+
     No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
@@ -141,8 +149,19 @@ def sweep(
     points = grid.points(base, plan, conditions)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
-    results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
-    return Sweep.of(sweep_.collect(base, plan, points, results, link, across=conditions))
+    chosen = _chosen(seeds if seeds is not None else DEFAULT_COUNT if until is None else DEFAULT_SEEDS)
+    aim = None if until is None else precision(until, chosen)
+    if until is not None and across:
+        raise InputError("until: expected no across with it, found one")
+
+    def make(needed: Sequence[Scenario], some: Sequence[int]) -> list[result.Result]:
+        return _execute(needed, some, threads, Record.NONE, fresh=fresh, executor=executor)
+
+    if aim is None:
+        results = make(scenarios, chosen)
+    else:
+        results, link = run_until(scenarios, aim, link, make)
+    return Sweep.of(sweep_.collect(base, plan, points, results, link, across=conditions, until=aim))
 
 
 def _over(given: Axes | str | PathLike[str] | None) -> list[Over | PointsFile]:
@@ -162,6 +181,10 @@ def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
         axis(key, written_values(key, values), f"{option} {key}", folder)
         for key, values in (given or {}).items()
     ]
+
+
+def _chosen(seeds: Seeds) -> list[int]:
+    return seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
 
 
 def _on(backend: str, scenario: Scenario) -> Scenario:
@@ -189,10 +212,9 @@ def _execute(
         raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
-    chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
     results = execute(
         scenarios,
-        chosen,
+        _chosen(seeds),
         record=Record(record),
         threads=threads,
         executor=executor,

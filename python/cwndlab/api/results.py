@@ -180,7 +180,16 @@ class Sweep(sweep.Sweep, _Output):
     def of(cls, plain: sweep.Sweep) -> Self:
         """Return the same values with these methods."""
         points = [(settings, Result.of(each)) for settings, each in plain.points]
-        return cls(plain.scenario, plain.axes, points, plain.link, plain.wanted, plain.across, plain.design)
+        return cls(
+            plain.scenario,
+            plain.axes,
+            points,
+            plain.link,
+            plain.wanted,
+            plain.across,
+            plain.design,
+            plain.until,
+        )
 
     def at(self, **settings: str) -> Result:
         """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,9 +24,14 @@ from cwndlab.commands.options import (
     Out,
     Overrides,
     Replace,
-    Seeds,
     Threads,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cwndlab.results.result import Result
+    from cwndlab.scenarios.scenario import Scenario
 
 
 def sweep(
@@ -65,7 +70,23 @@ def sweep(
     sample_seed: Annotated[
         int | None, typer.Option(metavar="SEED", help="The seed of the draw of --sample. Default: 1.")
     ] = None,
-    seeds: Seeds = "5",
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEEDS",
+            help="The number of seeds (5 means 1 to 5), a range (1-20) or a list (3,5,8-10). With --until, "
+            "the seeds that a point may use. Default: 5; with --until 80.",
+            show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRECISION",
+            help='Add seeds to each point until a total is this precise, as in "goodput ±1 %" or '
+            '"delay p95 +-2 ms". Intervals are widened for the looks at them.',
+        ),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
     controllers: Controllers = [],  # noqa: B006
     backend: Backend = BackendName.SIM,
@@ -104,18 +125,27 @@ def sweep(
         read_wanted,
         run_all,
     )
+    from cwndlab.errors import InputError
+    from cwndlab.output.answers.precision import precision
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned
     from cwndlab.results.sweep import collect
     from cwndlab.results.totals import checked_link
+    from cwndlab.results.until import DEFAULT_SEEDS
+    from cwndlab.running.looking import run_until
     from cwndlab.running.on import On
     from cwndlab.scenarios.axis import parse_axis
     from cwndlab.scenarios.grid import points
     from cwndlab.scenarios.over import parsed, plan_of
     from cwndlab.scenarios.sampling import sampling
-    from cwndlab.scenarios.seeds import parse_seeds
+    from cwndlab.scenarios.seeds import DEFAULT_COUNT, parse_seeds
 
-    chosen = parse_seeds(seeds)
+    chosen = parse_seeds(seeds or str(DEFAULT_SEEDS if until else DEFAULT_COUNT))
+    aim = None if until is None else precision(until, chosen)
+    if aim is not None and backend is BackendName.BOTH:
+        raise InputError("--until: expected --backend sim or linux, found both")
+    if aim is not None and across:
+        raise InputError("--until: expected no --across with it, found one")
     where = On.parse(on, threads)
     asked = read_wanted(best, limits, backend)
     looks = read_looks(
@@ -146,10 +176,18 @@ def sweep(
     scenarios = [point.scenario for point in found]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
-    request = planned("sweep", [(each.settings, each.scenario) for each in found], chosen, Record.NONE)
+    settings = [(each.settings, each.scenario) for each in found]
+    request = planned("sweep", settings, chosen, Record.NONE, None if aim is None else aim.text)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
-    results = run_all(scenarios, chosen, threads, Record.NONE, fresh=fresh, on=where)
-    swept = collect(experiment, plan, found, results, link, asked, conditions)
+
+    def make(needed: Sequence[Scenario], some: Sequence[int]) -> list[Result]:
+        return run_all(needed, some, threads, Record.NONE, fresh=fresh, on=where)
+
+    if aim is None:
+        results = make(scenarios, chosen)
+    else:
+        results, link = run_until(scenarios, aim, link, make)
+    swept = collect(experiment, plan, found, results, link, asked, conditions, aim)
     if not swept.points:
         raise typer.Exit(INTERRUPTED)
     deliver(swept, Delivery(folder, request, looks))

@@ -193,6 +193,7 @@ def _request(study: Study) -> dict[str, str]:
         case Sweep():
             asked |= {axis.key: axis.drawn or ", ".join(axis.values) for axis in study.axes}
             asked |= {"points": shlex.join(study.design.words)} if study.design.words else {}
+            asked |= {} if study.until is None else {"until": study.until.text}
     return asked
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cwndlab.results.conditions import OverConditions
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.summary import Component
+    from cwndlab.results.until import Until
     from cwndlab.scenarios.design import Plan
     from cwndlab.scenarios.grid import Point
     from cwndlab.scenarios.scenario import Scenario
@@ -39,7 +40,7 @@ class Sweep(Study):
 
     The user chooses the values of `axes`. Those of `across` are conditions, which nobody chooses: all points
     of one condition stand together. A combination without any finished seed is left out. The totals report
-    the queue of `link`. `design` says how the points were chosen.
+    the queue of `link`. `design` says how the points were chosen, `until` when seeds were no longer added.
     """
 
     kind = "sweep"
@@ -50,6 +51,7 @@ class Sweep(Study):
     wanted: Wanted = NOTHING_WANTED
     across: Sequence[Axis] = ()
     design: Design = GRID
+    until: Until | None = None
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -61,6 +63,28 @@ class Sweep(Study):
         """The seeds that finished at any point."""
         return sorted({seed for _, result in self.points for seed in result.seeds})
 
+    @property
+    def seeds_asked(self) -> list[int]:
+        """The seeds that its command names: with `until`, all that a point may use."""
+        return self.seeds if self.until is None else list(self.until.seeds)
+
+    @property
+    def until_text(self) -> str | None:
+        """How precise a total was to become, if seeds were added until then."""
+        return None if self.until is None else self.until.text
+
+    @property
+    def looks(self) -> int:
+        """How often the intervals of a point were looked at to decide whether it needs more seeds."""
+        return 1 if self.until is None else len(self.until.looks)
+
+    @cached_property
+    def reached(self) -> list[bool]:
+        """Whether each point is as precise as it was to become. Empty without `until`."""
+        if self.until is None:
+            return []
+        return [self.until.is_reached(total.measures[self.until.key]) for total in self.totals]
+
     def _variant_words(self, loading: Sequence[str]) -> list[str]:
         # A design has its own words for what `--over` was given.
         axes = self.axes if self.design.is_grid else ()
@@ -71,7 +95,8 @@ class Sweep(Study):
             for axis in axes
             for word in (option, f"{axis.key}={','.join(axis.values)}")
         ]
-        return [*loading, *self.design.words, *varied, *self.wanted.words]
+        until = [] if self.until is None else self.until.words
+        return [*loading, *self.design.words, *varied, *until, *self.wanted.words]
 
     @cached_property
     def conditions(self) -> list[tuple[str, Self]]:
@@ -109,8 +134,11 @@ class Sweep(Study):
 
     @cached_property
     def totals(self) -> list[Component]:
-        """The totals of each point, such as goodput and queueing delay, over its seeds."""
-        return [total_of(result, self.link) for _, result in self.points]
+        """The totals of each point, such as goodput and queueing delay, over its seeds.
+
+        With `until`, their intervals are wider, so that they hold in spite of the looks at them.
+        """
+        return [total_of(result, self.link, self.looks) for _, result in self.points]
 
     @cached_property
     def efficient(self) -> list[bool]:
@@ -136,13 +164,16 @@ class Sweep(Study):
     def table(self) -> pl.DataFrame:
         """One row per point: the settings, whether it is efficient, and each total.
 
+        With `until`, `seed_count` and `reached` tell how many seeds it used and whether they were enough.
         A total has a column for its mean, and two for the ends of its 95 % interval (null if nothing varies).
         """
         import polars as pl
 
         rows = [
-            {**settings, "efficient": efficient, **_columns(total)}
-            for (settings, _), efficient, total in zip(self.points, self.efficient, self.totals, strict=True)
+            {**settings, "efficient": efficient, **precision, **_columns(total)}
+            for (settings, _), efficient, precision, total in zip(
+                self.points, self.efficient, self._precision, self.totals, strict=True
+            )
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -182,6 +213,7 @@ class Sweep(Study):
     def _measured(self, *, every_flow: bool) -> dict[str, Any]:
         return {
             "design": self.design.to_json(),
+            "until": None if self.until is None else self.until.to_json(),
             "axes": [_axis_to_json(axis) for axis in self.axes],
             "across": [_axis_to_json(axis) for axis in self.across],
             "link": self.link,
@@ -191,14 +223,30 @@ class Sweep(Study):
                     "settings": self._values(settings),
                     **({"condition": condition} if self.across else {}),
                     "efficient": efficient,
+                    **precision,
                     "total": {key: measure.to_json() for key, measure in total.measures.items()},
-                    **measured(result.summary, every_flow=every_flow),
+                    **measured(result.summary, every_flow=every_flow, looks=self.looks),
                 }
-                for (settings, result), condition, efficient, total in zip(
-                    self.points, self.point_conditions, self.efficient, self.totals, strict=True
+                for (settings, result), condition, efficient, precision, total in zip(
+                    self.points,
+                    self.point_conditions,
+                    self.efficient,
+                    self._precision,
+                    self.totals,
+                    strict=True,
                 )
             ],
         }
+
+    @property
+    def _precision(self) -> list[dict[str, Any]]:
+        """How many seeds each point used and whether they were enough, if seeds were added until then."""
+        if self.until is None:
+            return [{} for _ in self.points]
+        return [
+            {"seed_count": len(result.runs), "reached": reached}
+            for (_, result), reached in zip(self.points, self.reached, strict=True)
+        ]
 
     def _choices_to_json(self) -> list[dict[str, Any]]:
         keys = self.choices[0].keys if self.choices else []
@@ -242,6 +290,7 @@ def collect(
     link: str | None = None,
     wanted: Wanted | None = None,
     across: Sequence[Axis] = (),
+    until: Until | None = None,
 ) -> Sweep:
     """Return the sweep of the results of its points."""
     finished = [
@@ -249,7 +298,7 @@ def collect(
     ]
     watched = link or busiest_link([result for _, result in finished])
     asked = wanted or NOTHING_WANTED
-    return Sweep(scenario, list(plan.axes), finished, watched, asked, list(across), plan.design)
+    return Sweep(scenario, list(plan.axes), finished, watched, asked, list(across), plan.design, until)
 
 
 # The only choice, if the user chooses nothing.

@@ -76,9 +76,7 @@ def _lines(file: Path) -> list[Line]:
             if any(stripped):
                 lines.append((reader.line_num, stripped))
     except csv.Error as error:
-        raise InputError(
-            f"{file}:{reader.line_num}: expected a line of CSV ({error})"
-        ) from None
+        raise InputError(f"{file}:{reader.line_num}: expected a line of CSV ({error})") from None
     return lines
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from cwndlab.output.kinds import sources
 from cwndlab.output.kinds.kind import FigureKind, Kind
 from cwndlab.results.sweep import Sweep
+from cwndlab.results.until import until
 from cwndlab.results.wanted import wanted as stored
 from cwndlab.scenarios.axis import Axis
 from cwndlab.scenarios.design import design
@@ -125,6 +126,7 @@ class SweepKind(Kind[Sweep]):
             "axes": [asdict(axis) for axis in study.axes],
             "across": [asdict(axis) for axis in study.across],
             "design": study.design.to_json(),
+            "until": None if study.until is None else study.until.stored(),
             "wanted": study.wanted.to_json(),
             "scenario": sources.described(study.scenario),
         }
@@ -137,7 +139,8 @@ class SweepKind(Kind[Sweep]):
         )
         scenario = sources.restored(request["scenario"])
         chosen = design(request.get("design"))
-        return Sweep(scenario, axes, results, request["link"], asked, across, chosen)
+        aim = until(request.get("until"))
+        return Sweep(scenario, axes, results, request["link"], asked, across, chosen, aim)
 
 
 def over_each(study: Sweep) -> Sequence[Axis]:
