@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
+from cwndlab.output.answers.goal import sensitive
 from cwndlab.output.answers.precision import precision
 from cwndlab.results import comparison
 from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
 from cwndlab.results.totals import checked_link
 from cwndlab.results.until import DEFAULT_SEEDS
+from cwndlab.results.wanted import Wanted
 from cwndlab.running.execution import execute
 from cwndlab.running.exports import Exports
 from cwndlab.running.looking import run_until
@@ -117,6 +119,7 @@ def sweep(
     sample: int | None = None,
     design: str | None = None,
     sample_seed: int | None = None,
+    sensitivity: str | None = None,
     until: str | None = None,
     link: str | None = None,
     fresh: bool = False,
@@ -138,14 +141,25 @@ def sweep(
     Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
     `sample_seed` (default 1) decides the draw.
 
+    `sensitivity` names a total, such as `goodput`, and draws points that show how much each key matters for
+    it: `sample` (a power of 2) times the number of keys + 2. The sweep's `indices()` are Sobol' indices.
+
     `until` adds seeds to each point until a total is as precise as this: `"goodput ±1 %"`. `seeds` are then
     those that a point may use (default 80, without `until` 5). Intervals are widened for the looks at them.
 
     No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
+    asked = Wanted(sensitivity=sensitive(sensitivity))
+    if sensitivity is not None and across:
+        raise InputError("sensitivity: expected no across with it, found one")
     conditions = _axes("--across", across, base)
-    plan = plan_of(_over(over), base, Path(base.file).parent, sampling(sample, design, sample_seed))
+    plan = plan_of(
+        _over(over),
+        base,
+        Path(base.file).parent,
+        sampling(sample, design, sample_seed, mixed=sensitivity is not None),
+    )
     points = grid.points(base, plan, conditions)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
@@ -161,7 +175,7 @@ def sweep(
         results = make(scenarios, chosen)
     else:
         results, link = run_until(scenarios, aim, link, make)
-    return Sweep.of(sweep_.collect(base, plan, points, results, link, across=conditions, until=aim))
+    return Sweep.of(sweep_.collect(base, plan, points, results, link, asked, conditions, aim))
 
 
 def _over(given: Axes | str | PathLike[str] | None) -> list[Over | PointsFile]:

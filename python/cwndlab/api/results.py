@@ -67,6 +67,7 @@ class _Output(result.Study):
         A `Sweep` has `pareto` (default) and `box` with one point for each combination, and
 
         - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes of a grid;
+        - `sensitivity`: how much each key matters for a total, if the sweep was made for it;
         - `over-KEY`: a total of each point over the values of a key, if the points are no grid.
 
         With conditions, `pareto` shows means over them, `pareto-NAME` one of them, and `heatmap` each choice

@@ -67,6 +67,14 @@ def sweep(
             help="How --sample draws: a Latin hypercube (default), or a scrambled Sobol' sequence.",
         ),
     ] = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="Show how much each key matters for a total, such as goodput, by Sobol' indices. Needs "
+            "--sample N with a power of 2; N times (keys + 2) points are run.",
+        ),
+    ] = None,
     sample_seed: Annotated[
         int | None, typer.Option(metavar="SEED", help="The seed of the draw of --sample. Default: 1.")
     ] = None,
@@ -147,12 +155,14 @@ def sweep(
     if aim is not None and across:
         raise InputError("--until: expected no --across with it, found one")
     where = On.parse(on, threads)
-    asked = read_wanted(best, limits, backend)
+    asked = read_wanted(best, limits, backend, sensitivity)
     looks = read_looks(
         figure_formats, as_json=as_json, no_figure=no_figure, no_style=no_style, every_flow=every_flow
     )
     varied = [parsed(text) for text in over]
-    wanted = sampling(sample, design, sample_seed)
+    wanted = sampling(sample, design, sample_seed, mixed=sensitivity is not None)
+    if sensitivity is not None and across:
+        raise InputError("--sensitivity: expected no --across with it, found one")
     conditions = [parse_axis(text, "--across", file.parent) for text in across]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)

@@ -36,6 +36,7 @@ FIGURES = (
     "harm",
     "heatmap-goodput",
     "heatmap-queue-delay",
+    "sensitivity",
 )
 # How the names of the figures of one condition of a sweep begin, and those of one key.
 OF_A_PART = ("pareto-", "over-")

@@ -10,6 +10,7 @@ from cwndlab.errors import InputError
 from cwndlab.results.conditions import best_on_average, over_conditions
 from cwndlab.results.document import measured
 from cwndlab.results.result import Study
+from cwndlab.results.sensitivity import of_keys
 from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
 from cwndlab.results.wanted import NOTHING_WANTED, Wanted
 from cwndlab.scenarios.axis import Axis
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from cwndlab.results.conditions import OverConditions
     from cwndlab.results.result import Result, Settings
+    from cwndlab.results.sensitivity import KeyIndices
     from cwndlab.results.summary import Component
     from cwndlab.results.until import Until
     from cwndlab.scenarios.design import Plan
@@ -140,6 +142,29 @@ class Sweep(Study):
         """
         return [total_of(result, self.link, self.looks) for _, result in self.points]
 
+    def indices(self, measure: str | None = None) -> list[KeyIndices]:
+        """Return how much each key matters for a total: Sobol' indices, with 95 % intervals by a bootstrap.
+
+        The default is the total that was asked for. Raises `InputError` if the points were not chosen for it,
+        or if the total does not vary or has no value somewhere.
+        """
+        if not self.design.order:
+            raise InputError('indices: expected a sweep with sensitivity="goodput", found another design')
+        chosen = measure or self.wanted.sensitivity or "goodput_mbps"
+        keys = [axis.key for axis in self.axes]
+        values = [each.measures[chosen].mean if chosen in each.measures else None for each in self.totals]
+        return of_keys(keys, chosen, values, self.design.order)
+
+    @cached_property
+    def sensitivity(self) -> list[KeyIndices] | InputError | None:
+        """The indices that were asked for, or why there are none; None if none were asked for."""
+        if self.wanted.sensitivity is None:
+            return None
+        try:
+            return self.indices()
+        except InputError as error:
+            return error
+
     @cached_property
     def efficient(self) -> list[bool]:
         """Whether no other point of its condition has as much goodput with as little queueing delay."""
@@ -217,6 +242,7 @@ class Sweep(Study):
             "axes": [_axis_to_json(axis) for axis in self.axes],
             "across": [_axis_to_json(axis) for axis in self.across],
             "link": self.link,
+            "sensitivity": self._sensitivity_to_json(),
             "choices": self._choices_to_json(),
             "points": [
                 {
@@ -247,6 +273,12 @@ class Sweep(Study):
             {"seed_count": len(result.runs), "reached": reached}
             for (_, result), reached in zip(self.points, self.reached, strict=True)
         ]
+
+    def _sensitivity_to_json(self) -> dict[str, Any] | None:
+        if self.sensitivity is None:
+            return None
+        found = [] if isinstance(self.sensitivity, InputError) else self.sensitivity
+        return {"total": self.wanted.sensitivity, "keys": [each.to_json() for each in found]}
 
     def _choices_to_json(self) -> list[dict[str, Any]]:
         keys = self.choices[0].keys if self.choices else []

@@ -21,15 +21,19 @@ MAX_POINTS = 100_000
 
 
 class Method(StrEnum):
-    """How points are chosen: all combinations, the rows of files, or drawn from ranges."""
+    """How points are chosen: all combinations, the rows of files, or drawn from ranges.
+
+    `SALTELLI` draws two samples and mixes them, which shows how much each key matters.
+    """
 
     GRID = "grid"
     FILE = "file"
     LHS = "lhs"
     SOBOL = "sobol"
+    SALTELLI = "saltelli"
 
 
-# The methods that draw points.
+# The methods of `--design`.
 DRAWING = (Method.LHS, Method.SOBOL)
 
 
@@ -37,13 +41,15 @@ DRAWING = (Method.LHS, Method.SOBOL)
 class Design:
     """How the points of a sweep were chosen.
 
-    `over` has what `--over` was given, unless it is a grid. `size` points were drawn with `seed`.
+    `over` has what `--over` was given, unless it is a grid. `size` points were drawn with `seed`. `order` has
+    the place of the point at each row of Saltelli's design; a point may stand in several rows.
     """
 
     method: Method = Method.GRID
     over: tuple[str, ...] = ()
     size: int | None = None
     seed: int | None = None
+    order: tuple[int, ...] = ()
 
     @property
     def is_grid(self) -> bool:
@@ -60,11 +66,18 @@ class Design:
 
     @property
     def _drawing(self) -> list[str]:
-        return ["--sample", str(self.size), "--design", self.method]
+        design = ["--design", self.method] if self.method in DRAWING else []
+        return ["--sample", str(self.size), *design]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a part of a document."""
-        return {"method": self.method, "over": list(self.over), "size": self.size, "seed": self.seed}
+        return {
+            "method": self.method,
+            "over": list(self.over),
+            "size": self.size,
+            "seed": self.seed,
+            **({"order": list(self.order)} if self.order else {}),
+        }
 
 
 GRID = Design()
@@ -74,7 +87,13 @@ def design(stored: Mapping[str, Any] | None) -> Design:
     """Return the design of a document. Those of older versions are grids."""
     if stored is None:
         return GRID
-    return Design(Method(stored["method"]), tuple(stored["over"]), stored["size"], stored["seed"])
+    return Design(
+        Method(stored["method"]),
+        tuple(stored["over"]),
+        stored["size"],
+        stored["seed"],
+        tuple(stored.get("order", ())),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ def goal(best: str | None, limits: Sequence[str]) -> Goal:
     return Goal(limits=found) if best is None else Goal(total_named(best, f"--best {best}"), found)
 
 
+def sensitive(name: str | None) -> str | None:
+    """Read `--sensitivity`: return the key of a total. Raises `InputError` if it is unknown."""
+    return None if name is None else total_named(name, f"--sensitivity {name}")
+
+
 def _limit(text: str) -> Limit:
     known = LIMIT.fullmatch(text.strip())
     example = 'expected a measure and a bound, as in "delay p95 < 100 ms"'

@@ -41,24 +41,29 @@ class SweepKind(Kind[Sweep]):
     def answer(self, study: Sweep, wanted: Wanted | None = None) -> list[str]:
         """Return which point to take."""
         from cwndlab.output.answers.conditions import of_sweep_or_conditions
+        from cwndlab.output.answers.sensitivity import of_sensitivity
 
-        return of_sweep_or_conditions(study, wanted)
+        return [*of_sensitivity(study), *of_sweep_or_conditions(study, wanted)]
 
     def print_tables(self, console: Console, study: Sweep) -> None:
         """Print the tables of a sweep."""
         from cwndlab.output.answers.goal import goal
+        from cwndlab.output.tables.sensitivity import print_sensitivity
         from cwndlab.output.tables.sweep import print_sweep
 
+        print_sensitivity(console, study)
         print_sweep(console, study, goal(study.wanted.best, ()).best)
 
     def tables(self, study: Sweep) -> list[Block]:
         """Return the tables of a sweep: with conditions the choices over them, then all points."""
         from cwndlab.output.answers.goal import goal
         from cwndlab.output.tables.conditions import choices_blocks
+        from cwndlab.output.tables.sensitivity import sensitivity_blocks
         from cwndlab.output.tables.sweep import block
 
         best = goal(study.wanted.best, ()).best
-        return [*(choices_blocks(study, best) if study.across else []), block(study, best)]
+        choices = choices_blocks(study, best) if study.across else []
+        return [*sensitivity_blocks(study), *choices, block(study, best)]
 
     def report(self, study: Sweep) -> Report:
         """Return the report of a sweep."""
@@ -70,6 +75,7 @@ class SweepKind(Kind[Sweep]):
         """Return the figures of a sweep, with conditions also the trade-off in each of them."""
         from cwndlab.output.figures import grid, spread
         from cwndlab.output.figures.over_keys import over_key
+        from cwndlab.output.figures.sensitivity import sensitivity_rows
         from cwndlab.output.figures.tradeoff import tradeoff
 
         over = study.by_condition if study.across else study
@@ -86,6 +92,11 @@ class SweepKind(Kind[Sweep]):
                 default="goodput_mbps",
             ),
         }
+        if study.design.order:
+            figures["sensitivity"] = FigureKind(
+                lambda measure, names: sensitivity_rows(study, measure, names),
+                default=study.wanted.sensitivity,
+            )
         for axis in over_each(study):
             figures[f"{OVER}{axis.key}"] = FigureKind(
                 lambda measure, names, axis=axis: over_key(study, axis, str(measure), names),  # type: ignore[misc]
@@ -107,6 +118,8 @@ class SweepKind(Kind[Sweep]):
         if study.design.is_grid and (study.across or len(study.axes) > 1):
             files["heatmap-goodput"] = ("heatmap", "goodput_mbps")
             files["heatmap-queue-delay"] = ("heatmap", "queue_delay_ms")
+        if isinstance(study.sensitivity, list):
+            files["sensitivity"] = ("sensitivity", None)
         for axis in over_each(study):
             figure = f"{OVER}{axis.key}"
             name = quote(figure, safe="*+")[:LONGEST]

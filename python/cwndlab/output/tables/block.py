@@ -46,12 +46,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One table: the headings of its labels, its rows, its columns, and the number of seeds."""
+    """One table: the headings of its labels, its rows, its columns, and the number of seeds.
+
+    `counted` is what that number counts, if it is not seeds.
+    """
 
     headings: tuple[str, ...]
     rows: Sequence[Row]
     columns: Sequence[Column]
     seeds: int
+    counted: str = "seeds"
 
     def measured(self) -> Block:
         """Return the table without empty columns, and without labels that are empty in all rows."""
