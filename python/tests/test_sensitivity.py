@@ -99,6 +99,15 @@ def test_the_command(scenario: Path, cwndlab: Command, tmp_path: Path) -> None:
     assert again.stdout == answer.stdout
 
 
+def test_no_order_is_told_that_the_intervals_do_not_show() -> None:
+    over = {f"flow.{name}.cc": ["cubic", "reno", "vegas"] for name in "ab"}
+    made = cl.sweep(SCENARIO, over, seeds=1, sample=8, sensitivity="goodput")
+    one, other = ((each.total.interval or (0, 0)) for each in made.indices())
+    assert one[0] <= other[1]
+    assert other[0] <= one[1]
+    assert "matters most for goodput is not shown: their intervals overlap." in made.answer()[0]
+
+
 def test_no_indices_without_a_value() -> None:
     alone = SCENARIO[: SCENARIO.index('\n[[flow]]\nname = "b"')]
     made = cl.sweep(alone, {"link.0.rate": "lin(5..9 Mbit/s)"}, seeds=1, sample=4, sensitivity="jain")

@@ -112,12 +112,12 @@ def sweep(
     no_figure: NoFigure = False,
     no_style: NoStyle = False,
 ) -> None:
-    """Run a scenario for every combination of the values of some keys.
+    """Run a scenario for every combination of the values of some keys, or for other points over them.
 
-    Prints one row for each combination, and marks those that no other beats in both goodput and queueing
-    delay. With --across, it also ranks the choices over the conditions. Writes tables, Pareto figures, heat
-    maps and a report into a folder. Finished runs are reused, so after an interruption the same command
-    continues.
+    Prints one row for each point, and marks those that no other beats in both goodput and queueing delay.
+    With --across, it also ranks the choices over the conditions; with --sensitivity, it shows which key
+    matters. Writes tables, figures and a report into a folder. Finished runs are reused, so after an
+    interruption the same command continues.
     """
     from cwndlab.beside.both import Both
     from cwndlab.beside.study import Pairs, StudyOnBoth, points_on_both

@@ -19,7 +19,7 @@ HARDLY = 0.05
 
 
 def of_sensitivity(sweep: Sweep) -> Iterator[str]:
-    """Say which key matters most for the total that was asked for, and which hardly do."""
+    """Say which key matters most for a total, if the intervals show it, and which keys hardly matter."""
     found = sweep.sensitivity
     if isinstance(found, InputError):
         yield f"{str(found)[0].upper()}{str(found)[1:]}."
@@ -27,15 +27,23 @@ def of_sensitivity(sweep: Sweep) -> Iterator[str]:
     if not found:
         return
     title = titled(sweep.wanted.sensitivity or "").title
-    most = max(found, key=lambda each: each.total.mean or 0.0)
+    most, *others = sorted(found, key=lambda each: each.total.mean or 0.0, reverse=True)
     alone, total = (with_interval(share.scaled(100)) for share in (most.alone, most.total))
-    yield f"{most.key} matters most for {title}: {alone} % of its variance alone, {total} % with other keys."
-    hardly = [each.key for each in found if _upper_end(each) < HARDLY]
+    shares = f"{alone} % of its variance alone, {total} % with other keys"
+    rivals = [each.key for each in others if _ends(each)[1] >= _ends(most)[0]]
+    if rivals:
+        names = " and ".join([most.key, *rivals])
+        yield f"Which of {names} matters most for {title} is not shown: their intervals overlap."
+        yield f"{most.key} has {shares}."
+    else:
+        yield f"{most.key} matters most for {title}: {shares}."
+    hardly = [each.key for each in found if _ends(each)[1] < HARDLY]
     if hardly:
         verb = "matters" if len(hardly) == 1 else "matter"
         yield f"{', '.join(hardly)} hardly {verb}: less than {100 * HARDLY:.0f} %, with other keys."
 
 
-def _upper_end(indices: KeyIndices) -> float:
-    ends = indices.total.interval
-    return ends[1] if ends is not None else indices.total.mean or 0.0
+def _ends(indices: KeyIndices) -> tuple[float, float]:
+    """Return the ends of the interval of a key's share with other keys."""
+    known = indices.total.mean or 0.0
+    return indices.total.interval or (known, known)
