@@ -16,7 +16,7 @@ from cwndlab.scenarios.sampling import sampling
 from cwndlab.statistics.sobol import indices, saltelli
 from tests.conftest import SCENARIO, Command
 
-# The flow starts after the link's queue could matter to nobody else: `idle` carries nothing.
+# A link that no flow uses.
 IDLE = '\n[[link]]\nname = "idle"\nrate = "5 Mbit/s"\ndelay = "5 ms"\n'
 OVER = {
     "link.bottleneck.rate": "lin(5..20 Mbit/s)",
@@ -36,7 +36,7 @@ def ishigami(x: np.ndarray) -> list[float]:
 
 
 def known_indices() -> list[tuple[float, float]]:
-    """Ishigami and Homma 1990: first order and total, with a = 7 and b = 0.1."""
+    """First order and total of the function of Ishigami and Homma 1990, with a = 7 and b = 0.1."""
     a, b = 7.0, 0.1
     variance = a**2 / 8 + b * math.pi**4 / 5 + b**2 * math.pi**8 / 18 + 0.5
     first = 0.5 * (1 + b * math.pi**4 / 5) ** 2 / variance
