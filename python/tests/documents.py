@@ -12,7 +12,7 @@ name. A remark on the line before a block says what is special about it:
     <!-- wrong -->       a scenario with mistakes
     <!-- file: NAME -->  saved under this name
 
-Scripts run in one folder for each document, with the scenarios and templates of the project in it.
+Scripts run in one folder for each document, with the scenarios, templates and examples of the project in it.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def blocks(content: str) -> list[Block]:
 
 def prepare(folder: Path, *, quick: bool) -> None:
     """Make a folder look like the project's to a reader who copies commands."""
-    for shared in ("papers", "scenarios", "templates"):
+    for shared in ("examples", "papers", "scenarios", "templates"):
         (folder / shared).symlink_to(ROOT / shared)
     command = folder / ".venv" / "bin" / "cwndlab"
     command.parent.mkdir(parents=True)

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
+from cwndlab.output.answers.goal import sensitive
+from cwndlab.output.answers.precision import precision
 from cwndlab.results import comparison
 from cwndlab.results import sweep as sweep_
 from cwndlab.results.recording import Record
 from cwndlab.results.totals import checked_link
+from cwndlab.results.until import DEFAULT_SEEDS
+from cwndlab.results.wanted import Wanted
 from cwndlab.running.execution import execute
 from cwndlab.running.exports import Exports
+from cwndlab.running.looking import run_until
 from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import contest
+from cwndlab.scenarios.over import Over, PointsFile, plan_of
+from cwndlab.scenarios.sampling import sampling
+from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from os import PathLike
 
     from cwndlab.results import result
     from cwndlab.scenarios.axis import Axis
@@ -102,12 +110,17 @@ def compare(
 
 def sweep(
     source: Source,
-    over: Axes | None = None,
-    seeds: Seeds = 5,
+    over: Axes | str | PathLike[str] | None = None,
+    seeds: Seeds | None = None,
     overrides: Overrides | None = None,
     threads: int | None = None,
     *,
     across: Axes | None = None,
+    sample: int | None = None,
+    design: str | None = None,
+    sample_seed: int | None = None,
+    sensitivity: str | None = None,
+    until: str | None = None,
     link: str | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
@@ -119,16 +132,60 @@ def sweep(
     every flow or link. `across` maps keys in the same way to conditions that nobody chooses, such as traces:
     `{"link.cell.trace": ["traces/*.down"]}`. Choices are then judged in each condition, on average and in
     the worst one. A text with `*` or `?` stands for the files that match. Keys joined by `+` vary together;
-    each of their values is a list, or a text joined by `+`. No series are kept. The other arguments and the
-    errors are those of `compare`.
+    each of their values is a list, or a text joined by `+`.
+
+    `over` may also be the path of a CSV file, whose columns are keys and whose rows are points.
+
+    `sample` draws so many points in place of a grid. `over` then has ranges, `lin(A..B UNIT)` or
+    `log(A..B UNIT)`, and lists of choices: `{"link.cell.rate": "log(1..100 Mbit/s)"}`. `design` is `lhs` (a
+    Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
+    `sample_seed` (default 1) decides the draw.
+
+    `sensitivity` names a total, such as `goodput`, and draws points that show how much each key matters for
+    it: `sample` (a power of 2) times the number of keys + 2. The sweep's `indices()` are Sobol' indices.
+
+    `until` adds seeds to each point until a total is as precise as this: `"goodput ±1 %"`. `seeds` are then
+    those that a point may use (default 80, without `until` 5). Intervals are widened for the looks at them.
+
+    No series are kept. The other arguments and the errors are those of `compare`.
     """
     base = _on(backend, loaded(source, overrides))
-    axes, conditions = _axes("--over", over, base), _axes("--across", across, base)
-    points = grid.grid(base, axes, conditions)
+    asked = Wanted(sensitivity=sensitive(sensitivity))
+    if sensitivity is not None and across:
+        raise InputError("sensitivity: expected no across with it, found one")
+    conditions = _axes("--across", across, base)
+    plan = plan_of(
+        _over(over),
+        base,
+        Path(base.file).parent,
+        sampling(sample, design, sample_seed, mixed=sensitivity is not None),
+    )
+    points = grid.points(base, plan, conditions)
     checked_link(base, link)
     scenarios = [point.scenario for point in points]
-    results = _execute(scenarios, seeds, threads, Record.NONE, fresh=fresh, executor=executor)
-    return Sweep.of(sweep_.collect(base, axes, points, results, link, across=conditions))
+    chosen = _chosen(seeds if seeds is not None else DEFAULT_COUNT if until is None else DEFAULT_SEEDS)
+    aim = None if until is None else precision(until, chosen)
+    if until is not None and across:
+        raise InputError("until: expected no across with it, found one")
+
+    def make(needed: Sequence[Scenario], some: Sequence[int]) -> list[result.Result]:
+        return _execute(needed, some, threads, Record.NONE, fresh=fresh, executor=executor)
+
+    if aim is None:
+        results = make(scenarios, chosen)
+    else:
+        results, link = run_until(scenarios, aim, link, make)
+    return Sweep.of(sweep_.collect(base, plan, points, results, link, asked, conditions, aim))
+
+
+def _over(given: Axes | str | PathLike[str] | None) -> list[Over | PointsFile]:
+    """Return what a mapping varies, each key with its values as `--over` takes them, or a file of points."""
+    if isinstance(given, str | PathLike):
+        return [PointsFile(Path(given))]
+    return [
+        Over(key, values if isinstance(values, str) else written_values(key, values), f"--over {key}")
+        for key, values in (given or {}).items()
+    ]
 
 
 def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
@@ -138,6 +195,10 @@ def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
         axis(key, written_values(key, values), f"{option} {key}", folder)
         for key, values in (given or {}).items()
     ]
+
+
+def _chosen(seeds: Seeds) -> list[int]:
+    return seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
 
 
 def _on(backend: str, scenario: Scenario) -> Scenario:
@@ -165,10 +226,9 @@ def _execute(
         raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
-    chosen = seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
     results = execute(
         scenarios,
-        chosen,
+        _chosen(seeds),
         record=Record(record),
         threads=threads,
         executor=executor,

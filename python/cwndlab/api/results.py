@@ -66,7 +66,9 @@ class _Output(result.Study):
 
         A `Sweep` has `pareto` (default) and `box` with one point for each combination, and
 
-        - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes.
+        - `heatmap`: a total (`goodput_mbps`, `queue_delay_ms`, ...) over two axes of a grid;
+        - `sensitivity`: how much each key matters for a total, if the sweep was made for it;
+        - `over-KEY`: a total of each point over the values of a key, if the points are no grid.
 
         With conditions, `pareto` shows means over them, `pareto-NAME` one of them, and `heatmap` each choice
         in each condition.
@@ -171,7 +173,7 @@ class Comparison(comparison.Comparison, _Output):
 
 @dataclass(frozen=True)
 class Sweep(sweep.Sweep, _Output):
-    """The results of a grid of settings, in its order. Points without any finished seed are left out."""
+    """The results of a grid of settings, or of other points. Points without a finished seed are left out."""
 
     points: Sequence[tuple[Settings, Result]]
 
@@ -179,7 +181,16 @@ class Sweep(sweep.Sweep, _Output):
     def of(cls, plain: sweep.Sweep) -> Self:
         """Return the same values with these methods."""
         points = [(settings, Result.of(each)) for settings, each in plain.points]
-        return cls(plain.scenario, plain.axes, points, plain.link, plain.wanted, plain.across)
+        return cls(
+            plain.scenario,
+            plain.axes,
+            points,
+            plain.link,
+            plain.wanted,
+            plain.across,
+            plain.design,
+            plain.until,
+        )
 
     def at(self, **settings: str) -> Result:
         """Return the result at these settings. Pass keys with dots as `**{"flow.0.cc": "cubic"}`."""

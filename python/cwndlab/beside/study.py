@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.beside.both import COUNTERPARTS, SCHEMA, Both, on_both
 from cwndlab.linux.backend import engine_of
 from cwndlab.scenarios.contest import Contest, contest
-from cwndlab.scenarios.grid import Point, grid
+from cwndlab.scenarios.grid import Point, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.results.result import Result, Study
     from cwndlab.scenarios.axis import Axis
+    from cwndlab.scenarios.design import Plan
     from cwndlab.scenarios.scenario import Scenario
 
 
@@ -76,11 +77,11 @@ def contests(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str]
     return Contest(base, ours, linux.flows, tuple(variants), alone), linux
 
 
-def grids(
-    scenario: Scenario, over: Sequence[Axis], across: Sequence[Axis] = ()
+def points_on_both(
+    scenario: Scenario, plan: Plan, across: Sequence[Axis] = ()
 ) -> tuple[list[Point], list[Point]]:
-    """Plan a sweep in the simulator and in Linux. Raises what `grid` and `on_both` raise."""
-    linux = grid(_in_linux(scenario), over, across)
+    """Return the points of a sweep on both backends. Raises what `points` and `on_both` raise."""
+    linux = points(_in_linux(scenario), plan, across)
     pairs = Pairs.of([_back(point.scenario, scenario) for point in linux])
     sim = [Point(point.settings, ours) for point, ours in zip(linux, pairs.sim, strict=True)]
     return sim, linux

@@ -79,14 +79,16 @@ def read_scenario(
     return experiment
 
 
-def read_wanted(best: str | None, limits: Sequence[str], backend: str) -> Wanted:
+def read_wanted(
+    best: str | None, limits: Sequence[str], backend: str, sensitivity: str | None = None
+) -> Wanted:
     """Return what is asked for. Raises `InputError` if a measure or a unit is unknown."""
     from cwndlab.errors import InputError
-    from cwndlab.output.answers.goal import goal
+    from cwndlab.output.answers.goal import goal, sensitive
     from cwndlab.results.wanted import Wanted
 
     goal(best, limits)
-    asked = Wanted(best, tuple(limits))
+    asked = Wanted(best, tuple(limits), sensitive(sensitivity))
     if asked.words and backend == "both":
         option = asked.words[0]
         raise InputError(f"{option}: expected --backend sim or linux; both shows only the differences")

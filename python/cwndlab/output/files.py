@@ -36,9 +36,10 @@ FIGURES = (
     "harm",
     "heatmap-goodput",
     "heatmap-queue-delay",
+    "sensitivity",
 )
-# How the names of the figures of one condition of a sweep begin.
-OF_A_CONDITION = "pareto-"
+# How the names of the figures of one condition of a sweep begin, and those of one key.
+OF_A_PART = ("pareto-", "over-")
 NAMES = (
     about.FILE,
     DOCUMENT,
@@ -85,7 +86,7 @@ def write_tables(study: Study, folder: Path, request: Request, *, every_flow: bo
     for name in NAMES:
         writing.remove(folder / name)
     for kind in FORMATS:
-        for stale in folder.glob(f"{OF_A_CONDITION}*.{kind}"):
+        for stale in (each for part in OF_A_PART for each in folder.glob(f"{part}*.{kind}")):
             writing.remove(stale)
     about.write(about.about(study, request), folder)
     writing.write_text(folder / DOCUMENT, dump(study.to_json(every_flow=every_flow)) + "\n")

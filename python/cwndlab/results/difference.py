@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -190,7 +191,9 @@ def _request(study: Study) -> dict[str, str]:
         case Comparison():
             asked |= {"algorithms": ", ".join(study.labels), "flows": ", ".join(study.chosen) or "all"}
         case Sweep():
-            asked |= {axis.key: ", ".join(axis.values) for axis in study.axes}
+            asked |= {axis.key: axis.drawn or ", ".join(axis.values) for axis in study.axes}
+            asked |= {"points": shlex.join(study.design.words)} if study.design.words else {}
+            asked |= {} if study.until is None else {"until": study.until.text}
     return asked
 
 

@@ -34,26 +34,33 @@ class Request:
         return cls(kind, hashlib.sha256(text.encode()).hexdigest())
 
 
-def planned(kind: str, variants: Iterable[Variant], seeds: Sequence[int], record: Record) -> Request:
+def planned(
+    kind: str, variants: Iterable[Variant], seeds: Sequence[int], record: Record, until: str | None = None
+) -> Request:
     """Return the request for runs of these variants, before they are made."""
     recorded = [seed for index, seed in enumerate(seeds) if record.holds(index)]
-    return _request(kind, variants, seeds, recorded)
+    return _request(kind, variants, seeds, recorded, until)
 
 
 def request_of(study: Study) -> Request:
     """Return the request that a finished study answers."""
     variants = [(settings, result.scenario) for settings, result in study.all_variants]
     recorded = [run.seed for _, result in study.variants[:1] for run in result.recorded]
-    return _request(study.kind, variants, study.seeds, recorded)
+    return _request(study.kind, variants, study.seeds_asked, recorded, study.until_text)
 
 
 def _request(
-    kind: str, variants: Iterable[Variant], seeds: Sequence[int], recorded: Sequence[int]
+    kind: str,
+    variants: Iterable[Variant],
+    seeds: Sequence[int],
+    recorded: Sequence[int],
+    until: str | None,
 ) -> Request:
     content = {
         "variants": [_described(*variant) for variant in variants],
         "seeds": list(seeds),
         "recorded": list(recorded),
+        **({} if until is None else {"until": until}),
     }
     return Request.of(kind, content)
 

@@ -75,6 +75,16 @@ class Study(ABC):
         """The seeds that finished."""
 
     @property
+    def seeds_asked(self) -> list[int]:
+        """The seeds that its command names."""
+        return self.seeds
+
+    @property
+    def until_text(self) -> str | None:
+        """How precise a total was to become, if seeds were added until then."""
+        return None
+
+    @property
     def interrupted(self) -> bool:
         """Whether runs are missing because of Ctrl-C."""
         return any(result.interrupted for _, result in self.variants)
@@ -86,7 +96,7 @@ class Study(ABC):
         parts = ["cwndlab", self.kind, self.scenario.file, *words, *self.scenario.set_options]
         if self.scenario.engine.backend != "sim":
             parts += ["--backend", self.scenario.engine.backend]
-        return shlex.join([*parts, "--seeds", shown_seeds(self.seeds)])
+        return shlex.join([*parts, "--seeds", shown_seeds(self.seeds_asked)])
 
     @abstractmethod
     def _variant_words(self, loading: Sequence[str]) -> list[str]:

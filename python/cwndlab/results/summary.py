@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,13 @@ class Component:
     degraded: bool
     measures: dict[str, Measure]
     subflows: list[Component] = field(default_factory=list)
+
+    def widened(self, looks: int) -> Component:
+        """Return it with intervals that hold after so many looks at the seeds."""
+        if looks == 1:
+            return self
+        measures = {key: each.widened(looks) for key, each in self.measures.items()}
+        return replace(self, measures=measures, subflows=[each.widened(looks) for each in self.subflows])
 
     def to_json(self) -> dict[str, Any]:
         """Return the identity first, then each measure by its name with unit."""

@@ -51,11 +51,13 @@ def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
     }
 
 
-def total_of(result: Result, link: str | None) -> Component:
-    """Return the totals of a result, over its seeds."""
+def total_of(result: Result, link: str | None, looks: int = 1) -> Component:
+    """Return the totals of a result over its seeds, with intervals that hold after so many looks at them."""
     rows = [total(run.outcome, link) for run in result.runs]
     keys = rows[0] if rows else {}
-    return Component("all", None, False, {key: measure(row[key] for row in rows) for key in keys})
+    return Component(
+        "all", None, False, {key: measure(row[key] for row in rows).widened(looks) for key in keys}
+    )
 
 
 def checked_link(scenario: Scenario, link: str | None) -> str | None:

@@ -11,20 +11,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The measure that is to be best, and limits to keep, as the user wrote them."""
+    """The measure that is to be best, limits to keep, and the total whose sensitivity is wanted.
+
+    They are as the user wrote them, the last one by its name.
+    """
 
     best: str | None = None
     limits: tuple[str, ...] = ()
+    sensitivity: str | None = None
 
     @property
     def words(self) -> list[str]:
         """The words of a command line that ask for it."""
         best = ["--best", self.best] if self.best is not None else []
-        return [*best, *(word for limit in self.limits for word in ("--limit", limit))]
+        sensitivity = ["--sensitivity", self.sensitivity] if self.sensitivity is not None else []
+        return [*sensitivity, *best, *(word for limit in self.limits for word in ("--limit", limit))]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a part of a stored request."""
-        return {"best": self.best, "limits": list(self.limits)}
+        return {"best": self.best, "limits": list(self.limits), "sensitivity": self.sensitivity}
 
 
 NOTHING_WANTED = Wanted()
@@ -32,4 +37,6 @@ NOTHING_WANTED = Wanted()
 
 def wanted(stored: Mapping[str, Any] | None) -> Wanted:
     """Return what a stored request asks for. Requests of older versions ask for nothing."""
-    return NOTHING_WANTED if stored is None else Wanted(stored["best"], tuple(stored["limits"]))
+    if stored is None:
+        return NOTHING_WANTED
+    return Wanted(stored["best"], tuple(stored["limits"]), stored.get("sensitivity"))

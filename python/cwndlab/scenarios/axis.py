@@ -26,12 +26,13 @@ class Axis:
     """A key of the scenario with its values, or several keys whose values vary together, joined by `+`.
 
     `labels` name the values in tables and figures. They differ from the values if these are paths, or vary
-    together.
+    together. `drawn` is the range, or the choices, that the values were drawn from in a sample.
     """
 
     key: str
     values: tuple[str, ...]
     labels: tuple[str, ...] = ()
+    drawn: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", self.labels or self.values)
@@ -63,12 +64,17 @@ def parse_axis(text: str, option: str = "--over", folder: Path | None = None) ->
     the current folder, or else of `folder`. Raises `InputError` if the text has no key, an empty value or a
     repeated one, if no file matches a pattern, or if patterns do not match in pairs.
     """
+    key, values = key_and_values(text, option)
+    return axis(key, split(values), f"{option} {text}", folder)
+
+
+def key_and_values(text: str, option: str) -> tuple[str, str]:
+    """Split `key=values`. Raises `InputError` without a key or an equals sign."""
     key, sign, values = text.partition("=")
     if not sign or not key.strip():
         example = 'link.0.queue="1 bdp,4 bdp"' if option == "--over" else 'link.0.trace="traces/*.down"'
         raise InputError(f"{option} {text}: expected key=value,value, for example {example}")
-    where = f"{option} {text}"
-    return axis(key.strip(), split(values), where, folder)
+    return key.strip(), values
 
 
 def axis(key: str, texts: Sequence[str], where: str, folder: Path | None = None) -> Axis:
@@ -127,7 +133,7 @@ def _check_distinct(values: Sequence[str], where: str) -> None:
 
 def _labels(rows: Sequence[matching.Row], folder: Path | None) -> list[str]:
     """Return a short name for each row: what its patterns matched, or its values without needless folders."""
-    columns = [_shortened(column, folder) for column in zip(*(row.cells for row in rows), strict=True)]
+    columns = [shortened(column, folder) for column in zip(*(row.cells for row in rows), strict=True)]
     if len(columns) == 1:
         return columns[0]
     for names in (
@@ -142,7 +148,7 @@ def _labels(rows: Sequence[matching.Row], folder: Path | None) -> list[str]:
     ]
 
 
-def _shortened(values: Sequence[str], folder: Path | None) -> list[str]:
+def shortened(values: Sequence[str], folder: Path | None) -> list[str]:
     """Return the values, those that are paths with as few of their folders as keep them distinct."""
     texts = [value.strip(_QUOTES) for value in values]
     paths = {text: PurePath(text).parts for text in texts if matching.is_path(text, folder)}

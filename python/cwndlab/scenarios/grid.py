@@ -1,4 +1,4 @@
-"""Variants of a scenario: a grid over any of its keys."""
+"""Variants of a scenario: a grid over any of its keys, or other points."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.scenarios.design import gridded, require_different, require_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cwndlab.scenarios.axis import Axis
+    from cwndlab.scenarios.design import Plan
     from cwndlab.scenarios.scenario import Override, Scenario
-
-# A grid of more points is a typing error.
-MAX_POINTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +30,51 @@ class Point:
 def grid(scenario: Scenario, over: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Point]:
     """Return all combinations of the axes' values, each checked: the last axis of `over` changes fastest.
 
+    Raises what `points` raises.
+    """
+    return points(scenario, gridded(over), across)
+
+
+def points(scenario: Scenario, plan: Plan, across: Sequence[Axis] = ()) -> list[Point]:
+    """Return the points of the plan under each condition, each checked.
+
     `across` holds the conditions, which change slowest. Flows without a name are named by their position:
     random numbers derive from names, so all variants then draw the same ones. Raises `InputError` if there is
-    no axis, a condition that does not vary, a repeated key or too large a grid, and `ScenarioError` for the
-    first combination that cannot run.
+    no axis, a condition that does not vary, a repeated key or too many points, and `ScenarioError` for the
+    first point that cannot run.
     """
-    _check(over, across)
+    _check(plan, across)
     named = scenario.overridden(*names_by_place(scenario))
-    options = [*(("--across", axis) for axis in across), *(("--over", axis) for axis in over)]
-    points = []
-    for labels in itertools.product(*(axis.labels for _, axis in options)):
-        settings = {axis.key: label for (_, axis), label in zip(options, labels, strict=True)}
-        variant = named
-        for option, axis in options:
-            for key, value in axis.overrides(settings[axis.key]):
-                variant = variant.overridden((key, value), option=f"{option} {key}")
-        variant.validate()
-        points.append(Point(settings, variant))
+    found = []
+    for condition in itertools.product(*(axis.labels for axis in across)):
+        under = named
+        for axis, label in zip(across, condition, strict=True):
+            under = _with(under, axis, label, f"--across {axis.key}")
+        for row in plan.rows:
+            variant = under
+            for axis, label, place in zip(plan.axes, row.labels, row.places, strict=True):
+                variant = _with(variant, axis, label, place)
+            variant.validate()
+            labels = zip((*across, *plan.axes), (*condition, *row.labels), strict=True)
+            found.append(Point({axis.key: label for axis, label in labels}, variant))
     for axis in across:
-        _check_effect(axis, points)
-    return points
+        _check_effect(axis, found)
+    return found
 
 
-def _check(over: Sequence[Axis], across: Sequence[Axis]) -> None:
+def _with(scenario: Scenario, axis: Axis, label: str, place: str) -> Scenario:
+    """Return the scenario with the values under this label; messages name their place and their key."""
+    for key, value in axis.overrides(label):
+        where = place if len(axis.keys) == 1 else place.replace(axis.key, key)
+        scenario = scenario.overridden((key, value), option=where)
+    return scenario
+
+
+def _check(plan: Plan, across: Sequence[Axis]) -> None:
+    over = plan.axes
     if not over and not across:
         raise InputError("sweep: expected --over or --across, found neither")
-    for option, axes in (("--over", over), ("--across", across)):
-        keys = [key for axis in axes for key in axis.keys]
-        if len(set(keys)) < len(keys):
-            raise InputError(f"{option}: a key is repeated")
+    require_different(across, "--across")
     chosen = {key for axis in over for key in axis.keys}
     for axis in across:
         for key in axis.keys:
@@ -72,10 +87,8 @@ def _check(over: Sequence[Axis], across: Sequence[Axis]) -> None:
                 f"--across {axis.key}: expected two values or more, found one ({axis.values[0]}); "
                 "--set sets a key to one value"
             )
-    count = math.prod(len(axis.values) for axis in (*over, *across))
-    if count > MAX_POINTS:
-        options = "--over" if not across else "--over and --across"
-        raise InputError(f"{options}: expected at most {MAX_POINTS} combinations, found {count}")
+    count = len(plan.rows) * math.prod(len(axis.values) for axis in across)
+    require_few(count, "--over" if not across else "--over and --across")
 
 
 def _check_effect(axis: Axis, points: Sequence[Point]) -> None:

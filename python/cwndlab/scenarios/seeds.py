@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MAX_SEED = 2**64 - 1
 MAX_COUNT = 100_000
+# Enough for a first look.
+DEFAULT_COUNT = 5
 
 _PART = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 

@@ -34,6 +34,13 @@ class Measure:
         half_width = None if self.half_width is None else abs(factor) * self.half_width
         return Measure(factor * self.mean, half_width, self.n)
 
+    def widened(self, looks: int) -> Measure:
+        """Return the measure with the interval that holds beside those of all other looks at its seeds."""
+        if looks == 1 or self.half_width is None:
+            return self
+        factor = _t_quantile(self.n - 1, level(looks)) / _t_quantile(self.n - 1)
+        return Measure(self.mean, factor * self.half_width, self.n)
+
     @property
     def interval(self) -> tuple[float, float] | None:
         """The ends of the 95 % interval."""
@@ -66,6 +73,11 @@ def measure(values: Iterable[float | None]) -> Measure:
     mean = math.fsum(present) / n
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in present) / (n - 1))
     return Measure(mean, _t_quantile(n - 1) * deviation / math.sqrt(n), n)
+
+
+def level(looks: int) -> float:
+    """Return the level of each of so many intervals that makes all of them hold together at 95 %."""
+    return 1 - (1 - CONFIDENCE) / looks
 
 
 def paired_difference(these: Sequence[float | None], those: Sequence[float | None]) -> Measure:
@@ -107,7 +119,7 @@ def _difference(this: float, that: float) -> float:
 
 
 @cache
-def _t_quantile(degrees: float) -> float:
+def _t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, (1 + CONFIDENCE) / 2))
+    return float(stdtrit(degrees, (1 + confidence) / 2))

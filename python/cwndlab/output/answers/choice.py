@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
@@ -29,12 +29,14 @@ class Candidate:
 
     label: str
     rows: Mapping[int, Mapping[str, float | None]]
+    # How often its intervals were looked at before seeds were no longer added.
+    looks: int = field(default=1, kw_only=True)
 
     @cached_property
     def totals(self) -> dict[str, Measure]:
         """The mean of each total."""
         keys = next(iter(self.rows.values()), {})
-        return {key: measure(row[key] for row in self.rows.values()) for key in keys}
+        return {key: measure(row[key] for row in self.rows.values()).widened(self.looks) for key in keys}
 
     def mean(self, key: str) -> float | None:
         """The mean of a total."""
@@ -48,7 +50,7 @@ class Candidate:
         """A total of this less that of another, paired."""
         shared = [each for each in self.rows if each in other.rows]
         these, those = ([each.rows[place][key] for place in shared] for each in (self, other))
-        return paired_difference(these, those)
+        return paired_difference(these, those).widened(self.looks)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,6 @@ class Choice:
         return found if found is not best and best.less(found, COST).excludes_zero else None
 
 
-def candidate(label: str, result: Result, link: str | None) -> Candidate:
+def candidate(label: str, result: Result, link: str | None, looks: int = 1) -> Candidate:
     """Return a result as a candidate, with the queue of this link."""
-    return Candidate(label, {run.seed: total(run.outcome, link) for run in result.runs})
+    return Candidate(label, {run.seed: total(run.outcome, link) for run in result.runs}, looks=looks)

@@ -13,6 +13,7 @@ from cwndlab.output.answers.sentences import (
     headline,
     in_words,
     listed,
+    of_precision,
     of_sweep,
     value_in_words,
     values_in_words,
@@ -59,9 +60,9 @@ class InConditions(Candidate):
 def of_sweep_or_conditions(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
     """Say which point of a sweep to take, with conditions which choice over all of them."""
     if not sweep.across:
-        return of_sweep(sweep, wanted)
+        return [*of_sweep(sweep, wanted), *of_precision(sweep)]
     asked = wanted or sweep.wanted
-    return list(_Answer(sweep, goal(asked.best, asked.limits)).sentences())
+    return [*_Answer(sweep, goal(asked.best, asked.limits)).sentences(), *of_precision(sweep)]
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,12 @@ class Goal:
 def goal(best: str | None, limits: Sequence[str]) -> Goal:
     """Read `--best` and `--limit`. Raises `InputError` if a measure or a unit is unknown."""
     found = tuple(_limit(text) for text in limits)
-    return Goal(limits=found) if best is None else Goal(_measure(best, f"--best {best}"), found)
+    return Goal(limits=found) if best is None else Goal(total_named(best, f"--best {best}"), found)
+
+
+def sensitive(name: str | None) -> str | None:
+    """Read `--sensitivity`: return the key of a total. Raises `InputError` if it is unknown."""
+    return None if name is None else total_named(name, f"--sensitivity {name}")
 
 
 def _limit(text: str) -> Limit:
@@ -74,7 +79,7 @@ def _limit(text: str) -> Limit:
     example = 'expected a measure and a bound, as in "delay p95 < 100 ms"'
     if known is None:
         raise InputError(f"--limit {text}: {example}, found {text!r}")
-    key = _measure(known["name"], f"--limit {text}")
+    key = total_named(known["name"], f"--limit {text}")
     try:
         number = float(known["number"])
     except ValueError:
@@ -87,7 +92,7 @@ def _limit(text: str) -> Limit:
     return Limit(key, number * factors[known["unit"]], known["sign"].startswith("<"))
 
 
-def _measure(name: str, where: str) -> str:
+def total_named(name: str, where: str) -> str:
     """Return the total with this name: its key, with or without the unit, or its heading in the tables."""
     wanted = _plain(name)
     for key in TOTALS:

@@ -31,8 +31,18 @@ HARM = "harm"
 
 def of_sweep(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
     """Say which point of a sweep to take; what is wanted is that of the sweep unless it is given."""
-    points = [candidate(in_words(settings), result, sweep.link) for settings, result in sweep.points]
+    points = [
+        candidate(in_words(settings), result, sweep.link, sweep.looks) for settings, result in sweep.points
+    ]
     return list(_choice(Choice(_goal(wanted or sweep.wanted), points), "point"))
+
+
+def of_precision(sweep: Sweep) -> Iterator[str]:
+    """Say how many points are not as precise as they were to become."""
+    missed = sweep.reached.count(False)
+    if sweep.until is not None and missed:
+        of = f"{missed} of {counted(len(sweep.points), 'point')}"
+        yield f"{of} did not reach {sweep.until.text} with {counted(len(sweep.until.seeds), 'seed')}."
 
 
 def of_comparison(comparison: Comparison, wanted: Wanted | None = None) -> list[str]:

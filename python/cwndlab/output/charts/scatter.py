@@ -48,3 +48,4 @@ class ScatterChart:
     x_span: Span | None = None
     y_span: Span | None = None
     log_x: bool = False
+    log_y: bool = False

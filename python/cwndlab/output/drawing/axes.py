@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+from matplotlib.axis import XAxis
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from cwndlab.output.drawing.names import plain, shortened, wrapped
@@ -51,10 +52,11 @@ def label_axes(ax: Axes, chart: TimeChart | ScatterChart, width_in: float) -> No
         ax.set_ylim(*chart.y_span)
 
 
-def scale_by_factors(ax: Axes, width_in: float, span: Span | None) -> None:
-    """Make the x axis logarithmic with plain numbers: 20 is easier to read than 10 to the power 1.3."""
-    ax.set_xscale("log")
-    count_by_factors(ax.xaxis, width_in, span or (1, 1))
+def scale_by_factors(axis: Axis, length_in: float, span: Span | None) -> None:
+    """Make an axis logarithmic with plain numbers: 20 is easier to read than 10 to the power 1.3."""
+    scales = {"xscale": "log"} if isinstance(axis, XAxis) else {"yscale": "log"}
+    axis.axes.set(**scales)
+    count_by_factors(axis, length_in, span or (1, 1))
 
 
 def count_by_factors(axis: Axis, width_in: float, span: Span) -> None:

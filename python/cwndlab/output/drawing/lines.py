@@ -73,7 +73,7 @@ def _is_extra(handle: Artist) -> bool:
 def _draw(ax: Axes, chart: TimeChart, look: dict[str, Look], width_in: float) -> list[Artist]:
     """Draw one panel and return the entries of its legend."""
     if chart.log_x:
-        scale_by_factors(ax, width_in, chart.x_span)
+        scale_by_factors(ax.xaxis, width_in, chart.x_span)
     x = np.asarray(chart.x, dtype=np.float64)
     handles: list[Artist] = []
     if chart.shade is not None:

@@ -39,7 +39,9 @@ def draw_scatter(chart: ScatterChart, page: Page) -> Figure:
     with sheet(page, HEIGHT_IN) as paper:
         [ax] = paper.axes
         if chart.log_x:
-            scale_by_factors(ax, paper.width_in, chart.x_span)
+            scale_by_factors(ax.xaxis, paper.width_in, chart.x_span)
+        if chart.log_y:
+            scale_by_factors(ax.yaxis, HEIGHT_IN, chart.y_span)
         series = _looks(point.series for point in chart.points)
         markers = _looks(point.marker_key for point in chart.points)
         for point, place in valued:

@@ -22,6 +22,8 @@ MISSING = Measure(None, None, 0)
 
 def heat_map(sweep: Sweep, measure: str, names: Names) -> HeatMap:
     """Return a total over the last axis (columns) and the others (rows). Each cell links to its point."""
+    if not sweep.design.is_grid:
+        raise NoContentError("a heat map needs a grid")
     if len(sweep.axes) < 2:
         raise NoContentError("a heat map needs a sweep over two keys or more")
     if measure not in TOTALS:

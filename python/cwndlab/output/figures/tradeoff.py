@@ -8,6 +8,7 @@ from cwndlab.output.charts import ScatterChart, ScatterPoint
 from cwndlab.output.charts.spans import is_wide, log_span, readable, span
 from cwndlab.output.figures.content import capacity
 from cwndlab.results.sweep import AS_GIVEN, Sweep
+from cwndlab.scenarios.ranges import numbers
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -21,16 +22,26 @@ if TYPE_CHECKING:
 
 # Costs that span this factor or more are drawn on a logarithmic axis.
 WIDE = 10**1.5
+# The series of points that differ in numbers only.
+EVERY = "points"
 
 
 def tradeoff(study: Comparison | Sweep, names: Names, hrefs: Sequence[str] = ()) -> ScatterChart:
     """Return goodput against queueing delay of each variant, with the Pareto front.
 
-    The first setting of a variant is its series, the others choose its marker. `hrefs` are the anchors of
-    the rows of a table.
+    The first setting of a variant is its series, the others choose its marker; numbers that were drawn choose
+    neither. `hrefs` are the anchors of the rows of a table.
     """
     settings = [tuple(each.values()) or (AS_GIVEN,) for each in _judged(study)]
-    return tradeoff_of(study.tradeoffs, settings, study.link, capacity(study, study.link), names, hrefs)
+    looks = choice_values(study) if isinstance(study, Sweep) and not study.design.is_grid else settings
+    limit = capacity(study, study.link)
+    return tradeoff_of(study.tradeoffs, settings, study.link, limit, names, hrefs, looks)
+
+
+def choice_values(sweep: Sweep) -> list[tuple[str, ...]]:
+    """Return the values of each judged point that are no numbers; one text if there are none."""
+    chosen = [axis.key for axis in sweep.axes if numbers(axis) is None]
+    return [tuple(settings[key] for key in chosen) or (EVERY,) for settings in _judged(sweep)]
 
 
 def _judged(study: Comparison | Sweep) -> list[Settings]:
@@ -47,19 +58,25 @@ def tradeoff_of(
     limit: float | None,
     names: Names,
     hrefs: Sequence[str] = (),
+    looks: Sequence[Sequence[str]] = (),
 ) -> ScatterChart:
-    """Return the chart of these points, each with the settings that name it. `limit` is the capacity."""
+    """Return the chart of these points, each with the settings that name it. `limit` is the capacity.
+
+    `looks` choose the colour and the marker of each point; the settings do without them.
+    """
     costs = [end for point in points for end in (point.x.mean, *(point.x.interval or ()))]
     factor, unit = readable("ms", costs)
     means = [None if point.x.mean is None else factor * point.x.mean for point in points]
     is_log = is_wide(means, WIDE)
     scaled = [factor * cost for cost in costs if cost is not None]
-    x_span = log_span([*means, *_above(scaled, means)]) if is_log else span(scaled)
+    x_span = log_span([*means, *above(scaled, means)]) if is_log else span(scaled)
     gains = [end for point in points for end in (point.y.mean, *(point.y.interval or ()))]
     anchors: Sequence[str | None] = [f"#{href}" for href in hrefs] or [None] * len(points)
     shown = [
-        _point(point, names, values, factor, x_span if is_log else None, href, is_best)
-        for point, values, href, is_best in zip(points, settings, anchors, front(points), strict=True)
+        _point(point, names, values, look, factor, x_span if is_log else None, href, is_best)
+        for point, values, look, href, is_best in zip(
+            points, settings, looks or settings, anchors, front(points), strict=True
+        )
     ]
     return ScatterChart(
         "Goodput against queueing delay",
@@ -74,7 +91,7 @@ def tradeoff_of(
     )
 
 
-def _above(ends: Sequence[float], means: Sequence[float | None]) -> list[float]:
+def above(ends: Sequence[float], means: Sequence[float | None]) -> list[float]:
     """Return the ends that a logarithmic axis shows. An interval may reach far below its mean, or below 0."""
     least = min(mean for mean in means if mean is not None)
     return [end for end in ends if end >= least / 2]
@@ -84,6 +101,7 @@ def _point(
     point: Point,
     names: Names,
     settings: Sequence[str],
+    look: Sequence[str],
     factor: float,
     cut: Span | None,
     href: str | None,
@@ -94,7 +112,7 @@ def _point(
     if cut is not None and x_low is not None:
         x_low = max(x_low, cut[0])
     y_low, y_high = point.y.interval or (None, None)
-    series, *others = settings
+    series, *others = look
     return ScatterPoint(
         names.joined(settings),
         names(series),

@@ -63,6 +63,7 @@ def scatter_data(chart: ScatterChart) -> dict[str, Any]:
     signs = looks(point.marker_key for point in chart.points)
     return {
         **_axes(chart),
+        **({"logY": True} if chart.log_y else {}),
         "series": [{"label": label, "look": index} for label, index in look.items()],
         "keys": [{"label": label, "sign": index} for label, index in signs.items() if label],
         "points": [_point(point, look[point.series], signs[point.marker_key]) for point in drawn(chart)],

@@ -62,7 +62,7 @@ def hint(chart: RowChart, row: ChartRow) -> str:
     """Return all that is drawn of a row in words."""
     seeds = counted(len(row.values), "value")
     if row.box is None or row.mean is not None:
-        return f"{row.label}: {text(chart, row)}, {seeds}"
+        return f"{row.label}: {text(chart, row)}" + (f", {seeds}" if row.values else "")
     low, lower, middle, upper, high = map(plain, row.box)
     return (
         f"{row.label}: {low}, quartiles {lower}, {middle}, {upper}, {high} {chart.unit}".rstrip()

@@ -100,12 +100,12 @@ def _fact(value: object) -> str:
 
 def _cell(block: Block, row: BlockRow, column: Measured) -> Cell:
     measure = row.value(column)
-    return Cell(block.cell(row, column), sort=measure.mean, hint=hint(measure, column.unit))
+    return Cell(block.cell(row, column), sort=measure.mean, hint=hint(measure, column.unit, block.counted))
 
 
-def hint(measure: Measure, unit: str) -> str | None:
+def hint(measure: Measure, unit: str, counted: str = "seeds") -> str | None:
     """Return the interval with six digits."""
     if measure.interval is None:
         return None
     low, high = measure.interval
-    return f"95 % interval {low:.6g} to {high:.6g} {unit}, {measure.n} seeds".replace("  ", " ")
+    return f"95 % interval {low:.6g} to {high:.6g} {unit}, {measure.n} {counted}".replace("  ", " ")

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Literal
 
 from cwndlab.output.answers.conditions import of_sweep_or_conditions
 from cwndlab.output.answers.goal import goal
+from cwndlab.output.answers.sensitivity import of_sensitivity
 from cwndlab.output.charts.names import Names
 from cwndlab.output.figures.grid import heat_map
+from cwndlab.output.figures.over_keys import over_key
+from cwndlab.output.figures.sensitivity import sensitivity_rows
 from cwndlab.output.figures.tradeoff import tradeoff
 from cwndlab.output.html import Report, Section, Text
 from cwndlab.output.report.parts import block_table, facts, scenario_section, tables_with_commands
 from cwndlab.output.tables import columns
 from cwndlab.output.tables.conditions import anchor as choice_anchor
 from cwndlab.output.tables.conditions import choices_blocks
+from cwndlab.output.tables.sensitivity import explanation, sensitivity_blocks
 from cwndlab.output.tables.sweep import anchor, block, notes, over_conditions
 from cwndlab.statistics.numbers import counted
 
@@ -28,6 +32,9 @@ MEANS = (
     "in these means. The ranges in the table show how much the conditions differ; intervals are over the "
     "seeds, for just these conditions."
 )
+OVER_GRID = "Over the grid"
+# The totals whose charts over each key are not folded.
+UNFOLDED = ("goodput_mbps", "queue_delay_ms")
 # More conditions than this are folded.
 MANY = 6
 
@@ -40,15 +47,23 @@ def sweep_page(sweep: Sweep) -> Report:
     best = goal(sweep.wanted.best, ()).best
     commands = [result.command for _, result in sweep.points]
     sections = [
+        *_sensitivity(sweep),
         *(_over_conditions(sweep, best) if sweep.across else [_tradeoff("Goodput against delay", sweep)]),
-        *(_heat_maps(sweep.by_condition, IN_EACH) if sweep.across else _heat_maps(sweep, "Over the grid")),
+        *_over_keys(sweep),
         Section("Every point", tables_with_commands(block(sweep, best), commands), "points"),
         scenario_section(sweep.scenario),
     ]
     made_by = facts(sweep.scenario, sweep.seeds)
-    return Report(
-        sweep.name, _subtitle(sweep), sections, sweep.command, made_by, of_sweep_or_conditions(sweep)
-    )
+    answer = [*of_sensitivity(sweep), *of_sweep_or_conditions(sweep)]
+    return Report(sweep.name, _subtitle(sweep), sections, sweep.command, made_by, answer)
+
+
+def _sensitivity(sweep: Sweep) -> Iterator[Section]:
+    """Yield how much each key matters, if that was asked for."""
+    if isinstance(sweep.sensitivity, list):
+        tables = [block_table(each) for each in sensitivity_blocks(sweep)]
+        chart = sensitivity_rows(sweep, sweep.wanted.sensitivity, Names())
+        yield Section("Which key matters", [chart, *tables, Text([explanation(sweep)])])
 
 
 def _subtitle(sweep: Sweep) -> str:
@@ -76,6 +91,17 @@ def _over_conditions(sweep: Sweep, best: str) -> Iterator[Section]:
     for label, part in sweep.conditions:
         yield _tradeoff(label, part, first, level=2)
         first += len(part.points)
+
+
+def _over_keys(sweep: Sweep) -> Iterator[Section]:
+    """Yield heat maps of a grid. Of other points, yield each total over each key."""
+    if sweep.design.is_grid:
+        yield from _heat_maps(sweep.by_condition, IN_EACH) if sweep.across else _heat_maps(sweep, OVER_GRID)
+        return
+    for column in columns.TOTAL:
+        if any(total.measures[column.key].mean is not None for total in sweep.totals):
+            charts = [over_key(sweep, axis, column.key, Names()) for axis in sweep.axes]
+            yield Section(f"{column.title} over each key", charts, folded=column.key not in UNFOLDED)
 
 
 def _heat_maps(sweep: Sweep, title: str) -> Iterator[Section]:

@@ -29,13 +29,15 @@ MARK = " *"
 class Row:
     """The labels of a row and its measures. A difference is `signed`.
 
-    `anchor` is the place in a report with more about this row.
+    `anchor` is the place in a report with more about this row. `seeds` is the number of its seeds, if the
+    rows of the table differ in them.
     """
 
     labels: tuple[str, ...]
     measures: Mapping[str, Measure] = field(default_factory=dict)
     signed: bool = False
     anchor: str | None = None
+    seeds: int | None = None
 
     def value(self, column: Column) -> Measure:
         """Return the measure of one cell, in the column's unit."""
@@ -44,12 +46,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One table: the headings of its labels, its rows, its columns, and the number of seeds."""
+    """One table: the headings of its labels, its rows, its columns, and the number of seeds.
+
+    `counted` is what that number counts, if it is not seeds.
+    """
 
     headings: tuple[str, ...]
     rows: Sequence[Row]
     columns: Sequence[Column]
     seeds: int
+    counted: str = "seeds"
 
     def measured(self) -> Block:
         """Return the table without empty columns, and without labels that are empty in all rows."""
@@ -65,7 +71,7 @@ class Block:
 
     def is_short(self, row: Row, column: Column) -> bool:
         """Whether some seeds have a value and others do not."""
-        return column.counted and 0 < row.value(column).n < self.seeds
+        return column.counted and 0 < row.value(column).n < (row.seeds or self.seeds)
 
     def cell(self, row: Row, column: Column, sign: str = " ± ") -> str:
         """Return the text of one cell, with the number of seeds if some lack a value."""

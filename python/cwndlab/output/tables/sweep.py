@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from cwndlab.results.summary import Component
     from cwndlab.results.sweep import Sweep
+    from cwndlab.results.until import Until
 
 IN_EACH = "In each condition: means over the seeds with their intervals."
 
 # Of longer tables, only the efficient points are printed.
 MAX_POINTS = 100
+# The key of the column with the number of seeds, and the word for a point that needs more.
+SEEDS, MISSED = "seeds", "missed"
 
 
 def print_sweep(console: Console, sweep: Sweep, best: str) -> None:
@@ -30,7 +33,8 @@ def print_sweep(console: Console, sweep: Sweep, best: str) -> None:
 
     With conditions, first print one row per choice, with its ranks by the total `best`.
     """
-    head = f"{sweep.name}: {counted(len(sweep.points), 'point')}, {counted(len(sweep.seeds), 'seed')}"
+    seeds = f"{'up to ' if sweep.until else ''}{counted(len(sweep.seeds), 'seed')}"
+    head = f"{sweep.name}: {counted(len(sweep.points), 'point')}, {seeds}"
     console.print(f"{head}, mean ± half-width of the 95 % interval", markup=False, soft_wrap=True)
     console.print()
     every = block(sweep, best, only_efficient=len(sweep.points) > MAX_POINTS)
@@ -72,22 +76,31 @@ def block(sweep: Sweep, best: str, *, only_efficient: bool = False) -> Block:
     With conditions, each row has the rank of its choice in its condition, by the total `best`.
     """
     ranks = {(name, each.label): rank for each in sweep.choices for name, rank in each.ranks.items()}
+    points = zip(
+        sweep.points,
+        sweep.point_conditions,
+        sweep.totals,
+        sweep.efficient,
+        sweep.reached or [True] * len(sweep.points),
+        strict=True,
+    )
     rows = [
         Row(
-            (*settings.values(), "*" if efficient else ""),
+            (*settings.values(), "*" if efficient else "", "" if reached else MISSED),
             {
                 **total.measures,
                 **_rank(ranks.get((condition, sweep.choice_of(settings)), {}).get(best), total),
+                SEEDS: Measure(len(result.runs), None, len(result.runs)),
             },
             anchor=anchor(index),
+            seeds=len(result.runs) if sweep.until else None,
         )
-        for index, ((settings, _), condition, total, efficient) in enumerate(
-            zip(sweep.points, sweep.point_conditions, sweep.totals, sweep.efficient, strict=True)
-        )
+        for index, ((settings, result), condition, total, efficient, reached) in enumerate(points)
         if efficient or not only_efficient
     ]
-    headings = (*map(heading, (*sweep.across, *sweep.axes)), "")
-    shown = [*([Column(RANK, "rank")] if len(sweep.choices) > 1 else []), *columns.TOTAL]
+    headings = (*map(heading, (*sweep.across, *sweep.axes)), "", "target")
+    rank = [Column(RANK, "rank")] if len(sweep.choices) > 1 else []
+    shown = [*rank, *columns.TOTAL, *([Column(SEEDS, "seeds")] if sweep.until else [])]
     return Block(headings, rows, shown, len(sweep.seeds)).measured()
 
 
@@ -102,10 +115,25 @@ def anchor(index: int) -> str:
     return f"point-{index + 1}"
 
 
+def _stopping(until: Until) -> str:
+    """Say when seeds were no longer added to a point, and what its intervals mean."""
+    looks = until.looks
+    after = " and ".join(part for part in (", ".join(map(str, looks[:-1])), str(looks[-1])) if part)
+    rule = f"Seeds were added to a point until {until.text}, looked at after {after} seeds."
+    if len(looks) == 1:
+        return rule
+    return (
+        f"{rule} Each interval has the level {100 * until.level:.4g} %, so that in spite of "
+        f"{len(looks)} looks it contains the true value with at least 95 %."
+    )
+
+
 def notes(sweep: Sweep) -> Iterator[str]:
     """Return notes for the reader of the table."""
     if sweep.link is not None:
         yield f"The table shows the queue of link {sweep.link}."
+    if sweep.until is not None:
+        yield _stopping(sweep.until)
     other = "other point of the same condition" if sweep.across else "other point"
     yield f"* no {other} has at least this goodput with at most this queueing delay (by the means)."
     if len(sweep.points) > MAX_POINTS:

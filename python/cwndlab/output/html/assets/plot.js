@@ -58,11 +58,15 @@ function logTicks(low, high, width) {
 
 function axes(data) {
   const x = axis(data.xLabel, data.xUnit, AXIS_HEIGHT);
-  if (data.logX) {
-    x.splits = (plot, _, low, high) => logTicks(low, high, plot.width - AXIS_WIDTH);
-    x.filter = (_, splits) => splits;
-  }
-  return [x, axis(data.yLabel, data.yUnit, AXIS_WIDTH)];
+  const y = axis(data.yLabel, data.yUnit, AXIS_WIDTH);
+  if (data.logX) tickByFactors(x, (plot) => plot.width - AXIS_WIDTH);
+  if (data.logY) tickByFactors(y, (plot) => plot.height - AXIS_HEIGHT);
+  return [x, y];
+}
+
+function tickByFactors(axis, length) {
+  axis.splits = (plot, _, low, high) => logTicks(low, high, length(plot));
+  axis.filter = (_, splits) => splits;
 }
 
 const xScale = ({ logX }) => ({

@@ -27,7 +27,7 @@ function scatterChart(figure, data, group) {
     width: plotWidth(figure),
     height: SCATTER_HEIGHT,
     legend: { show: false },
-    scales: { x: xScale(data), y: { range: () => extents.y } },
+    scales: { x: xScale(data), y: { ...(data.logY ? { distr: 3 } : {}), range: () => extents.y } },
     axes: axes(data),
     series: [{}, ...data.series.map(() => ({ paths: () => null, points: { show: false } }))],
     cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: true, uni: 20 } },
