@@ -66,14 +66,19 @@ class Case:
     flow: str = ""
     other: str = ""
     seconds: float = 30
+    # How often it is run, if not as often as most.
+    runs: int = 0
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """How often it is run."""
+        """The seeds that it is run with."""
+        if self.runs:
+            return tuple(range(1, self.runs + 1))
         return SEEDS_OF_TWO if self.other else SEEDS
 
     def scenario(self, algorithm: str) -> Scenario:
-        """Return its scenario with this algorithm."""
+        """Return its scenario with this algorithm: its name, or a table with parameters."""
+        cc = algorithm if algorithm.startswith("{") else f'"{algorithm}"'
         queue = self.queue if self.queue.startswith("{") else f'"{self.queue}"'
         rate = (
             self.link if self.link.startswith("trace") else f'rate = "{self.rate_mbps:g} Mbit/s"\n{self.link}'
@@ -87,7 +92,7 @@ delay = "{self.rtt_ms / 2:g} ms"
 queue = {queue}
 [[flow]]
 name = "flow"
-cc = "{algorithm}"
+cc = {cc}
 path = ["path"]
 {self.flow}
 {self.other}
@@ -177,7 +182,8 @@ def _gap(difference: Difference) -> str:
     return f"{percent[0]:+.1f} [{percent[1]:+.1f}, {percent[2]:+.1f}]"
 
 
-def _row(case: Case, algorithm: str, both: Both) -> list[str]:
+def row(case: Case, both: Both) -> list[str]:
+    """Return the row of a table with `HEADINGS`."""
     known = {(each.name, each.measure): each for each in both.differences}
     goodput = known["flow", "goodput_mbps"]
     resent = known["flow", "retransmitted_packets"]
@@ -193,7 +199,7 @@ def _row(case: Case, algorithm: str, both: Both) -> list[str]:
     ]
     return [
         case.name,
-        algorithm.removeprefix("linux:"),
+        both.linux.runs[0].outcome["flows"][0]["cc"].removeprefix("linux:"),
         f"{goodput.sim:.2f}",
         f"{goodput.linux:.2f}",
         _gap(goodput),
@@ -232,7 +238,8 @@ def delayed(compared: list[tuple[Case, str, Both]]) -> Iterator[list[str]]:
                 yield [case.name, algorithm.removeprefix("linux:"), *cells]
 
 
-def _print_table(headings: tuple[str, ...], body: Iterable[list[str]]) -> None:
+def print_table(headings: tuple[str, ...], body: Iterable[list[str]]) -> None:
+    """Print a table in Markdown, each row as soon as it is known."""
     print(f"| {' | '.join(headings)} |")
     print("|---" * len(headings) + "|")
     for cells in body:
@@ -243,11 +250,13 @@ def _print_table(headings: tuple[str, ...], body: Iterable[list[str]]) -> None:
 def main() -> None:
     """Print the tables."""
     compared = list(rows([(case, name) for case in CASES for name in COUNTERPARTS], "simulator beside Linux"))
-    _print_table(HEADINGS, (_row(*each) for each in compared))
+    print_table(HEADINGS, (row(case, both) for case, _, both in compared))
     tried = rows([(trial.case, trial.algorithm) for trial in TRIALS], "what gaps come from")
     changes = {(trial.case, trial.algorithm): trial.what for trial in TRIALS}
-    _print_table(("changed", *HEADINGS), ([changes[each[:2]], *_row(*each)] for each in tried))
-    _print_table(DELAYED_HEADINGS, delayed(compared))
+    print_table(
+        ("changed", *HEADINGS), ([changes[case, name], *row(case, both)] for case, name, both in tried)
+    )
+    print_table(DELAYED_HEADINGS, delayed(compared))
     print(f"{len(compared)} scenarios", file=sys.stderr)
 
 

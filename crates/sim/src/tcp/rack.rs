@@ -83,6 +83,13 @@ impl Rack {
         self.undecided = una;
     }
 
+    /// Whether what left after this was delivered.
+    #[inline]
+    #[must_use]
+    pub fn has_overtaken(&self, record: &Record) -> bool {
+        record.order < self.order
+    }
+
     /// Whether a segment sent then would be lost by now, without a reordering window.
     #[must_use]
     pub fn is_overdue(&self, sent_at: Time, now: Time) -> bool {

@@ -83,6 +83,22 @@ fn losing_half_the_window_is_repaired_by_slow_start_below_ssthresh() {
     tcp.sack(1, [(7, 12)]).expect_resent([3, 4]);
 }
 
+/// RFC 8985 section 6.2, step 5: whatever left before a delivered segment is judged, also what nothing new was sent after.
+#[test]
+fn a_retransmission_that_arrives_shows_that_the_last_segment_is_lost() {
+    let mut tcp = linux().segments(10).open();
+    tcp.expect_sent(0..10);
+    // Segments 7 and 9 are lost; RACK waits a quarter of the RTT for 7, and nothing was delivered that left after 9.
+    tcp.at(200).ack(7).expect_phase(Open);
+    tcp.sack(7, [(8, 9)]).expect_phase(Disorder);
+    tcp.at(224).expect_nothing();
+    tcp.at(225).expect_resent([7]).expect_phase(Recovery);
+    tcp.at(325).ack(9).expect_resent([9]).expect_phase(Recovery);
+    tcp.at(425).ack(10).expect_phase(Open);
+    let timeouts = tcp.sender.counters().timeouts;
+    tcp.expect("timeouts", timeouts, 0);
+}
+
 #[test]
 fn rack_sees_that_a_retransmission_is_lost() {
     let mut tcp = first_segment_lost(linux().open());

@@ -232,7 +232,7 @@ impl Sender {
     /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
     #[inline]
     pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
-        if self.board.is_clean() { None } else { self.look_for_losses(turn) }
+        if self.board.is_clean() && !self.is_overtaken() { None } else { self.look_for_losses(turn) }
     }
 
     #[inline(never)]
@@ -265,6 +265,16 @@ impl Sender {
         }
         self.detect_without_sack(turn);
         again
+    }
+
+    /// Whether what is outstanding, each sent once, left before a retransmission that has arrived. As Linux
+    /// (`tcp_ack_is_dubious`) nobody asks while nothing is wrong: after an undo, the retransmission was superfluous.
+    #[inline]
+    fn is_overtaken(&self) -> bool {
+        let Detector::Time(rack) = &self.detector else { return false };
+        self.facts.phase != Phase::Open
+            && self.board.outstanding() > 0
+            && rack.has_overtaken(self.board.record(self.board.una()))
     }
 
     /// Without SACK the third duplicate ACK marks the first segment (RFC 5681 section 3.2), once until
