@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 
+# The one experiment with more connections than the backend takes.
+TOO_MANY = {"lim2004": {"E003-M03"}}
+
+
 @pytest.mark.parametrize("name", library.names())
 def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kernel, name: str) -> None:
     assert linux_kernel.image.exists()
@@ -31,8 +35,10 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
         if key not in needed:
             assert there.missing == NOT_NEEDED
             continue
-        # Of these cells Linux serves all.
-        assert there.scenario is not None, there.missing
+        if there.scenario is None:
+            assert cell.experiment.id in TOO_MANY[name]
+            assert "takes at most 4096 flows" in str(there.missing)
+            continue
         here, linux = cell.scenario.resolved, there.scenario.resolved
         assert linux["profile"] == "linux"
         assert here["link"] == linux["link"]
@@ -78,7 +84,7 @@ def test_both_backends_stand_side_by_side(linux_kernel: Kernel, cwndlab: Command
     assert linux_kernel.image.exists()
     options = ["--quick", "--seeds", "2", "--backend", "both", "--json", "--out", str(tmp_path / "out")]
     answer = cwndlab("reproduce", "lim2004", *options)
-    assert "lim2004 in Linux: 22 runs, about " in answer.stderr
+    assert "lim2004 in Linux: 20 runs, about " in answer.stderr
     document = json.loads(answer.stdout)
     manifests = document["manifest"], document["manifest_in_linux"]
     assert [each["backend"] for each in manifests] == ["sim", "linux"]

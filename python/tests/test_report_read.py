@@ -77,12 +77,12 @@ def test_charts_over_time_tell_their_command() -> None:
     assert "--seeds 3-3" in command
 
 
-def test_the_interval_of_an_index_ends_at_one() -> None:
+def test_the_band_of_an_index_is_the_range_of_its_seeds() -> None:
     pair = [Detail(np.array([1.0]), [], np.array([1.0]), np.array([jain]), []) for jain in (0.6, 1.0)]
     runs = [SeedRun(seed, {}, detail, None, reused=False) for seed, detail in enumerate(pair)]
     chart = charts.fairness([("", Result(Scenario(SCENARIO.encode(), "x.toml"), runs))])
     assert chart is not None
-    assert chart.series[0].band == ([0.0], [1.0])
+    assert chart.series[0].band == ([0.6], [1.0])
 
 
 def test_access_links_are_left_out_of_the_charts() -> None:
