@@ -12,6 +12,7 @@ from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import Goal, Limit, goal
 from cwndlab.output.answers.sentences import headline, of_comparison
 from cwndlab.results.comparison import Comparison
+from cwndlab.statistics.measure import Measure
 from tests.samples import flow, link, outcome, result
 
 if TYPE_CHECKING:
@@ -155,6 +156,13 @@ def test_a_limit_names_a_total_as_the_tables_do(text: str, limit: Limit) -> None
     [found] = goal(None, [text]).limits
     assert (found.key, found.is_upper) == (limit.key, limit.is_upper)
     assert found.bound == pytest.approx(limit.bound)
+
+
+def test_a_limit_is_in_the_unit_of_the_tables() -> None:
+    # Utilisation is measured as a share and shown in percent.
+    [limit] = goal(None, ["utilisation > 50 %"]).limits
+    assert [limit.admits(Measure(share, None, 1)) for share in (0.4, 0.6)] == [False, True]
+    assert str(limit) == "used > 50 %"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ FACTORS = {
 
 @dataclass(frozen=True)
 class Limit:
-    """A bound of a measure, in its unit; `is_upper` says on which side."""
+    """A bound of a measure, in the unit of the tables; `is_upper` says on which side."""
 
     key: str
     bound: float
@@ -47,7 +47,8 @@ class Limit:
         return self.admits(known) if ends is None else all(map(self._is_kept, ends))
 
     def _is_kept(self, value: float) -> bool:
-        return value < self.bound if self.is_upper else value > self.bound
+        shown = value * titled(self.key).scale
+        return shown < self.bound if self.is_upper else shown > self.bound
 
 
 @dataclass(frozen=True)
