@@ -44,7 +44,7 @@ def block_table(block: Block, caption: str = "", commands: Sequence[str] = ()) -
     ]
     notes = [PARTIAL] if block.is_partial else []
     notes += [f"{each.title}: {each.meaning}." for each in block.columns if each.key in EXPLAINED]
-    return Table([*labels, *measured, *repeat], rows, caption, " ".join(notes), stacked=len(measured) > 2)
+    return Table([*labels, *measured, *repeat], rows, caption, " ".join(notes), stacked=len(measured) > 1)
 
 
 def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:
