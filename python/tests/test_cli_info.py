@@ -113,10 +113,10 @@ def test_every_algorithm_can_be_shown() -> None:
 
 
 def test_bench(cwndlab: Command) -> None:
-    arguments = ("bench", "--case", "one-flow-100mbit", "--repeats", "1")
-    (case,) = json.loads(cwndlab(*arguments, "--json").stdout)["cases"]
-    assert case["name"] == "one-flow-100mbit"
-    assert case["packets"] > 0
+    arguments = ("bench", "--case", "one-flow-100mbit", "--case", "flows-10", "--repeats", "1")
+    cases = json.loads(cwndlab(*arguments, "--json").stdout)["cases"]
+    assert [case["name"] for case in cases] == ["one-flow-100mbit", "flows-10"]
+    assert all(case["packets"] > 0 for case in cases)
     assert "one-flow-100mbit" in cwndlab(*arguments).stdout
 
 

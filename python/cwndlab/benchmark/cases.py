@@ -14,7 +14,7 @@ from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import CwndlabError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cwndlab._native import Ack
 
@@ -41,17 +41,16 @@ path = ["bottleneck"]
 _STAY = 3
 
 
-def chosen(case: str | None) -> list[str]:
-    """Return all cases, or the named one."""
+def chosen(wanted: Sequence[str]) -> list[str]:
+    """Return all cases, or the named ones. Raises `InputError` if one is unknown."""
     known = [*in_use().bench_cases(), _PYTHON_CONTROLLER]
     if importlib.util.find_spec("gymnasium"):
         known.append(_GYM_STEP)
-    if case is None:
-        return known
-    if case not in known:
-        hint = did_you_mean(case, known, f"expected one of {', '.join(known)}")
-        raise InputError(f"--case {case}: no such case; {hint}")
-    return [case]
+    for case in wanted:
+        if case not in known:
+            hint = did_you_mean(case, known, f"expected one of {', '.join(known)}")
+            raise InputError(f"--case {case}: no such case; {hint}")
+    return list(wanted) or known
 
 
 def measure(case: str, repeats: int) -> dict[str, Any]:

@@ -23,7 +23,9 @@ TITLES = {
 
 
 def bench(
-    case: Annotated[str | None, typer.Option(metavar="NAME", help="Measure only this case.")] = None,
+    case: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Measure only this case. May be repeated.")
+    ] = [],  # noqa: B006 (typer copies it)
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Report the best of N repeats.")] = 5,
     as_json: AsJson = False,
 ) -> None:
