@@ -1,4 +1,4 @@
-//! Fetching ahead: the processor is told what later events will touch, and loads it while this one is handled. That changes
+//! Fetching ahead: the processor loads what later events will touch while this one is handled. That changes
 //! nothing but time. With a thousand flows each event finds its flow outside of the caches that are close.
 
 use cwndlab_cc::Time;
@@ -10,7 +10,7 @@ pub const LINE: usize = 64;
 /// So few flows stay in the cache by themselves, and fetching would only cost instructions.
 pub const FEW_FLOWS: usize = 32;
 
-/// Asks for so many bytes from this address on, whatever is there.
+/// Asks for this number of bytes from an address on, whatever is there.
 #[inline(always)]
 pub fn fetch<T: ?Sized>(from: &T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -9,20 +9,20 @@ use cwndlab_cc::{Rate, Time};
 use cwndlab_learn::Rng;
 use cwndlab_sim::Schedule;
 
-/// So often is each case run, with its stalls at other times.
+/// How often each case is run, each time with its stalls at other times.
 const DRAWS: u32 = 12;
-/// After a stall the emulator released what was due at once; a link of so many times the rate is nearly that.
+/// After a stall the emulator released what was due at once; a link of many times the rate is nearly that.
 const CATCHING_UP: f64 = 10.0;
 /// A link that stands still.
 const STILL: Rate = Rate(1);
-/// BBR probes for more bandwidth once in so many round trips: the times of a single stall are those of one such cycle.
+/// BBR probes for more bandwidth once in this number of round trips: the times of a single stall are those of one such cycle.
 const CYCLE_ROUND_TRIPS: f64 = 8.0;
 
 /// How long the host stood still in a run of the reference, as it was measured.
 enum Stalls {
-    /// Once, at a time that was not recorded, for at most so many milliseconds; then it caught up.
+    /// Once, at a time that was not recorded, for at most this number of milliseconds; then it caught up.
     Worst { ms: f64 },
-    /// So often, for so many seconds in all; packets kept their spacing.
+    /// How often, and for how many seconds in all; packets kept their spacing.
     Pauses { count: u32, total_s: f64 },
 }
 

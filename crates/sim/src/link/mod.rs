@@ -141,7 +141,7 @@ impl Link {
         self.is_lost(now, departed, &packet, false)
     }
 
-    /// The flow of the packet that arrives after so many others, if no other comes between.
+    /// The flow of the packet with this place among those in flight, counted from the next to arrive.
     #[inline]
     #[must_use]
     pub fn flow_after(&self, others: usize) -> Option<u32> {
