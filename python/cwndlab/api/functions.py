@@ -136,7 +136,7 @@ def sweep(
 
     `over` may also be the path of a CSV file, whose columns are keys and whose rows are points.
 
-    `sample` draws so many points in place of a grid. `over` then has ranges, `lin(A..B UNIT)` or
+    `sample` draws this number of points in place of a grid. `over` then has ranges, `lin(A..B UNIT)` or
     `log(A..B UNIT)`, and lists of choices: `{"link.cell.rate": "log(1..100 Mbit/s)"}`. `design` is `lhs` (a
     Latin hypercube, the default) or `sobol` (a scrambled Sobol' sequence, whose length is a power of 2);
     `sample_seed` (default 1) decides the draw.

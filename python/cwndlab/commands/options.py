@@ -82,6 +82,14 @@ Labels = Annotated[
         help="Show LABEL instead of the name of an algorithm, a flow or a setting. May be repeated.",
     ),
 ]
+EpisodeScenario = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
+]
+SteeredFlow = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The flow of the scenario that is steered. Default: the first."),
+]
 Across = Annotated[
     list[str],
     typer.Option(

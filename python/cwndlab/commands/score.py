@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, Overrides, Seeds
+from cwndlab.commands.options import AsJson, EpisodeScenario, Overrides, Seeds, SteeredFlow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,14 +32,8 @@ def score(
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The weights of a trained agent (safetensors).")
     ] = None,
-    scenario: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
-    ] = None,
-    flow: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The flow of the scenario that is steered. Default: the first."),
-    ] = None,
+    scenario: EpisodeScenario = None,
+    flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, Out, Overrides, Replace
+from cwndlab.commands.options import AsJson, EpisodeScenario, Out, Overrides, Replace, SteeredFlow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,14 +35,8 @@ def train(
     seed: Annotated[
         int, typer.Option(min=0, metavar="SEED", help="The seed of weights, actions and episodes.")
     ] = 1,
-    scenario: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
-    ] = None,
-    flow: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The flow of the scenario that learns. Default: the first."),
-    ] = None,
+    scenario: EpisodeScenario = None,
+    flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     start: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Start from these weights (safetensors).")

@@ -25,7 +25,7 @@ def is_listed(summary: Summary, *, every_flow: bool) -> bool:
 def measured(summary: Summary, *, every_flow: bool = False, looks: int = 1) -> dict[str, Any]:
     """Return every component with its measures. If there are too many flows, crowds replace them.
 
-    The intervals of components hold after so many `looks` at the seeds.
+    The intervals of components hold after this number of `looks` at the seeds.
     """
     listed = is_listed(summary, every_flow=every_flow)
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from cwndlab.scenarios.scenario import Scenario
 
-# A search runs so many readings together: their runs fill all cores and still fit into the memory.
+# How many readings a search runs together: their runs fill all cores and still fit into the memory.
 SEARCHED_AT_ONCE = 16
-# With an executor, so many readings run side by side: one alone seldom has runs for all workers.
+# How many readings run side by side with an executor: one alone seldom has runs for all workers.
 SIDE_BY_SIDE = 32
 # How long Ctrl-C may wait.
 POLL_S = 0.1
