@@ -1,17 +1,17 @@
-"""Speed measurements. Each case runs in a process of its own, so that its peak of memory is not shared."""
+"""The cases of `cwndlab bench`."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.benchmark.process import in_own_process
 from cwndlab.engine import in_use
 from cwndlab.engine.suggestions import did_you_mean
-from cwndlab.errors import CwndlabError, InputError
+from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,12 +55,7 @@ def chosen(wanted: Sequence[str]) -> list[str]:
 
 def measure(case: str, repeats: int) -> dict[str, Any]:
     """Run one case and return the best of `repeats` by CPU time."""
-    command = [sys.executable, "-m", "cwndlab.benchmark.cases", case, str(repeats)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise CwndlabError(f"{case} failed: {answer.stderr.strip().rpartition(chr(10))[2]}")
-    measured: dict[str, Any] = json.loads(answer.stdout)
-    return measured
+    return in_own_process("cases", case, repeats)
 
 
 def _measured(case: str, repeats: int) -> dict[str, Any]:

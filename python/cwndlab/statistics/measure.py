@@ -38,7 +38,7 @@ class Measure:
         """Return the measure with the interval that holds beside those of all other looks at its seeds."""
         if looks == 1 or self.half_width is None:
             return self
-        factor = _t_quantile(self.n - 1, level(looks)) / _t_quantile(self.n - 1)
+        factor = t_quantile(self.n - 1, level(looks)) / t_quantile(self.n - 1)
         return Measure(self.mean, factor * self.half_width, self.n)
 
     @property
@@ -72,7 +72,7 @@ def measure(values: Iterable[float | None]) -> Measure:
         return Measure(present[0], None, n)
     mean = math.fsum(present) / n
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in present) / (n - 1))
-    return Measure(mean, _t_quantile(n - 1) * deviation / math.sqrt(n), n)
+    return Measure(mean, t_quantile(n - 1) * deviation / math.sqrt(n), n)
 
 
 def level(looks: int) -> float:
@@ -103,7 +103,7 @@ def unpaired_difference(these: Sequence[float | None], those: Sequence[float | N
     if n < 2 or not sum(errors):
         return Measure(mean, None, n)
     parts = ((error**2 / (len(values) - 1)) for error, values in zip(errors, samples, strict=True))
-    return Measure(mean, _t_quantile(sum(errors) ** 2 / sum(parts)) * math.sqrt(sum(errors)), n)
+    return Measure(mean, t_quantile(sum(errors) ** 2 / sum(parts)) * math.sqrt(sum(errors)), n)
 
 
 def _squared_error(values: Sequence[float]) -> float:
@@ -119,7 +119,8 @@ def _difference(this: float, that: float) -> float:
 
 
 @cache
-def _t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+def t_quantile(degrees: float, confidence: float = CONFIDENCE) -> float:
+    """Return Student's quantile that a two-sided interval of this confidence takes."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + confidence) / 2))
