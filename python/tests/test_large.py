@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+import cwndlab as cl
 from cwndlab.api.results import Comparison, Result, Sweep
+from cwndlab.benchmark.networks import parking_lot
 from cwndlab.commands.deliver import Delivery, Looks, deliver
 from cwndlab.output import files
 from cwndlab.output.charts.lines import MAX_LINES
@@ -79,6 +81,13 @@ def calls(work: Callable[[], Any], file: str, *functions: str) -> int:
     finally:
         sys.setprofile(None)
     return count
+
+
+def test_an_area_around_many_lines_says_of_what_they_are() -> None:
+    lot = parking_lot(MAX_LINES + 1, long=1, cross=1, mbps=10, delay_ms=5, duration_s=2)
+    [legend] = cl.run(lot, seeds=1).plot("recorded").legends
+    labels = {text.get_text() for text in legend.get_texts()}
+    assert labels > {"10 to 90 % of the flows", "10 to 90 % of the links"}
 
 
 def test_the_limit_is_ten_thousand() -> None:

@@ -141,7 +141,7 @@ class _Drawn:
             note,
             (0.0, float(full[-1])) if full[-1] > 0 else None,
             shade=self.shade if full[-1] > 0 else None,
-            band_label="10 to 90 % of the flows",
+            band_label=f"10 to 90 % of the {panel.kind}s",
         )
 
     def _events(self) -> list[Event]:
