@@ -75,8 +75,8 @@ wheel: .venv/wheel
 try-wheel:
 	@rm -rf "$(TRY)" && $(PYTHON) -m venv "$(TRY)"
 	@"$(TRY)/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: out/wheel/*.whl
-	@cp scenarios/two-flows.toml "$(TRY)"
-	@cd "$(TRY)" && for call in "run two-flows.toml --seeds 2" "list traces" linux; do \
+	@cd "$(TRY)" && for call in "list scenarios" "run two-flows --seeds 2" "copy scenarios" \
+		"run scenarios/two-flows.toml --seeds 2" "reproduce lim2004 --quick" linux; do \
 		echo "== cwndlab $$call" && env -i HOME="$(TRY)" PATH=/usr/bin:/bin bin/cwndlab $$call || exit 1; done
 
 sensitivity: $(BUILT)

@@ -13,6 +13,7 @@ from cwndlab.commands.bench import bench
 from cwndlab.commands.check import check
 from cwndlab.commands.compare import compare
 from cwndlab.commands.convert import convert
+from cwndlab.commands.copy import copy
 from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
@@ -91,6 +92,7 @@ app.command("check")(check)
 app.command("list")(list_)
 app.command("show")(show)
 app.command("convert")(convert)
+app.command("copy")(copy)
 app.command("train")(train)
 app.command("score")(score)
 app.command("bench")(bench)

@@ -1,7 +1,8 @@
-"""What an installed package says, which has no sources, papers or scenarios beside it."""
+"""What an installed package does, which has no sources beside it."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -60,12 +61,37 @@ def test_it_runs_a_scenario(folder: Path) -> None:
     assert (folder / "out" / "one" / "report.html").exists()
 
 
-@pytest.mark.parametrize("arguments", [("list", "papers"), ("reproduce",)], ids=" ".join)
-def test_without_papers_it_says_where_they_are(folder: Path, arguments: tuple[str, ...]) -> None:
-    answer = cwndlab(folder, *arguments)
+def test_it_has_the_papers(folder: Path) -> None:
+    """`make try-wheel` runs one, which takes longer."""
+    listed = json.loads(cwndlab(folder, "list", "papers", "--json").stdout)
+    names = [entry["name"] for entry in listed["papers"]]
+    assert "lim2004" in names
+    answer = cwndlab(folder, "check", "lib/python3/site-packages/cwndlab/shipped/papers/lim2004")
+    assert answer.returncode == 0, answer.stderr
+    answer = cwndlab(folder, "reproduce", "nobody1999")
+    assert answer.stderr.startswith(f"error: nobody1999: no such paper; expected one of {', '.join(names)}")
+
+
+def test_it_has_the_example_scenarios_by_name(folder: Path) -> None:
+    listed = cwndlab(folder, "list", "scenarios")
+    assert "one-flow" in listed.stdout, listed.stderr
+    answer = cwndlab(folder, "run", "one-flow", "--seeds", "1", "--set", "duration=2 s", "--no-figure")
+    assert answer.returncode == 0, answer.stderr
+    assert (folder / "out" / "one-flow" / "report.html").exists()
+    shown = cwndlab(folder, "show", "one-flow").stdout
+    assert shown == (ROOT / "scenarios" / "one-flow.toml").read_text()
+
+
+def test_it_copies_the_examples_into_a_new_folder(folder: Path) -> None:
+    path = "scenarios/one-flow.toml"
+    answer = cwndlab(folder, "check", path)
     assert answer.returncode == 2
-    expected = "no papers in papers; the folder papers of the source archive has them"
-    assert answer.stderr.startswith(f"error: {expected}")
+    assert "did you mean the example one-flow, without folder and ending?" in answer.stderr
+    assert cwndlab(folder, "copy", "scenarios").returncode == 0
+    assert cwndlab(folder, "check", path).returncode == 0
+    answer = cwndlab(folder, "copy", "scenarios")
+    assert answer.returncode == 2
+    assert "scenarios: already exists; name another folder with --to" in answer.stderr
 
 
 def test_it_says_what_of_linux_it_has(folder: Path) -> None:

@@ -21,6 +21,7 @@ class Part(StrEnum):
     QUEUES = "queues"
     PROFILES = "profiles"
     TRACES = "traces"
+    SCENARIOS = "scenarios"
     PAPERS = "papers"
     ENVIRONMENTS = "environments"
     LINUX = "linux"
@@ -35,15 +36,20 @@ def list_(
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
     as_json: AsJson = False,
 ) -> None:
-    """List algorithms, queues, profiles, traces, papers, environments, and what the Linux kernel has."""
+    """List algorithms, queues, profiles, traces, example scenarios, papers, environments, and more.
+
+    An example scenario runs by its name: `cwndlab run two-flows`.
+    """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
+    from cwndlab.scenarios import examples
 
     load(controllers)
     kernels = catalogue.of_the_kernel(in_use())
     known = {
         **in_use().read_catalogue(),
+        Part.SCENARIOS: [{"name": name, "summary": examples.summary(name)} for name in examples.names()],
         Part.PAPERS: _papers(asked=part is Part.PAPERS),
         Part.LINUX: kernels,
     }

@@ -22,8 +22,8 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
-            help="An algorithm, queue, profile, trace or environment; tcp or mptcp; or the file of a "
-            "trace or a capture.",
+            help="An algorithm, queue, profile, trace, environment or example scenario; tcp or mptcp; or the "
+            "file of a trace or a capture.",
         ),
     ],
     controllers: Controllers = [],  # noqa: B006 (typer copies it)
@@ -44,16 +44,21 @@ def show(
     """Describe an algorithm, a queue, a profile or another built-in part; or the file of a trace.
 
     Prints its parameters with their defaults, allowed values and sources; the values that each profile sets;
-    the properties of its controllers; and how it departs from its source. For a trace that ships, prints the
-    file itself. For a file: length, mean, percentiles and outages of the trace. For a packet capture (pcap,
-    pcapng) of a bulk transfer: its losses, timeouts and RTTs.
+    the properties of its controllers; and how it departs from its source. For a trace or an example scenario,
+    prints the file itself. For a file: length, mean, percentiles and outages of the trace. For a packet
+    capture (pcap, pcapng) of a bulk transfer: its losses, timeouts and RTTs.
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
     from cwndlab.output import files
+    from cwndlab.scenarios import examples
 
     load(controllers)
     engine = in_use()
+    example = None if Path(name).exists() else examples.file_of(name)
+    if example is not None:
+        _example(name, example, as_json=as_json, others=bool(delays or window or plot))
+        return
     # The options of a recording are for one: another name with them is an error of its file.
     if delays or window or plot or (not catalogue.has(engine, name) and _is_path(name)):
         _recording(engine, name, window, plot, delays=delays, as_json=as_json)
@@ -67,6 +72,19 @@ def show(
         typer.echo(engine.trace(name), nl=False)
         return
     _print(kind, catalogue.described(engine, kind, entry))
+
+
+def _example(name: str, file: Path, *, as_json: bool, others: bool) -> None:
+    from cwndlab.errors import InputError
+    from cwndlab.output import files
+
+    if others:
+        raise InputError(f"{name}: --delays, --window and --plot are for traces, and this is a scenario")
+    text = file.read_text(encoding="utf-8")
+    if as_json:
+        typer.echo(files.dump({"schema": 1, "kind": "scenario", "name": name, "text": text}))
+        return
+    typer.echo(text, nl=False)
 
 
 def _is_path(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
+from cwndlab.scenarios import examples
 from cwndlab.system import reading
 
 if TYPE_CHECKING:
@@ -21,9 +23,6 @@ Override = tuple[str, str]
 
 # Far above any scenario written by hand. A larger file is something else: a trace, or a packet capture.
 MAX_BYTES = 16 * reading.MIB
-
-# The folder of the examples.
-EXAMPLES = Path("scenarios")
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,10 @@ def seconds(time: str) -> float:
 
 
 def load(path: Path, overrides: Iterable[Override] = ()) -> Scenario:
-    """Read a scenario file. Raises `InputError` if it cannot be read, is empty or is not text."""
+    """Read a scenario file, or the example of this name where there is no such file.
+
+    Raises `InputError` if it cannot be read, is empty or is not text.
+    """
     return Scenario(_read(path), str(path), tuple(overrides))
 
 
@@ -236,7 +238,8 @@ def parse_override(text: str) -> Override:
 
 
 def _read(path: Path) -> bytes:
-    text = reading.read(path, MAX_BYTES, "a scenario file (.toml)", instead=_instead(path))
+    example = None if os.path.lexists(path) else examples.file_of(str(path))
+    text = reading.read(example or path, MAX_BYTES, "a scenario file (.toml)", instead=_instead(path))
     if not text.strip():
         raise InputError(f"{path}: expected a scenario file (.toml), found an empty file")
     if b"\0" in text:
@@ -244,10 +247,13 @@ def _read(path: Path) -> bytes:
     return text
 
 
-def _instead(path: Path) -> Path | None:
-    """Return the file that was probably meant: with the ending, or in the folder of examples."""
+def _instead(path: Path) -> str | None:
+    """Return what was probably meant: the file with the ending, one in `scenarios/`, or an example."""
     if path.exists():
         return None
     completed = [path, path.with_name(f"{path.name}.toml")]
-    candidates = [*completed, *(EXAMPLES / each for each in completed if not each.is_absolute())]
-    return next((each for each in candidates if each.is_file()), None)
+    candidates = [*completed, *(Path("scenarios") / each for each in completed if not each.is_absolute())]
+    found = next((str(each) for each in candidates if each.is_file()), None)
+    if found is None and examples.file_of(path.stem) is not None:
+        return f"the example {path.stem}, without folder and ending"
+    return found

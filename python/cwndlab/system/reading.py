@@ -20,7 +20,7 @@ _STDIN = Path("/dev/stdin")
 _DESCRIPTORS = (Path("/dev/fd"), Path("/proc/self/fd"))
 
 
-def read(path: Path, limit: int, expected: str, instead: Path | None = None) -> bytes:
+def read(path: Path, limit: int, expected: str, instead: str | None = None) -> bytes:
     """Read a file of at most `limit` bytes.
 
     Raises `InputError` if it cannot. The message says what was `expected`, such as `a scenario file (.toml)`;

@@ -12,7 +12,8 @@ from cwndlab.papers.language.place import PaperError
 from cwndlab.papers.reading import content
 from cwndlab.papers.reading.references import check_alternatives, check_names
 from cwndlab.papers.reading.schema import COLUMNS, read_paper
-from cwndlab.system import checkout
+from cwndlab.system import shipped
+from cwndlab.system.shipped import Shipped
 
 if TYPE_CHECKING:
     from cwndlab.papers.contents.paper import Paper
@@ -22,15 +23,14 @@ PAPER, CLAIMS, TARGETS = "paper.toml", "claims.toml", "targets.csv"
 
 
 def folder() -> Path:
-    """Return $CWNDLAB_PAPERS, or `papers/` in the current folder, or that of the source checkout."""
+    """Return $CWNDLAB_PAPERS, or `papers/` in the current folder, or the papers that ship."""
     named = os.environ.get("CWNDLAB_PAPERS")
-    beside = [checkout.root() / "papers"] if checkout.is_there() else []
-    found = [Path(named)] if named else [Path("papers"), *beside]
-    for path in found:
+    places = [Path(named)] if named else [Path("papers"), shipped.folder(Shipped.PAPERS)]
+    for path in places:
         if any(path.glob(f"*/{PAPER}")):
             return path
-    where = "the folder papers of the source archive has them: go there, or name it in CWNDLAB_PAPERS"
-    raise InputError(f"no papers in {' or '.join(map(str, found))}; {where}")
+    hint = "; CWNDLAB_PAPERS names this folder" if named else ""
+    raise InputError(f"no papers in {' or '.join(map(str, places))}: expected */{PAPER}{hint}")
 
 
 def names() -> list[str]:
