@@ -207,6 +207,24 @@ def test_a_comparison_over_conditions_is_the_sweep_over_its_algorithms(
     assert (wrong.returncode, "expected two or more different algorithms" in wrong.stderr) == (2, True)
 
 
+def test_python_compares_over_conditions_like_the_command(cwndlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    across = {"link.0.delay": ["5 ms", "20 ms"]}
+    made = cl.compare(tmp_path / "two.toml", ["bbr3", "vegas"], [0, "b"], seeds=2, across=across)
+    options = ["--cc", "bbr3,vegas", "--flow", "0", "--flow", "b", "--across", "link.0.delay=5 ms,20 ms"]
+    done = cwndlab("compare", "two.toml", *options, "--seeds", "2", "--no-figure", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert made.to_json()["choices"] == told["choices"]
+    assert [choice.label for choice in made.choices] == ["bbr3", "vegas"]
+    with pytest.raises(cl.InputError, match="expected two or more different algorithms"):
+        cl.compare(SCENARIO, ["cubic"], across=across)
+    with pytest.raises(cl.InputError, match="unknown algorithm `cubik`; did you mean `cubic`"):
+        cl.compare(SCENARIO, ["cubic", "cubik"], across=across)
+    with pytest.raises(cl.InputError, match="record: expected no across with it, found one"):
+        cl.compare(SCENARIO, ["cubic", "reno"], across=across, record="all")
+
+
 def test_both_directions_of_a_pair_vary(traces: Path) -> None:
     across = {"link.cell.trace+link.cell.back.trace": f"{traces}/*.down+{traces}/*.up"}
     swept = cl.sweep(traces.parent / "cell.toml", across=across, seeds=1)

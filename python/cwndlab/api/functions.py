@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
@@ -24,7 +24,7 @@ from cwndlab.running.looking import run_until
 from cwndlab.scenarios import grid
 from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
-from cwndlab.scenarios.contest import contest
+from cwndlab.scenarios.contest import as_choices, contest
 from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
@@ -81,6 +81,7 @@ def run(
     return Result.of(result)
 
 
+@overload
 def compare(
     source: Source,
     algorithms: Sequence[str],
@@ -89,20 +90,78 @@ def compare(
     overrides: Overrides | None = None,
     threads: int | None = None,
     *,
+    across: None = None,
     link: str | None = None,
     record: str = "first",
     fresh: bool = False,
     executor: Executor | None = None,
     backend: str = "sim",
-) -> Comparison:
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    source: Source,
+    algorithms: Sequence[str],
+    flows: Sequence[str | int] = (),
+    seeds: Seeds = 5,
+    overrides: Overrides | None = None,
+    threads: int | None = None,
+    *,
+    across: Axes,
+    link: str | None = None,
+    record: str = "first",
+    fresh: bool = False,
+    executor: Executor | None = None,
+    backend: str = "sim",
+) -> Sweep: ...
+
+
+def compare(
+    source: Source,
+    algorithms: Sequence[str],
+    flows: Sequence[str | int] = (),
+    seeds: Seeds = 5,
+    overrides: Overrides | None = None,
+    threads: int | None = None,
+    *,
+    across: Axes | None = None,
+    link: str | None = None,
+    record: str = "first",
+    fresh: bool = False,
+    executor: Executor | None = None,
+    backend: str = "sim",
+) -> Comparison | Sweep:
     """Run a scenario with each of these algorithms and return the comparison, paired by seed.
 
     `flows` (names, or positions from 0) run the algorithms; all flows do if none is given. If some are given,
     the scenario is also run without them, which shows how much they cost the other flows. The first algorithm
     is the baseline of the differences. `link` is the link whose queue the totals report (default: the one
-    that delayed packets most). The other arguments and the errors are those of `run`.
+    that delayed packets most).
+
+    `across` maps keys to conditions that nobody chooses, as in `sweep`. The algorithms are then compared in
+    each condition and over all of them; the result is that of `sweep`, without series and without harm.
+
+    The other arguments and the errors are those of `run`.
     """
-    plan = contest(_on(backend, loaded(source, overrides)), list(algorithms), [str(flow) for flow in flows])
+    some = [str(flow) for flow in flows]
+    if across is not None:
+        if record != "first":
+            raise InputError("record: expected no across with it, found one")
+        key, values = as_choices(list(algorithms), some)
+        return sweep(
+            source,
+            {key: values},
+            seeds,
+            overrides,
+            threads,
+            across=across,
+            link=link,
+            fresh=fresh,
+            executor=executor,
+            backend=backend,
+        )
+    plan = contest(_on(backend, loaded(source, overrides)), list(algorithms), some)
     checked_link(plan.scenario, link)
     results = _execute(plan.scenarios, seeds, threads, record, fresh=fresh, executor=executor)
     return Comparison.of(comparison.collect(plan, results, link))

@@ -77,11 +77,13 @@ def compare(
     """
     if across:
         from cwndlab.commands.sweep import sweep
+        from cwndlab.scenarios.axis import split_values
         from cwndlab.scenarios.contest import as_choices
 
+        key, values = as_choices(split_values(algorithms, f"--cc {algorithms}"), flows)
         sweep(
             file,
-            [as_choices(algorithms, flows)],
+            [f"{key}={','.join(values)}"],
             across,
             seeds=seeds,
             overrides=overrides,

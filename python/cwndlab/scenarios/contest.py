@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
-from cwndlab.scenarios.axis import split_values
 from cwndlab.scenarios.grid import names_by_place
 
 if TYPE_CHECKING:
@@ -54,15 +53,14 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
     return Contest(scenario, tuple(algorithms), tuple(flows), variants, alone)
 
 
-def as_choices(algorithms: str, flows: Sequence[str]) -> str:
-    """Return the axis of a sweep over these algorithms, in the words of `--over`.
+def as_choices(algorithms: Sequence[str], flows: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the axis of a sweep over these algorithms: its key, or keys joined by `+`, and its values.
 
     Raises `InputError` for fewer than two algorithms or a repeated one.
     """
-    names = split_values(algorithms, f"--cc {algorithms}")
-    _check_names(names)
+    _check_names(algorithms)
     keys = [f"flow.{flow}.cc" for flow in flows] or ["flow.*.cc"]
-    return f"{'+'.join(keys)}={','.join('+'.join([name] * len(keys)) for name in names)}"
+    return "+".join(keys), ["+".join([name] * len(keys)) for name in algorithms]
 
 
 def _check_names(algorithms: Sequence[str]) -> None:
