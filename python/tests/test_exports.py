@@ -256,8 +256,6 @@ def test_subflows_have_connections_of_their_own(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_told(tmp_path: Path) -> None:
-    with pytest.raises(cl.InputError, match="qlog: expected the backend sim, found linux"):
-        cl.run(LOSSY, 1, qlog=tmp_path, backend="linux")
     with pytest.raises(cl.InputError, match="expected one of the two"), ProcessPoolExecutor() as executor:
         cl.run(LOSSY, 1, qlog=tmp_path, executor=executor)
     many = LOSSY.replace('bytes = "1.0005 MB"', "count = 300")

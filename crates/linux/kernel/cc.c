@@ -273,12 +273,14 @@ static u32 sndbuf_expand(struct sock *sk)
 void cwndlab_cc_lost(struct tcp_sock *tp, const struct sk_buff *packet)
 {
 	const struct sock *sk = (const struct sock *)tp;
+	u32 seq = TCP_SKB_CB(packet)->seq, end_seq = TCP_SKB_CB(packet)->end_seq;
 	struct cw_cc_facts facts;
 
+	cw_lost(cwndlab_now(), cwndlab_part_of(sk), seq, end_seq);
 	if (!is_ours(sk) || !of(sk)->wants_lost)
 		return;
 	facts = facts_of(sk);
-	cw_cc_lost(of(sk)->part, &facts, TCP_SKB_CB(packet)->seq, TCP_SKB_CB(packet)->end_seq);
+	cw_cc_lost(of(sk)->part, &facts, seq, end_seq);
 }
 
 /* TCP counts what it sends as in flight when its device has taken it: new data, and one segment that is sent again. */

@@ -73,6 +73,7 @@ void cw_cc_ack(u32 part, const struct cw_cc_facts *facts, const struct cw_cc_ack
 void cw_cc_timer(u32 part, const struct cw_cc_facts *facts, struct cw_cc_control *control);
 void cw_cc_sent(u32 part, const struct cw_cc_facts *facts, u32 end_seq, u32 bytes);
 void cw_cc_lost(u32 part, const struct cw_cc_facts *facts, u32 seq, u32 end_seq);
+void cw_lost(u64 now, u32 part, u32 seq, u32 end_seq);
 u64 cw_cc_next_timer(u32 part);
 u32 cw_prepare(u32 *parts);
 u64 cw_duration(void);

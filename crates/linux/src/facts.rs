@@ -57,3 +57,20 @@ pub struct Facts {
     /// What else has happened.
     pub counts: Counts,
 }
+
+/// Larger values of `snd_ssthresh` mean that there is none (TCP_INFINITE_SSTHRESH).
+const NO_SSTHRESH: u64 = 0x7fff_ffff;
+
+impl Facts {
+    /// `snd_ssthresh` in segments, if there is one.
+    #[must_use]
+    pub fn known_ssthresh(&self) -> Option<u64> {
+        Some(self.ssthresh).filter(|ssthresh| *ssthresh < NO_SSTHRESH)
+    }
+
+    /// `sk_pacing_rate` in bytes a second, if there is one.
+    #[must_use]
+    pub fn known_pacing_rate(&self) -> Option<u64> {
+        Some(self.pacing_rate).filter(|rate| *rate != u64::MAX)
+    }
+}

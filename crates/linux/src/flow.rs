@@ -27,16 +27,14 @@ const COLUMNS: [&str; 8] = [
     "ca_state",
 ];
 
-/// Larger values of `snd_ssthresh` mean that there is none (TCP_INFINITE_SSTHRESH).
-const NO_SSTHRESH: u64 = 0x7fff_ffff;
-
 /// A flow or a subflow, and what was measured of it.
 pub struct Flow {
     /// Its name.
     pub name: String,
     kind: &'static str,
     cc: String,
-    mss: u64,
+    /// The payload of a full segment in bytes.
+    pub mss: u64,
     /// When it starts.
     pub start: Time,
     bytes: Option<u64>,
@@ -180,9 +178,9 @@ impl Flow {
     /// avoidance ssthresh or half of the window, otherwise nothing.
     #[must_use]
     pub fn saved_ssthresh(&self) -> Option<u64> {
-        let Facts { cwnd, ssthresh, ca_state, .. } = self.facts;
-        let avoids_congestion = ca_state == OPEN && cwnd >= ssthresh && ssthresh < NO_SSTHRESH;
-        avoids_congestion.then(|| ssthresh.max(cwnd / 2))
+        let Facts { cwnd, ca_state, .. } = self.facts;
+        let ssthresh = self.facts.known_ssthresh().filter(|ssthresh| ca_state == OPEN && cwnd >= *ssthresh);
+        ssthresh.map(|ssthresh| ssthresh.max(cwnd / 2))
     }
 
     /// What the kernel has counted, since the start.
@@ -269,14 +267,13 @@ impl Flow {
         let running = self.start <= now;
         let shown = |value: f64| if running { value } else { f64::NAN };
         let mbps = |bytes: u64, seconds: f64| mbps(bytes, seconds).unwrap_or(f64::NAN);
-        let pacing =
-            if facts.pacing_rate == u64::MAX { f64::NAN } else { facts.pacing_rate as f64 * 8.0 / 1e6 };
+        let pacing = facts.known_pacing_rate().map_or(f64::NAN, |rate| rate as f64 * 8.0 / 1e6);
         let values = [
             shown(facts.cwnd as f64),
             self.latest_rtt.map_or(f64::NAN, Span::as_millis_f64),
             shown(facts.in_flight as f64),
             shown(mbps(self.received - self.sampled_bytes, since_last_s)),
-            if facts.ssthresh >= NO_SSTHRESH { f64::NAN } else { shown(facts.ssthresh as f64) },
+            facts.known_ssthresh().map_or(f64::NAN, |ssthresh| shown(ssthresh as f64)),
             shown(pacing),
             shown(mbps(facts.rate_delivered * self.mss, facts.rate_interval_us as f64 / 1e6)),
             shown(facts.ca_state as f64),

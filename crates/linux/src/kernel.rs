@@ -164,7 +164,7 @@ unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     cwndlab_extension().add_to(&mut registry, &mut queues).unwrap_or_else(|error| fail(&error));
     let request = Request::parse(&text, &registry, &queues).unwrap_or_else(|error| fail(&error));
     let mut made = Run::new(request, line());
-    made.begin_capture().unwrap_or_else(|error| fail(&error));
+    made.begin_exports().unwrap_or_else(|error| fail(&error));
     let lanes = made.lanes().len() as u32;
     // SAFETY: the caller's word.
     unsafe { parts.write(made.parts() as u32) };
@@ -407,6 +407,12 @@ unsafe extern "C" fn cw_cc_lost(part: u32, facts: *const CFacts, seq: u32, end_s
     run().with_controller(part as usize, |cc, siblings, me| cc.on_lost(facts, siblings, me, seq, end_seq));
 }
 
+/// The same, for connections with any controller.
+#[unsafe(no_mangle)]
+extern "C" fn cw_lost(now: u64, part: u32, seq: u32, end_seq: u32) {
+    run().lost(part as usize, Time(now), seq, end_seq);
+}
+
 /// When a controller wants to be called.
 #[unsafe(no_mangle)]
 extern "C" fn cw_cc_next_timer(part: u32) -> u64 {
@@ -434,7 +440,7 @@ extern "C" fn cw_after_looks(now: u64) {
 extern "C" fn cw_finish() -> ! {
     // SAFETY: nobody calls after this.
     let mut run = unsafe { (*RUN.0.get()).take() }.expect("cw_prepare comes first");
-    run.end_capture().unwrap_or_else(|error| fail(&error));
+    run.end_exports().unwrap_or_else(|error| fail(&error));
     let (path, result) = run.finish();
     if let Err(error) = fs::write(&path, result) {
         fail(&format!("{path}: {error}"));

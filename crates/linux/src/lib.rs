@@ -11,12 +11,14 @@ pub mod controller;
 pub mod facts;
 pub mod flow;
 pub mod group;
+mod headers;
 #[cfg(not(test))]
 mod kernel;
 pub mod line;
 pub mod network;
 pub mod patterns;
 pub mod probed;
+mod qlog;
 #[cfg(not(test))]
 mod queue;
 pub mod request;

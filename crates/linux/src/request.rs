@@ -24,6 +24,8 @@ pub struct Request {
     pub progress: String,
     /// The folder that captures are written to, if they are wanted.
     pub pcap: Option<PathBuf>,
+    /// The same for qlog.
+    pub qlog: Option<PathBuf>,
     /// The algorithms whose controllers the front end has.
     pub remote: Vec<&'static str>,
     /// The names of the flows that agents outside steer.
@@ -33,7 +35,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null], "pcap": folder or null}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null], "pcap": folder or null, "qlog": folder or null}`.
     ///
     /// # Errors
     /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
@@ -80,6 +82,7 @@ impl Request {
             output: string("output")?,
             progress: string("progress")?,
             pcap: value["pcap"].as_str().map(PathBuf::from),
+            qlog: value["qlog"].as_str().map(PathBuf::from),
             remote,
             agents,
             saved: saved.iter().map(Value::as_u64).collect(),

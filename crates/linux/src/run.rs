@@ -10,6 +10,7 @@ use crate::group::Group;
 use crate::line::Socket;
 use crate::network::{Arrival, Fates, Network, Sent, Way};
 use crate::probed::{Probed, names_of};
+use crate::qlog::Qlog;
 use crate::request::Request;
 use crate::result::{detail, recorded};
 use agents::Agents;
@@ -116,6 +117,7 @@ pub struct Run {
     /// How many of its controllers have been made.
     remotes: u64,
     agents: Agents,
+    qlog: Option<Qlog>,
 }
 
 impl Run {
@@ -159,6 +161,7 @@ impl Run {
             line,
             remotes: 0,
             agents: Agents::default(),
+            qlog: None,
             request,
         };
         carried.into_iter().for_each(|(flow, group)| run.add_lane(flow, group));
@@ -333,14 +336,21 @@ impl Run {
         {
             self.flows[flow].on_sent(sent.bytes);
         }
+        if let Some(qlog) = &mut self.qlog {
+            qlog.sent(now, sent, headers);
+        }
         self.network.send(now, sent, headers);
     }
 
-    /// Packets are captured from now on, if that is wanted.
+    /// What is wanted of captures and qlog is written from now on.
     ///
     /// # Errors
-    /// In words: a file cannot be written.
-    pub fn begin_capture(&mut self) -> Result<(), String> {
+    /// In words: there are too many files, or one cannot be written.
+    pub fn begin_exports(&mut self) -> Result<(), String> {
+        if let Some(wanted) = &self.request.qlog {
+            let names: Vec<_> = self.flows[..self.named_parts].iter().map(|flow| flow.name.clone()).collect();
+            self.qlog = Some(Qlog::create(&folder_of(wanted, self.seed), &names, self.seed)?);
+        }
         let Some(wanted) = &self.request.pcap else { return Ok(()) };
         let ends =
             Ends::create(&folder_of(wanted, self.seed), format!("Seed {}. Packets of Linux.", self.seed))?;
@@ -353,11 +363,12 @@ impl Run {
         self.network.captures()
     }
 
-    /// Writes what is left of the captures.
+    /// Writes what is left of captures and qlog.
     ///
     /// # Errors
     /// In words: why a file is not complete.
-    pub fn end_capture(&mut self) -> Result<(), String> {
+    pub fn end_exports(&mut self) -> Result<(), String> {
+        self.qlog.take().map_or(Ok(()), Qlog::finish)?;
         self.network.end_capture()
     }
 
@@ -370,7 +381,11 @@ impl Run {
     /// Does what is due first on the links, if that is by `now`.
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
         self.events += 1;
-        self.network.step(now)
+        let arrival = self.network.step(now)?;
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| arrival.way == Way::Acks) {
+            qlog.arrived(now, arrival.part, arrival.handle);
+        }
+        Some(arrival)
     }
 
     /// What became of packets since the last call.
@@ -391,8 +406,22 @@ impl Run {
 
     /// What a part's socket shows.
     pub fn look(&mut self, part: usize, now: Time, facts: &Facts) {
-        if let Some(flow) = self.on_part[part] {
-            self.flows[flow].look(now, facts);
+        let Some(flow) = self.on_part[part] else { return };
+        let flow = &mut self.flows[flow];
+        let before = flow.facts;
+        flow.look(now, facts);
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| part < self.named_parts) {
+            qlog.look(now, part, &before, &flow.facts, flow.mss);
+            if let Some(controller) = &self.controllers[part] {
+                qlog.probed(now, part, self.probed.names(part), controller.probed());
+            }
+        }
+    }
+
+    /// The kernel has marked data of a part as lost.
+    pub fn lost(&mut self, part: usize, now: Time, seq: u32, end_seq: u32) {
+        if let Some(qlog) = &mut self.qlog {
+            qlog.lost(now, part, seq, end_seq);
         }
     }
 

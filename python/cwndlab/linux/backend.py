@@ -78,7 +78,7 @@ class Linux(Engine):
     def _kernel(self) -> Kernel:
         return self.kernel or kernel.required()
 
-    def run_seed(  # type: ignore[override]
+    def run_seed(
         self,
         text: bytes,
         file: str,
@@ -86,9 +86,10 @@ class Linux(Engine):
         seed: int,
         record: bool,
         token: RunToken,
+        qlog: str | None = None,
         pcap: str | None = None,
     ) -> tuple[str, Any, dict[str, Any] | None]:
-        """Run a scenario with one seed. Captures go into the folder `pcap`.
+        """Run a scenario with one seed. Exports go into the folders `qlog` and `pcap`.
 
         Raises `InterruptedError` if the token cancels the run, and `RuntimeError` with the last lines of the
         kernel's console if it breaks off or hangs, or with what a controller of this process says if that
@@ -100,7 +101,7 @@ class Linux(Engine):
             before = self._result(text, file, overrides, seed, checked, token, record=False, saved=[])
             saved = before["saved_ssthresh"]
         result = self._result(
-            text, file, overrides, seed, checked, token, record=record, saved=saved, pcap=pcap
+            text, file, overrides, seed, checked, token, record=record, saved=saved, qlog=qlog, pcap=pcap
         )
         recording = result.get("recording")
         return json.dumps(result["outcome"]), _detail(result["detail"]), recording and _recording(recording)
@@ -116,12 +117,13 @@ class Linux(Engine):
         *,
         record: bool,
         saved: list[int | None],
+        qlog: str | None = None,
         pcap: str | None = None,
     ) -> dict[str, Any]:
         """Return what a kernel writes of its run. Paths begin with the ssthresh that a run before saved."""
         size = Size(*(float(checked[name] or 0) for name in SIZES))
         remote = self.module.remote_controllers(text, file, overrides, self.linked)
-        asked = request(text, file, overrides, remote, seed, record=record, saved=saved, pcap=pcap)
+        asked = request(text, file, overrides, remote, seed, record=record, saved=saved, qlog=qlog, pcap=pcap)
         with ExitStack() as stack:
             serving = None
             if remote:

@@ -73,13 +73,14 @@ def request(
     agents: Sequence[str] = (),
     record: bool = False,
     saved: Sequence[int | None] = (),
+    qlog: str | None = None,
     pcap: str | None = None,
 ) -> dict[str, Any]:
     """Return what a kernel is asked: a scenario and its seed.
 
     `remote` are the algorithms whose controllers this process has; `agents` are the names of the flows that
     agents of this process steer; `saved` is the ssthresh that a run before saved, of each path, in segments;
-    `pcap` is the folder for captures.
+    `qlog` and `pcap` are the folders for qlog and for captures.
     """
     return {
         "text": text.decode(),
@@ -91,6 +92,7 @@ def request(
         "seed": seed,
         "record": record,
         "saved": list(saved),
+        "qlog": qlog,
         "pcap": pcap,
     }
 

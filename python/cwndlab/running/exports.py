@@ -43,10 +43,9 @@ class Exports:
 
     def require(self, backend: str) -> None:
         """Raise `InputError` if this backend cannot write them."""
-        if self.qlog is not None and backend != "sim":
-            raise InputError(f"qlog: expected the backend sim, found {backend}")
-        if self.pcap is not None and backend not in ("sim", "linux"):
-            raise InputError(f"pcap: expected the backend sim or linux, found {backend}")
+        for name in self.folders():
+            if backend not in ("sim", "linux"):
+                raise InputError(f"{name}: expected the backend sim or linux, found {backend}")
 
     def expected_bytes(self, scenarios: Sequence[Scenario], seeds: int) -> float:
         """Return about how much the runs of these scenarios write."""

@@ -20,6 +20,7 @@ use cwndlab_sim::tap::{End, FlowEvent, LinkEvent, State, Tap};
 use cwndlab_sim::tcp::Sender;
 pub use ends::{Ends, Place};
 use qlog::Qlog;
+pub use qlog::{Acknowledgement, Log, Metrics, Segment};
 use std::fs::{File, create_dir_all};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};

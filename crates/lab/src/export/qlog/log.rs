@@ -1,21 +1,15 @@
-//! qlog 0.3, one file for each flow, in the form that grows (JSON-SEQ, RFC 7464).
+//! One file of qlog 0.3, in the form that grows (JSON-SEQ, RFC 7464).
 //!
 //! qlog was made for QUIC, which numbers packets. TCP numbers bytes, and a segment that is sent again has the numbers it had. Here the
 //! nth transmission of a connection has packet number n; an ACK acknowledges the last transmission of each segment that it names.
 
-use super::bytes::Bytes;
-use super::connection::endpoints;
-use super::{Guarded, Output, file, file_name, folder};
-use cwndlab_cc::{Phase, Span, Time};
-use cwndlab_sim::SimSpec;
-use cwndlab_sim::flow::Flow;
-use cwndlab_sim::packet::{AckHeader, Body, Data, Packet};
-use cwndlab_sim::spec::FlowSpec;
-use cwndlab_sim::tap::{FlowEvent, Reduction};
-use cwndlab_sim::tcp::Sender;
+use super::super::{Guarded, Output, file, file_name, folder};
+use cwndlab_cc::{Span, Time};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::net::SocketAddrV4;
+use std::ops::Range;
 use std::path::Path;
 
 /// The newest version that qvis loads.
@@ -23,10 +17,8 @@ const VERSION: &str = "0.3";
 /// What each record begins with (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
 const NANOS_PER_MS: f64 = 1e6;
-/// The probe that says the slow-start threshold.
-const SSTHRESH: &str = "ssthresh_bytes";
 
-/// The values of `recovery:metrics_updated`, times in ms, amounts in bytes, the rate in bit/s.
+/// The values of `recovery:metrics_updated`, in the order of [`Metrics::values`].
 const METRICS: [&str; 8] = [
     "min_rtt",
     "smoothed_rtt",
@@ -38,145 +30,160 @@ const METRICS: [&str; 8] = [
     "pacing_rate",
 ];
 
-/// The files of a run: of each flow of the scenario, and each subflow.
-pub(super) struct Qlog {
-    traces: Vec<Trace>,
+/// What a sender shows, where it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Metrics {
+    /// The smallest RTT.
+    pub min_rtt: Option<Span>,
+    /// The smoothed RTT.
+    pub smoothed_rtt: Option<Span>,
+    /// The last sample.
+    pub latest_rtt: Option<Span>,
+    /// The variance of the RTT (RTTVAR).
+    pub rtt_variance: Option<Span>,
+    /// The congestion window in bytes.
+    pub window: Option<u64>,
+    /// Bytes in flight.
+    pub in_flight: Option<u64>,
+    /// The slow-start threshold in bytes.
+    pub ssthresh: Option<f64>,
+    /// The pacing rate in bit/s.
+    pub pacing_rate: Option<u64>,
 }
 
-impl Qlog {
-    pub(super) fn create(at: &Path, spec: &SimSpec) -> Result<Self, String> {
-        let names: Vec<String> = spec.flows.iter().flat_map(FlowSpec::parts).map(|(name, _)| name).collect();
-        folder(at, names.len(), "qlog")?;
-        let create = |(index, name): (usize, &String)| {
-            let at = at.join(format!("flow-{}-{}.sqlog", index + 1, file_name(name)));
-            let mut trace = Trace::new(Guarded::new(at.clone(), file(&at)?));
-            trace.record(&heading(name, spec.seed));
-            Ok(trace)
-        };
-        Ok(Self { traces: names.iter().enumerate().map(create).collect::<Result<_, String>>()? })
-    }
-
-    pub(super) fn on_packet(&mut self, now: Time, flow: &Flow, packet: &Packet) {
-        if let Some(trace) = self.traces.get_mut(packet.flow as usize) {
-            trace.on_packet(now, flow, packet);
-        }
-    }
-
-    pub(super) fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
-        if let Some(trace) = self.traces.get_mut(flow as usize) {
-            trace.on_flow(now, event);
-        }
-    }
-
-    pub(super) fn on_turn(&mut self, now: Time, flow: u32, sender: &Sender) {
-        if let Some(trace) = self.traces.get_mut(flow as usize) {
-            trace.on_turn(now, sender);
-        }
-    }
-
-    pub(super) fn finish(self) -> Result<(), String> {
-        self.traces.into_iter().try_for_each(|trace| trace.out.finish(Write::flush))
+impl Metrics {
+    /// Times in ms, amounts in bytes, the rate in bit/s; NaN where there is none.
+    fn values(&self) -> [f64; METRICS.len()] {
+        let time = |span: Option<Span>| span.map_or(f64::NAN, ms);
+        let amount = |amount: Option<u64>| amount.map_or(f64::NAN, |amount| amount as f64);
+        [
+            time(self.min_rtt),
+            time(self.smoothed_rtt),
+            time(self.latest_rtt),
+            time(self.rtt_variance),
+            amount(self.window),
+            amount(self.in_flight),
+            self.ssthresh.unwrap_or(f64::NAN),
+            amount(self.pacing_rate),
+        ]
     }
 }
 
-fn heading(flow: &str, seed: u64) -> Value {
-    json!({
-        "qlog_version": VERSION,
-        "qlog_format": "JSON-SEQ",
-        "title": format!("{flow}, seed {seed}"),
-        "description": format!("TCP of cwndlab {}: packet numbers count transmissions", env!("CARGO_PKG_VERSION")),
-        "trace": {
-            "title": flow,
-            "vantage_point": { "name": flow, "type": "client" },
-            "common_fields": { "protocol_type": ["TCP"], "time_format": "relative", "reference_time": 0 },
-        },
-    })
+/// A data segment that leaves. Bytes are counted from the first of the stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// The first byte of its payload.
+    pub offset: u64,
+    /// Its payload in bytes.
+    pub payload: u64,
+    /// Length of the IP packet in bytes.
+    pub length: u32,
+    /// Whether it is a tail-loss probe, if that is known.
+    pub probe: Option<bool>,
+    /// The flag CWR (RFC 3168).
+    pub cwr: bool,
+}
+
+/// An ACK that arrives. Bytes are counted from the first of the stream.
+#[derive(Clone, Debug)]
+pub struct Acknowledgement {
+    /// Length of the IP packet in bytes.
+    pub length: u32,
+    /// The next byte expected.
+    pub ack: u64,
+    /// SACK blocks, the newest first.
+    pub sack: Vec<Range<u64>>,
+    /// The first block reports a duplicate (DSACK, RFC 2883).
+    pub dsack: bool,
+    /// The flag ECE (RFC 3168).
+    pub ece: bool,
 }
 
 /// The file of one flow.
-struct Trace {
+pub struct Log {
     out: Guarded<Output>,
-    bytes: Option<Bytes>,
     /// Numbers of the next packet sent and the next one received.
     sent: u64,
     received: u64,
-    /// Segments that were sent, below this one.
-    next: u32,
-    /// The last transmission of each segment that has not arrived, as far as the sender knows.
-    under_way: BTreeMap<u32, u64>,
-    metrics: Vec<f64>,
+    /// Bytes that were sent, below this one.
+    next: u64,
+    /// The last transmission of what begins at these bytes and has not arrived, as far as the sender knows.
+    under_way: BTreeMap<u64, u64>,
+    metrics: [f64; METRICS.len()],
     probes: Vec<f64>,
-    /// The next transmission is a tail-loss probe.
-    probing: bool,
 }
 
-impl Trace {
-    fn new(out: Guarded<Output>) -> Self {
-        Self {
-            out,
-            bytes: None,
-            sent: 0,
-            received: 0,
-            next: 0,
-            under_way: BTreeMap::new(),
-            metrics: vec![f64::NAN; METRICS.len()],
-            probes: Vec::new(),
-            probing: false,
-        }
+impl Log {
+    /// One for each of these flows, in this folder.
+    ///
+    /// # Errors
+    /// In words: there are too many, or one cannot be written.
+    pub fn create(at: &Path, flows: &[String], seed: u64, system: &str) -> Result<Vec<Self>, String> {
+        folder(at, flows.len(), "qlog")?;
+        let create = |(index, flow): (usize, &String)| {
+            let at = at.join(format!("flow-{}-{}.sqlog", index + 1, file_name(flow)));
+            let mut log = Self {
+                out: Guarded::new(at.clone(), file(&at)?),
+                sent: 0,
+                received: 0,
+                next: 0,
+                under_way: BTreeMap::new(),
+                metrics: [f64::NAN; METRICS.len()],
+                probes: Vec::new(),
+            };
+            log.record(&heading(flow, seed, system));
+            Ok(log)
+        };
+        flows.iter().enumerate().map(create).collect()
     }
 
-    fn on_packet(&mut self, now: Time, flow: &Flow, packet: &Packet) {
-        match &packet.body {
-            Body::Syn => self.on_syn(now, flow, packet),
-            Body::SynAck { .. } => self.event(now, "cwndlab:syn_ack_received", json!({ "raw": raw(packet) })),
-            Body::Data(data) => self.on_sent(now, flow, packet, data),
-            Body::Ack(header) => self.on_ack(now, packet, header),
-        }
+    /// The first SYN leaves, from one end to the other.
+    pub fn started(&mut self, now: Time, from: SocketAddrV4, to: SocketAddrV4) {
+        let started = json!({
+            "ip_version": "v4",
+            "src_ip": from.ip().to_string(),
+            "dst_ip": to.ip().to_string(),
+            "src_port": from.port(),
+            "dst_port": to.port(),
+            "protocol": "TCP",
+        });
+        self.event(now, "connectivity:connection_started", &started);
     }
 
-    fn on_syn(&mut self, now: Time, flow: &Flow, packet: &Packet) {
-        if self.bytes.is_none() {
-            self.bytes = Some(Bytes::new(flow.mss()));
-            let [sender, receiver] = endpoints(packet.flow, packet.generation);
-            let started = json!({
-                "ip_version": "v4",
-                "src_ip": sender.address.to_string(),
-                "dst_ip": receiver.address.to_string(),
-                "src_port": sender.port,
-                "dst_port": receiver.port,
-                "protocol": "TCP",
-            });
-            self.event(now, "connectivity:connection_started", started);
-        }
-        self.event(now, "cwndlab:syn_sent", json!({ "raw": raw(packet) }));
+    /// A SYN of this length leaves.
+    pub fn syn_sent(&mut self, now: Time, length: u32) {
+        self.event(now, "cwndlab:syn_sent", &json!({ "raw": raw(length) }));
     }
 
-    fn on_sent(&mut self, now: Time, flow: &Flow, packet: &Packet, data: &Data) {
-        let Some(bytes) = &mut self.bytes else { return };
-        let payload = u64::from(packet.size) - flow.header();
-        bytes.note(data.seq, payload);
-        let offset = bytes.below(data.seq);
+    /// A SYN-ACK of this length arrives.
+    pub fn syn_ack_received(&mut self, now: Time, length: u32) {
+        self.event(now, "cwndlab:syn_ack_received", &json!({ "raw": raw(length) }));
+    }
+
+    /// Data leave.
+    pub fn data_sent(&mut self, now: Time, segment: &Segment) {
+        let Segment { offset, payload, length, probe, cwr } = *segment;
         let number = self.sent;
         self.sent += 1;
-        let again = data.seq < self.next;
-        self.next = self.next.max(data.seq + 1);
-        self.under_way.insert(data.seq, number);
-        let probe = std::mem::take(&mut self.probing);
+        let mut tcp = json!({ "retransmission": offset < self.next, "cwr": cwr });
+        if let Some(probe) = probe {
+            tcp["tail_loss_probe"] = probe.into();
+        }
+        self.next = self.next.max(offset + payload);
+        self.under_way.insert(offset, number);
         let sent = json!({
             "header": { "packet_type": "1RTT", "packet_number": number },
-            "raw": raw(packet),
+            "raw": raw(length),
             "frames": [{ "frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload }],
-            "tcp": { "retransmission": again, "tail_loss_probe": probe, "cwr": data.cwr },
+            "tcp": tcp,
         });
-        self.event(now, "transport:packet_sent", sent);
+        self.event(now, "transport:packet_sent", &sent);
     }
 
-    fn on_ack(&mut self, now: Time, packet: &Packet, header: &AckHeader) {
-        let arrived = self.arrived(header);
-        let Some(bytes) = &self.bytes else { return };
-        let blocks = header.sack.iter().filter(|block| block.end > block.start);
-        let blocks: Vec<_> = blocks.map(|block| [bytes.below(block.start), bytes.below(block.end)]).collect();
-        let cumulative = bytes.below(header.cumulative);
+    /// An ACK arrives.
+    pub fn ack_received(&mut self, now: Time, ack: &Acknowledgement) {
+        let arrived = self.arrived(ack);
+        let blocks: Vec<_> = ack.sack.iter().map(|block| [block.start, block.end]).collect();
         let frames = if arrived.is_empty() {
             json!([])
         } else {
@@ -186,71 +193,86 @@ impl Trace {
         self.received += 1;
         let received = json!({
             "header": { "packet_type": "1RTT", "packet_number": number },
-            "raw": raw(packet),
+            "raw": raw(ack.length),
             "frames": frames,
-            "tcp": { "ack": cumulative, "sack": blocks, "dsack": header.dsack, "ece": header.ece },
+            "tcp": { "ack": ack.ack, "sack": blocks, "dsack": ack.dsack, "ece": ack.ece },
         });
-        self.event(now, "transport:packet_received", received);
+        self.event(now, "transport:packet_received", &received);
     }
 
     /// The packet numbers that this ACK is the first to acknowledge.
-    fn arrived(&mut self, header: &AckHeader) -> Vec<u64> {
-        let above = self.under_way.split_off(&header.cumulative);
+    fn arrived(&mut self, ack: &Acknowledgement) -> Vec<u64> {
+        let above = self.under_way.split_off(&ack.ack);
         let mut arrived: Vec<u64> = std::mem::replace(&mut self.under_way, above).into_values().collect();
-        for block in header.sack.iter().filter(|block| block.end > block.start) {
-            let named: Vec<u32> = self.under_way.range(block.start..block.end).map(|(seq, _)| *seq).collect();
-            arrived.extend(named.iter().filter_map(|seq| self.under_way.remove(seq)));
+        for block in &ack.sack {
+            let named: Vec<u64> = self.under_way.range(block.clone()).map(|(offset, _)| *offset).collect();
+            arrived.extend(named.iter().filter_map(|offset| self.under_way.remove(offset)));
         }
         arrived.sort_unstable();
         arrived
     }
 
-    fn on_flow(&mut self, now: Time, event: FlowEvent<'_>) {
-        match event {
-            FlowEvent::Lost { seq } => {
-                if let Some(number) = self.under_way.get(&seq) {
-                    let lost = json!({ "header": { "packet_type": "1RTT", "packet_number": number } });
-                    self.event(now, "recovery:packet_lost", lost);
-                }
-            }
-            FlowEvent::PhaseChanged { from, to } => {
-                let change = json!({ "old": phase(from), "new": phase(to) });
-                self.event(now, "recovery:congestion_state_updated", change);
-            }
-            FlowEvent::Reduced { by, before, after } => {
-                let reduced = json!({ "by": cause(by), "before_segments": before, "after_segments": after });
-                self.event(now, "cwndlab:window_reduced", reduced);
-            }
-            FlowEvent::Undone => self.event(now, "cwndlab:reduction_undone", json!({})),
-            FlowEvent::Decided { action } => self.event(now, "cwndlab:decided", json!({ "action": action })),
-            FlowEvent::TailLossProbe => self.probing = true,
-            FlowEvent::Begin { .. }
-            | FlowEvent::SynSent
-            | FlowEvent::Sent { .. }
-            | FlowEvent::Acked { .. }
-            | FlowEvent::RttSampled { .. }
-            | FlowEvent::WindowChanged { .. }
-            | FlowEvent::End { .. } => {}
+    /// What begins at these bytes is marked lost.
+    pub fn lost(&mut self, now: Time, bytes: Range<u64>) {
+        let numbers: Vec<u64> = self.under_way.range(bytes).map(|(_, number)| *number).collect();
+        for number in numbers {
+            let lost = json!({ "header": { "packet_type": "1RTT", "packet_number": number } });
+            self.event(now, "recovery:packet_lost", &lost);
         }
     }
 
-    /// Writes the metrics and the controller's values that have changed.
-    fn on_turn(&mut self, now: Time, sender: &Sender) {
-        let controller = sender.controller();
-        let names = controller.probes();
-        let mut probes = vec![f64::NAN; names.len()];
-        controller.probe(&mut probes);
-        let metrics = metrics(sender, names.iter().position(|name| *name == SSTHRESH).map(|at| probes[at]));
-        if let Some(changed) = changes(&METRICS, &self.metrics, &metrics) {
-            self.event(now, "recovery:metrics_updated", changed);
-        }
-        if let Some(changed) = changes(names, &self.probes, &probes) {
-            self.event(now, "cwndlab:controller_updated", changed);
-        }
-        (self.metrics, self.probes) = (metrics, probes);
+    /// The state of loss recovery changes.
+    pub fn state_changed(&mut self, now: Time, old: &str, new: &str) {
+        self.event(now, "recovery:congestion_state_updated", &json!({ "old": old, "new": new }));
     }
 
-    fn event(&mut self, now: Time, name: &str, data: Value) {
+    /// The window is reduced, from and to these segments.
+    pub fn reduced(&mut self, now: Time, by: &str, before: u64, after: u64) {
+        let reduced = json!({ "by": by, "before_segments": before, "after_segments": after });
+        self.event(now, "cwndlab:window_reduced", &reduced);
+    }
+
+    /// A reduction was spurious and is undone.
+    pub fn undone(&mut self, now: Time) {
+        self.event(now, "cwndlab:reduction_undone", &json!({}));
+    }
+
+    /// A tail-loss probe has left, of which no segment says that it is one.
+    pub fn tail_loss_probe_sent(&mut self, now: Time) {
+        self.event(now, "cwndlab:tail_loss_probe_sent", &json!({}));
+    }
+
+    /// An action takes effect.
+    pub fn decided(&mut self, now: Time, action: u32) {
+        self.event(now, "cwndlab:decided", &json!({ "action": action }));
+    }
+
+    /// Writes the metrics that have changed.
+    pub fn measured(&mut self, now: Time, metrics: &Metrics) {
+        let values = metrics.values();
+        if let Some(changed) = changes(&METRICS, &self.metrics, &values) {
+            self.event(now, "recovery:metrics_updated", &changed);
+        }
+        self.metrics = values;
+    }
+
+    /// Writes the controller's own values that have changed.
+    pub fn probed(&mut self, now: Time, names: &[&str], values: Vec<f64>) {
+        if let Some(changed) = changes(names, &self.probes, &values) {
+            self.event(now, "cwndlab:controller_updated", &changed);
+        }
+        self.probes = values;
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// In words: why the file is not complete.
+    pub fn finish(self) -> Result<(), String> {
+        self.out.finish(Write::flush)
+    }
+
+    fn event(&mut self, now: Time, name: &str, data: &Value) {
         self.record(&json!({ "time": ms(Span(now.0)), "name": name, "data": data }));
     }
 
@@ -263,22 +285,19 @@ impl Trace {
     }
 }
 
-/// Values of [`METRICS`]; NaN where there is none.
-fn metrics(sender: &Sender, ssthresh: Option<f64>) -> Vec<f64> {
-    let rtt = sender.rtt();
-    let control = sender.control();
-    let measured = |span| if rtt.smoothed == Span::ZERO { f64::NAN } else { ms(span) };
-    let mss = sender.options().mss;
-    vec![
-        measured(rtt.minimum),
-        measured(rtt.smoothed),
-        measured(rtt.latest),
-        measured(rtt.variance),
-        control.cwnd as f64,
-        (u64::from(sender.in_flight()) * mss) as f64,
-        ssthresh.unwrap_or(f64::NAN),
-        control.pacing_rate.map_or(f64::NAN, |rate| rate.0 as f64),
-    ]
+fn heading(flow: &str, seed: u64, system: &str) -> Value {
+    let version = env!("CARGO_PKG_VERSION");
+    json!({
+        "qlog_version": VERSION,
+        "qlog_format": "JSON-SEQ",
+        "title": format!("{flow}, seed {seed}"),
+        "description": format!("{system}, cwndlab {version}: packet numbers count transmissions"),
+        "trace": {
+            "title": flow,
+            "vantage_point": { "name": flow, "type": "client" },
+            "common_fields": { "protocol_type": ["TCP"], "time_format": "relative", "reference_time": 0 },
+        },
+    })
 }
 
 /// The values that differ from those before, by name; `None` if none does.
@@ -314,31 +333,12 @@ fn ranges(numbers: Vec<u64>) -> Vec<[u64; 2]> {
     ranges
 }
 
-fn raw(packet: &Packet) -> Value {
-    json!({ "length": packet.size })
+fn raw(length: u32) -> Value {
+    json!({ "length": length })
 }
 
 fn ms(span: Span) -> f64 {
     span.0 as f64 / NANOS_PER_MS
-}
-
-/// The names of Linux (`enum tcp_ca_state`).
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Open => "open",
-        Phase::Disorder => "disorder",
-        Phase::Recovery => "recovery",
-        Phase::Loss => "loss",
-    }
-}
-
-fn cause(by: Reduction) -> &'static str {
-    match by {
-        Reduction::FastRecovery => "fast_recovery",
-        Reduction::Timeout => "timeout",
-        Reduction::EcnMark => "ecn_mark",
-        Reduction::ProbedLoss => "probed_loss",
-    }
 }
 
 #[cfg(test)]
