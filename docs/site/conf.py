@@ -45,11 +45,13 @@ site_contents: dict[str, dict[str, list[str]]] = {
             "CHANGELOG",
         ],
     },
-    # In the order of the guide.
+    # In the order of the guide, which may name a page again.
     "docs/guide": {
         "Questions": [
             f"docs/{page}"
-            for page in re.findall(r"\]\((howto/[\w-]+)\.md\)", (ROOT / "docs" / "guide.md").read_text())
+            for page in dict.fromkeys(
+                re.findall(r"\]\((howto/[\w-]+)\.md\)", (ROOT / "docs" / "guide.md").read_text())
+            )
         ]
     },
     "docs/algorithms/README": {
