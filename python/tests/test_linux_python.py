@@ -78,6 +78,15 @@ def test_reno_in_python_is_reno_in_rust_to_the_bit(linux_kernel: Kernel, path: s
     assert ours[0] != ours[1]
 
 
+def test_a_controller_begins_with_the_ssthresh_that_an_equal_run_saved(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    subflows = PATHS["a connection of two subflows"].replace("loss = 0.002", "")
+    saved = {"tcp.metrics": "saved"}
+    ours = outcomes(subflows, seeds=1, overrides=saved)
+    assert ours == outcomes(subflows.replace("python-reno", "reno"), seeds=1, overrides=saved)
+    assert ours != outcomes(subflows, seeds=1)
+
+
 @cl.controller("half-rate")
 class HalfRate:
     """Paces at a share of the rate, from the first tick of its timer on."""

@@ -290,13 +290,13 @@ impl Run {
         let place = self.lanes.partition_point(|lane| lane.first_part <= part) - 1;
         let Lane { spec, group, .. } = &self.lanes[place];
         let kind = &spec.kind;
+        let setup = kind.tcp_on(&spec.paths[part - self.lanes[place].first_part]).setup();
         if !self.request.remote.contains(&kind.algorithm.name) {
-            let tcp = kind.tcp_on(&spec.paths[part - self.lanes[place].first_part]);
-            return (kind.algorithm.build)(&tcp.setup(), &kind.settings);
+            return (kind.algorithm.build)(&setup, &kind.settings);
         }
         let owner = group.map_or(Owner::Flow(place as u64), |group| Owner::Arrivals(group as u64));
         self.remotes += 1;
-        Box::new(Remote::new(self.line.clone(), self.remotes - 1, owner, name, names_of(spec)))
+        Box::new(Remote::new(self.line.clone(), self.remotes - 1, owner, name, setup, names_of(spec)))
     }
 
     /// The controller of a part.

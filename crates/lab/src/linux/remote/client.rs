@@ -4,7 +4,9 @@ use super::wire::Words;
 use super::wire::{decode, encode};
 use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::algorithm::Declaration;
-use cwndlab_cc::{Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Time};
+use cwndlab_cc::{
+    Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Setup, Time,
+};
 use std::sync::Arc;
 
 /// A way to the front end. Without an answer there is no run: it does not return then.
@@ -22,9 +24,17 @@ pub struct Remote<L> {
 }
 
 impl<L: Line> Remote<L> {
-    /// Has the front end make its controller of this number, for the flow or subflow of this name. It has these probes.
-    pub fn new(mut line: L, number: u64, owner: Owner, name: &str, probes: &'static [&'static str]) -> Self {
-        let answer = exchange(&mut line, &Message::New(owner, name.to_owned()));
+    /// Has the front end make its controller of this number, for the flow or subflow of this name, whose TCP begins with this.
+    /// It has these probes.
+    pub fn new(
+        mut line: L,
+        number: u64,
+        owner: Owner,
+        name: &str,
+        setup: Setup,
+        probes: &'static [&'static str],
+    ) -> Self {
+        let answer = exchange(&mut line, &Message::New(owner, name.to_owned(), setup));
         Self { line, number, probes, answer }
     }
 

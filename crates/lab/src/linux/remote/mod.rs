@@ -13,7 +13,7 @@ pub(crate) use server::is_served;
 pub use server::{Heard, Server, served};
 pub use wire::word;
 
-use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, SubflowView, Time};
+use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, Setup, SubflowView, Time};
 use cwndlab_sim::Glance;
 
 /// Which flow of the scenario a controller belongs to.
@@ -28,8 +28,8 @@ pub enum Owner {
 /// What the kernel asks.
 #[derive(Clone, Debug, PartialEq)]
 enum Message {
-    /// A controller is to be made for the flow or subflow of this name; it gets the next number.
-    New(Owner, String),
+    /// A controller is to be made for the flow or subflow of this name, with what its TCP begins with; it gets the next number.
+    New(Owner, String, Setup),
     /// A callback of the controller of this number.
     Callback(u64, Moment, Callback),
     /// The agent of the flow of this number must decide: the answer is its action.

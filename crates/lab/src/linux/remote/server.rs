@@ -5,7 +5,7 @@ use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use crate::linux::PREFIX;
 use crate::run::{Failure, guarded};
 use crate::scenario::Scenario;
-use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng};
+use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng, Setup};
 use cwndlab_sim::spec::{FlowKind, SimSpec};
 
 /// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships or is linked into it.
@@ -67,7 +67,7 @@ impl Server {
     pub fn hear(&mut self, message: &[u8]) -> Result<Heard, Failure> {
         let seed = self.spec.seed;
         guarded(seed, || match decode(message).expect("both ends are of one build") {
-            Message::New(owner, name) => Heard::Answered(encode(&self.make(owner, &name))),
+            Message::New(owner, name, setup) => Heard::Answered(encode(&self.make(owner, &name, &setup))),
             Message::Callback(number, moment, callback) => {
                 let served = &mut self.controllers[number as usize];
                 served.call(&moment, callback);
@@ -90,9 +90,9 @@ impl Server {
         }
     }
 
-    fn make(&mut self, owner: Owner, name: &str) -> Answer {
+    fn make(&mut self, owner: Owner, name: &str, setup: &Setup) -> Answer {
         let kind = self.kind(owner);
-        let cc = (kind.algorithm.build)(&kind.tcp.setup(), &kind.settings);
+        let cc = (kind.algorithm.build)(setup, &kind.settings);
         let rng = Rng::named(self.spec.seed, &format!("flow {name} cc"));
         self.controllers.push(Served { cc, rng });
         self.controllers[self.controllers.len() - 1].answer()

@@ -2,8 +2,8 @@
 
 use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::{
-    Ack, Control, Ecn, Event, Facts, Lost, Needs, Phase, Rate, RateSample, Rtt, SendLimit, Span, SubflowView,
-    Time,
+    Ack, Control, Ecn, Event, Facts, Lost, Needs, Phase, Rate, RateSample, Rtt, SendLimit, Setup, Span,
+    SubflowView, Time,
 };
 use cwndlab_sim::Glance;
 
@@ -174,6 +174,7 @@ macro_rules! variants {
 word! { Time, Span, Rate }
 
 fields! {
+    Setup { mss, initial_window, initial_ssthresh, paced }
     Moment { facts, subflows, me }
     Seen { now, glance, reward, observation }
     Glance { delivered_bytes, sent_packets, retransmitted_packets, rtt, finished }
@@ -191,7 +192,7 @@ fields! {
 variants! {
     Owner { 0 => Flow(number), 1 => Arrivals(number) }
     Message {
-        0 => New(owner, name), 1 => Callback(number, moment, callback), 2 => Decision(flow, seen), 3 => End(flow, seen), 4 => Over
+        0 => New(owner, name, setup), 1 => Callback(number, moment, callback), 2 => Decision(flow, seen), 3 => End(flow, seen), 4 => Over
     }
     Callback { 0 => Sent(bytes), 1 => Lost(lost), 2 => Event(event), 3 => Ack(ack), 4 => Timer }
     Event { 0 => LossRecovery, 1 => EcnReduction, 2 => Recovered, 3 => Timeout, 4 => Undo, 5 => IdleRestart(idle) }
@@ -215,7 +216,8 @@ mod tests {
 
     #[test]
     fn a_message_is_what_it_was() {
-        let new = Message::New(Owner::Arrivals(2), "web/ü".to_owned());
+        let setup = Setup { mss: 1448, initial_window: 14_480, initial_ssthresh: u64::MAX, paced: true };
+        let new = Message::New(Owner::Arrivals(2), "web/ü".to_owned(), setup);
         let idle = Moment { facts: Facts::default(), subflows: Vec::new(), me: 0 };
         let event = Message::Callback(0, idle, Callback::Event(Event::IdleRestart(Span(8))));
         let glance = Glance { sent_packets: 7, finished: true, ..Glance::default() };
