@@ -162,6 +162,9 @@ class Ack(Facts):
     def tail_probe(self) -> bool:
         """Whether it acknowledges a tail-loss probe."""
     @property
+    def unordered_growth(self) -> bool:
+        """Whether it delivers out of order and the window grows all the same (Linux, on reordering paths)."""
+    @property
     def sample(self) -> RateSample | None:
         """Delivery-rate sample; None if there is no valid one."""
 

@@ -57,6 +57,9 @@ def outcomes(text: str, **options: Any) -> list[str]:
 
 PATHS = {
     "a flow": SCENARIO,
+    "a path that reorders": SCENARIO.replace(
+        "[[flow]]", 'reorder = { probability = 0.02, delay = "5 ms" }\n\n[[flow]]'
+    ),
     "flows that arrive": SCENARIO.replace(
         'path = ["a"]', 'path = ["a"]\narrivals = { per_second = 5, size = "50 kB" }'
     ),

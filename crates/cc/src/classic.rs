@@ -311,9 +311,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
         {
             self.window.ssthresh = self.window.cwnd;
         }
-        // RFC 7661: a window that was not the limit says nothing about the path.
-        let may_grow = cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited;
-        if may_grow {
+        if cx.may_grow(ack) {
             let acked = self.rule.counted(ack, self.window.mss);
             if !self.rule.steer(&mut self.window, acked) {
                 let left = self.window.slow_start(acked);

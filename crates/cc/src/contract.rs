@@ -232,6 +232,16 @@ pub struct Context<'a> {
     pub rng: &'a mut Rng,
 }
 
+impl Context<'_> {
+    /// Whether the window may grow by what this ACK delivers: not in recovery (rule 4), and not where it was not the limit, as it
+    /// says nothing about the path then (RFC 7661).
+    #[must_use]
+    pub fn may_grow(&self, ack: &Ack) -> bool {
+        let Facts { phase, window_limited, .. } = *self.facts;
+        phase != Phase::Recovery && window_limited && (ack.advanced > 0 || ack.unordered_growth)
+    }
+}
+
 /// What a controller may know of a subflow of its connection. Nobody writes a sibling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubflowView {
@@ -270,6 +280,9 @@ pub struct Ack {
     pub delayed: bool,
     /// It acknowledges a tail-loss probe.
     pub tail_probe: bool,
+    /// It delivers data out of order, and the path reorders so much that the window grows all the same (Linux
+    /// `tcp_may_raise_cwnd`).
+    pub unordered_growth: bool,
     /// Delivery-rate sample; `None` when there is no valid one.
     pub sample: Option<RateSample>,
 }

@@ -9,6 +9,9 @@
 #include <net/tcp.h>
 #include "cwndlab.h"
 
+/* Of tcp_input.c, which does not share it: the ACK has SACKed data for the first time. */
+#define FLAG_DATA_SACKED 0x20
+
 struct of_socket {
 	u32 part;
 	u32 una, delivered_ce, probe;
@@ -224,6 +227,16 @@ static void in_ack_event(struct sock *sk, u32 flags)
 	of(sk)->probe = tcp_sk(sk)->tlp_high_seq;
 }
 
+/*
+ * Whether TCP would let the window grow although the ACK does not advance (tcp_may_raise_cwnd). That a segment was delivered
+ * does not say so: a duplicate that a DSACK reports counts as well.
+ */
+static bool grows_unordered(const struct sock *sk, int flag)
+{
+	return (flag & FLAG_DATA_SACKED) &&
+	       tcp_sk(sk)->reordering > READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+}
+
 static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -246,6 +259,7 @@ static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 		.sample_is_app_limited = rs->is_app_limited,
 		.delayed = rs->is_ack_delayed,
 		.tail_probe = own->probe && !tp->tlp_high_seq,
+		.unordered_growth = grows_unordered(sk, flag),
 	};
 
 	/* The answer to the SYN comes before the start. */

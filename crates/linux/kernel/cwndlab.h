@@ -59,7 +59,7 @@ struct cw_cc_ack {
 	u64 acked, advanced, lost, ce, prior_in_flight, rtt;
 	u64 sample_delivered, sample_interval, sample_prior_delivered;
 	u32 una, end_seq;
-	u8 sample_is_app_limited, delayed, tail_probe;
+	u8 sample_is_app_limited, delayed, tail_probe, unordered_growth;
 };
 
 struct cw_cc_control {

@@ -48,6 +48,7 @@ pub struct CAck {
     sample_is_app_limited: u8,
     delayed: u8,
     tail_probe: u8,
+    unordered_growth: u8,
 }
 
 /// The controller's decision for the kernel (`struct cw_cc_control`). Windows are in segments, the rate is in bytes a
@@ -312,6 +313,7 @@ impl Controller {
             rtt: (ack.rtt > 0).then_some(Span(ack.rtt)),
             delayed: ack.delayed != 0,
             tail_probe: ack.tail_probe != 0,
+            unordered_growth: ack.unordered_growth != 0,
             sample: (ack.sample_delivered > 0 && ack.sample_interval > 0).then(|| RateSample {
                 delivered: ack.sample_delivered * self.mss,
                 interval: Span(ack.sample_interval),

@@ -19,7 +19,8 @@ class Reno:
 
     def on_ack(self, ack: cwndlab.Ack) -> None:
         """Grow if the window was the limit (RFC 7661)."""
-        if ack.phase == "recovery" or not ack.advanced_bytes or not ack.window_limited:
+        grows = ack.advanced_bytes or ack.unordered_growth
+        if ack.phase == "recovery" or not grows or not ack.window_limited:
             return
         acked = ack.acked_bytes
         if self.ssthresh_bytes is None or self.cwnd_bytes < self.ssthresh_bytes:

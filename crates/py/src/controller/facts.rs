@@ -121,6 +121,7 @@ getters! { Ack(ack):
     rtt_s: Option<f64> = ack.rtt.map(Span::as_secs_f64),
     delayed: bool = ack.delayed,
     tail_probe: bool = ack.tail_probe,
+    unordered_growth: bool = ack.unordered_growth,
     sample: Option<RateSample> = ack.sample.map(RateSample),
 }
 

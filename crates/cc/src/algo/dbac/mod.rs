@@ -8,7 +8,7 @@ mod virtual_window;
 
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window};
-use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Setup};
 use crate::params::Parameters;
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
@@ -156,8 +156,8 @@ impl CongestionControl for Dbac {
         }
         self.judge.observe(ack);
         let step = self.inner.on_ack(cx, ack);
-        // Contract, rule 4, and RFC 7661: where a window may not grow, its factor may not either.
-        if cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited {
+        // Where a window may not grow, its factor may not either.
+        if cx.may_grow(ack) {
             self.judge(cx);
             self.rescale(cx);
         }

@@ -197,8 +197,7 @@ impl WindowRule for SdPd {
     fn observe(&mut self, cx: &Context, ack: &Ack) {
         let sampled = self.peaks.on_ack(cx, ack);
         let at_peak = self.peaks.last_is_peak();
-        // In recovery the window is the recovery's own; one that is not the limit is left alone (RFC 7661).
-        let moves = cx.facts.phase != Phase::Recovery && ack.advanced > 0 && cx.facts.window_limited;
+        let moves = cx.may_grow(ack);
         if let Some(proactive) = &mut self.proactive {
             proactive.due = false;
             if sampled && moves {

@@ -184,7 +184,7 @@ fields! {
     Facts { now, mss, rtt, in_flight, flight_size, phase, limited_by, next_departure, window_limited }
     Rtt { smoothed, variance, minimum, latest, rto }
     SubflowView { window, srtt, since_loss, between_losses, mss, usable }
-    Ack { acked, advanced, lost, ce, prior_in_flight, delivered, rtt, delayed, tail_probe, sample }
+    Ack { acked, advanced, lost, ce, prior_in_flight, delivered, rtt, delayed, tail_probe, unordered_growth, sample }
     RateSample { delivered, interval, prior_delivered, lost, ce, in_flight_at_send, app_limited }
     Lost { bytes, in_flight_at_send, prior_delivered, prior_lost, lost_total, app_limited }
 }

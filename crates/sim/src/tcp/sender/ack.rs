@@ -86,6 +86,7 @@ impl Sender {
             rtt,
             delayed: header.delayed,
             tail_probe,
+            unordered_growth: false,
             // A retransmission acknowledged sooner than a round trip was not what arrived.
             sample: sample
                 .filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
