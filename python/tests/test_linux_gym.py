@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import json
 import os
 import pickle
 import signal
@@ -32,6 +33,8 @@ from cwndlab.linux import kernel as kernels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.conftest import Command
+
 NEWRENO = "cwndlab/DqnNewReno-v0"
 CUBIC = "cwndlab/DqnCubic-v0"
 WINDOW = "cwndlab/Window-v0"
@@ -43,6 +46,17 @@ LINK: dict[str, Any] = {
         {"name": "b", "cc": "cubic", "path": ["bottleneck"]},
     ],
 }
+TEXT = """
+duration = "3 s"
+[[link]]
+name = "bottleneck"
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = "20 packets"
+[[flow]]
+cc = "cubic"
+path = ["bottleneck"]
+"""
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("linux_kernel")]
 
 
@@ -255,6 +269,57 @@ def test_controllers_in_python_drive_the_other_flows() -> None:
     assert outcome("python-reno") == outcome("reno") != outcome("linux:cubic")
 
 
+def test_another_algorithm_plays_an_episode_as_it_runs_in_a_scenario() -> None:
+    course = FlowEnv(WINDOW, scenario=LINK, flow="a", backend="linux").course
+    others = LINK | {"flow": [LINK["flow"][0], LINK["flow"][1] | {"cc": "python-reno"}]}
+    beside = FlowEnv(WINDOW, scenario=others, flow="a", backend="linux").course
+    for scenario, played in ((LINK, course), (others, beside)):
+        [run] = cl.run(scenario, seeds=[3], record="none", backend="linux").runs
+        assert json.loads(played.with_algorithm(3, "cubic")) == run.outcome
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Training and scores
+# ----------------------------------------------------------------------------------------------------------
+
+
+def goodput_of_cubic() -> float:
+    """Its mean over two seeds, in Linux, in Mbit/s."""
+    runs = cl.run(TEXT, seeds=2, record="none", backend="linux").runs
+    return float(np.mean([run.outcome["flows"][0]["goodput_mbps"] for run in runs]))
+
+
+def test_scores_are_those_of_the_runs_in_linux(cwndlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "link.toml").write_text(TEXT)
+    asked = ("score", NEWRENO, "--scenario", "link.toml", "--seeds", "1-2", "--json")
+    told = {name: json.loads(cwndlab(*asked, "--backend", name).stdout) for name in ("sim", "linux")}
+    assert {name: document["backend"] for name, document in told.items()} == {"sim": "sim", "linux": "linux"}
+    rows = {row["name"]: row for row in told["linux"]["scores"]}
+    assert list(rows)[:4] == ["constant", "cubic", "bbr3", "random"]
+    assert rows["cubic"]["goodput_mbps"]["mean"] == pytest.approx(goodput_of_cubic())
+    assert rows["random"]["mean_reward"]["mean"] is not None
+    assert told["sim"]["scores"] != told["linux"]["scores"]
+
+
+def test_a_training_in_linux_repeats_itself_and_goes_on(cwndlab: Command, tmp_path: Path) -> None:
+    def trained(out: str, decisions: int, *more: str, backend: str = "linux") -> bytes:
+        few = ("--set", "duration=1 s", "--set", "flow.0.cc.warmup=20", "--decisions", str(decisions))
+        short = (*few, "--backend", backend)
+        done = cwndlab("train", NEWRENO, *short, "--out", out, *more)
+        assert done.returncode == 0, done.stderr
+        return (tmp_path / out / "weights.safetensors").read_bytes()
+
+    whole = trained("whole", 60)
+    trained("half", 30)
+    assert trained("both", 30, "--resume", "half") == whole
+    assert whole != trained("simulated", 60, backend="sim")
+    document = json.loads((tmp_path / "whole" / "training.json").read_text())
+    assert (document["backend"], document["manifest"]["backend"]) == ("linux", "linux")
+    settings = ("--set", "duration=1 s", "--set", "flow.0.cc.warmup=20", "--decisions", "1")
+    other = cwndlab("train", NEWRENO, *settings, "--resume", "half")
+    assert (other.returncode, "it belongs to another training" in other.stderr) == (2, True)
+
+
 # ----------------------------------------------------------------------------------------------------------
 # What there is not
 # ----------------------------------------------------------------------------------------------------------
@@ -268,8 +333,8 @@ def test_what_linux_cannot_do_is_refused() -> None:
 
     assert "profile" in refused(overrides={"profile": "ns3"})
     assert refused(backend="bsd") == "backend bsd: expected sim or linux"
-    with pytest.raises(ValueError, match="other algorithms play an episode in the simulator only"):
-        FlowEnv(WINDOW, backend="linux").course.with_algorithm(1, "cubic")
+    with pytest.raises(ValueError, match="no-such"):
+        FlowEnv(WINDOW, backend="linux").course.with_algorithm(1, "no-such")
 
 
 def test_a_kernel_has_to_be_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,14 @@ def test_score_tells_what_the_intervals_show(cwndlab: Command, tmp_path: Path) -
     assert (unknown.returncode, "expected scenario= too" in unknown.stderr) == (2, True)
 
 
+def test_scores_of_a_flow_without_a_name() -> None:
+    rows = scores.score(
+        NEWRENO, [1], scenario={**tomllib.loads(LINK.format(cc='"cubic"')), "duration": "1 s"}
+    )
+    assert rows[0].name == "constant"
+    assert rows[0].goodput_mbps.mean is not None
+
+
 def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
     """The same distribution, from two sources of random numbers."""
     rows = {row.name: row for row in scores.score(NEWRENO, range(1, 21))}
@@ -125,7 +134,7 @@ def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
 
 
 def test_ctrl_c_keeps_what_was_learned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def stopped(environment: str, *_: Any) -> Training:
+    def stopped(environment: str, *_: Any, **__: Any) -> Training:
         def watch(share: float) -> None:
             if share > 0.3:
                 raise KeyboardInterrupt

@@ -5,10 +5,9 @@ use crate::launch::Launcher;
 use crate::registry;
 use cwndlab_cc::Spaces;
 use cwndlab_lab::gym::{
-    self, Course, End, Fleet, HashedFile, Info, Launch, Mark, Played, Player, Step, StepResult, World,
+    self, AlgorithmFailure, Course, End, Fleet, HashedFile, Info, Launch, Mark, Played, Player, Step,
+    StepResult, World,
 };
-use cwndlab_lab::measures::{OverTime, outcome_json};
-use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::{Backend, weights};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -129,11 +128,11 @@ impl EnvironmentCourse {
 
     /// Measures of the episode with another algorithm in the place of the agents, as JSON.
     fn with_algorithm(&self, py: Python<'_>, seed: u64, algorithm: &str) -> PyResult<String> {
-        py.detach(|| {
-            let scenario = self.course.with_algorithm(seed, algorithm).map_err(value_error)?;
-            let outcome = run_seed(&scenario, seed, false, &RunToken::default())
-                .map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
-            Ok(outcome_json(&outcome, &OverTime::of(&scenario, seed, &outcome)).to_string())
+        let played = py.detach(|| self.course.with_algorithm(seed, algorithm));
+        py.check_signals()?;
+        played.map_err(|failure| match failure {
+            AlgorithmFailure::Scenario(why) => PyValueError::new_err(why),
+            AlgorithmFailure::Run(why) => PyRuntimeError::new_err(why),
         })
     }
 }

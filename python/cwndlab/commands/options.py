@@ -123,6 +123,10 @@ Backend = Annotated[
         "`run` also takes both, and shows the differences."
     ),
 ]
+EpisodeBackend = Annotated[
+    BackendName,
+    typer.Option(help="Where episodes play: sim, or linux (`make linux` builds the kernel once)."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 EveryFlow = Annotated[
     bool,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, EpisodeScenario, Overrides, Seeds, SteeredFlow
+from cwndlab.commands.options import (
+    AsJson,
+    BackendName,
+    EpisodeBackend,
+    EpisodeScenario,
+    Overrides,
+    Seeds,
+    SteeredFlow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +43,7 @@ def score(
     scenario: EpisodeScenario = None,
     flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    backend: EpisodeBackend = BackendName.SIM,
     as_json: AsJson = False,
 ) -> None:
     """Compare agents and algorithms in an environment.
@@ -55,10 +64,13 @@ def score(
     trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
     with progress("score") as watch:
-        scores = play(environment, chosen, trained, changes, watch, scenario=scenario, flow=flow)
+        scores = play(
+            environment, chosen, trained, changes, watch, scenario=scenario, flow=flow, backend=backend
+        )
     if as_json:
         rows = [row.to_json() for row in scores]
-        typer.echo(files.dump({"schema": 1, "environment": environment, "seeds": chosen, "scores": rows}))
+        head = {"schema": 1, "environment": environment, "backend": backend, "seeds": chosen}
+        typer.echo(files.dump({**head, "scores": rows}))
     else:
         for line in _beside_others(scores):
             typer.echo(line)

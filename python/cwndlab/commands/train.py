@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cwndlab.commands.options import AsJson, EpisodeScenario, Out, Overrides, Replace, SteeredFlow
+from cwndlab.commands.options import (
+    AsJson,
+    BackendName,
+    EpisodeBackend,
+    EpisodeScenario,
+    Out,
+    Overrides,
+    Replace,
+    SteeredFlow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +47,7 @@ def train(
     scenario: EpisodeScenario = None,
     flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
+    backend: EpisodeBackend = BackendName.SIM,
     start: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Start from these weights (safetensors).")
     ] = None,
@@ -66,15 +76,17 @@ def train(
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     goes_on = out is None and resume is not None
-    request = _request(environment, decisions, seed, scenario, flow, changes, weights, checkpoint)
+    request = _request(environment, decisions, seed, scenario, flow, changes, backend, weights, checkpoint)
     folder = prepared(
         str(resume) if goes_on else out,
-        f"train-{environment.rpartition('/')[2]}",
+        backend.folder(f"train-{environment.rpartition('/')[2]}"),
         request,
         replace=replace or goes_on,
     )
     with progress("train") as watch:
-        training = learn(environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch)
+        training = learn(
+            environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
+        )
     writing.write_bytes(folder / WEIGHTS, training.weights)
     writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
@@ -93,6 +105,7 @@ def _request(
     scenario: Path | None,
     flow: str | None,
     changes: Mapping[str, str],
+    backend: BackendName,
     *before: bytes | None,
 ) -> Request:
     """Return the request for a training. `before` are the weights and the checkpoint that it begins with."""
@@ -103,18 +116,20 @@ def _request(
 
     text = None if scenario is None else load(scenario).text.decode(errors="replace")
     hashes = [None if file is None else hashlib.sha256(file).hexdigest() for file in before]
-    return Request.of("train", [environment, decisions, seed, text, flow, changes, hashes])
+    return Request.of("train", [environment, decisions, seed, text, flow, changes, backend, hashes])
 
 
 def _about(training: Training, request: Request, scenario: Path | None) -> About:
     from cwndlab.output.about import About
 
     words = [training.environment, "--seed", str(training.seed), "--decisions", str(training.decisions)]
+    backend = training.engine.backend
+    words += [] if backend == BackendName.SIM else ["--backend", backend]
     return About(
         kind=request.kind,
         name=training.environment,
         scenario="" if scenario is None else str(scenario),
-        backend="sim",
+        backend=backend,
         seeds=(training.seed,),
         interrupted=training.interrupted,
         command=" ".join(["cwndlab train", *words]),

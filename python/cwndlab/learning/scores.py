@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine, in_use
-from cwndlab.errors import InputError
+from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
 from cwndlab.statistics.measure import Measure, measure, paired_difference
 
@@ -68,16 +68,18 @@ def score(
     *,
     scenario: Source | None = None,
     flow: str | None = None,
+    backend: str = "sim",
 ) -> list[Score]:
     """Play the episodes of these seeds with algorithms, untrained agents and a trained one.
 
     Episodes have drawn links, or are those of `scenario`, whose flow `flow` is steered (default: the first).
     `weights` (a safetensors file) are those of the trained agent. Of the agents that always take the same
-    action, only the best is returned. `watch` gets the share done, 0 to 1. Raises `InputError` if an argument
-    is wrong.
+    action, only the best is returned. `watch` gets the share done, 0 to 1. With `backend="linux"` all of them
+    drive Linux's own TCP. Raises `InputError` if an argument is wrong, and `CwndlabError` if a run fails.
     """
     engine = in_use()
-    course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
+    steered = [flow] if flow else []
+    course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
     _, actions = course.spaces
     stubborn = {
         f"{ALWAYS} {action}": _agent(engine, course, partial(_same, action)) for action in range(actions)
@@ -90,12 +92,21 @@ def score(
             players[TRAINED] = _agent(engine, course, engine.Policy(weights))
         except ValueError as error:
             raise InputError(f"weights: {error}") from None
+    played = {}
+    for name, play in players.items():
+        try:
+            played[name] = [play(seed) for seed in seeds]
+        except RuntimeError as error:
+            raise CwndlabError(str(error)) from None
+        watch(len(played) / len(players))
+    # A flow without a name is called after its algorithm, so only its place is the same for all players.
+    names = [sender["name"] for sender in _senders(played[RANDOM][0].outcome["flows"])]
+    place = names.index(course.agents[0])
     scores = {}
-    for place, (name, play) in enumerate(players.items()):
-        rows = [_row(course, seed, play(seed)) for seed in seeds]
+    for name, episodes in played.items():
+        rows = [_row(course, seed, place, each) for seed, each in zip(seeds, episodes, strict=True)]
         columns = list(zip(*rows, strict=True))
         scores[name] = Score(name, columns[-1], *map(measure, columns))
-        watch((place + 1) / len(players))
     best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
     return [score for name, score in scores.items() if name not in stubborn or name == best]
 
@@ -138,9 +149,10 @@ def _agent(
     return play
 
 
-def _row(course: EnvironmentCourse, seed: int, played: _Played) -> tuple[float | None, ...]:
+def _row(course: EnvironmentCourse, seed: int, place: int, played: _Played) -> tuple[float | None, ...]:
+    """Return the values of the steered flow: the one in this place."""
     link = dict(course.link(seed))
-    flow = next(each for each in _senders(played.outcome["flows"]) if each["name"] == course.agents[0])
+    flow = list(_senders(played.outcome["flows"]))[place]
     goodput_mbps, rtt_ms, sent = flow["goodput_mbps"], flow["rtt_ms"], flow["sent_packets"]
     return (
         goodput_mbps,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import Engine, in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
+from cwndlab.linux.backend import engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +53,7 @@ class Training:
         return {
             "schema": 1,
             "environment": self.environment,
+            "backend": self.engine.backend,
             "seed": self.seed,
             "decisions": self.decisions,
             "decisions_before": self.decisions_before,
@@ -71,20 +73,24 @@ def train(
     weights: bytes | None = None,
     checkpoint: bytes | None = None,
     watch: Callable[[float], None] = lambda _: None,
+    *,
+    backend: str = "sim",
 ) -> Training:
     """Train for `decisions` decisions, over as many episodes as needed. Ctrl-C ends it early.
 
     The learner has the parameters of the environment's algorithm, which `overrides` such as `flow.0.cc.gamma`
     can change. It begins with random weights or with `weights` (a safetensors file), or continues from the
     `checkpoint` of an earlier training with the same settings, as if that had not ended. `watch` gets the
-    share done, 0 to 1. Raises `InputError` if an argument is wrong, and `CwndlabError` if the training fails.
+    share done, 0 to 1. With `backend="linux"` the flow is one of Linux's own TCP. Raises `InputError` if an
+    argument is wrong, and `CwndlabError` if the training fails.
     """
     if weights is not None and checkpoint is not None:
         raise InputError("weights and checkpoint: expected one of the two")
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
     engine = in_use()
-    course = courses.course(engine, environment, scenario, [flow] if flow else [], overrides)
+    steered = [flow] if flow else []
+    course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
     courses.checked_seed(seed)
     try:
         if checkpoint is None:
@@ -93,7 +99,7 @@ def train(
             trainer = engine.Trainer.resumed(course, seed, checkpoint)
     except ValueError as error:
         raise InputError(f"{environment}: {error}") from None
-    training = Training(environment, seed, engine, decisions_before=trainer.decisions)
+    training = Training(environment, seed, engine_of(backend, engine), decisions_before=trainer.decisions)
     try:
         while training.decisions < decisions:
             count = min(SLICE, decisions - training.decisions)

@@ -5,6 +5,8 @@ use super::kernel::{Job, KernelRun, Launch};
 use super::stage::Stage;
 use super::{Episode, link};
 use crate::linux;
+use crate::measures::{OverTime, outcome_json};
+use crate::run::{RunToken, run_seed};
 use crate::scenario::{Backend, Flow, Scenario, Source, read};
 use crate::trace::Directory;
 use crate::weights;
@@ -37,6 +39,15 @@ pub enum World {
         /// The names.
         flows: Vec<String>,
     },
+}
+
+/// Why another algorithm could not play an episode.
+#[derive(Debug)]
+pub enum AlgorithmFailure {
+    /// The scenario with it has mistakes.
+    Scenario(String),
+    /// The run failed.
+    Run(String),
 }
 
 /// Makes the scenario of any episode.
@@ -137,7 +148,8 @@ impl Course {
         let mut own = self.own.clone();
         own.sort();
         let text = String::from_utf8_lossy(&self.text);
-        weights::hash(format!("{:?}", (self.environment.name, text, own, &self.agents)).as_bytes())
+        let backend = if self.linux.is_some() { " in Linux" } else { "" };
+        weights::hash(format!("{:?}{backend}", (self.environment.name, text, own, &self.agents)).as_bytes())
     }
 
     /// What the first agent sees, in words that a file of weights carries; `None` where it changes all the time.
@@ -257,23 +269,39 @@ impl Course {
         Ok(())
     }
 
-    /// The same with another algorithm in the place of the agents: a name, or a table as a scenario has it.
+    /// Plays the episode with this seed to its end with another algorithm in the place of the agents, a name or a table as a
+    /// scenario has it. Returns its measures as JSON.
     ///
     /// # Errors
-    /// There is no such algorithm, or the episodes play in Linux.
-    pub fn with_algorithm(&self, seed: u64, algorithm: &str) -> Result<Scenario, String> {
-        if self.linux.is_some() {
-            return Err(
-                "backend=\"linux\": other algorithms play an episode in the simulator only".to_owned()
-            );
+    /// There is no such algorithm, or the run failed.
+    pub fn with_algorithm(&self, seed: u64, algorithm: &str) -> Result<String, AlgorithmFailure> {
+        let overrides = self.replacing(seed, algorithm);
+        let scenario = self.read_exactly(&overrides).map_err(AlgorithmFailure::Scenario)?;
+        match &self.linux {
+            None => {
+                let outcome = run_seed(&scenario, seed, false, &RunToken::default())
+                    .map_err(|failure| AlgorithmFailure::Run(failure.to_string()))?;
+                Ok(outcome_json(&outcome, &OverTime::of(&scenario, seed, &outcome)).to_string())
+            }
+            Some(launcher) => {
+                let run = (&self.text[..], &*self.file);
+                let job = Job::new(&scenario, seed, run, overrides, &[], launcher.linked());
+                KernelRun::start(launcher.as_ref(), &scenario, &job)
+                    .and_then(KernelRun::finish)
+                    .map_err(AlgorithmFailure::Run)
+            }
         }
+    }
+
+    /// What makes the episode with this seed one of another algorithm.
+    fn replacing(&self, seed: u64, algorithm: &str) -> Overrides {
         let drawn = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
         let replaced = self.steered.iter().map(|(n, _)| (format!("flow.{n}.cc"), algorithm.to_owned()));
         // What the user sets of the agents' algorithm has no meaning for another.
         let of_agents =
             |key: &str| self.steered.iter().any(|(n, _)| key.starts_with(&format!("flow.{n}.cc")));
         let own = self.own.iter().filter(|(key, _)| !of_agents(key)).cloned();
-        self.read_exactly(&[drawn, own.collect(), replaced.collect()].concat())
+        [drawn, own.collect(), replaced.collect()].concat()
     }
 
     fn read(&self, overrides: Overrides) -> Result<Scenario, String> {

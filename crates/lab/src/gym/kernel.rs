@@ -148,10 +148,15 @@ impl KernelRun {
         self.process.answer(&word(action.into()));
     }
 
-    /// The measures, as JSON, of a run that is over.
+    /// The measures, as JSON, of a run that is over for its agents.
     pub(super) fn measures(mut self) -> Result<String, String> {
         self.process.answer(&word(0));
-        // If the agents' flows ended early, others may still have controllers in the front end.
+        self.finish()
+    }
+
+    /// Lets a run without agents, or what is left of one, come to its end; its measures, as JSON.
+    pub(super) fn finish(mut self) -> Result<String, String> {
+        // Flows may have controllers in the front end.
         while let Some(heard) = self.hear().map_err(|failure| failure.to_string())? {
             if let Heard::Answered(answer) = heard {
                 self.process.answer(&answer);

@@ -14,7 +14,7 @@ mod stage;
 mod trainer;
 
 pub use checkpoint::Checkpoint;
-pub use course::{Course, HashedFile, World};
+pub use course::{AlgorithmFailure, Course, HashedFile, World};
 pub use environments::{ENVIRONMENTS, Environment, RANGES, Range, catalogue, find};
 pub use episode::{End, Episode, Info, Step};
 pub use fleet::{Fleet, StepResult};
