@@ -95,12 +95,15 @@ def test_a_subflow_loses_what_a_flow_loses(linux_kernel: Kernel) -> None:
     assert alone["retransmitted_packets"] > 50
 
 
-def test_what_subflows_count_is_what_their_host_counts(linux_kernel: Kernel) -> None:
+@pytest.mark.parametrize("loss", [(0.05, 0.02), (0.1, 0.05)])
+def test_what_subflows_count_is_what_their_host_counts(
+    linux_kernel: Kernel, loss: tuple[float, float]
+) -> None:
     """Linux counts timeouts and the like for a whole host; those of a subflow are seen at its socket."""
     assert linux_kernel.image.exists()
     lossy = {
-        "link.a.loss": 0.05,
-        "link.b.loss": 0.02,
+        "link.a.loss": loss[0],
+        "link.b.loss": loss[1],
         "link.b.reorder": {"probability": 0.05, "delay": "10 ms"},
     }
     sized = MULTIPATH.replace("linux:reno", "linux:cubic") + 'bytes = "6 MB"\n'

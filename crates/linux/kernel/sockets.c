@@ -19,8 +19,8 @@ struct part {
 	u32 ca_state, high_seq, tlp_high_seq;
 	/* What its timers may have changed since it was last looked at. */
 	u32 seen_state, seen_timeouts;
-	/* Before the packet that is being taken in. */
-	u64 undos_before;
+	/* What its host had counted before the packet that is being taken in. */
+	u64 undos_before, recoveries_before;
 	bool established;
 };
 
@@ -49,13 +49,17 @@ static u64 undos(const struct lane *lane)
 	       counted(lane, LINUX_MIB_TCPDSACKUNDO) + counted(lane, LINUX_MIB_TCPLOSSUNDO);
 }
 
+static u64 recoveries(const struct lane *lane)
+{
+	return counted(lane, LINUX_MIB_TCPSACKRECOVERY) + counted(lane, LINUX_MIB_TCPRENORECOVERY);
+}
+
 /* What the sender's host has counted since its start. */
 struct cw_counts cwndlab_counted(const struct lane *lane)
 {
 	return (struct cw_counts){
 		.timeouts = counted(lane, LINUX_MIB_TCPTIMEOUTS),
-		.fast_recoveries = counted(lane, LINUX_MIB_TCPSACKRECOVERY) +
-				   counted(lane, LINUX_MIB_TCPRENORECOVERY),
+		.fast_recoveries = recoveries(lane),
 		.probes = counted(lane, LINUX_MIB_TCPLOSSPROBES),
 		.undos = undos(lane),
 	};
@@ -91,18 +95,23 @@ static u64 unacknowledged(const struct lane *lane, const struct tcp_sock *tp)
 	return connection->write_seq - connection->snd_una;
 }
 
-/* Notices what a subflow's socket has begun since the last time: a fast recovery or a tail loss probe. */
+static void remember_recovery(struct part *part)
+{
+	part->ca_state = inet_csk(part->sends)->icsk_ca_state;
+	part->high_seq = tcp_sk(part->sends)->high_seq;
+}
+
+/* Notices what the timers of a subflow's socket have begun since the last time: a fast recovery or a tail loss probe. */
 static void notice(struct part *part)
 {
 	struct sock *sk = part->sends;
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 state = inet_csk(sk)->icsk_ca_state;
 
 	/* One that follows another has an end of its own (tcp_enter_recovery sets high_seq). */
-	if (state == TCP_CA_Recovery && (part->ca_state != state || part->high_seq != tp->high_seq))
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+	    (part->ca_state != TCP_CA_Recovery || part->high_seq != tp->high_seq))
 		part->counts.fast_recoveries++;
-	part->ca_state = state;
-	part->high_seq = tp->high_seq;
+	remember_recovery(part);
 	/* There is at most one probe at a time, and only an ACK or a timeout ends it (tcp_send_loss_probe). */
 	if (tp->tlp_high_seq && tp->tlp_high_seq != part->tlp_high_seq)
 		part->counts.probes++;
@@ -158,12 +167,15 @@ static void look(struct part *part, u64 now)
 		complete_all(&lane->done);
 }
 
-/* Looks at all parts of a lane, unless nothing changes any more. */
+/*
+ * Looks at all parts of a lane, unless nothing changes any more. When all data of a connection have been acknowledged, its
+ * subflows may still wait for the ACKs of copies: what they count then, their host counts as well.
+ */
 void cwndlab_look(struct lane *lane, u64 now)
 {
 	u32 n;
 
-	if (!lane->sends || completion_done(&lane->done))
+	if (!lane->sends || (!lane->is.multipath && completion_done(&lane->done)))
 		return;
 	for (n = lane->is.first_part; n < lane->is.first_part + lane->is.parts; n++) {
 		if (lane->is.multipath && parts[n].sends)
@@ -242,6 +254,7 @@ void cwndlab_arriving(u32 index, enum cw_way way, const struct sk_buff *packet)
 		notice(part);
 	look_at_timers(part);
 	part->undos_before = undos(part->lane);
+	part->recoveries_before = recoveries(part->lane);
 }
 
 void cwndlab_arrived(u32 index, enum cw_way way)
@@ -252,6 +265,9 @@ void cwndlab_arrived(u32 index, enum cw_way way)
 		return;
 	if (part->lane->is.multipath) {
 		part->counts.undos += undos(part->lane) - part->undos_before;
+		/* An ACK that undoes one may begin the next, with the same end. */
+		part->counts.fast_recoveries += recoveries(part->lane) - part->recoveries_before;
+		remember_recovery(part);
 		notice(part);
 		/* The answer to the SYN. */
 		if (!part->established && part->sends->sk_state == TCP_ESTABLISHED) {
