@@ -18,6 +18,7 @@ from tests.test_cli_errors import assert_refused
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cwndlab.linux.kernel import Kernel
     from tests.conftest import Command
 
 
@@ -65,3 +66,14 @@ def test_wrong_curves_are_refused(cwndlab: Command, tmp_path: Path) -> None:
     )
     assert_refused(cwndlab("bench", "--curve", "links", "--case", "flows-10"), "expected one of them")
     assert_refused(cwndlab("bench", "--curve", "links", "--figure", "x.gif"), "expected png, svg, pdf")
+
+
+def test_a_run_in_linux_is_measured(cwndlab: Command, linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    answer = cwndlab("bench", "--case", "linux-reno", "--repeats", "1", "--json")
+    [case] = json.loads(answer.stdout)["cases"]
+    assert case["name"] == "linux-reno"
+    # 100 Mbit/s for 30 s in packets of 1500 bytes, less the time that the window takes to grow.
+    assert 200_000 < case["packets"] < 250_000
+    assert case["ns_per_packet"] == pytest.approx(case["cpu_s"] * 1e9 / case["packets"])
+    assert case["cpu_s"] > 0

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from cwndlab.benchmark import in_linux
 from cwndlab.benchmark.process import in_own_process
 from cwndlab.engine import in_use
 from cwndlab.engine.suggestions import did_you_mean
@@ -46,6 +47,7 @@ def chosen(wanted: Sequence[str]) -> list[str]:
     known = [*in_use().bench_cases(), _PYTHON_CONTROLLER]
     if importlib.util.find_spec("gymnasium"):
         known.append(_GYM_STEP)
+    known += in_linux.cases()
     for case in wanted:
         if case not in known:
             hint = did_you_mean(case, known, f"expected one of {', '.join(known)}")
@@ -63,6 +65,8 @@ def _measured(case: str, repeats: int) -> dict[str, Any]:
         return _python_controller(repeats)
     if case == _GYM_STEP:
         return _gym_step(repeats)
+    if case in in_linux.cases():
+        return in_linux.measure(case, repeats)
     measured: dict[str, Any] = json.loads(in_use().bench(case, repeats, []))
     return measured
 
