@@ -39,4 +39,5 @@ def test_every_picture_is_shown_and_drawn_by_its_page() -> None:
     drawn = {
         refresh_docs.IMAGES / picture for pictures in refresh_docs.PICTURES.values() for picture in pictures
     }
+    drawn |= {refresh_docs.IMAGES / picture for picture in refresh_docs.DATED}
     assert shown == drawn == set(refresh_docs.IMAGES.rglob("*.png"))

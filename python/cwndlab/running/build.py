@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
+# Data: links to folders in a clone, copies of them in a wheel.
+_SHIPPED = _PACKAGE / "shipped"
 # How a difference is repaired, and how much of a hash is shown.
 SAME = "install the same build in both"
 SHOWN = 12
@@ -26,7 +28,7 @@ class Build:
     def here(cls) -> Build:
         """Return the build of this process."""
         found = hashlib.sha256()
-        for path in sorted(_PACKAGE.rglob("*.py")):
+        for path in sorted(path for path in _PACKAGE.rglob("*.py") if _SHIPPED not in path.parents):
             text = path.read_bytes()
             found.update(f"{path.relative_to(_PACKAGE)} {len(text)}\n".encode() + text)
         return cls(version("cwndlab"), found.hexdigest())
