@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cwndlab.results.recording import Record
@@ -123,7 +123,9 @@ class _Running:
         self.crew = crew
         self._jobs: dict[Future[Any], Sequence[Task]] = {}
         self._runs: dict[Task, SeedRun | None] = {}
-        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
+        # Not SimpleQueue: in Python 3.11 its `get` waits for ever if a signal comes while it waits, and the time
+        # is over when the thread gets Python's lock again.
+        self._done: Queue[Future[Any]] = Queue()
         self._done_weight = 0.0
 
     def follow(
