@@ -123,8 +123,8 @@ class _Running:
         self.crew = crew
         self._jobs: dict[Future[Any], Sequence[Task]] = {}
         self._runs: dict[Task, SeedRun | None] = {}
-        # Not SimpleQueue: in Python 3.11 its `get` waits for ever if a signal comes while it waits, and the time
-        # is over when the thread gets Python's lock again.
+        # Not SimpleQueue: in Python 3.11 its `get` waits for ever if a signal comes while it waits, and the
+        # time is over when the thread gets Python's lock again.
         self._done: Queue[Future[Any]] = Queue()
         self._done_weight = 0.0
 
