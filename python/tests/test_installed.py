@@ -1,4 +1,4 @@
-"""What an installed package does, which has no sources beside it."""
+"""An installed package works without the sources."""
 
 from __future__ import annotations
 
