@@ -159,3 +159,8 @@ def test_unknown_names(cwndlab: Command) -> None:
     assert_refused(cwndlab("show", "cubik"), "did you mean cubic?")
     assert_refused(cwndlab("list", "nothings"), "nothings")
     assert_refused(cwndlab("bench", "--case", "one-flow-100mbits"), "did you mean one-flow-100mbit?")
+
+
+@pytest.mark.parametrize("arguments", [["train", "cwndlab/Window-v0"], ["score", "cwndlab/Window-v0"]])
+def test_episodes_play_on_one_backend(cwndlab: Command, arguments: list[str]) -> None:
+    assert_refused(cwndlab(*arguments, "--backend", "both"), "'both' is not one of 'sim', 'linux'")

@@ -9,16 +9,27 @@ from typing import Annotated
 import typer
 
 
-class BackendName(StrEnum):
+class _Name(StrEnum):
+    """The name of a backend."""
+
+    def folder(self, name: str) -> str:
+        """Return the default folder of results: those of one backend do not replace those of the other."""
+        return name if self == "sim" else f"{name}-{self}"
+
+
+class BackendName(_Name):
     """Where scenarios run."""
 
     SIM = "sim"
     LINUX = "linux"
     BOTH = "both"
 
-    def folder(self, name: str) -> str:
-        """Return the default folder of results: those of one backend do not replace those of the other."""
-        return name if self is BackendName.SIM else f"{name}-{self}"
+
+class EpisodeBackendName(_Name):
+    """Where the episodes of an environment play."""
+
+    SIM = "sim"
+    LINUX = "linux"
 
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
@@ -124,7 +135,7 @@ Backend = Annotated[
     ),
 ]
 EpisodeBackend = Annotated[
-    BackendName,
+    EpisodeBackendName,
     typer.Option(help="Where episodes play: sim, or linux (`make linux` builds the kernel once)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

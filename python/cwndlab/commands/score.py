@@ -9,8 +9,8 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
-    BackendName,
     EpisodeBackend,
+    EpisodeBackendName,
     EpisodeScenario,
     Overrides,
     Seeds,
@@ -43,7 +43,7 @@ def score(
     scenario: EpisodeScenario = None,
     flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
-    backend: EpisodeBackend = BackendName.SIM,
+    backend: EpisodeBackend = EpisodeBackendName.SIM,
     as_json: AsJson = False,
 ) -> None:
     """Compare agents and algorithms in an environment.

@@ -9,8 +9,8 @@ import typer
 
 from cwndlab.commands.options import (
     AsJson,
-    BackendName,
     EpisodeBackend,
+    EpisodeBackendName,
     EpisodeScenario,
     Out,
     Overrides,
@@ -47,7 +47,7 @@ def train(
     scenario: EpisodeScenario = None,
     flow: SteeredFlow = None,
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
-    backend: EpisodeBackend = BackendName.SIM,
+    backend: EpisodeBackend = EpisodeBackendName.SIM,
     start: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Start from these weights (safetensors).")
     ] = None,
@@ -105,7 +105,7 @@ def _request(
     scenario: Path | None,
     flow: str | None,
     changes: Mapping[str, str],
-    backend: BackendName,
+    backend: EpisodeBackendName,
     *before: bytes | None,
 ) -> Request:
     """Return the request for a training. `before` are the weights and the checkpoint that it begins with."""
@@ -124,7 +124,7 @@ def _about(training: Training, request: Request, scenario: Path | None) -> About
 
     words = [training.environment, "--seed", str(training.seed), "--decisions", str(training.decisions)]
     backend = training.engine.backend
-    words += [] if backend == BackendName.SIM else ["--backend", backend]
+    words += [] if backend == EpisodeBackendName.SIM else ["--backend", backend]
     return About(
         kind=request.kind,
         name=training.environment,
