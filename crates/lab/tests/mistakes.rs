@@ -482,6 +482,18 @@ fn what_is_odd_is_told_and_runs() {
     }
 }
 
+/// Recordings of a minute last 59.986 s or so.
+#[test]
+fn a_run_that_ends_just_after_its_trace_is_not_odd() {
+    let with_trace = with_line("link.rate", "trace = \"long\"");
+    let told = |duration: &str| {
+        let text = with_trace.replace("duration = \"10 s\"", &format!("duration = \"{duration}\""));
+        problems(text.as_bytes()).join("\n")
+    };
+    assert_eq!(told("20.19 s"), "");
+    assert!(told("20.21 s").contains("the trace of 20 s repeats"), "{}", told("20.21 s"));
+}
+
 #[test]
 fn options_that_do_not_go_together() {
     let told = |key: &str, text: &str| problems(with_line(key, text).as_bytes()).join("\n");
