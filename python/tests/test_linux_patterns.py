@@ -75,6 +75,15 @@ def test_timeout_patterns_of_one_flow_are_the_simulators(linux_kernel: Kernel, c
         assert abs(kernels["rtt_peaks"] - ours["rtt_peaks"]) <= 5
 
 
+def test_a_short_transfer_has_the_kernels_acks(linux_kernel: Kernel) -> None:
+    """Which segments are acknowledged at once depends on how the receive window grows."""
+    assert linux_kernel.image.exists()
+    transfer = SCENARIO.replace("1 bdp", "4 bdp") + 'bytes = "60 kB"\n'
+    [both] = run_both([scenario('"linux:reno"', transfer, seconds=2)], [1])
+    [ours], [kernels] = (side.runs[0].outcome["flows"] for side in (both.sim, both.linux))
+    assert kernels["rtt_samples"] == ours["rtt_samples"] > 30
+
+
 def test_peaks_of_bursts_are_the_simulators(linux_kernel: Kernel) -> None:
     """Within a tenth: which packet of two is lost differs, and so does all that follows.
 

@@ -84,7 +84,7 @@ fn the_last_interval_may_be_shorter() {
 
 /// Short flows at random beside a flow with so many losses that it has timeouts as well.
 fn crowded() -> SimSpec {
-    let loss = LossSpec { kind: LossKind::Random(Schedule::constant(0.1)), before_queue: false };
+    let loss = LossSpec { kind: LossKind::Random(Schedule::constant(0.15)), before_queue: false };
     let lossy = LinkSpec { loss, ..bottleneck(Rate::from_mbit(12), ms(10), 10) };
     let template = changed(flow("short", "cubic"), |flow| flow.active.start = at(150));
     SimSpec {

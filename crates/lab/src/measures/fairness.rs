@@ -53,11 +53,11 @@ fn contains(flow: &FlowIntervals, start: usize, end: usize) -> bool {
     flow.whole.start <= start && end <= flow.whole.end
 }
 
-/// (sum x)^2 / (n sum x^2)
+/// (sum x)^2 / (n sum x^2), which rounding can take above 1 where all get the same.
 fn index(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    (rates.len() > 1 && squares > 0.0).then(|| (sum * sum / (rates.len() as f64 * squares)).min(1.0))
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
             let flow = |mbps: &f64| FlowOutcome { goodput_mbps: *mbps, ..FlowOutcome::default() };
             super::jain(&goodputs.iter().map(flow).collect::<Vec<_>>())
         };
-        assert_eq!(jain(&[5.0, 5.0]), Some(1.0));
+        assert_eq!((jain(&[5.0, 5.0]), jain(&[1.3; 3])), (Some(1.0), Some(1.0)));
         assert_eq!(jain(&[1.0, 0.0]), Some(0.5));
         assert_eq!((jain(&[1.0]), jain(&[0.0, 0.0])), (None, None));
     }

@@ -48,11 +48,7 @@ const RETRANSMITTED_PACKETS: f64 = 10.0;
 /// The rows beyond a bound, by verdict: `algorithm scenario`, as in the reference. docs/validation.md explains each verdict.
 const VERDICTS: &[(&str, &[&str])] = &[("few seeds", FEW_SEEDS), ("phase", PHASE)];
 /// The interval of the difference includes none.
-const FEW_SEEDS: &[&str] = &[
-    "bbr2 pair_50m_40ms_4bdp_cubicfirst",
-    "fbbr2 pair_50m_40ms_4bdp_cubicfirst",
-    "bbr3 loss_50m_40ms_4bdp_loss0.05",
-];
+const FEW_SEEDS: &[&str] = &["bbr3 loss_50m_40ms_4bdp_loss0.05"];
 /// A fraction of a packet time in the path changes ours by more (`phases`).
 const PHASE: &[&str] = &["bbr3 pair_50m_40ms_0.7bdp"];
 

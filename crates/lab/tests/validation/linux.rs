@@ -11,11 +11,13 @@ use cwndlab_sim::{Outcome, Schedule};
 
 /// Seeds of single flows without loss: only the senders' processing delay varies.
 const QUIET_SEEDS: u64 = 6;
-/// Seeds of flows with random loss (fewer where it is rare and flows are fast), and of two flows.
+/// Seeds of flows with random loss (fewer where it is rare and flows are fast).
 const LOSSY_SEEDS: u64 = 200;
 const RARE_LOSS: f64 = 5e-4;
 const RARELY_LOSSY_SEEDS: u64 = 60;
-const PAIR_SEEDS: u64 = 40;
+/// Seeds of two flows. By chance alone one more run lies outside the range of n with probability 2/(n + 1): of the kernel's 17
+/// runs 0.8 with 40 seeds, 0.17 with 200.
+const PAIR_SEEDS: u64 = 200;
 /// The emulator counts the packet in service, our limit does not.
 const IN_SERVICE_BYTES: u64 = 1500;
 /// Largest processing delay of senders where BBR is: the emulator's releases were 25 to 50 us late in the median. The
@@ -28,7 +30,7 @@ const GOODPUT_BOUND_SHALLOW: f64 = 8.0;
 const RETRANSMITTED_FACTOR: f64 = 1.5;
 const QUEUE_BOUND: f64 = 15.0;
 /// Pairs of flows (queue in BDP) of which a kernel share may lie outside of all our seeds, for a reason not found yet.
-const OPEN: &[(&str, &str)] = &[("1", "reno + reno"), ("1", "cubic + bbr")];
+const OPEN: &[(&str, &str)] = &[("4", "cubic + reno"), ("1", "cubic + bbr")];
 /// Single flows of BBR (scenario, queue in BDP) of which retransmissions or the mean queue are off by more than the bound:
 /// the measured host stood still now and then (`stalls`).
 const STALLED: &[(&str, &str)] = &[("S1", "0.25"), ("S2", "1")];

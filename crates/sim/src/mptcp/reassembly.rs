@@ -46,7 +46,10 @@ impl Reassembly {
         }
         let in_order = self.next() - before;
         for _ in 0..in_order {
-            self.window.on_segment(now, rtt);
+            self.window.grow();
+        }
+        if in_order > 0 {
+            self.window.on_read(now, self.next(), rtt);
         }
         self.waiting = self.waiting + 1 - in_order;
         true

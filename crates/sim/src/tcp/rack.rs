@@ -11,6 +11,9 @@ const REORDER_DIVISOR: u64 = 4;
 /// A raised reordering window is kept for this many recoveries (RFC 8985 section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
+/// Linux's sysctl tcp_max_reordering, in segments.
+const MOST_REORDERING: u32 = 300;
+
 /// The state of RACK.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
@@ -18,6 +21,8 @@ pub struct Rack {
     order: u32,
     rtt: Span,
     reordering_seen: bool,
+    /// By how many segments the path was seen to reorder (Linux tp->reordering).
+    reordering: u32,
     factor: u64,
     persist: u32,
     /// DSACKs raise the factor once a round: not before this total is delivered.
@@ -47,22 +52,44 @@ impl Rack {
         self.resent.push_back((seq, order));
     }
 
-    /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the original.
+    /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the original. The RTT is that
+    /// of any segment, thus of a late one as well.
     #[inline]
     pub fn on_delivered(&mut self, record: &Record, ambiguous: bool, now: Time) {
-        if !ambiguous && record.order > self.order {
-            self.order = record.order;
-            self.rtt = now.since(record.sent_at);
+        if ambiguous {
+            return;
+        }
+        self.rtt = now.since(record.sent_at);
+        self.order = self.order.max(record.order);
+    }
+
+    /// Step 3: a segment below the highest delivered one arrived, and it had been sent once only, or its retransmission was in
+    /// vain (Linux tcp_try_undo_partial).
+    /// `by` is how many segments above it had arrived or left (Linux tcp_check_sack_reordering).
+    pub fn on_reordering(&mut self, by: u32) {
+        self.reordering_seen = true;
+        self.reordering = self.reordering.max(by.min(MOST_REORDERING));
+    }
+
+    /// A timeout came although so many segments above the hole had arrived: they proved a loss (Linux tcp_enter_loss).
+    pub fn on_timeout(&mut self, sacked: u32) {
+        if sacked >= self.reordering {
+            self.reordering = self.reordering.min(DUP_THRESH);
         }
     }
 
-    /// Step 3: a segment below the highest delivered one arrived, and it had been sent once only.
-    pub fn on_reordering(&mut self) {
-        self.reordering_seen = true;
+    /// Whether windows grow by ACKs that do not advance (Linux tcp_may_raise_cwnd).
+    #[must_use]
+    pub fn grows_unordered(&self) -> bool {
+        self.reordering > DUP_THRESH
     }
 
-    /// Step 4: a DSACK says that the reordering window was too small.
+    /// Step 4: a DSACK says that the reordering window was too small. Without reordering it says nothing about it (Linux
+    /// tcp_dsack_seen).
     pub fn on_dsack(&mut self, delivered: u32, in_flight: u32) {
+        if !self.reordering_seen {
+            return;
+        }
         if delivered >= self.factor_round {
             self.factor = self.factor.max(1) + 1;
             self.factor_round = delivered + in_flight;
@@ -70,7 +97,12 @@ impl Rack {
         self.persist = PERSISTENCE;
     }
 
-    /// A recovery has ended.
+    /// A recovery was taken back because DSACKs report all that was resent (Linux tcp_try_undo_dsack).
+    pub fn on_undone_by_dsack(&mut self) {
+        self.persist = (self.persist + 1).min(PERSISTENCE);
+    }
+
+    /// A recovery has ended that was not taken back (Linux tcp_try_undo_recovery).
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -239,12 +271,43 @@ mod tests {
     #[test]
     fn after_reordering_three_sacks_wait_as_well() {
         let (mut rack, mut board) = (Rack::default(), flight());
-        rack.on_reordering();
+        rack.on_reordering(1);
         for seq in 2..5 {
             sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
         }
         let (lost, again) = detect(&mut rack, &mut board, &at(104));
         assert_eq!((lost, again), (vec![], Some(at(125).now)));
+    }
+
+    /// Linux tcp_rack_advance: the RTT is that of the last segment, though a later one is the reference.
+    #[test]
+    fn a_late_segment_makes_the_wait_longer() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        rack.on_reordering(1);
+        sack(&mut rack, &mut board, 5, at(100).now);
+        sack(&mut rack, &mut board, 1, at(110).now);
+        // Segment 0 left at 0 ms, 1 at 1 ms and took 109 ms, and 25 ms are waited. By the RTT of 5, 95 ms, 0 would be lost.
+        assert_eq!(detect(&mut rack, &mut board, &at(133)), (vec![], Some(at(134).now)));
+    }
+
+    #[test]
+    fn growth_out_of_order_needs_reordering_by_four() {
+        let mut rack = Rack::default();
+        rack.on_reordering(DUP_THRESH);
+        assert!(!rack.grows_unordered());
+        rack.on_reordering(DUP_THRESH + 1);
+        assert!(rack.grows_unordered());
+    }
+
+    /// Linux tcp_enter_loss: so many SACKs prove a loss, not an order.
+    #[test]
+    fn a_timeout_with_many_sacks_ends_growth_out_of_order() {
+        let mut rack = Rack::default();
+        rack.on_reordering(6);
+        rack.on_timeout(5);
+        assert!(rack.grows_unordered(), "fewer than were seen out of order");
+        rack.on_timeout(6);
+        assert!(!rack.grows_unordered());
     }
 
     #[test]

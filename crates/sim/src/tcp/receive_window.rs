@@ -3,8 +3,14 @@
 use super::options::TcpOptions;
 use cwndlab_cc::{Span, Time};
 
-/// The receive window at the start, in bytes: half of Linux's tcp_rmem default of 128 kB.
-const INITIAL_WINDOW: u64 = 65_536;
+/// The receive buffer at the start, in bytes (Linux's tcp_rmem default).
+const INITIAL_BUFFER: u64 = 131_072;
+/// What a segment takes of the buffer besides its payload, in bytes (Linux `skb->truesize`: 2304 for 1448 bytes of payload).
+const SEGMENT_OVERHEAD: u64 = 856;
+/// Segments of the first round (Linux TCP_INIT_CWND).
+const INITIAL_SEGMENTS: u64 = 10;
+/// Headers of IPv4 and TCP without options, in bytes.
+const PLAIN_HEADERS: u64 = 40;
 
 /// How the receive window grows: twice what one round trip brought (Linux's dynamic right-sizing).
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +23,8 @@ pub struct ReceiveWindow {
     /// What it may grow to.
     space: u64,
     round_start: Time,
-    round_bytes: u64,
+    /// The segment that it began with.
+    round_from: u32,
     best_round: u64,
 }
 
@@ -25,28 +32,31 @@ impl ReceiveWindow {
     /// The window at the start.
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
-        let first = if options.window_tuning { INITIAL_WINDOW } else { u64::MAX };
-        let space = first.min(options.receive_buffer);
-        // Linux tcp_select_initial_window: whole segments at first, so that the first one to arrive makes the window grow.
-        let window = if options.window_tuning { space / options.mss * options.mss } else { space };
+        // Linux tcp_measure_rcv_mss: what part of the buffer is payload, in 256ths.
+        let ratio = options.mss * 256 / (options.mss + SEGMENT_OVERHEAD);
+        let announced_mss = options.mss + options.header.saturating_sub(PLAIN_HEADERS);
+        let most = options.receive_buffer;
+        // Linux tcp_init_buffer_space: until a segment shows that ratio, half of the buffer less one segment.
+        let (window, space) = if options.window_tuning {
+            ((INITIAL_BUFFER / 2 - announced_mss).min(most), (INITIAL_BUFFER * ratio / 256).min(most))
+        } else {
+            (most, most)
+        };
         Self {
             mss: options.mss,
-            most: options.receive_buffer,
+            most,
             window,
             segments: in_segments(window, options.mss),
             space,
             round_start: Time::ZERO,
-            round_bytes: 0,
-            best_round: options.initial_window * options.mss,
+            round_from: 0,
+            best_round: INITIAL_SEGMENTS * announced_mss,
         }
     }
 
-    /// A segment arrived in order; says whether the window grew.
-    pub fn on_segment(&mut self, now: Time, rtt: Span) -> bool {
-        self.round_bytes += self.mss;
-        if now.since(self.round_start) >= rtt {
-            self.end_round(now);
-        }
+    /// A segment arrived, in order or not; says whether the window grew (Linux tcp_grow_window).
+    #[inline(always)]
+    pub fn grow(&mut self) -> bool {
         let grow = (2 * self.mss).min(self.space.saturating_sub(self.window));
         if grow > 0 {
             self.window += grow;
@@ -55,16 +65,30 @@ impl ReceiveWindow {
         grow > 0
     }
 
+    /// The application has read all segments below `next`.
+    #[inline(always)]
+    pub fn on_read(&mut self, now: Time, next: u32, rtt: Span) {
+        if now.since(self.round_start) >= rtt {
+            self.end_round(now, next);
+        }
+    }
+
     /// Linux tcp_rcv_space_adjust: room for twice the last round and what it grew by, and 16 segments.
-    fn end_round(&mut self, now: Time) {
-        if self.round_bytes > self.best_round {
-            let room = 2 * self.round_bytes + 16 * self.mss;
-            let growth = self.round_bytes - self.best_round;
+    fn end_round(&mut self, now: Time, next: u32) {
+        // In Linux the first round begins when the handshake is complete, just before the first segment (tcp_init_buffer_space).
+        if self.round_start == Time::ZERO {
+            self.round_start = now;
+            return;
+        }
+        let bytes = u64::from(next - self.round_from) * self.mss;
+        if bytes > self.best_round {
+            let room = 2 * bytes + 16 * self.mss;
+            let growth = bytes - self.best_round;
             let extra = (u128::from(room) * u128::from(growth) / u128::from(self.best_round.max(1))) as u64;
             self.space = self.space.max(room.saturating_add(extra.saturating_mul(2))).min(self.most);
-            self.best_round = self.round_bytes;
+            self.best_round = bytes;
         }
-        self.round_bytes = 0;
+        self.round_from = next;
         self.round_start = now;
     }
 

@@ -13,6 +13,8 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const COMPRESSED_MOST: u32 = 44;
 /// Compression waits for this part of the RTT (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
+/// Timestamps count milliseconds (Linux TCP_TS_HZ).
+const TIMESTAMP_TICK: Span = Span::from_millis(1);
 
 /// The receiver of one flow. The fields stand in memory in this order: first what every segment touches.
 #[derive(Clone, Debug)]
@@ -22,8 +24,8 @@ pub struct Receiver {
     last_ack: u32,
     /// The timestamp to echo (RFC 7323: TS.Recent).
     echo: Time,
-    /// The newest timestamp of our own that came back.
-    echoed: Time,
+    /// Our own timestamps before this one have come back.
+    next_echo: Time,
     rtt: Span,
     /// Segments since the last ACK.
     unacknowledged: u64,
@@ -36,7 +38,9 @@ pub struct Receiver {
     delay_timeout: Span,
     rto_min: Span,
     ce_count: u32,
+    /// ACKs of segments out of order that were sent at once, and the [`Receiver::next`] that they had.
     duplicates_sent: u32,
+    duplicates_of: u32,
     compressed: u32,
     ece: bool,
     sack: bool,
@@ -68,8 +72,9 @@ impl Receiver {
             compressed_until: Time::NEVER,
             unreported: 0,
             duplicates_sent: 0,
+            duplicates_of: 0,
             echo: Time::ZERO,
-            echoed: Time::ZERO,
+            next_echo: Time::ZERO,
             last_ack: 0,
             ce_count: 0,
             ece: false,
@@ -111,7 +116,7 @@ impl Receiver {
 
     /// The handshake is answered at this time.
     pub fn accept(&mut self, now: Time) {
-        self.echoed = now;
+        self.next_echo = now;
     }
 
     /// A segment arrives; whether [`Receiver::acknowledge`] is due at once.
@@ -130,9 +135,14 @@ impl Receiver {
 
     #[inline(never)]
     fn beside_the_order(&mut self, now: Time, seq: u32) -> bool {
-        let filled = self.insert(now, seq);
-        // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once.
-        self.duplicate.is_some() || filled || self.pending.is_empty() || self.out_of_order(now)
+        self.insert(now, seq);
+        // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once. Linux
+        // __tcp_ack_snd_check: so is each one while ACKs are quick.
+        self.duplicate.is_some()
+            || self.pending.is_empty()
+            || self.next > self.last_ack + 1
+            || self.quick.is_due(false)
+            || self.out_of_order(now)
     }
 
     /// A timer is due.
@@ -158,15 +168,23 @@ impl Receiver {
         }
     }
 
-    /// Linux tcp_rcv_rtt_measure_ts: smoothed by an eighth, once for each timestamp that comes back.
+    /// Linux tcp_rcv_rtt_measure_ts and tcp_rcv_rtt_update: one sample for each timestamp that comes back, in whole
+    /// milliseconds. A shorter one counts in full, a longer one by an eighth.
     fn measure_rtt(&mut self, now: Time, echo: Time) {
-        if echo <= self.echoed && self.rtt != Span::ZERO {
+        if echo < self.next_echo && self.rtt != Span::ZERO {
             return;
         }
-        self.echoed = echo;
-        let sample = now.since(echo);
+        let sent = TIMESTAMP_TICK.whole_in(Span(echo.0));
+        self.next_echo = Time((sent + 1) * TIMESTAMP_TICK.0);
+        let sample = TIMESTAMP_TICK.times(TIMESTAMP_TICK.whole_in(Span(now.0)) - sent);
+        // Below a millisecond Linux measures by whole windows; here by the exact time.
+        let sample = if sample == Span::ZERO { now.since(echo) } else { sample };
         let first = self.rtt == Span::ZERO;
-        self.rtt = if first { sample } else { Span(self.rtt.0 - self.rtt.0 / 8 + sample.0 / 8) };
+        self.rtt = if first || sample < self.rtt {
+            sample
+        } else {
+            Span(self.rtt.0 - self.rtt.0 / 8 + sample.0 / 8)
+        };
     }
 
     #[inline(always)]
@@ -174,9 +192,8 @@ impl Receiver {
         self.next += 1;
         self.unacknowledged += 1;
         self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
-        if self.window.on_segment(now, self.rtt) {
-            self.quick.on_growth();
-        }
+        self.grow();
+        self.window.on_read(now, self.next, self.rtt);
         if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
             return true;
         }
@@ -189,31 +206,40 @@ impl Receiver {
         if self.tick == Span::ZERO { now } else { Time((self.tick.whole_in(Span(now.0)) + 1) * self.tick.0) }
     }
 
-    /// Puts a segment among the out-of-order ones or below; says whether `next` advanced.
-    fn insert(&mut self, now: Time, seq: u32) -> bool {
+    /// Puts a segment among the out-of-order ones or below, or where a gap was.
+    fn insert(&mut self, now: Time, seq: u32) {
         if seq < self.next {
             self.quick.on_duplicate(self.window.segments());
             self.duplicate = Some(Block { start: seq, end: seq + 1 });
-            return false;
+            return;
         }
         if seq == self.next {
             self.next += 1;
-            self.window.on_segment(now, self.rtt);
-            self.absorb(now);
-            return true;
+            self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
+            self.grow();
+            self.absorb();
+            self.window.on_read(now, self.next, self.rtt);
+            return;
         }
         self.insert_block(seq);
-        false
+        if self.duplicate.is_none() {
+            self.grow();
+        }
+    }
+
+    /// A segment arrived that was not there; the window may grow.
+    #[inline(always)]
+    fn grow(&mut self) {
+        if self.window.grow() {
+            self.quick.on_growth();
+        }
     }
 
     /// The first out-of-order block may have become part of what is in order.
-    fn absorb(&mut self, now: Time) {
+    fn absorb(&mut self) {
         let Some(first) = self.pending.front() else { return };
         if first.start == self.next {
             let (start, end) = (first.start, first.end);
-            for _ in start..end {
-                self.window.on_segment(now, self.rtt);
-            }
             self.next = end;
             self.pending.pop_front();
             self.forget_recent(start);
@@ -289,6 +315,10 @@ impl Receiver {
 
     /// Linux's SACK compression: the first duplicates at once, then one ACK for all that came in a short while.
     fn out_of_order(&mut self, now: Time) -> bool {
+        if self.duplicates_of != self.next {
+            self.duplicates_of = self.next;
+            self.duplicates_sent = 0;
+        }
         let delay = self.compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
         if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
@@ -306,9 +336,6 @@ impl Receiver {
     /// The ACK of all that has arrived; `delayed`: the timer held it back.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
-        if self.last_ack != self.next {
-            self.duplicates_sent = 0;
-        }
         self.quick.on_ack();
         self.unacknowledged = 0;
         self.delayed_until = Time::NEVER;

@@ -1,7 +1,12 @@
 //! When a receiver acknowledges, and what its ACKs say.
 
 use crate::peer::Peer;
-use crate::script::{linux, ns3};
+use crate::script::{Opening, linux, ns3};
+
+/// A host that compresses SACKs from the start.
+fn unhurried() -> Opening {
+    linux().with(|tcp| tcp.quick_ack = false)
+}
 
 /// A receiver that has the first segment, and neither hurries nor compresses.
 fn plain() -> Peer {
@@ -79,9 +84,21 @@ fn without_sack_a_duplicate_ack_says_no_more() {
     peer.data(0).expect_ack(1).expect_dsack(false);
 }
 
+/// Linux __tcp_ack_snd_check: the first ACKs are not delayed, and SACKs are not compressed as long as that lasts.
+#[test]
+fn as_long_as_acks_are_quick_no_sack_waits() {
+    let mut peer = Peer::of(linux());
+    peer.at(100).data(0).expect_ack(1);
+    // The window has room to grow six times more, and then come 16, and the three duplicates.
+    for seq in 2..2 + 6 + 16 + 3 {
+        peer.data(seq).expect_sack(1, [(2, seq + 1)]);
+    }
+    peer.data(27).expect_nothing();
+}
+
 #[test]
 fn after_three_duplicates_one_sack_a_millisecond() {
-    let mut peer = Peer::of(linux());
+    let mut peer = Peer::of(unhurried());
     peer.at(100).data(0).expect_ack(1);
     // Linux tcp_sack_compress_send_ack: the sender learns of the loss without delay.
     for seq in 2..5 {
@@ -101,7 +118,7 @@ fn after_three_duplicates_one_sack_a_millisecond() {
 
 #[test]
 fn compression_leaves_no_block_unreported() {
-    let mut peer = Peer::of(linux());
+    let mut peer = Peer::of(unhurried());
     peer.at(100).data(0).expect_ack(1);
     for seq in [2, 3, 4] {
         peer.data(seq).count_acks();
@@ -115,7 +132,7 @@ fn compression_leaves_no_block_unreported() {
 
 #[test]
 fn a_new_hole_sends_three_at_once_again() {
-    let mut peer = Peer::of(linux());
+    let mut peer = Peer::of(unhurried());
     peer.at(100).data(0).expect_ack(1);
     for seq in [2, 3, 4] {
         peer.data(seq).count_acks();
@@ -149,9 +166,9 @@ fn every_segment_is_acknowledged_while_the_window_grows() {
         acks
     };
     let (quick, delayed) = (acks(true), acks(false));
-    // Linux tcp_incr_quickack, tcp_grow_window: in the first round 16 and one for the window, which grows to a whole
-    // 65,536 bytes; then every second of 13. The 30th waits.
-    assert_eq!((quick[0], delayed[0]), (17 + 6, 15));
+    // Linux tcp_incr_quickack, tcp_grow_window: in the first round 16 and seven while the window grows, first to 65,536
+    // bytes, then two segments at a time to the 81,920 that the first segment leaves room for; then every second of 7.
+    assert_eq!((quick[0], delayed[0]), (23 + 3, 15));
     assert!(quick[1] + quick[2] > 40, "{quick:?}");
     assert_eq!(delayed[1..], [15, 15]);
 }

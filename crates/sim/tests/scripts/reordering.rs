@@ -43,18 +43,35 @@ fn once_reordering_was_seen_three_duplicates_wait_too() {
     tcp.at(246).expect_resent([2]).expect_phase(Recovery);
 }
 
+/// Linux tcp_may_raise_cwnd: slow start grows by a SACK once a segment was overtaken by more than three.
 #[test]
-fn a_dsack_widens_the_window() {
-    let mut tcp = linux().open();
-    tcp.expect_sent(0..10);
-    tcp.at(200).dsack(2, 0, []);
+fn after_reordering_by_more_than_three_windows_grow_out_of_order() {
+    let growth = |overtaken_by: u32| {
+        let mut tcp = linux().open();
+        tcp.expect_sent(0..10);
+        tcp.at(200).sack(0, [(overtaken_by - 1, overtaken_by)]);
+        tcp.count_sent();
+        tcp.at(220).ack_of_original(overtaken_by, []).expect_phase(Open);
+        tcp.count_sent();
+        let before = tcp.sender.control().cwnd;
+        tcp.at(221).sack(overtaken_by, [(overtaken_by + 1, overtaken_by + 2)]).expect_phase(Disorder);
+        tcp.count_sent();
+        (tcp.sender.control().cwnd - before) / 1448
+    };
+    assert_eq!([2, 3, 4, 6].map(growth), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_dsack_after_reordering_widens_the_window() {
+    let mut tcp = reordered();
     tcp.count_sent();
-    // RFC 8985 section 6.2, step 4: two quarters of the minimum RTT now, when one duplicate alone speaks for a loss.
-    // 2 left at 100 ms, 3 took 101 ms.
-    tcp.at(201).sack(2, [(3, 4)]).expect_phase(Disorder);
+    tcp.at(221).dsack(2, 0, []);
     tcp.count_sent();
-    tcp.at(250).expect_nothing().expect_phase(Disorder);
-    tcp.at(251).expect_resent([2]).expect_phase(Recovery);
+    // RFC 8985 section 6.2, step 4: two quarters of the minimum RTT now. 2 left at 100 ms, 3 took 122 ms.
+    tcp.at(222).sack(2, [(3, 4)]).expect_phase(Disorder);
+    tcp.count_sent();
+    tcp.at(271).expect_nothing().expect_phase(Disorder);
+    tcp.at(272).expect_resent([2]).expect_phase(Recovery);
 }
 
 /// RFC 8985 section 6.2, step 4: a DSACK alone is no reordering, so three duplicates still act at once.

@@ -20,7 +20,10 @@ struct Arrived {
     last_once: Option<Time>,
     /// One of them had been sent again.
     resent: bool,
-    reordered: bool,
+    /// One of them was SACKed.
+    sacked: bool,
+    /// By how many segments one came late that had been sent once only.
+    reordered_by: u32,
 }
 
 impl Arrived {
@@ -33,6 +36,14 @@ impl Arrived {
         self.resent |= segment.resent;
         if !segment.resent {
             self.last_once = self.last_once.max(Some(record.sent_at));
+        }
+    }
+
+    /// `highest` is one past the highest segment SACKed before.
+    #[inline]
+    fn note_order(&mut self, segment: Delivered, highest: u32) {
+        if !segment.resent {
+            self.reordered_by = self.reordered_by.max(highest.saturating_sub(segment.seq));
         }
     }
 }
@@ -86,7 +97,8 @@ impl Sender {
             rtt,
             delayed: header.delayed,
             tail_probe,
-            unordered_growth: false,
+            unordered_growth: arrived.sacked
+                && matches!(&self.detector, Detector::Time(rack) if rack.grows_unordered()),
             // A retransmission acknowledged sooner than a round trip was not what arrived.
             sample: sample
                 .filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
@@ -129,10 +141,10 @@ impl Sender {
         if arrived.segments > 0 {
             self.rate.deliver(now, arrived.segments);
         }
-        if arrived.reordered
+        if arrived.reordered_by > 0
             && let Detector::Time(rack) = &mut self.detector
         {
-            rack.on_reordering();
+            rack.on_reordering(arrived.reordered_by);
         }
     }
 
@@ -141,13 +153,17 @@ impl Sender {
         if header.dsack {
             self.on_dsack(header.sack[0].start);
         }
-        let blocks = &header.sack[usize::from(header.dsack)..];
+        // In the order of the segments (Linux tcp_sacktag_write_queue): RACK's RTT is that of the last one.
+        let mut sorted = header.sack;
+        let blocks = &mut sorted[usize::from(header.dsack)..];
+        blocks.sort_unstable_by_key(|block| block.start);
         let min_rtt = self.facts.rtt.minimum;
         let Self { board, detector, .. } = self;
         for block in blocks.iter().filter(|block| block.end > block.start) {
             board.sack(block.start, block.end, |record, segment| {
+                arrived.sacked = true;
                 arrived.count(record, segment);
-                arrived.reordered |= segment.seq < highest && !segment.resent;
+                arrived.note_order(segment, highest);
                 if !segment.resent {
                     arrived.first_sacked =
                         Some(arrived.first_sacked.map_or(record.sent_at, |t| t.min(record.sent_at)));
@@ -178,7 +194,7 @@ impl Sender {
         let Self { board, detector, .. } = self;
         board.acknowledge(cumulative, |record, segment| {
             arrived.count(record, segment);
-            arrived.reordered |= segment.seq < highest && !segment.resent;
+            arrived.note_order(segment, highest);
             if !segment.resent && arrived.first_in_order.is_none() {
                 arrived.first_in_order = Some(record.sent_at);
             }

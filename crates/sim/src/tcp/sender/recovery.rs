@@ -21,6 +21,15 @@ pub(super) struct Undo {
     explained: bool,
 }
 
+/// What proves that a reduction was spurious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    /// RFC 3522: the segment that the ACK answers left before the first retransmission. It advances by this many segments.
+    Timestamp { advanced: u32 },
+    /// RFC 3708: every retransmission was reported as a duplicate.
+    Duplicates,
+}
+
 impl Undo {
     /// What was sent again in an earlier episode may still be under way; its answer says nothing of this one (Linux
     /// tcp_init_undo counts retrans_out, and retrans_stamp stands as long as a retransmission is out).
@@ -48,13 +57,13 @@ impl Undo {
         }
     }
 
-    /// RFC 3522: the segment that the ACK answers left before the first retransmission. Or, RFC 3708: every
-    /// retransmission was reported as a duplicate.
-    fn is_spurious(&self, header: &AckHeader, advanced: u32, timestamps: bool) -> bool {
-        let by_timestamp =
-            timestamps && advanced > 0 && self.first_resent.is_some_and(|first| header.echo < first);
-        let by_dsack = self.explained && self.unexplained == 0;
-        self.from.is_some() && (by_timestamp || by_dsack)
+    /// Whether something proves that the reduction was spurious.
+    fn proof(&self, header: &AckHeader, advanced: u32, timestamps: bool) -> Option<Proof> {
+        self.from?;
+        if timestamps && advanced > 0 && self.first_resent.is_some_and(|first| header.echo < first) {
+            return Some(Proof::Timestamp { advanced });
+        }
+        (self.explained && self.unexplained == 0).then_some(Proof::Duplicates)
     }
 }
 
@@ -69,10 +78,14 @@ impl Sender {
     ) {
         let recovering = matches!(self.facts.phase, Phase::Recovery | Phase::Loss);
         let timestamps = self.options.timestamps;
-        if self.options.undo && self.undo.is_spurious(header, advanced, timestamps) {
-            self.take_back(turn, recovering);
+        let proof = self.undo.proof(header, advanced, timestamps).filter(|_| self.options.undo);
+        if let Some(proof) = proof {
+            self.take_back(turn, recovering, proof);
         } else if recovering && self.is_recovered(advanced) {
             self.leave(turn);
+            if let Detector::Time(rack) = &mut self.detector {
+                rack.on_recovered();
+            }
         } else if recovering && self.is_partial_without_sack(advanced) {
             self.mark_lost(turn, self.board.una());
         }
@@ -114,19 +127,25 @@ impl Sender {
         if !self.options.sack {
             self.board.forget_duplicates(u32::MAX);
         }
-        if let Detector::Time(rack) = &mut self.detector {
-            rack.on_recovered();
-        }
     }
 
     /// The last reduction was spurious: the controller restores its window, and nothing counts as lost.
-    fn take_back<T: Tap>(&mut self, turn: &mut Turn<T>, recovering: bool) {
+    fn take_back<T: Tap>(&mut self, turn: &mut Turn<T>, recovering: bool, proof: Proof) {
         self.undo = Undo::default();
         self.counters.undos += 1;
         self.board.unmark_lost();
         let una = self.board.una();
         match &mut self.detector {
-            Detector::Time(rack) => rack.reconsider(una),
+            Detector::Time(rack) => {
+                rack.reconsider(una);
+                match proof {
+                    Proof::Timestamp { advanced } if self.board.sacked() > 0 => {
+                        rack.on_reordering(self.board.highest_sacked() - una + advanced);
+                    }
+                    Proof::Timestamp { .. } => {}
+                    Proof::Duplicates => rack.on_undone_by_dsack(),
+                }
+            }
             Detector::Count(rule) => rule.reconsider(una),
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Undo));
@@ -179,6 +198,11 @@ impl Sender {
         // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.undo = Undo::begin(&self.board);
+        }
+        if let Detector::Time(rack) = &mut self.detector
+            && matches!(self.facts.phase, Phase::Open | Phase::Disorder)
+        {
+            rack.on_timeout(self.board.sacked());
         }
         self.call(|cc, cx| cc.on_event(cx, Event::Timeout));
         self.emit_reduced(turn, Reduction::Timeout);
