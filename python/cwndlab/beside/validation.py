@@ -143,7 +143,6 @@ def _case(name: str) -> Case:
 
 
 TRIALS = (
-    Trial("twice as long", replace(_case("100 Mbit/s, 40 ms, 8 BDP"), seconds=120), "linux:reno"),
     Trial("twice as long", replace(_case("300 Mbit/s, 100 ms, 1 BDP"), seconds=60), "linux:reno"),
     Trial(
         "slow start to 40 segments",
