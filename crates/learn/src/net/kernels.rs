@@ -155,6 +155,13 @@ fn positive(value: f32) -> f32 {
     if value > 0.0 { value } else { 0.0 }
 }
 
+/// [`positive`] of each; as a select, for a masked store takes many times as long (AMD).
+#[inline(always)]
+fn positives<S: Simd>(simd: S, values: S::f32s) -> S::f32s {
+    let zero = simd.splat_f32s(0.0);
+    simd.select_f32s(simd.greater_than_f32s(values, zero), values, zero)
+}
+
 /// This many vectors of each of [`ROWS`] rows.
 type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; ROWS];
 
@@ -196,17 +203,15 @@ fn forward<S: Simd>(simd: S, layer: &LayerBatch, from: &[f32], to: &mut [f32], r
             for row in 0..ROWS {
                 sums[row] = [simd.splat_f32s(biases[row]); PAIR];
             }
-            for input in 0..layer.inputs {
-                let weights = vectors(layer.row(input), output);
-                add_products(simd, &mut sums, weights, vectors(from, input * across + at));
+            let weights = layer.values[output..].chunks(layer.stride).take(layer.inputs);
+            for (weights, from) in weights.zip(from[at..].chunks(across)) {
+                add_products(simd, &mut sums, vectors(weights, 0), vectors(from, 0));
             }
             for row in 0..ROWS {
-                sums_of[(output + row) * across + at..][..PAIR].copy_from_slice(&sums[row]);
+                let sums = if relu { sums[row].map(|sum| positives(simd, sum)) } else { sums[row] };
+                sums_of[(output + row) * across + at..][..PAIR].copy_from_slice(&sums);
             }
         }
-    }
-    if relu {
-        to.iter_mut().for_each(|value| *value = positive(*value));
     }
 }
 
@@ -220,9 +225,8 @@ fn backward<S: Simd>(simd: S, layer: &LayerBatch, errors: &[f32], inputs: &mut [
         let [a, b, c, d] = [0, 1, 2, 3].map(|row| &layer.row(input + row)[..outputs]);
         for at in (0..across).step_by(PAIR) {
             let mut sums = [[simd.splat_f32s(0.0); PAIR]; ROWS];
-            for output in 0..outputs {
-                let weights = [a[output], b[output], c[output], d[output]];
-                add_products(simd, &mut sums, &weights, vectors(errors, output * across + at));
+            for ((((a, b), c), d), errors) in a.iter().zip(b).zip(c).zip(d).zip(errors[at..].chunks(across)) {
+                add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, 0));
             }
             for row in 0..ROWS {
                 inputs[(input + row) * across + at..][..PAIR].copy_from_slice(&sums[row]);
@@ -268,9 +272,9 @@ fn columns<S: Simd, const N: usize>(
     (at, across): (usize, usize),
 ) {
     let mut sums = [[simd.splat_f32s(0.0); N]; ROWS];
-    for sample in 0..a.len() {
-        let values = [a[sample], b[sample], c[sample], d[sample]];
-        add_products(simd, &mut sums, &values, vectors(errors, sample * across + at));
+    let errors = errors[at..].chunks(across);
+    for ((((a, b), c), d), errors) in a.iter().zip(b).zip(c).zip(d).zip(errors) {
+        add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, 0));
     }
     for row in 0..ROWS {
         gradient[row * across + at..][..N].copy_from_slice(&sums[row]);
