@@ -403,4 +403,7 @@ class Policy:
     @property
     def inputs(self) -> str:
         """The observation that the network expects."""
+    @property
+    def actions(self) -> int:
+        """The number of actions that it chooses from."""
     def __call__(self, observation: NDArray[float32]) -> int: ...

@@ -11,13 +11,15 @@ from cwndlab.output.charts import ChartRow, RowChart
 from cwndlab.output.charts.names import Names
 from cwndlab.output.drawing.draw import draw
 from cwndlab.output.drawing.sheet import Page
-from cwndlab.output.figures.spread import box
+from cwndlab.output.figures.spread import box, box_of
 from cwndlab.output.html import Report, Section, render
 from cwndlab.statistics.measure import Measure
 from tests.samples import flow, outcome, result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from cwndlab.results.result import Result
 
 BOX_LINES = 6  # the box, its median, two whiskers and their ends
 
@@ -44,6 +46,24 @@ def test_points_stand_apart_within_their_box() -> None:
     places = np.sort(np.asarray(points.get_ydata()))
     assert np.diff(places).min() > 0.2 / 50
     assert np.abs(places).max() < 0.3
+
+
+def test_a_flow_beside_the_compared_ones_is_not_called_after_their_algorithm() -> None:
+    def ran(*flows: tuple[str, str]) -> Result:
+        return result([outcome([flow(name, 5.0, cc=cc) for name, cc in flows]) for _ in range(2)])
+
+    beside = [(cc, ran(("a", "cubic"), ("b", cc))) for cc in ("cubic", "bbr3")]
+    chart = box_of([*beside, ("alone", ran(("a", "cubic")))], "goodput_mbps", Names())
+    assert [row.label for row in chart.rows] == [
+        "a beside cubic",
+        "b: cubic",
+        "a beside bbr3",
+        "b: bbr3",
+        "a alone",
+    ]
+    # All flows run what is compared.
+    every = [(cc, ran(("a", cc), ("b", cc))) for cc in ("cubic", "reno")]
+    assert box_of(every, "goodput_mbps", Names()).rows[0].label == "a: cubic"
 
 
 def test_one_value_is_a_point() -> None:

@@ -446,3 +446,5 @@ def test_a_forest_plot_shows_each_effect_at_its_place() -> None:
     assert '<svg x="47.50%"' in near
     assert 'class="runs" x1="0.00%" x2="100.00%"' in far
     assert "0.9 [0.7, 1.1] ms" in near
+    # An interval that goes on beyond the axis has a sign there.
+    assert ('class="cut"' in near, far.count('class="cut"')) == (False, 2)

@@ -216,6 +216,10 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     (tmp_path / "w").write_bytes(train(WINDOW, 1).weights)
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
     assert "expected a network of 3-30-30-30-7, found 5-30-30-30-5" in told("train", NEWRENO, *given)
+    for other in (NEWRENO, CUBIC):
+        assert "weights: expected a network with the inputs `ssthresh" in told(
+            "score", other, "--weights", given[1]
+        )
     raw = ("train", WINDOW, "--set", "flow.0.cc.colour=1", "--out", str(tmp_path))
     assert "unknown key `colour`" in told(*raw)
 

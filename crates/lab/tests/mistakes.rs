@@ -294,6 +294,7 @@ const ERRORS: &[(&str, &str, &str)] = &[
         "paths = [[\"b\"]]\npath = [\"b\"]",
         "expected one `path`, or the `paths` of the subflows, found both",
     ),
+    ("flow.cc", "cc = \"my-aimd\"", "steered; one of your own is loaded with --with"),
     ("flow.cc", "cc = \"uncoupled:cubik\"", "flow.a.cc: unknown algorithm `cubik`; did you mean `cubic`?"),
     ("flow.cc", "cc = { name = \"uncoupled:cubic\", c = 1.2 }", "unknown key `c`; did you mean `C`?"),
     (

@@ -433,6 +433,12 @@ impl GreedyPolicy {
         Ok(alone(&self.0)?.weights().inputs.clone())
     }
 
+    /// How many actions it values.
+    #[getter]
+    fn actions(&self) -> PyResult<usize> {
+        Ok(alone(&self.0)?.weights().network.outputs())
+    }
+
     /// The action that it values most.
     fn __call__(&self, observation: PyReadonlyArray1<'_, f32>) -> PyResult<u32> {
         alone(&self.0)?.choose(observation.as_slice()?).map_err(value_error)

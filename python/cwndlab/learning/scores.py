@@ -15,7 +15,7 @@ from cwndlab.statistics.measure import Measure, measure, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cwndlab._native import EnvironmentCourse
+    from cwndlab._native import EnvironmentCourse, Policy
     from cwndlab.scenarios.source import Overrides, Source
 
 # Controls and algorithms that replace the agent.
@@ -88,10 +88,7 @@ def score(
         {name: _algorithm(course, name) for name in ALGORITHMS} | {RANDOM: _random(engine, course)} | stubborn
     )
     if weights is not None:
-        try:
-            players[TRAINED] = _agent(engine, course, engine.Policy(weights))
-        except ValueError as error:
-            raise InputError(f"weights: {error}") from None
+        players[TRAINED] = _agent(engine, course, _policy(engine, course, weights))
     played = {}
     for name, play in players.items():
         try:
@@ -109,6 +106,26 @@ def score(
         scores[name] = Score(name, columns[-1], *map(measure, columns))
     best = max(stubborn, key=lambda name: scores[name].mean_reward.mean or 0.0)
     return [score for name, score in scores.items() if name not in stubborn or name == best]
+
+
+def _policy(engine: Engine, course: EnvironmentCourse, weights: bytes) -> Policy:
+    """Return the network of a file. Raises `InputError` if it belongs to another environment."""
+    try:
+        policy = engine.Policy(weights)
+    except ValueError as error:
+        raise InputError(f"weights: {error}") from None
+    _, actions = course.spaces
+    if course.inputs is None:
+        raise InputError(
+            "weights: running normalisation cannot be used with saved weights; choose another `state`"
+        )
+    if policy.inputs != course.inputs:
+        raise InputError(
+            f"weights: expected a network with the inputs `{course.inputs}`, found `{policy.inputs}`"
+        )
+    if policy.actions != actions:
+        raise InputError(f"weights: expected a network of {actions} actions, found {policy.actions}")
+    return policy
 
 
 def _algorithm(course: EnvironmentCourse, name: str) -> Callable[[int], _Played]:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from cwndlab.papers.contents.backends import WHERE
 from cwndlab.papers.contents.cells import QUICK_S
+from cwndlab.papers.contents.paper import Expect
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Lean, Outcome
 from cwndlab.statistics.numbers import counted, plain
@@ -144,7 +145,10 @@ def evidence(judged: Judged, *, quick: bool = False) -> str:
     """
     if judged.estimate is None:
         return judged.reason or "not run"
-    paper = "" if judged.part.paper is None else f" (paper: {plain(judged.part.paper)})"
+    notes = [] if judged.part.paper is None else [f"paper: {plain(judged.part.paper)}"]
+    # "Fewer" is a difference below zero.
+    notes += ["claimed: below 0"] if judged.part.expect is Expect.NEGATIVE else []
+    paper = f" ({'; '.join(notes)})" if notes else ""
     reason = f"; {judged.reason}" if judged.reason and not quick else ""
     ran = "" if judged.estimate.is_constant else f"; {runs(judged.estimate)}"
     return f"{effect(judged.estimate, judged.part.unit)}{paper}{ran}{reason}"
@@ -182,13 +186,15 @@ def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> 
                 words.append(f"in Linux: {_word(there, quick=quick)}")
                 lines += [f"in Linux: {line}" for line in _details(there, quick=quick) if line]
             _add(table, claim.claim, words, lines)
-    for finding in paper.findings:
-        if finding.outcome is not Outcome.MISSING:
-            style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
-            word = finding.lean.value if quick else finding.outcome.value
-            notes = no_lean(finding) if quick else []
-            lines = [parts_holding(finding, quick=quick), *notes, *claim_evidence(finding, quick=quick)]
-            _add(table, finding.claim, [f"[{style}]{word}[/]"], lines)
+    shown = [finding for finding in paper.findings if finding.outcome is not Outcome.MISSING]
+    if shown:
+        table.add_row("", "", "[dim]Our own findings, tested in the same way under the defaults:[/dim]")
+    for finding in shown:
+        style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
+        word = finding.lean.value if quick else finding.outcome.value
+        notes = no_lean(finding) if quick else []
+        lines = [parts_holding(finding, quick=quick), *notes, *claim_evidence(finding, quick=quick)]
+        _add(table, finding.claim, [f"[{style}]{word}[/]"], lines)
     console.print(table)
     console.print()
 

@@ -202,7 +202,12 @@ fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool
         if let Some(hint) = linux::elsewhere(name) {
             return item.error(hint);
         }
-        item.error(words::unknown("algorithm", name, &known))
+        let own = if words::nearest(name, &known).is_empty() {
+            "; one of your own is loaded with --with"
+        } else {
+            ""
+        };
+        item.error(words::unknown("algorithm", name, &known) + own)
     })
 }
 

@@ -11,11 +11,12 @@ from cwndlab.output.charts import Series, Spot, TimeChart
 from cwndlab.output.charts.spans import is_wide, log_span, readable, span
 from cwndlab.output.figures.content import NoContentError
 from cwndlab.output.tables.columns import titled
+from cwndlab.results.comparison import ALONE
 from cwndlab.results.crowd import MANY
 from cwndlab.results.summary import components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from cwndlab.output.charts.names import Names
     from cwndlab.results.detail import Distribution
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 MARKED = (0.5, 0.95)
 # Values that span this factor or more are drawn on a logarithmic axis.
 WIDE = 100.0
+# Such an axis begins at most so far below the largest value: rounding leaves queueing delays of a nanosecond.
+FARTHEST = 1e4
 
 
 def distribution(
@@ -42,12 +45,13 @@ def distribution(
     """Return the distribution of a measure for each component, over all seeds, in steps.
 
     More than `most` components are joined. The axis of values is logarithmic if they span two decades or
-    more. It has no zero, so a curve then enters at the left edge, at the share of zeros.
+    more. It has no zero, so a curve then enters at the left edge, at the share of what lies below.
     """
+    beside = bystanders(results)
     curves = [
         curve
         for label, result in results
-        for curve in distributed(label, result, measure, names, most=most, counts=counts)
+        for curve in distributed(label, result, measure, names, beside, most=most, counts=counts)
     ]
     if not curves:
         known = dict.fromkeys(each.measure for _, result in results for each in _distributions(result))
@@ -57,7 +61,7 @@ def distribution(
     column = titled(measure)
     every = np.unique(np.concatenate([middles for _, middles, _ in curves]))
     factor, unit = readable(column.unit, every.tolist())
-    positive = every[every > 0]
+    positive = every[(every > 0) & (every >= every[-1] / FARTHEST)]
     is_log = bool(np.all(every >= 0)) and is_wide(positive.tolist(), WIDE)
     ends = log_span((factor * positive).tolist()) if is_log else span((factor * every).tolist())
     values = positive if is_log else every
@@ -102,6 +106,7 @@ def distributed(
     result: Result,
     measure: str,
     names: Names,
+    beside: Container[str],
     *,
     most: int = MANY,
     counts: Callable[[Distribution], bool] = lambda _: True,
@@ -124,12 +129,30 @@ def distributed(
     for name, found in parts.items():
         middles = np.concatenate([each.middle for each in found])
         weights = np.concatenate([each.count for each in found])
-        yield named(label, name, algorithms.get(name), names), middles, weights
+        yield named(label, name, algorithms.get(name), names, beside), middles, weights
 
 
-def named(label: str, name: str, algorithm: str | None, names: Names) -> str:
-    """Return the name of a component in a chart, with the label of its variant or with its algorithm."""
-    return f"{names(name)}: {names(label)}" if label else names.flow(name, algorithm)
+def named(label: str, name: str, algorithm: str | None, names: Names, beside: Container[str]) -> str:
+    """Return the name of a component in a chart, with the label of its variant or with its algorithm.
+
+    A flow that does not run the algorithm of its variant is `beside` it.
+    """
+    if not label:
+        return names.flow(name, algorithm)
+    if name not in beside:
+        return f"{names(name)}: {names(label)}"
+    return f"{names(name)} {label}" if label == ALONE else f"{names(name)} beside {names(label)}"
+
+
+def bystanders(results: Labelled) -> set[str]:
+    """Return the flows and groups that run the same algorithm in all results while others change theirs."""
+    algorithms = [senders(result) for _, result in results if result.runs]
+    known: dict[str, set[str]] = {}
+    for found in algorithms:
+        for name, algorithm in found.items():
+            known.setdefault(name, set()).add(algorithm)
+    same = {name for name, found in known.items() if len(found) == 1}
+    return same if len(same) < len(known) else set()
 
 
 def senders(result: Result) -> dict[str, str]:

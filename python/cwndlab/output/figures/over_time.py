@@ -184,7 +184,7 @@ def _chart(study: Study, lines: Sequence[_Line], key: str, who: str, *, spots: b
         f"mean of {width * interval:.2g} s",
         (0.0, float(end[-1])),
         shade=warmup(study.variants[0][1]),
-        spot_label="steady from here on: mean, lowest to highest seed" if spots else "",
+        spot_label="first steady 5 s: mean, range" if spots else "",
     )
 
 

@@ -10,7 +10,7 @@ from cwndlab.errors import InputError
 from cwndlab.output.charts import ChartRow, RowChart
 from cwndlab.output.charts.spans import readable, span
 from cwndlab.output.figures.content import NoContentError, capacity
-from cwndlab.output.figures.distribution import named, senders, together_by_algorithm
+from cwndlab.output.figures.distribution import bystanders, named, senders, together_by_algorithm
 from cwndlab.output.tables.columns import HARM, titled
 from cwndlab.results.crowd import MANY
 from cwndlab.results.summary import components, is_measure
@@ -57,9 +57,10 @@ def box_of(
         raise InputError(
             f"expected a measure of a flow, a group or a link ({', '.join(known)}), found {measure!r}"
         )
+    beside = bystanders(results)
     rows = [
         (
-            named(label, name, senders(result).get(name), names),
+            named(label, name, senders(result).get(name), names, beside),
             series,
             [column.scale * value for value in values],
         )

@@ -16,6 +16,9 @@ SIGNS = {
 }
 BEYOND_LEFT = "M-5,0L4,-5V5Z"
 BEYOND_RIGHT = "M5,0L-4,-5V5Z"
+# Where a line goes on beyond an end of the axis.
+ON_TO_LEFT = "M0,-6L-5,0L0,6"
+ON_TO_RIGHT = "M0,-6L5,0L0,6"
 
 
 def place(plot: ForestPlot, value: float) -> str:
@@ -29,3 +32,13 @@ def sign(plot: ForestPlot, value: float, mark: str) -> str:
     if value < plot.ticks[0]:
         return BEYOND_LEFT
     return BEYOND_RIGHT if value > plot.ticks[-1] else SIGNS[mark]
+
+
+def cut_ends(plot: ForestPlot, low: float, high: float) -> list[tuple[str, str]]:
+    """Return the position and outline of the sign at each end at which the axis cuts this line."""
+    ends = []
+    if low < plot.ticks[0]:
+        ends.append(("0%", ON_TO_LEFT))
+    if high > plot.ticks[-1]:
+        ends.append(("100%", ON_TO_RIGHT))
+    return ends

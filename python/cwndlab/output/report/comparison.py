@@ -37,7 +37,7 @@ def comparison_page(comparison: Comparison) -> Report:
         *over_seeds(comparison.labelled),
         *_over_time(comparison),
         _every_seed(comparison),
-        scenario_section(comparison.scenario),
+        scenario_section(comparison.scenario, [f"flow.{name}.cc" for name in comparison.chosen or ["*"]]),
     ]
     subtitle = f"{', '.join(comparison.labels)} compared over {counted(len(comparison.seeds), 'seed')}"
     made_by = facts(comparison.scenario, comparison.seeds)

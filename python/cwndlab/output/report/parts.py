@@ -66,10 +66,17 @@ def tables_with_commands(block: Block, commands: Sequence[str]) -> list[Table]:
     ]
 
 
-def scenario_section(scenario: Scenario) -> Section:
-    """Return the section with the scenario: an outline and the text of its file."""
+def scenario_section(scenario: Scenario, replaced: Sequence[str] = ()) -> Section:
+    """Return the section with the scenario: an outline and the text of its file.
+
+    `replaced` are the keys whose values no run had, since each has its own.
+    """
     head, *links = outline(scenario.resolved)
     blocks: list[Text | Command] = [Text([head, *links])]
+    if replaced:
+        blocks.append(
+            Text([f"The runs have other values of {', '.join(replaced)}: those that are compared above."])
+        )
     if scenario.overrides:
         changed = ", ".join(f"{key} = {value}" for key, value in scenario.overrides)
         blocks.append(Text([f"Overridden: {changed}."]))

@@ -51,7 +51,7 @@ def sweep_page(sweep: Sweep) -> Report:
         *(_over_conditions(sweep, best) if sweep.across else [_tradeoff("Goodput against delay", sweep)]),
         *_over_keys(sweep),
         Section("Every point", tables_with_commands(block(sweep, best), commands), "points"),
-        scenario_section(sweep.scenario),
+        scenario_section(sweep.scenario, [axis.key for axis in [*sweep.axes, *sweep.across]]),
     ]
     made_by = facts(sweep.scenario, sweep.seeds)
     answer = [*of_sensitivity(sweep), *of_sweep_or_conditions(sweep)]

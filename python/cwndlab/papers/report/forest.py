@@ -38,7 +38,8 @@ def forest(paper: PaperReproduction, *, quick: bool = False) -> Iterator[ForestP
         return
     caption = (
         "Our effect divided by the paper's, under the default answers. 1: as large as the paper's; 0: no "
-        "effect; an arrow: beyond the axis. Thick line: 95 % interval; thin line: range of single runs."
+        "effect; a filled arrow: beyond the axis. Thick line: 95 % interval, with an open arrow where it "
+        "goes on beyond the axis; thin line: range of single runs."
     )
     drawn = {line.mark for line in lines}
     signs = [words for outcome, words in SIGNS.items() if OUTCOME_MARKS[outcome] in drawn]

@@ -39,6 +39,10 @@ WHOLE = (
     "A claim with several parts holds only if all of them hold. A reading is one set of answers to what the "
     "paper leaves open. It counts if it gives the numbers of the paper's own baselines (the gate)."
 )
+LEAN = (
+    "A quick look leans for a claim if all its parts hold with these few seeds, against it if one fails, and "
+    "to neither side if parts stay open or the defaults miss the paper's own baselines. A lean is no verdict."
+)
 
 
 def reproduction_page(reproduction: Reproduction, kinds: Sequence[str] = ()) -> Report:
@@ -50,7 +54,12 @@ def reproduction_page(reproduction: Reproduction, kinds: Sequence[str] = ()) -> 
             for paper in reproduction.papers
             for section in _paper_sections(paper, kinds, quick=reproduction.quick)
         ),
-        Section("How verdicts are reached", [Text([METHOD, WHOLE]), *_meanings()], "rules", folded=True),
+        Section(
+            "How verdicts are reached",
+            [Text([METHOD, WHOLE, *([LEAN] if reproduction.quick else [])]), *_meanings()],
+            "rules",
+            folded=True,
+        ),
     ]
     names = ", ".join(paper.paper.id for paper in reproduction.papers)
     subtitle = f"{names}; {counted(len(reproduction.seeds), 'seed')}{_marks(reproduction)}"
