@@ -104,32 +104,55 @@ function drawFront(plot, points) {
   ctx.stroke();
 }
 
-// Names of the points on the front, where they hide neither a point nor another name.
+// Names of the points on the front, where they hide neither a point nor another name. A name stands beside its point if no
+// other point is as near to it, or else farther away at the end of a line.
 const NAME_PLACES = [[-1, -1], [1, 1], [0, -1], [0, 1], [1, -1], [-1, 1]];
+const NAME_CLEARANCE = 10;
+const NAME_DISTANCES = [0, 18, 36];
 function nameFront(plot, points) {
   const { ctx, bbox } = plot;
   const dots = devicePixelRatio;
   const places = points.map(({ x, y }) => [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)]);
   const reach = (SIGN_RADIUS + 2) * dots;
-  const taken = places.map(([left, top]) => [left - reach, top - reach, left + reach, top + reach]);
+  const around = ([left, top], size) => [left - size, top - size, left + size, top + size];
+  const names = [];
   ctx.font = `${11 * dots}px system-ui, sans-serif`;
-  ctx.fillStyle = ink("--chart-text");
+  ctx.fillStyle = ctx.strokeStyle = ink("--chart-text");
+  ctx.lineWidth = dots;
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   points.forEach(({ front, label }, index) => {
     if (!front) return;
     const text = shortened(label, NAME_LENGTH);
     const [width, height] = [ctx.measureText(text).width, 13 * dots];
-    const boxes = NAME_PLACES.map(([right, down]) => {
-      const left = places[index][0] + right * (reach + width / 2) - width / 2;
-      const top = places[index][1] + down * (reach + height / 2) - height / 2;
-      return [left, top, left + width, top + height];
-    });
-    const free = boxes.find((box) => isInside(box, bbox) && !taken.some((other) => overlaps(box, other)));
+    const [x, y] = places[index];
+    const boxes = NAME_DISTANCES.flatMap((away) => NAME_PLACES.map(([right, down]) => {
+      const left = x + right * (reach + away * dots + width / 2) - width / 2;
+      const top = y + down * (reach + away * dots + height / 2) - height / 2;
+      return { away, box: [left, top, left + width, top + height] };
+    }));
+    const isFree = ({ away, box }) => {
+      const clear = reach + (away ? 0 : NAME_CLEARANCE * dots);
+      const signs = places.map((place, other) => around(place, other === index ? reach : clear));
+      return isInside(box, bbox) && ![...signs, ...names].some((other) => overlaps(box, other));
+    };
+    const free = boxes.find(isFree);
     if (!free) return;
-    taken.push(free);
-    ctx.fillText(text, free[0], free[1]);
+    const [left, top] = free.box;
+    names.push(free.box);
+    if (free.away) drawLeader(ctx, [x, y], free.box, reach);
+    ctx.fillText(text, left, top);
   });
+}
+
+// From the edge of a point's sign to the nearest point of its name's box.
+function drawLeader(ctx, [x, y], [left, top, right, bottom], reach) {
+  const [toX, toY] = [Math.min(Math.max(x, left), right), Math.min(Math.max(y, top), bottom)];
+  const share = reach / Math.hypot(toX - x, toY - y);
+  ctx.beginPath();
+  ctx.moveTo(x + share * (toX - x), y + share * (toY - y));
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
 }
 
 const isInside = ([left, top, right, bottom], box) =>
