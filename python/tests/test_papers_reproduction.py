@@ -481,6 +481,22 @@ def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> N
     assert "1 alternative could not be tried." in first
 
 
+def test_many_readings_are_described_by_the_shorter_list() -> None:
+    def described(holding: int, others: int) -> str:
+        outcomes = ["holds"] * holding + ["open"] * others
+        answers = [{"answers": [f"A{number}"], "fitted": False} for number, _ in enumerate(outcomes)]
+        claim = {
+            "verdict": "undecided",
+            "readings": [{"outcome": outcome, "passes_gate": True} for outcome in outcomes],
+        }
+        return pages._conditions({"readings": answers, "untried": 0}, claim)[0]
+
+    assert described(3, 1) == "A0; A1; A2"
+    assert described(9, 2) == "9 of 11 readings, not with A9; A10"
+    assert described(9, 10) == "; ".join(f"A{number}" for number in range(9))
+    assert described(9, 0) == "all 9 readings"
+
+
 def test_the_forest_has_a_line_for_each_part_with_a_number(papers: Path) -> None:
     assert papers.exists()
     ran = run().papers[0]

@@ -40,7 +40,7 @@ LINUX_BLOCK = re.compile(
     r"(?P<begin><!-- in Linux: (?P<paper>[\w-]+) -->\n).*?(?P<end><!-- end of in Linux -->)", re.DOTALL
 )
 
-# If a claim holds or fails in more readings than this, the other readings are named instead.
+# If a claim holds or fails in more readings than this, the other readings are named instead, if they are fewer.
 MOST_NAMED = 8
 # At most so many rows of each table of an explanation; the report has the others.
 MOST_ROWS = 12
@@ -162,8 +162,8 @@ def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequ
     mark = "" if counts else "(not counted: the baselines are missed) "
     if len(found) == len(tried) > 1:
         return f"{mark}all {len(tried)} readings" + (" tried" if paper["untried"] else "")
-    if len(found) > MOST_NAMED:
-        others = [reading for outcome, reading in tried if outcome not in outcomes]
+    others = [reading for outcome, reading in tried if outcome not in outcomes]
+    if len(found) > max(MOST_NAMED, len(others)):
         return f"{mark}{len(found)} of {len(tried)} readings, not with {'; '.join(map(_answers, others))}"
     return mark + "; ".join(map(_answers, found))
 
