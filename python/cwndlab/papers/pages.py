@@ -40,7 +40,7 @@ LINUX_BLOCK = re.compile(
     r"(?P<begin><!-- in Linux: (?P<paper>[\w-]+) -->\n).*?(?P<end><!-- end of in Linux -->)", re.DOTALL
 )
 
-# If a claim holds or fails in more readings than this, the other readings are named instead, if they are fewer.
+# If a claim holds or fails in more readings than this, the others are named instead, if they are fewer.
 MOST_NAMED = 8
 # At most so many rows of each table of an explanation; the report has the others.
 MOST_ROWS = 12
