@@ -63,15 +63,16 @@ impl Rack {
         self.order = self.order.max(record.order);
     }
 
-    /// Step 3: a segment below the highest delivered one arrived, and it had been sent once only, or its retransmission was in
-    /// vain (Linux tcp_try_undo_partial).
-    /// `by` is how many segments above it had arrived or left (Linux tcp_check_sack_reordering).
+    /// Step 3: a segment below the highest delivered one arrived that had been sent only once, or whose retransmission was
+    /// superfluous (Linux tcp_try_undo_partial). `by` is its distance from the highest one, in segments (Linux
+    /// tcp_check_sack_reordering).
     pub fn on_reordering(&mut self, by: u32) {
         self.reordering_seen = true;
         self.reordering = self.reordering.max(by.min(MOST_REORDERING));
     }
 
-    /// A timeout came although so many segments above the hole had arrived: they proved a loss (Linux tcp_enter_loss).
+    /// A timeout with this many segments SACKed above the hole. If the path has not reordered by more, the hole was a loss, and
+    /// the path counts as in order again (Linux tcp_enter_loss).
     pub fn on_timeout(&mut self, sacked: u32) {
         if sacked >= self.reordering {
             self.reordering = self.reordering.min(DUP_THRESH);
@@ -299,7 +300,7 @@ mod tests {
         assert!(rack.grows_unordered());
     }
 
-    /// Linux tcp_enter_loss: so many SACKs prove a loss, not an order.
+    /// Linux tcp_enter_loss: with at least as many SACKs as the path was seen to reorder by, the hole was a loss.
     #[test]
     fn a_timeout_with_many_sacks_ends_growth_out_of_order() {
         let mut rack = Rack::default();
