@@ -9,8 +9,8 @@ use common::read_with;
 use cwndlab_cc::{Span, Time};
 use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::scenario::Scenario;
-use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome};
-use cwndlab_sim::queue::Limit;
+use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome, Work};
+use cwndlab_sim::queue::{Limit, Service};
 use cwndlab_sim::spec::{Capacity, FlowKind, LinkSpec, PathSpec, SimSpec};
 use generated::{Generated, config, scenario};
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ impl Check<'_> {
 
     /// A drop-tail queue in front of a rate: what waits is at most its size and the packet in service.
     fn queue(&mut self, spec: &LinkSpec, link: &LinkOutcome) {
-        if !spec.queue.kind.plain_fifo {
+        if !matches!(spec.queue.kind.service, Service::Fifo) {
             return;
         }
         let packet = self.longest_packet() + spec.overhead;
@@ -253,7 +253,36 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         threads.map(|thread| thread.join().expect("no panic"))
     });
     prop_assert_eq!(&together, &[one, outcome(&scenario, 2, false)], "two threads and one");
+    let spec = scenario.spec(1, false);
+    if !spec.links.iter().any(draws_again) {
+        let [foreseen, by_packet] = [spec, by_packet(scenario.spec(1, false))].map(simulated);
+        prop_assert_eq!(foreseen, by_packet, "links that know their departures, and service events");
+    }
     Ok(())
+}
+
+/// A step of the rate re-times packets that have drawn their jitter, if the link knows their departures: they draw again.
+fn draws_again(link: &LinkSpec) -> bool {
+    let steps = |capacity: &Capacity| matches!(capacity, Capacity::Rate(rates) if rates.iter().count() > 1);
+    let back = link.back.as_deref().is_some_and(draws_again);
+    back || link.jitter > Span::ZERO && steps(&link.capacity)
+}
+
+/// Every link asks its queue packet by packet.
+fn by_packet(mut spec: SimSpec) -> SimSpec {
+    for link in &mut spec.links {
+        for queue in link.back.iter_mut().map(|back| &mut back.queue).chain([&mut link.queue]) {
+            queue.kind.service = Service::ByPacket;
+        }
+    }
+    spec
+}
+
+/// What a simulation comes to, but for the number of its events.
+fn simulated(spec: SimSpec) -> Outcome {
+    let mut sim = cwndlab_sim::Sim::new(&spec);
+    sim.run();
+    Outcome { work: Work::default(), ..sim.outcome() }
 }
 
 proptest! {

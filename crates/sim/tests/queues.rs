@@ -43,7 +43,8 @@ struct Bench {
 
 impl Bench {
     fn new(spec: QueueSpec) -> Self {
-        Self { queue: spec.build(1, "link", None), tally: Tally::default(), ecn: EcnField::NotEct }
+        let queue = (spec.kind.build)(&spec.site(1, "link", None), &spec.settings);
+        Self { queue, tally: Tally::default(), ecn: EcnField::NotEct }
     }
 
     fn put(&mut self, waiting: Waiting) {

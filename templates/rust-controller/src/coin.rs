@@ -2,7 +2,7 @@
 
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Rate, Rng, Span, Time};
-use cwndlab_sim::queue::{Backlog, Chance, Discipline, Limit, QueueKind, QueueTap, Sizing, Waiting};
+use cwndlab_sim::queue::{Backlog, Chance, Discipline, Limit, QueueKind, QueueTap, Service, Sizing, Waiting};
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
@@ -23,7 +23,7 @@ pub const QUEUE: QueueKind = QueueKind {
     departures: &[],
     params: CoinParams::specs,
     sizing: Sizing::Any,
-    plain_fifo: false,
+    service: Service::ByPacket,
     chance: Some(Chance { what: "drops of the queue", unless: None }),
     build: |site, settings| {
         Box::new(Coin {

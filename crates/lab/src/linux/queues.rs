@@ -9,7 +9,7 @@ mod sfq;
 use super::PREFIX;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value};
 use cwndlab_cc::{Rate, Span};
-use cwndlab_sim::queue::{BuildQueue, Chance, QueueKind, Sizing};
+use cwndlab_sim::queue::{BuildQueue, Chance, QueueKind, Service, Sizing};
 
 cwndlab_cc::parameters! {
     /// What can be set of Linux's CoDel.
@@ -150,7 +150,7 @@ const fn kind(
         departures: &[],
         params,
         sizing: Sizing::Limit,
-        plain_fifo: false,
+        service: Service::ByPacket,
         chance,
         build: |_, _| unreachable!("a queue of the kernel is made in the kernel"),
     }

@@ -45,6 +45,8 @@ const QUEUES: &[&str] = &[
     "\"fq-codel\"",
     "{ kind = \"fq-codel\", limit = 8, perfect_hash = true }",
     "\"ns3-default\"",
+    "{ kind = \"ns3-default\", device = 1 }",
+    "{ kind = \"ns3-default\", device = 5 }",
 ];
 const LOSSES: &[&str] = &[
     "0.01",

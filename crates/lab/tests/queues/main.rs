@@ -10,7 +10,8 @@ use cwndlab_lab::run::{RunToken, run_seed};
 use cwndlab_lab::scenario::{Backend, Scenario, Source, read};
 use cwndlab_lab::trace::Memory;
 use cwndlab_sim::outcome::LinkOutcome;
-use cwndlab_sim::queue::{LIMIT, Queues, Sizing};
+use cwndlab_sim::queue::{LIMIT, Queues, Service, Sizing};
+use cwndlab_sim::spec::SimSpec;
 use serde_json::{Value, json};
 
 const TEXT: &str = r#"
@@ -114,21 +115,26 @@ fn a_new_kind_is_run() {
     assert!(told(&on_a_trace).0.is_some());
 }
 
-/// A link serves drop-tail by itself, with the same result as when it asks the discipline packet by packet.
+/// A link serves drop-tail, and a FIFO behind FQ-CoDel, by itself, with the same result as when it asks packet by packet.
 #[test]
-fn a_plain_fifo_needs_no_discipline() {
-    let scenario = accepted(&[("link.wan.queue.kind", "droptail")]);
-    let events = |plain_fifo: bool| {
+fn a_fifo_needs_no_service_events() {
+    for kind in ["droptail", "ns3-default"] {
+        let scenario = accepted(&[("link.wan.queue.kind", kind)]);
         let mut spec = scenario.spec(1, false);
-        spec.links[0].queue.kind.plain_fifo = plain_fifo;
-        let mut sim = cwndlab_sim::Sim::new(&spec);
-        sim.run();
-        let outcome = sim.outcome();
-        (outcome.work.events, outcome.links[0].clone())
-    };
-    let ((few, fast), (many, slow)) = (events(true), events(false));
-    assert!(few < many, "{few} events, {many} with a discipline");
-    assert_eq!((fast.served_packets, fast.dropped_packets), (slow.served_packets, slow.dropped_packets));
+        let (few, fast) = events(&spec);
+        spec.links[0].queue.kind.service = Service::ByPacket;
+        let (many, slow) = events(&spec);
+        assert!(few < many, "{kind}: {few} events, {many} packet by packet");
+        assert!(fast.dropped_packets > 0);
+        assert_eq!(fast, slow, "{kind}");
+    }
+}
+
+fn events(spec: &SimSpec) -> (u64, LinkOutcome) {
+    let mut sim = cwndlab_sim::Sim::new(spec);
+    sim.run();
+    let mut outcome = sim.outcome();
+    (outcome.work.events, outcome.links.remove(0))
 }
 
 /// The table of docs/scenario.md names every kind with all that can be set.

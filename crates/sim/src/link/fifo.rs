@@ -13,6 +13,15 @@ use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
+/// A packet that is put in.
+pub struct Entry {
+    /// When it came to the link.
+    pub arrived: Time,
+    /// Bytes that it takes on the link.
+    pub bytes: u32,
+    pub packet: Packet,
+}
+
 /// A first-in first-out link.
 pub struct Fifo {
     limit: Limit,
@@ -73,13 +82,20 @@ impl Fifo {
             turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
+        self.accept(now, Entry { arrived: now, bytes, packet: *packet }, pipe);
+    }
+
+    /// Takes a packet in, whatever the limit says.
+    #[inline(always)]
+    pub fn accept(&mut self, now: Time, entry: Entry, pipe: &mut Pipe) {
+        let Entry { arrived, bytes, packet } = entry;
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
         if self.backlog.packets == 0 {
             self.next_departure = departed;
         }
         self.backlog.add(bytes);
-        pipe.push(Flight { arrived: now, departed, arrival, bytes, packet: *packet });
+        pipe.push(Flight { arrived, departed, arrival, bytes, packet });
     }
 
     /// The packet in service takes no room in the queue.
@@ -123,6 +139,16 @@ impl Fifo {
             self.account(turn, flight);
             self.gone += 1;
         }
+    }
+
+    /// Accounts for the next packet that has left the queue, if one has; returns when that was.
+    #[inline]
+    pub fn settle_next<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) -> Option<Time> {
+        let flight = pipe.ring().get(self.gone).filter(|flight| flight.departed <= turn.now)?;
+        self.account(turn, flight);
+        self.gone += 1;
+        self.next_departure = pipe.ring().get(self.gone).map_or(Time::NEVER, |next| next.departed);
+        Some(flight.departed)
     }
 
     /// A packet has left the queue.
@@ -208,7 +234,19 @@ impl Fifo {
         pipe.ring().iter().skip(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
     }
 
+    /// When the next packet leaves or the rate changes.
+    pub fn time_of_change(&self) -> Time {
+        self.next_departure.min(self.next_step)
+    }
+
+    /// Nothing waits and nothing is in service, when all that has left is settled.
+    #[inline]
+    pub fn is_free(&self) -> bool {
+        self.backlog.packets == 0
+    }
+
     /// What waits or is in service, when all that has left is settled.
+    #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }

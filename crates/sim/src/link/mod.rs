@@ -1,17 +1,18 @@
 //! One direction of a link: loss before, queue, server, propagation, loss after.
 //!
 //! Drop-tail in front of a rate is a [`fifo`]: the departure of a packet is known when it arrives, so it needs no
-//! service event. Everything else is [`served`] packet by packet. Either way a link is one component of the event
-//! loop, with one next event.
+//! service event. Nor does a FIFO behind FQ-CoDel, a [`stack`]. Everything else is [`served`] packet by packet. Either way a
+//! link is one component of the event loop, with one next event.
 
 mod fifo;
 mod loss;
 mod pipe;
 mod served;
 mod server;
+mod stack;
 
 use crate::packet::Packet;
-use crate::queue::Backlog;
+use crate::queue::{Backlog, Service};
 use crate::schedule::Schedule;
 use crate::spec::{Capacity, LinkSpec};
 use crate::tap::{LinkEvent, LinkTurn, Tap};
@@ -20,12 +21,14 @@ use fifo::Fifo;
 use loss::LossProcess;
 use pipe::{Flight, Pipe};
 use served::Served;
+use stack::Stack;
 
 pub(crate) use server::capacity_bits;
 
 /// How packets get from the queue to the far end.
 enum Serving {
     Fifo(Fifo),
+    Stack(Box<Stack>),
     Served(Served),
 }
 
@@ -52,11 +55,14 @@ impl Link {
         let stream = |what: &str| Rng::named(seed, &format!("link {} {what}", spec.name));
         let queue = &spec.queue;
         let foreseen = !matches!(spec.capacity, Capacity::Trace(_)) && spec.reorder.is_none();
-        let serving = if queue.kind.plain_fifo && foreseen {
-            Serving::Fifo(Fifo::new(queue.limit, &spec.capacity))
-        } else {
-            let discipline = queue.build(seed, &spec.name, spec.capacity.nominal());
-            Serving::Served(Served::new(discipline, &spec.capacity))
+        let site = queue.site(seed, &spec.name, spec.capacity.nominal());
+        let serving = match queue.kind.service {
+            Service::Fifo if foreseen => Serving::Fifo(Fifo::new(queue.limit, &spec.capacity)),
+            Service::DeviceFifo(build) if foreseen => {
+                let (above, room) = build(&site, &queue.settings);
+                Serving::Stack(Box::new(Stack::new(above, room, &spec.capacity)))
+            }
+            _ => Serving::Served(Served::new((queue.kind.build)(&site, &queue.settings), &spec.capacity)),
         };
         let loss = LossProcess::new(&spec.loss.kind, stream("loss"));
         Self {
@@ -83,6 +89,7 @@ impl Link {
         let bytes = packet.size + self.overhead;
         match &mut self.serving {
             Serving::Fifo(fifo) => fifo.receive(turn, packet, bytes, &mut self.pipe),
+            Serving::Stack(stack) => stack.receive(turn, packet, bytes, &mut self.pipe),
             Serving::Served(served) => served.receive(turn, *packet, bytes, &mut self.pipe),
         }
     }
@@ -93,6 +100,7 @@ impl Link {
     pub fn next_event(&self) -> Time {
         let own = match &self.serving {
             Serving::Fifo(fifo) => fifo.next_event(),
+            Serving::Stack(stack) => stack.next_event(),
             Serving::Served(served) => served.next_event(),
         };
         own.min(self.pipe.next_arrival())
@@ -112,6 +120,7 @@ impl Link {
     ) -> Option<R> {
         match &mut self.serving {
             Serving::Fifo(fifo) => fifo.advance(turn, &mut self.pipe),
+            Serving::Stack(stack) => stack.advance(turn, &mut self.pipe),
             Serving::Served(served) => served.advance(turn, &mut self.pipe),
         }
         if self.pipe.next_arrival() > turn.now {
@@ -120,6 +129,7 @@ impl Link {
         match &mut self.serving {
             // The queue is a part of the pipe's ring: what left it must be accounted for first.
             Serving::Fifo(fifo) => fifo.deliver(turn, &self.pipe),
+            Serving::Stack(stack) => stack.deliver(turn, &mut self.pipe),
             Serving::Served(_) => self.pipe.put_next_first(),
         }
         let lost = self.loses_at_exit && self.loses_first(turn.now);
@@ -159,8 +169,10 @@ impl Link {
     /// Accounts for what has left the queue by now.
     #[inline]
     pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>) {
-        if let Serving::Fifo(fifo) = &mut self.serving {
-            fifo.settle(turn, &self.pipe);
+        match &mut self.serving {
+            Serving::Fifo(fifo) => fifo.settle(turn, &self.pipe),
+            Serving::Stack(stack) => stack.settle(turn, &mut self.pipe),
+            Serving::Served(_) => {}
         }
     }
 
@@ -168,6 +180,7 @@ impl Link {
     pub fn each_waiting(&self, show: impl FnMut(u32, Time)) {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.each_waiting(&self.pipe, show),
+            Serving::Stack(stack) => stack.each_waiting(&self.pipe, show),
             Serving::Served(served) => served.each_waiting(show),
         }
     }
@@ -177,6 +190,7 @@ impl Link {
     pub fn backlog(&self) -> Backlog {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.backlog(),
+            Serving::Stack(stack) => stack.backlog(),
             Serving::Served(served) => served.backlog(),
         }
     }
@@ -187,6 +201,7 @@ impl Link {
     pub fn time_below(&self, now: Time, packets: u64) -> Time {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.time_below(now, packets, &self.pipe),
+            Serving::Stack(stack) => stack.time_below(now, packets, &self.pipe),
             Serving::Served(served) => served.time_below(now, packets),
         }
     }
@@ -196,6 +211,7 @@ impl Link {
     pub fn partly_served(&self, now: Time) -> f64 {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.partly_served(now, &self.pipe),
+            Serving::Stack(stack) => stack.partly_served(now, &self.pipe),
             Serving::Served(served) => served.partly_served(now),
         }
     }

@@ -54,6 +54,8 @@ impl Served {
     }
 
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
+        // What leaves now has left when this comes, whichever component is asked first.
+        self.complete_due(turn, pipe);
         turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
         self.queue.enqueue(turn.now, Waiting { packet, bytes, since: turn.now }, turn);
         if self.in_service.is_none() {
@@ -74,6 +76,11 @@ impl Served {
     pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         self.step_rate(turn.now);
         self.use_opportunity(turn, pipe);
+        self.complete_due(turn, pipe);
+    }
+
+    #[inline]
+    fn complete_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         while let Some(served) = self.in_service {
             if served.finish > turn.now {
                 break;

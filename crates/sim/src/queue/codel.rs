@@ -2,7 +2,7 @@
 //!
 //! [`Dialect::Ns3`] has what ns-3.37 does differently; what is left out of it is listed in [`super::ns3_default`].
 
-use super::{Backlog, Discipline, QueueKind, QueueTap, Sizing, Waiting};
+use super::{Backlog, Discipline, QueueKind, QueueTap, Service, Sizing, Waiting};
 use crate::packet::EcnField;
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
@@ -33,7 +33,7 @@ pub const QUEUE: QueueKind = QueueKind {
     ],
     params: CodelParams::specs,
     sizing: Sizing::Limit,
-    plain_fifo: false,
+    service: Service::ByPacket,
     chance: None,
     build: |_, settings| Box::new(Codel::new(&CodelParams::with(settings))),
 };

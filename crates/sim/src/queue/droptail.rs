@@ -1,6 +1,6 @@
 //! First in, first out; what does not fit is dropped.
 
-use super::{Backlog, Discipline, Limit, QueueKind, QueueTap, Sizing, Waiting};
+use super::{Backlog, Discipline, Limit, QueueKind, QueueTap, Service, Sizing, Waiting};
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub const QUEUE: QueueKind = QueueKind {
     ],
     params: Vec::new,
     sizing: Sizing::Any,
-    plain_fifo: true,
+    service: Service::Fifo,
     chance: None,
     build: |site, _| Box::new(DropTail::new(site.limit)),
 };

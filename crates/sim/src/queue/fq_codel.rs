@@ -5,7 +5,7 @@
 
 use super::codel::{Controller, Dialect, Law, PacketSource};
 use super::largest::Largest;
-use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Site, Sizing, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Service, Site, Sizing, Waiting};
 use crate::packet::{Body, Packet};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
@@ -46,7 +46,7 @@ pub const QUEUE: QueueKind = QueueKind {
     ],
     params: FqCodelParams::specs,
     sizing: Sizing::Limit,
-    plain_fifo: false,
+    service: Service::ByPacket,
     chance: Some(Chance { what: "hashes of FQ-CoDel", unless: Some("perfect_hash") }),
     build: |site, settings| Box::new(FqCodel::new(&FqCodelParams::with(settings), site)),
 };

@@ -10,7 +10,7 @@ mod largest;
 pub mod ns3_default;
 mod registry;
 
-pub use registry::{BuildQueue, Chance, LIMIT, QueueKind, Queues, Site, Sizing};
+pub use registry::{BuildQueue, BuildStack, Chance, LIMIT, QueueKind, Queues, Service, Site, Sizing};
 
 use crate::packet::Packet;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value};
@@ -163,9 +163,9 @@ impl QueueSpec {
         }
     }
 
-    /// The discipline, for a link of this name and rate in a run with this seed.
+    /// What it learns on a link of this name and rate in a run with this seed.
     #[must_use]
-    pub fn build(&self, seed: u64, link: &str, rate: Option<Rate>) -> Box<dyn Discipline> {
-        (self.kind.build)(&Site { kind: self.kind.name, link, seed, rate, limit: self.limit }, &self.settings)
+    pub fn site<'a>(&self, seed: u64, link: &'a str, rate: Option<Rate>) -> Site<'a> {
+        Site { kind: self.kind.name, link, seed, rate, limit: self.limit }
     }
 }

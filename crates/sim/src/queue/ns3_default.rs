@@ -6,7 +6,7 @@
 
 use super::codel::Dialect;
 use super::fq_codel::{FqCodel, FqCodelParams};
-use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Site, Sizing, Waiting};
+use super::{Backlog, Chance, Discipline, QueueKind, QueueTap, Service, Site, Sizing, Waiting};
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
@@ -37,12 +37,29 @@ pub const QUEUE: QueueKind = QueueKind {
     ],
     params: Ns3DefaultParams::specs,
     sizing: Sizing::Fixed { packets: FQ_CODEL_PACKETS },
-    plain_fifo: false,
+    service: Service::DeviceFifo(|site, settings| {
+        let params = Ns3DefaultParams::with(settings);
+        (fq_codel(&params, site), params.device)
+    }),
     chance: Some(Chance { what: "hashes of FQ-CoDel", unless: None }),
     build: |site, settings| Box::new(Ns3Default::new(&Ns3DefaultParams::with(settings), site)),
 };
 
-/// ns-3's default stack.
+/// FQ-CoDel with the defaults of ns-3's FqCoDelQueueDisc; its quantum is the device's MTU.
+fn fq_codel(params: &Ns3DefaultParams, site: &Site) -> FqCodel {
+    let params = FqCodelParams {
+        limit: FQ_CODEL_PACKETS,
+        flows: 1024,
+        quantum: 1500,
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        ecn: params.ecn,
+        perfect_hash: false,
+    };
+    FqCodel::with_dialect(Dialect::Ns3, &params, site)
+}
+
+/// ns-3's default stack, for links that ask packet by packet: those with a trace or with reordering.
 pub struct Ns3Default {
     discipline: FqCodel,
     device: VecDeque<Waiting>,
@@ -54,18 +71,8 @@ impl Ns3Default {
     /// An empty stack.
     #[must_use]
     pub fn new(params: &Ns3DefaultParams, site: &Site) -> Self {
-        // The defaults of ns-3's FqCoDelQueueDisc; its quantum is the device's MTU.
-        let fq_codel = FqCodelParams {
-            limit: FQ_CODEL_PACKETS,
-            flows: 1024,
-            quantum: 1500,
-            target: Span::from_millis(5),
-            interval: Span::from_millis(100),
-            ecn: params.ecn,
-            perfect_hash: false,
-        };
         Self {
-            discipline: FqCodel::with_dialect(Dialect::Ns3, &fq_codel, site),
+            discipline: fq_codel(params, site),
             device: VecDeque::new(),
             room: params.device as usize,
             in_device: Backlog::default(),

@@ -1,5 +1,6 @@
 //! The queue disciplines by name. A registry is a value: the built-in ones, and what a caller adds.
 
+use super::fq_codel::FqCodel;
 use super::{Discipline, Limit, codel, droptail, fq_codel, ns3_default};
 use cwndlab_cc::params::{ParamSpec, Value};
 use cwndlab_cc::{Rate, Rng};
@@ -56,6 +57,21 @@ pub struct Chance {
 /// Makes a discipline from checked settings.
 pub type BuildQueue = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
 
+/// Makes the FQ-CoDel of a [`Service::DeviceFifo`] from checked settings, and tells how many packets may wait in the FIFO.
+pub type BuildStack = fn(&Site, &[(String, Value)]) -> (FqCodel, u64);
+
+/// How a link works off a queue.
+#[derive(Clone, Copy, Debug)]
+pub enum Service {
+    /// Packet by packet, with an event for each: the discipline is asked when the one before is out.
+    ByPacket,
+    /// First in, first out, and only what exceeds the limit as it comes is dropped. A link with a rate then knows when a
+    /// packet will leave as soon as it comes: it works by itself, without service events, and makes no discipline.
+    Fifo,
+    /// A device's FIFO behind FQ-CoDel. A link with a rate needs no service events here either.
+    DeviceFifo(BuildStack),
+}
+
 /// One kind of queue: what it is, what can be set, and how it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueKind {
@@ -71,9 +87,8 @@ pub struct QueueKind {
     pub params: fn() -> Vec<ParamSpec>,
     /// How a scenario says how much it holds.
     pub sizing: Sizing,
-    /// First in, first out, and only what exceeds the limit as it comes is dropped. A link with a rate then knows when a
-    /// packet will leave as soon as it comes: it works by itself, without service events, and makes no discipline.
-    pub plain_fifo: bool,
+    /// How a link works it off.
+    pub service: Service,
     /// What it draws by chance, if anything.
     pub chance: Option<Chance>,
     /// Makes a discipline.
@@ -147,7 +162,8 @@ mod tests {
             assert_eq!(counts_packets, kind.sizing == Sizing::Limit, "{}", kind.name);
             assert!(params.iter().all(|spec| !["kind", "size"].contains(&spec.name)), "{}", kind.name);
             assert!(kind.chance.and_then(|chance| chance.unless).is_none_or(is_flag), "{}", kind.name);
-            assert!(!kind.plain_fifo || params.is_empty(), "a limit is all that `{}` can have", kind.name);
+            let is_fifo = matches!(kind.service, Service::Fifo);
+            assert!(!is_fifo || params.is_empty(), "a limit is all that `{}` can have", kind.name);
         }
     }
 

@@ -1,0 +1,134 @@
+//! A device's FIFO behind FQ-CoDel, as ns-3 stacks them, without service events.
+//!
+//! The FIFO knows its departures, as [`super::fifo`] does. At each of them FQ-CoDel may hand down a packet. That packet
+//! goes behind all others of the FIFO, so nobody depends on it before the next event of the link: FQ-CoDel is asked then,
+//! with the time of the departure.
+
+use super::fifo::{Entry, Fifo};
+use super::pipe::Pipe;
+use crate::packet::Packet;
+use crate::queue::fq_codel::FqCodel;
+use crate::queue::{Backlog, Discipline, Limit, Waiting};
+use crate::spec::Capacity;
+use crate::tap::{LinkEvent, LinkTurn, Tap};
+use cwndlab_cc::Time;
+
+/// A link with both queues.
+pub struct Stack {
+    above: FqCodel,
+    device: Fifo,
+    /// Packets that wait in the device or are in service, at most.
+    most: u64,
+}
+
+impl Stack {
+    /// An empty one, with room for so many waiting packets in the device.
+    pub fn new(above: FqCodel, room: u64, capacity: &Capacity) -> Self {
+        Self { above, device: Fifo::new(Limit::Unlimited, capacity), most: room + 1 }
+    }
+
+    /// When [`Stack::advance`] is due: only at a step of the rate.
+    #[inline]
+    pub fn next_event(&self) -> Time {
+        self.device.next_event()
+    }
+
+    #[inline]
+    pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
+        let now = turn.now;
+        if T::IN_ORDER || !self.passes() {
+            self.settle(turn, pipe);
+        }
+        turn.emit(LinkEvent::Enqueued { packet, bytes });
+        if self.passes() {
+            self.device.accept(now, Entry { arrived: now, bytes, packet: *packet }, pipe);
+        } else {
+            self.above.enqueue(now, Waiting { packet: *packet, bytes, since: now }, turn);
+            self.fill_device(now, turn, pipe);
+        }
+    }
+
+    /// The device asks FQ-CoDel until it is full or nothing is left. Where it would find the packet that has just come and
+    /// then nothing, FQ-CoDel need not be troubled.
+    #[inline]
+    fn passes(&self) -> bool {
+        self.above.is_idle() && (self.device.backlog().packets + 1 < self.most || self.device.is_free())
+    }
+
+    fn fill_device<T: Tap>(&mut self, at: Time, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        // What CoDel does, it does when the packet before leaves.
+        let turn = &mut LinkTurn { now: at, tap: turn.tap, link: turn.link };
+        while self.device.backlog().packets < self.most {
+            let Some(Waiting { packet, bytes, since }) = self.above.dequeue(at, turn) else { break };
+            self.device.accept(at, Entry { arrived: since, bytes, packet }, pipe);
+        }
+    }
+
+    /// Accounts for what has left the device, and lets FQ-CoDel fill its place.
+    #[inline]
+    pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        if self.above.is_idle() {
+            self.device.settle(turn, pipe);
+        } else {
+            self.settle_both(turn, pipe);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_both<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        while let Some(departed) = self.device.settle_next(turn, pipe) {
+            // A device that has run empty asks again when a packet comes.
+            if !self.device.is_free() {
+                self.fill_device(departed, turn, pipe);
+            }
+        }
+    }
+
+    /// The first packet of the ring arrives at the far end.
+    #[inline]
+    pub fn deliver<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        if !self.above.is_idle() {
+            self.settle_both(turn, pipe);
+        }
+        self.device.deliver(turn, pipe);
+    }
+
+    /// At a step of the rate.
+    #[inline]
+    pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
+        if self.device.next_event() <= turn.now {
+            self.settle(turn, pipe);
+            self.device.advance(turn, pipe);
+        }
+    }
+
+    /// Bytes of the packet in service that are out already.
+    pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
+        self.device.partly_served(now, pipe)
+    }
+
+    /// Shows size and time of arrival of each packet that waits or is in service, when all that has left is settled.
+    pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
+        self.above.each_waiting(&mut |waiting: &Waiting| show(waiting.bytes, waiting.since));
+        self.device.each_waiting(pipe, show);
+    }
+
+    /// What waits or is in service, when all that has left is settled.
+    pub fn backlog(&self) -> Backlog {
+        let (above, device) = (self.above.backlog(), self.device.backlog());
+        Backlog { packets: above.packets + device.packets, bytes: above.bytes + device.bytes }
+    }
+
+    /// When at most `packets` are here, if all that has left is settled. CoDel may drop some at each departure: as long as
+    /// packets wait above, the next one is the answer.
+    pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
+        let above = self.above.backlog().packets;
+        if above == 0 {
+            self.device.time_below(now, packets, pipe)
+        } else if self.backlog().packets <= packets {
+            now
+        } else {
+            self.device.time_of_change()
+        }
+    }
+}
