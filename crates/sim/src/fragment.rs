@@ -2,7 +2,7 @@
 
 use crate::packet::{Data, EcnField, Fragment, Packet};
 use cwndlab_cc::{Span, Time};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// Bytes of an IP header: each fragment has one.
 pub const IP_HEADER: u64 = 20;
@@ -44,9 +44,10 @@ struct Partial {
     ecn: EcnField,
 }
 
-/// The packets of a flow of which some fragments have come, by time of sending: a segment that is sent again is another packet.
+/// The packets of a flow of which some fragments have come, in the order of sending: a segment that is sent again is another
+/// packet. Most come and go at the ends.
 #[derive(Clone, Debug, Default)]
-pub struct Reassembly(BTreeMap<(Time, u32), Partial>);
+pub struct Reassembly(VecDeque<((Time, u32), Partial)>);
 
 impl Reassembly {
     /// A fragment comes. If it was the last one missing, the packet is whole again. Links neither repeat nor alter packets, so
@@ -54,8 +55,12 @@ impl Reassembly {
     pub fn take(&mut self, now: Time, packet: &mut Packet, data: &Data) -> bool {
         self.expire(now);
         let key = (data.sent_at, data.seq);
-        let none = Partial { since: now, fragments: 0, bytes: IP_HEADER as u32, ecn: packet.ecn };
-        let partial = self.0.entry(key).or_insert(none);
+        let place = self.0.partition_point(|(other, _)| *other < key);
+        if self.0.get(place).is_none_or(|(other, _)| *other != key) {
+            let none = Partial { since: now, fragments: 0, bytes: IP_HEADER as u32, ecn: packet.ecn };
+            self.0.insert(place, (key, none));
+        }
+        let partial = &mut self.0[place].1;
         partial.fragments += 1;
         partial.bytes += packet.size - IP_HEADER as u32;
         if packet.ecn == EcnField::Ce {
@@ -66,15 +71,13 @@ impl Reassembly {
             return false;
         }
         (packet.size, packet.ecn, packet.fragment) = (partial.bytes, partial.ecn, Fragment::WHOLE);
-        self.0.remove(&key);
+        self.0.remove(place);
         true
     }
 
     fn expire(&mut self, now: Time) {
-        while let Some(oldest) = self.0.first_entry()
-            && oldest.get().since + LIFETIME <= now
-        {
-            oldest.remove();
+        while self.0.front().is_some_and(|(_, oldest)| oldest.since + LIFETIME <= now) {
+            self.0.pop_front();
         }
     }
 }

@@ -84,24 +84,19 @@ impl Law {
         }
     }
 
-    /// Marks a packet in place of a drop, if that can be.
-    fn marks(&self, waiting: &mut Waiting, tap: &mut dyn QueueTap) -> bool {
-        let marks = self.ecn && waiting.packet.ecn != EcnField::NotEct;
-        if marks {
-            waiting.packet.ecn = EcnField::Ce;
-            tap.marked(waiting);
-        }
-        marks
+    /// Whether a packet is marked in place of a drop.
+    fn marks(&self, waiting: &Waiting) -> bool {
+        self.ecn && waiting.packet.ecn != EcnField::NotEct
     }
 }
 
 /// The queue that a [`Controller`] takes packets from.
 pub trait PacketSource {
+    /// The packet at the head, and the bytes behind it.
+    fn head(&self) -> Option<(&Waiting, u64)>;
+
     /// Takes out the packet at the head.
     fn pop(&mut self) -> Option<Waiting>;
-
-    /// Bytes that remain.
-    fn bytes(&self) -> u64;
 }
 
 /// CoDel's state for one queue.
@@ -132,6 +127,28 @@ impl Default for Controller {
     }
 }
 
+/// What is to be known of the packet at the head.
+#[derive(Clone, Copy)]
+struct Look {
+    /// The delay has stood above the target long enough to drop it.
+    above: bool,
+    /// It is marked in place of that.
+    marks: bool,
+}
+
+fn mark_next(source: &mut impl PacketSource, tap: &mut dyn QueueTap) -> Option<Waiting> {
+    let mut next = source.pop()?;
+    next.packet.ecn = EcnField::Ce;
+    tap.marked(&next);
+    Some(next)
+}
+
+fn drop_next(source: &mut impl PacketSource, tap: &mut dyn QueueTap) {
+    if let Some(next) = source.pop() {
+        tap.dropped(&next);
+    }
+}
+
 /// ns-3's inverse root of 1: the largest fraction of 16 bits.
 const NS3_ONE: f64 = 65_535.0 / 65_536.0;
 
@@ -145,50 +162,53 @@ impl Controller {
         source: &mut impl PacketSource,
         tap: &mut dyn QueueTap,
     ) -> Option<Waiting> {
-        // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search.
-        let (mut next, mut above) = self.take(law, now, source)?;
+        // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search. What is looked at stays
+        // in its place until it is known what becomes of it.
+        let mut next = self.look(law, now, source)?;
         if self.dropping {
-            self.dropping = above;
+            self.dropping = next.above;
             while self.dropping && now >= self.drop_next {
-                if law.marks(&mut next, tap) {
+                if next.marks {
                     self.set_count(law, self.count + 1);
                     self.drop_next += self.spacing(law);
-                    break;
+                    return mark_next(source, tap);
                 }
-                tap.dropped(&next);
-                (next, above) = self.take(law, now, source)?;
-                if above || law.dialect == Dialect::Ns3 {
+                drop_next(source, tap);
+                next = self.look(law, now, source)?;
+                if next.above || law.dialect == Dialect::Ns3 {
                     self.set_count(law, self.count + 1);
                 }
-                if above {
+                if next.above {
                     self.drop_next += self.spacing(law);
                 }
-                self.dropping = above;
+                self.dropping = next.above;
             }
-        } else if above {
+        } else if next.above {
             self.enter(law, now);
-            if !law.marks(&mut next, tap) {
-                tap.dropped(&next);
-                (next, _) = self.take(law, now, source)?;
+            if next.marks {
+                return mark_next(source, tap);
             }
+            drop_next(source, tap);
+            self.look(law, now, source)?;
         }
-        Some(next)
+        source.pop()
     }
 
-    /// The packet at the head, and whether the delay has stood long enough to drop it (RFC 8289 section 5.6).
+    /// Looks at the packet at the head (RFC 8289 section 5.6).
     #[inline]
-    fn take(&mut self, law: &Law, now: Time, source: &mut impl PacketSource) -> Option<(Waiting, bool)> {
-        let Some(waiting) = source.pop() else {
+    fn look(&mut self, law: &Law, now: Time, source: &impl PacketSource) -> Option<Look> {
+        let Some((waiting, bytes_behind)) = source.head() else {
             self.first_above = None;
             self.dropping = false;
             return None;
         };
-        if now.since(waiting.since) < law.target || source.bytes() < law.least {
+        let marks = law.marks(waiting);
+        if now.since(waiting.since) < law.target || bytes_behind < law.least {
             self.first_above = None;
-            return Some((waiting, false));
+            return Some(Look { above: false, marks });
         }
         let first = *self.first_above.get_or_insert(now + law.interval);
-        Some((waiting, now >= first))
+        Some(Look { above: now >= first, marks })
     }
 
     /// Enters the dropping state. If it was left less than 16 intervals ago, it goes on with the rate it had reached
@@ -235,14 +255,15 @@ struct PacketFifo {
 }
 
 impl PacketSource for PacketFifo {
+    fn head(&self) -> Option<(&Waiting, u64)> {
+        let head = self.waiting.front()?;
+        Some((head, self.backlog.bytes - u64::from(head.bytes)))
+    }
+
     fn pop(&mut self) -> Option<Waiting> {
         let waiting = self.waiting.pop_front()?;
         self.backlog.take(waiting.bytes);
         Some(waiting)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.backlog.bytes
     }
 }
 

@@ -118,6 +118,15 @@ struct Head<'a> {
 
 impl PacketSource for Head<'_> {
     #[inline]
+    fn head(&self) -> Option<(&Waiting, u64)> {
+        if self.list.packets == 0 {
+            return None;
+        }
+        let head = &self.pool.nodes[self.list.head as usize].waiting;
+        Some((head, self.list.bytes - u64::from(length(self.dialect, head))))
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<Waiting> {
         if self.list.packets == 0 {
             return None;
@@ -128,10 +137,6 @@ impl PacketSource for Head<'_> {
         self.list.bytes -= u64::from(length(self.dialect, &waiting));
         self.backlog.take(waiting.bytes);
         Some(waiting)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.list.bytes
     }
 }
 
