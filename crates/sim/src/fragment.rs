@@ -55,7 +55,7 @@ impl Reassembly {
     pub fn take(&mut self, now: Time, packet: &mut Packet, data: &Data) -> bool {
         self.expire(now);
         let key = (data.sent_at, data.seq);
-        let place = self.0.partition_point(|(other, _)| *other < key);
+        let place = self.place(key);
         if self.0.get(place).is_none_or(|(other, _)| *other != key) {
             let none = Partial { since: now, fragments: 0, bytes: IP_HEADER as u32, ecn: packet.ecn };
             self.0.insert(place, (key, none));
@@ -73,6 +73,16 @@ impl Reassembly {
         (packet.size, packet.ecn, packet.fragment) = (partial.bytes, partial.ecn, Fragment::WHOLE);
         self.0.remove(place);
         true
+    }
+
+    /// Where a packet stands, or would stand.
+    #[inline]
+    fn place(&self, key: (Time, u32)) -> usize {
+        match (self.0.front(), self.0.back()) {
+            (Some((first, _)), _) if *first == key => 0,
+            (_, Some((last, _))) if *last < key => self.0.len(),
+            _ => self.0.partition_point(|(other, _)| *other < key),
+        }
     }
 
     fn expire(&mut self, now: Time) {
