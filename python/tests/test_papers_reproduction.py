@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import json
 import re
@@ -271,6 +272,39 @@ def test_an_alternative_has_the_last_word_and_stops_when_it_misses_the_gate(pape
     assert {each.resolved["link"][0]["queue"]["size"] for each in made if each} == {"7 packets"}
     [[_, everywhere, _]] = plan([], range(1, 21), quick=False, full=True)
     assert everywhere.missing_seeds == 20
+
+
+def test_alternatives_may_have_fewer_seeds_than_the_defaults(papers: Path) -> None:
+    assert papers.exists()
+    [[defaults, other, _]] = plan([], range(1, 21), quick=False, full=True, alternative_seeds=10)
+    assert (defaults.looks, other.looks, other.missing_seeds) == ((5, 10, 20), (5, 10), 10)
+    planned = plan([], [1, 2, 3], quick=False, full=True, alternative_seeds=2)
+    ran = reproduce(planned, [1, 2, 3], full=True, alternative_seeds=2)
+    [paper] = ran.papers
+    assert [{len(result.runs) for result in one.results.values()} for one in paper.readings[:2]] == [{3}, {2}]
+    assert ran.command.endswith("--seeds 1-3 --full --alternative-seeds 2")
+    made = document(ran)
+    block = "<!-- verdicts: tiny2026 -->\n<!-- end of verdicts -->"
+    filled = pages.filled(block, made, datetime.date(2026, 11, 24))
+    assert "`cwndlab reproduce tiny2026 --full --alternative-seeds 2` on 2026-11-24" in filled
+    assert "at most 3 seeds, 2 for alternatives:" in filled
+    assert "\n3 seeds (2 for alternatives), version" in page([made])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--quick"], "cannot be combined with --quick or --defaults"),
+        (["--defaults"], "cannot be combined with --quick or --defaults"),
+        (["--seeds", "5"], "--alternative-seeds: expected at most 5 seeds, as the defaults have, found 10"),
+    ],
+)
+def test_fewer_seeds_need_alternatives(
+    papers: Path, cwndlab: Command, options: list[str], message: str
+) -> None:
+    assert papers.exists()
+    answer = cwndlab("reproduce", "--alternative-seeds", "10", *options)
+    assert (answer.returncode, message in answer.stderr) == (2, True)
 
 
 def test_an_alternative_may_be_a_parameter_of_an_algorithm(papers: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, OnCluster, Out, Replace, Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from cwndlab.papers.contents.readings import Reading
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from cwndlab.running.on import On
 
     Planned = Sequence[Sequence[Reading]]
+
+
+class Extent(TypedDict):
+    """How much is tried."""
+
+    quick: bool
+    full: bool
+    defaults_only: bool
+    alternative_seeds: int | None
+
 
 DEFAULT_SEEDS = "20"
 QUICK_SEEDS = "3"
@@ -46,6 +56,16 @@ def reproduce(
         bool,
         typer.Option("--defaults", help="Try no alternatives: only the defaults of each paper."),
     ] = False,
+    alternative_seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--alternative-seeds",
+            metavar="N",
+            min=1,
+            help="Try alternatives with the first N seeds at most. Default: as many as the defaults have.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -81,19 +101,30 @@ def reproduce(
     from cwndlab.results.request import Request
     from cwndlab.running.on import On
     from cwndlab.scenarios.seeds import parse_seeds
+    from cwndlab.statistics.numbers import counted
 
     kinds = formats(figure_formats)
     if quick and (full or explain):
         raise InputError("--quick cannot be combined with --full or --explain")
     if defaults and (quick or full or explain):
         raise InputError("--defaults cannot be combined with --quick, --full or --explain")
+    if alternative_seeds is not None and (quick or defaults):
+        raise InputError("--alternative-seeds cannot be combined with --quick or --defaults")
     if explain and backend is BackendName.LINUX:
         raise InputError("--explain searches in the simulator: expected --backend sim or both, found linux")
     if explain:
         library()
     where = On.parse(on, threads)
     chosen = parse_seeds(seeds or (QUICK_SEEDS if quick else DEFAULT_SEEDS))
-    extent = {"quick": quick, "full": full, "defaults_only": defaults}
+    if alternative_seeds is not None and alternative_seeds > len(chosen):
+        expected = f"at most {counted(len(chosen), 'seed')}, as the defaults have"
+        raise InputError(f"--alternative-seeds: expected {expected}, found {alternative_seeds}")
+    extent: Extent = {
+        "quick": quick,
+        "full": full,
+        "defaults_only": defaults,
+        "alternative_seeds": alternative_seeds,
+    }
     planned, in_linux = _plan(papers, chosen, backend, extent)
     request = Request.of("reproduce", [papers, chosen, extent, explain, backend])
     folder = prepared(out, backend.folder("reproduce"), request, replace=replace)
@@ -103,10 +134,10 @@ def reproduce(
         chosen,
         threads,
         where,
+        extent,
         backend=backend,
         fresh=fresh,
         explained=explain,
-        **extent,
     )
     files.write_tables(reproduction, folder, request)
     try:
@@ -124,7 +155,7 @@ def reproduce(
 
 
 def _plan(
-    papers: Sequence[str], seeds: Sequence[int], backend: BackendName, extent: Mapping[str, bool]
+    papers: Sequence[str], seeds: Sequence[int], backend: BackendName, extent: Extent
 ) -> tuple[Planned, Planned]:
     """Return the readings of each paper, and with both backends those in Linux besides.
 
@@ -147,10 +178,8 @@ def _run(
     seeds: Sequence[int],
     threads: int | None,
     on: On | None,
+    extent: Extent,
     *,
-    quick: bool,
-    full: bool,
-    defaults_only: bool,
     explained: bool,
     backend: str,
     fresh: bool,
@@ -169,9 +198,7 @@ def _run(
             planned,
             seeds,
             in_linux=in_linux,
-            quick=quick,
-            full=full,
-            defaults_only=defaults_only,
+            **extent,
             explained=explained,
             backend=backend,
             threads=threads,

@@ -122,8 +122,12 @@ def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date
     options = [*["--full"] * document["full"], *["--explain"] * explained]
     options += [*["--defaults"] * document["defaults_only"]]
     options += [] if document["backend"] == SIM else ["--backend", document["backend"]]
-    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *options])
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
+    fewer = document.get("alternative_seeds")
+    if fewer is not None:
+        options += ["--alternative-seeds", str(fewer)]
+        seeds += f", {fewer} for alternatives"
+    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *options])
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
 
 

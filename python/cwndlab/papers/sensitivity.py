@@ -62,8 +62,11 @@ def _paper(document: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[st
 
 def _made_by(document: Mapping[str, Any]) -> str:
     manifest = document["manifest"]
+    fewer = document.get("alternative_seeds")
+    seeds = counted(len(document["seeds"]), "seed")
+    alternatives = "" if fewer is None else f" ({fewer} for alternatives)"
     return (
-        f"{len(document['seeds'])} seeds, version {manifest['version']}, commit {manifest['commit']}, "
+        f"{seeds}{alternatives}, version {manifest['version']}, commit {manifest['commit']}, "
         f"extension {manifest['extension_sha256'][:12]}."
     )
 

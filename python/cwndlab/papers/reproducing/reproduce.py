@@ -27,15 +27,16 @@ def plan(
     quick: bool,
     full: bool,
     defaults_only: bool = False,
+    alternative_seeds: int | None = None,
     backend: str = SIM,
 ) -> list[list[Reading]]:
-    """Return the readings of each paper on a backend.
+    """Return the readings of each paper on a backend. Alternatives have the first `alternative_seeds` seeds.
 
     Raises `InputError` if a paper is unknown or has a mistake, or the backend cannot run.
     """
     papers = [library.read(name) for name in names or library.names()]
     extent = {"quick": quick, "full": full, "defaults_only": defaults_only}
-    planned = [readings(paper, seeds, **extent) for paper in papers]
+    planned = [readings(paper, seeds, **extent, alternative_seeds=alternative_seeds) for paper in papers]
     return [on_backend(each, backend) for each in planned]
 
 
@@ -47,6 +48,7 @@ def reproduce(
     quick: bool = False,
     full: bool = False,
     defaults_only: bool = False,
+    alternative_seeds: int | None = None,
     explained: bool = False,
     backend: str = SIM,
     threads: int | None = None,
@@ -70,7 +72,9 @@ def reproduce(
     ]
     prune(default_folder())
     extent = {"quick": quick, "full": full, "defaults_only": defaults_only, "explained": explained}
-    return Reproduction(papers, seeds, course.interrupted, backend=backend, **extent)
+    return Reproduction(
+        papers, seeds, course.interrupted, alternative_seeds=alternative_seeds, backend=backend, **extent
+    )
 
 
 def _paper(

@@ -91,6 +91,8 @@ class Reproduction:
     quick: bool = False
     full: bool = False
     defaults_only: bool = False
+    # The most seeds of an alternative, if not all.
+    alternative_seeds: int | None = None
     explained: bool = False
     backend: str = SIM
 
@@ -112,4 +114,6 @@ class Reproduction:
         names = [paper.paper.id for paper in self.papers]
         options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
         options += ["--defaults"] * self.defaults_only + self.backend_option
+        if self.alternative_seeds is not None:
+            options += ["--alternative-seeds", str(self.alternative_seeds)]
         return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
