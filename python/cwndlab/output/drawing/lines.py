@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -34,6 +34,8 @@ LOW_HEIGHT_IN = 1.2
 # The opacity of a band. With more lines than this, the bands are fainter.
 OPACITY = 0.2
 LINES_AT_FULL_OPACITY = 4
+# A shaded span is hatched: a plain grey looks like the band of a line.
+SHADE: dict[str, Any] = {"facecolor": "0.97", "edgecolor": "0.8", "hatch": "////", "linewidth": 0}
 
 
 def draw_lines(group: ChartGroup, page: Page) -> Figure:
@@ -77,8 +79,8 @@ def _draw(ax: Axes, chart: TimeChart, look: dict[str, Look], width_in: float) ->
     x = np.asarray(chart.x, dtype=np.float64)
     handles: list[Artist] = []
     if chart.shade is not None:
-        ax.axvspan(chart.shade.low, chart.shade.high, color="0.93", linewidth=0, zorder=0)
-        handles.append(Patch(color="0.93", linewidth=0, label=chart.shade.label))
+        ax.axvspan(chart.shade.low, chart.shade.high, zorder=0, **SHADE)
+        handles.append(Patch(label=chart.shade.label, **SHADE))
     opacity = OPACITY * min(1, LINES_AT_FULL_OPACITY / max(1, len(chart.series)))
     for line in chart.series:
         handles.append(_draw_line(ax, x, line, look[line.label], opacity, steps=chart.steps))
