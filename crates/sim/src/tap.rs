@@ -189,8 +189,8 @@ pub struct State<'a> {
 /// An observer of a run.
 ///
 /// The events of one component come in the order of their times, but for a tap that does not ask for that ([`Tap::IN_ORDER`]).
-/// Those of a link that needs no service events ([`LinkEvent::Served`] of a drop-tail queue in front of a rate) may come late:
-/// when the link has its next event, or before a look.
+/// Those of a link that needs no service events ([`LinkEvent::Served`] of a drop-tail queue in front of a rate, and what FQ-CoDel does
+/// in front of a device's FIFO) may come late: when the link has its next event, or before a look.
 pub trait Tap {
     /// What it makes of the run.
     type Outcome;
