@@ -190,7 +190,7 @@ pub struct State<'a> {
 ///
 /// The events of one component come in the order of their times, but for a tap that does not ask for that ([`Tap::IN_ORDER`]).
 /// Those of a link that needs no service events ([`LinkEvent::Served`] of a drop-tail queue in front of a rate, and what FQ-CoDel does
-/// in front of a device's FIFO) may come late: when the link has its next event, or before a look.
+/// in front of a device's FIFO) may come late: when the link is next touched, or before a look.
 pub trait Tap {
     /// What it makes of the run.
     type Outcome;
@@ -202,7 +202,7 @@ pub trait Tap {
     const DETAILED: bool = false;
 
     /// Whether the events of a link are to come in the order of their times. One that only counts can take
-    /// [`LinkEvent::Served`] later than others, but before a look: then a packet is touched once, when it arrives.
+    /// [`LinkEvent::Served`], and what FQ-CoDel drops and marks, later than others, but before a look: then a packet is touched once, when it arrives.
     const IN_ORDER: bool = true;
 
     /// An event of the flow with this index.
@@ -241,7 +241,8 @@ pub trait Tap {
         Time::NEVER
     }
 
-    /// The time that it asked for has come: it looks at what is, before what happens then.
+    /// The time that it asked for has come: it looks at what is, before what happens then. Packets that leave a FIFO at that very
+    /// time have left.
     fn look(&mut self, state: &State<'_>) {
         let _ = state;
     }

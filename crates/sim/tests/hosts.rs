@@ -5,6 +5,8 @@ mod ladder;
 use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
+use cwndlab_sim::queue::ns3_default::{self, Ns3DefaultParams};
+use cwndlab_sim::queue::{QueueSpec, Service};
 use cwndlab_sim::spec::{AccessSpec, ArrivalProcess, Capacity, LinkSpec, SimSpec, SizeSpec};
 use ladder::{MSS, assert_near, at, bottleneck, changed, flow, link, ms, run, spec};
 
@@ -97,4 +99,26 @@ fn who_waits_behind_a_flow_that_has_gone_is_woken() {
     let outcome = run(&spec);
     let sent_s = outcome.groups[0].completed as f64 * 20.0 * 12e3 / 50e6;
     assert!(sent_s > 4.0, "{} transfers in 5 s: {sent_s} s of the link", outcome.groups[0].completed);
+}
+
+/// A host whose queue is a device's FIFO behind FQ-CoDel wakes its senders at the same times as one with service events.
+#[test]
+fn a_stack_wakes_senders_as_service_events_do() {
+    let held = |name| {
+        changed(flow(name, "cubic"), |flow| {
+            flow.kind.tcp.mtu = 1000;
+            let stack = Ns3DefaultParams { device: 1, ..Ns3DefaultParams::default() };
+            let queue = QueueSpec::with(ns3_default::QUEUE, &stack);
+            let link = LinkSpec { queue, ..link("host", Rate::from_mbit(8), ms(1)) };
+            flow.paths[0].access = Some(AccessSpec { link, hold_back: true });
+        })
+    };
+    let mut spec =
+        spec(Span::from_secs(5), vec![bottleneck(Rate::from_mbit(5), ms(20), 20)], vec![held("a")]);
+    let foreseen = run(&spec);
+    assert!(foreseen.links[1].served_packets > 2000 && foreseen.flows[0].retransmitted_packets > 0);
+    let access = spec.flows[0].paths[0].access.as_mut().expect("it has one");
+    access.link.queue.kind.service = Service::ByPacket;
+    let by_packet = run(&spec);
+    assert_eq!(Outcome { work: by_packet.work, ..foreseen }, by_packet);
 }

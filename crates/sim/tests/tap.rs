@@ -5,8 +5,9 @@ mod ladder;
 use cwndlab_cc::{Phase, Rate, Span, Time};
 use cwndlab_sim::outcome::{FlowOutcome, Outcome};
 use cwndlab_sim::packet::EcnField;
-use cwndlab_sim::queue::QueueSpec;
 use cwndlab_sim::queue::codel::{self, CodelParams};
+use cwndlab_sim::queue::ns3_default::{self, Ns3DefaultParams};
+use cwndlab_sim::queue::{Limit, QueueSpec, Service};
 use cwndlab_sim::spec::{ArrivalProcess, LinkSpec, LossKind, LossSpec, SimSpec, SizeSpec};
 use cwndlab_sim::tap::{FlowEvent, LinkEvent, Reduction, State, Tap};
 use cwndlab_sim::{Measures, Schedule, Sim, Stop};
@@ -240,6 +241,25 @@ fn every_packet_on_a_link_is_accounted_for() {
         }
     }
     assert!(all.dropped > 0 && all.marked > 0 && all.lost > 0, "{all:?}");
+}
+
+/// Links that know their departures tell a tap that asks for order the same as links with service events.
+#[test]
+fn fifos_tell_what_happens_in_order() {
+    let stack = Ns3DefaultParams { device: 5, ..Ns3DefaultParams::default() };
+    let queues = [QueueSpec::droptail(Limit::Packets(30)), QueueSpec::with(ns3_default::QUEUE, &stack)];
+    for queue in queues {
+        let mut spec = SimSpec { timeout_patterns: false, ..eventful(1) };
+        spec.links[1].queue = queue;
+        let (outcome, (_, foreseen)) = tapped(&spec);
+        let [_, link] = &foreseen[..] else { panic!("two links") };
+        assert!(link.dropped > 0 && link.lost > 0, "{link:?}");
+        assert_eq!(link.marked > 0, spec.links[1].queue.kind.name == "ns3-default");
+        spec.links[1].queue.kind.service = Service::ByPacket;
+        let (by_packet, (_, served)) = tapped(&spec);
+        assert_eq!(foreseen, served);
+        assert_eq!(Outcome { work: by_packet.work, ..outcome }, by_packet);
+    }
 }
 
 #[test]

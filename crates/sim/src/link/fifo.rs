@@ -1,6 +1,6 @@
-//! Drop-tail in front of a rate, without service events.
+//! A FIFO in front of a rate, without service events: drop-tail, or the device of a [`stack`](super::stack).
 //!
-//! Packets stand in the pipe's ring from their arrival on: the first `gone` of them are known to have left the queue.
+//! Packets stand in the pipe's ring from the time they enter the FIFO: the first `gone` of them are known to have left the queue.
 //! What has left is accounted for when somebody looks; at the latest when it arrives, because it is in the cache then.
 
 use super::bytes_out;

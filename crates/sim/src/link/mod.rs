@@ -83,6 +83,9 @@ impl Link {
     #[inline(never)]
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet) {
         if self.loses_at_entry && self.is_lost(turn.now, turn.now, packet, true) {
+            if T::IN_ORDER {
+                self.settle(turn);
+            }
             turn.emit(LinkEvent::Lost { packet });
             return;
         }
@@ -127,7 +130,7 @@ impl Link {
             return None;
         }
         match &mut self.serving {
-            // The queue is a part of the pipe's ring: what left it must be accounted for first.
+            // The FIFO is a part of the pipe's ring: what left it must be accounted for first.
             Serving::Fifo(fifo) => fifo.deliver(turn, &self.pipe),
             Serving::Stack(stack) => stack.deliver(turn, &mut self.pipe),
             Serving::Served(_) => self.pipe.put_next_first(),
@@ -195,8 +198,8 @@ impl Link {
         }
     }
 
-    /// When at most `packets` will wait or be in service, once the link is settled: now, if that is so already; or the next event
-    /// of the link that can change the answer, if that comes first.
+    /// When at most `packets` will wait or be in service, once the link is settled: now, if that is so already; or the next time
+    /// at which the answer may change, if that comes first.
     #[must_use]
     pub fn time_below(&self, now: Time, packets: u64) -> Time {
         match &self.serving {

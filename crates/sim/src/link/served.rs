@@ -1,4 +1,5 @@
-//! A link served packet by packet: for disciplines that act at dequeue, for traces, for reordering.
+//! A link served packet by packet: for kinds of queue that ask for it ([`Service::ByPacket`](crate::queue::Service)), for traces, for
+//! reordering.
 
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
@@ -23,7 +24,7 @@ struct InService {
     left_bytes: u64,
 }
 
-enum Service {
+enum Clock {
     Unlimited,
     Rate { server: Serializer, rates: Schedule<Rate>, next_step: Time },
     Trace { clock: TraceClock, next: Time },
@@ -32,7 +33,7 @@ enum Service {
 /// A link with a service event.
 pub struct Served {
     queue: Box<dyn Discipline>,
-    clock: Service,
+    clock: Clock,
     in_service: Option<InService>,
 }
 
@@ -40,21 +41,22 @@ impl Served {
     /// An idle link.
     pub fn new(queue: Box<dyn Discipline>, capacity: &Capacity) -> Self {
         let clock = match capacity {
-            Capacity::Unlimited => Service::Unlimited,
-            Capacity::Rate(rates) => Service::Rate {
+            Capacity::Unlimited => Clock::Unlimited,
+            Capacity::Rate(rates) => Clock::Rate {
                 server: Serializer::new(rates.first()),
                 next_step: rates.next_change(Time::ZERO).unwrap_or(Time::NEVER),
                 rates: rates.clone(),
             },
             Capacity::Trace(trace) => {
-                Service::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
+                Clock::Trace { clock: TraceClock::new(trace.clone()), next: Time::NEVER }
             }
         };
         Self { queue, clock, in_service: None }
     }
 
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
-        // What leaves now has left when this comes, whichever component is asked first.
+        // With a rate, what leaves now has left when this comes, whichever component is asked first. With a trace, an opportunity
+        // has its own event.
         self.complete_due(turn, pipe);
         turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
         self.queue.enqueue(turn.now, Waiting { packet, bytes, since: turn.now }, turn);
@@ -67,9 +69,9 @@ impl Served {
     pub fn next_event(&self) -> Time {
         let finish = self.in_service.map_or(Time::NEVER, |s| s.finish);
         match &self.clock {
-            Service::Unlimited => Time::NEVER,
-            Service::Rate { next_step, .. } => finish.min(*next_step),
-            Service::Trace { next, .. } => *next,
+            Clock::Unlimited => Time::NEVER,
+            Clock::Rate { next_step, .. } => finish.min(*next_step),
+            Clock::Trace { next, .. } => *next,
         }
     }
 
@@ -85,6 +87,8 @@ impl Served {
             if served.finish > turn.now {
                 break;
             }
+            // At its own time: who calls may be a nanosecond late.
+            let turn = &mut LinkTurn { now: served.finish, tap: turn.tap, link: turn.link };
             self.complete(turn, &served, pipe);
             self.take_up(turn, pipe);
         }
@@ -103,20 +107,20 @@ impl Served {
                 left_bytes: bytes,
             };
             match &mut self.clock {
-                Service::Unlimited => {
+                Clock::Unlimited => {
                     self.complete(turn, &served, pipe);
                     continue;
                 }
-                Service::Rate { server, .. } => served.finish = server.finish(now, bytes),
-                Service::Trace { clock, next } => *next = clock.next_from(now),
+                Clock::Rate { server, .. } => served.finish = server.finish(now, bytes),
+                Clock::Trace { clock, next } => *next = clock.next_from(now),
             }
             self.in_service = Some(served);
             return;
         }
         match &mut self.clock {
-            Service::Unlimited => {}
-            Service::Rate { server, .. } => server.rest(),
-            Service::Trace { next, .. } => *next = Time::NEVER,
+            Clock::Unlimited => {}
+            Clock::Rate { server, .. } => server.rest(),
+            Clock::Trace { next, .. } => *next = Time::NEVER,
         }
     }
 
@@ -131,7 +135,7 @@ impl Served {
 
     /// At a step of the rate the rest of the packet in service is re-timed.
     fn step_rate(&mut self, now: Time) {
-        let Service::Rate { server, rates, next_step } = &mut self.clock else { return };
+        let Clock::Rate { server, rates, next_step } = &mut self.clock else { return };
         if *next_step > now {
             return;
         }
@@ -149,7 +153,7 @@ impl Served {
     fn use_opportunity<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         let now = turn.now;
         let mut budget = match &mut self.clock {
-            Service::Trace { clock, next } if *next <= now => {
+            Clock::Trace { clock, next } if *next <= now => {
                 clock.advance();
                 clock.bytes()
             }
@@ -165,7 +169,7 @@ impl Served {
             self.complete(turn, &served, pipe);
             self.take_up(turn, pipe);
         }
-        if let (Service::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
+        if let (Clock::Trace { clock, next }, Some(_)) = (&mut self.clock, &self.in_service) {
             *next = clock.next_from(now);
         }
     }
@@ -175,9 +179,9 @@ impl Served {
         let Some(served) = &self.in_service else { return 0.0 };
         let bytes = served.waiting.bytes;
         match &self.clock {
-            Service::Unlimited => 0.0,
-            Service::Trace { .. } => bytes_out(bytes, served.left_bytes as f64 * 8.0),
-            Service::Rate { server, .. } => {
+            Clock::Unlimited => 0.0,
+            Clock::Trace { .. } => bytes_out(bytes, served.left_bytes as f64 * 8.0),
+            Clock::Rate { server, .. } => {
                 bytes_out(bytes, server.left_bits(now, served.finish, served.left_bits))
             }
         }

@@ -1,8 +1,8 @@
 //! A device's FIFO behind FQ-CoDel, as ns-3 stacks them, without service events.
 //!
 //! The FIFO knows its departures, as [`super::fifo`] does. At each of them FQ-CoDel may hand down a packet. That packet
-//! goes behind all others of the FIFO, so nobody depends on it before the next event of the link: FQ-CoDel is asked then,
-//! with the time of the departure.
+//! goes behind all others of the FIFO, so it changes nothing before the link is next settled (a packet comes or arrives, the
+//! rate changes, somebody looks). FQ-CoDel is asked then, with the time of the departure.
 
 use super::fifo::{Entry, Fifo};
 use super::pipe::Pipe;
@@ -17,14 +17,15 @@ use cwndlab_cc::Time;
 pub struct Stack {
     above: FqCodel,
     device: Fifo,
-    /// Packets that wait in the device or are in service, at most.
-    most: u64,
+    /// Packets that may wait in the device, beside the one in service: at least 1.
+    room: u64,
 }
 
 impl Stack {
     /// An empty one, with room for so many waiting packets in the device.
     pub fn new(above: FqCodel, room: u64, capacity: &Capacity) -> Self {
-        Self { above, device: Fifo::new(Limit::Unlimited, capacity), most: room + 1 }
+        debug_assert!(room > 0, "a device without room never asks");
+        Self { above, device: Fifo::new(Limit::Unlimited, capacity), room }
     }
 
     /// When [`Stack::advance`] is due: only at a step of the rate.
@@ -52,13 +53,13 @@ impl Stack {
     /// then nothing, FQ-CoDel need not be troubled.
     #[inline]
     fn passes(&self) -> bool {
-        self.above.is_idle() && (self.device.backlog().packets + 1 < self.most || self.device.is_free())
+        self.above.is_idle() && self.device.backlog().packets < self.room
     }
 
     fn fill_device<T: Tap>(&mut self, at: Time, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
-        // What CoDel does, it does when the packet before leaves.
+        // Drops and marks bear the time at which the place came free.
         let turn = &mut LinkTurn { now: at, tap: turn.tap, link: turn.link };
-        while self.device.backlog().packets < self.most {
+        while self.device.backlog().packets <= self.room {
             let Some(Waiting { packet, bytes, since }) = self.above.dequeue(at, turn) else { break };
             self.device.accept(at, Entry { arrived: since, bytes, packet }, pipe);
         }
@@ -120,7 +121,7 @@ impl Stack {
     }
 
     /// When at most `packets` are here, if all that has left is settled. CoDel may drop some at each departure: as long as
-    /// packets wait above, the next one is the answer.
+    /// packets wait above, the next departure is the answer.
     pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
         let above = self.above.backlog().packets;
         if above == 0 {

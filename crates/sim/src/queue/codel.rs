@@ -127,9 +127,9 @@ impl Default for Controller {
     }
 }
 
-/// What is to be known of the packet at the head.
+/// The packet at the head, judged.
 #[derive(Clone, Copy)]
-struct Look {
+struct Judged {
     /// The delay has stood above the target long enough to drop it.
     above: bool,
     /// It is marked in place of that.
@@ -196,7 +196,7 @@ impl Controller {
 
     /// Looks at the packet at the head (RFC 8289 section 5.6).
     #[inline]
-    fn look(&mut self, law: &Law, now: Time, source: &impl PacketSource) -> Option<Look> {
+    fn look(&mut self, law: &Law, now: Time, source: &impl PacketSource) -> Option<Judged> {
         let Some((waiting, bytes_behind)) = source.head() else {
             self.first_above = None;
             self.dropping = false;
@@ -205,10 +205,10 @@ impl Controller {
         let marks = law.marks(waiting);
         if now.since(waiting.since) < law.target || bytes_behind < law.least {
             self.first_above = None;
-            return Some(Look { above: false, marks });
+            return Some(Judged { above: false, marks });
         }
         let first = *self.first_above.get_or_insert(now + law.interval);
-        Some(Look { above: now >= first, marks })
+        Some(Judged { above: now >= first, marks })
     }
 
     /// Enters the dropping state. If it was left less than 16 intervals ago, it goes on with the rate it had reached

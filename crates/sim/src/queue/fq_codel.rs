@@ -260,7 +260,7 @@ impl FqCodel {
     }
 
     /// Nothing waits and no queue has a turn: a packet that came and left now, and a `dequeue` of nothing after it, would
-    /// leave no trace.
+    /// leave no trace but the order of the queues, and in the RFC's dialect the largest size seen.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.new.is_empty() && self.old.is_empty()

@@ -1,7 +1,8 @@
 //! Where packets wait: the queue disciplines.
 //!
-//! A discipline is one file, which implements [`Discipline`] and declares a [`QueueKind`], and one line in [`Queues`]. The link's service
-//! events drive it. Drop-tail in front of a rate needs none: [`crate::link`] knows its departures on arrival.
+//! A discipline is one file, which implements [`Discipline`] and declares a [`QueueKind`], and one line in [`Queues`]. A link asks it
+//! for the next packet. Drop-tail in front of a rate, and a device's FIFO behind FQ-CoDel, need no event for that:
+//! [`crate::link`] knows their departures.
 
 pub mod codel;
 pub mod droptail;

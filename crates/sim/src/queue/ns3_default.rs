@@ -96,7 +96,7 @@ impl Ns3Default {
 impl Discipline for Ns3Default {
     fn enqueue(&mut self, now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
         // The device asks until it is full or nothing is left. Where it would find this packet and then nothing, the
-        // discipline need not be troubled (a third of the time of a run).
+        // discipline need not be troubled.
         if self.device.len() + 1 < self.room && self.discipline.is_idle() {
             self.put_in_device(waiting);
             return;

@@ -57,10 +57,11 @@ pub struct Chance {
 /// Makes a discipline from checked settings.
 pub type BuildQueue = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
 
-/// Makes the FQ-CoDel of a [`Service::DeviceFifo`] from checked settings, and tells how many packets may wait in the FIFO.
+/// Makes the FQ-CoDel of a [`Service::DeviceFifo`] from checked settings, and tells how many packets may wait in the FIFO, at
+/// least 1.
 pub type BuildStack = fn(&Site, &[(String, Value)]) -> (FqCodel, u64);
 
-/// How a link works off a queue.
+/// How a link serves a queue.
 #[derive(Clone, Copy, Debug)]
 pub enum Service {
     /// Packet by packet, with an event for each: the discipline is asked when the one before is out.
@@ -87,7 +88,7 @@ pub struct QueueKind {
     pub params: fn() -> Vec<ParamSpec>,
     /// How a scenario says how much it holds.
     pub sizing: Sizing,
-    /// How a link works it off.
+    /// How a link serves it.
     pub service: Service,
     /// What it draws by chance, if anything.
     pub chance: Option<Chance>,

@@ -46,7 +46,7 @@ impl<T: Tap> Sim<T> {
         self.wake_first(host);
     }
 
-    /// The first in line is woken when the queue has room. Only a change of the link's rate can alter that time.
+    /// The first in line is woken when the queue has room. The time may be too early: then the sender asks again.
     fn wake_first(&mut self, host: u32) {
         let (now, most) = (self.now, self.hosts[host as usize].packets - 1);
         let until = self.settled(self.hosts[host as usize].link).time_below(now, most);
