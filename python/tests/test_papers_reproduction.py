@@ -515,6 +515,17 @@ def test_the_page_of_sensitivities_tells_what_made_each_table(papers: Path) -> N
     assert "1 alternative could not be tried." in first
 
 
+def test_the_page_of_sensitivities_brackets_each_claim_by_its_own_gate(papers: Path) -> None:
+    assert papers.exists()
+    made = document(run())
+    first, second, *_ = made["papers"][0]["claims"]
+    assert "(" not in page([made]).split("| O1 | none |")[1].splitlines()[0]
+    second["readings"][1]["passes_gate"] = False
+    row = page([made]).split("| O1 | none |")[1].splitlines()[0]
+    outcomes = [first["readings"][1]["outcome"], f"({second['readings'][1]['outcome']})"]
+    assert [cell.strip() for cell in row.split("|")[:2]] == outcomes
+
+
 def test_many_readings_are_described_by_the_shorter_list() -> None:
     def described(holding: int, others: int) -> str:
         outcomes = ["holds"] * holding + ["open"] * others

@@ -26,7 +26,8 @@ def page(documents: Iterable[Mapping[str, Any]]) -> str:
         "# What the verdicts depend on",
         "",
         "These tables show what becomes of each claim under every alternative to what its paper leaves open.",
-        "Only one alternative is tried at a time. In brackets: readings that miss the paper's own baselines.",
+        "Only one alternative is tried at a time. In brackets: readings that miss the paper's own baselines",
+        "for that claim.",
         "The papers' folders describe them; `make sensitivity` (`cwndlab reproduce --full`) made the tables.",
         "The line above each table names the version that made it; later changes are not in it.",
         "",
@@ -49,11 +50,12 @@ def _paper(document: Mapping[str, Any], paper: Mapping[str, Any]) -> Iterator[st
     yield f"| | **verdict** | {' | '.join(claim['verdict'] for claim in judged)} |"
     hidden = 0
     for index, reading in enumerate(judged[0]["readings"]):
-        outcomes = [claim["readings"][index]["outcome"] for claim in judged]
-        if set(outcomes) == {"not run"}:
+        ours = [claim["readings"][index] for claim in judged]
+        if {each["outcome"] for each in ours} == {"not run"}:
             hidden += 1
         else:
-            shown = outcomes if reading["passes_gate"] else [f"({outcome})" for outcome in outcomes]
+            # A claim may have baselines of its own, so a reading may pass its gate and miss another's.
+            shown = [each["outcome"] if each["passes_gate"] else f"({each['outcome']})" for each in ours]
             answer = reading["value"] if reading["option"] else "the defaults"
             yield f"| {reading['option']} | {answer} | {' | '.join(shown)} |"
     if hidden:
