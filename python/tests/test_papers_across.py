@@ -14,10 +14,15 @@ from cwndlab.papers.table import conditions
 AGREES, HOLDS, FAILS, OPEN, MISSING = Outcome
 
 
-def claim(*readings: tuple[Outcome, bool], fitted: bool = False, untried: int = 0) -> ClaimVerdict:
+def claim(
+    *readings: tuple[Outcome, bool],
+    fitted: bool = False,
+    untried: int = 0,
+    parts: list[list[Outcome]] | None = None,
+) -> ClaimVerdict:
     """A claim with these outcomes, and whether each reading passes the gate; the defaults come first.
 
-    The last reading may be fitted to the paper.
+    The last reading may be fitted to the paper. Without `parts`, the claim has one part.
     """
     found: list[Any] = [
         SimpleNamespace(
@@ -30,7 +35,12 @@ def claim(*readings: tuple[Outcome, bool], fitted: bool = False, untried: int = 
         for index, (_, passes) in enumerate(readings)
     ]
     judged: list[Any] = [
-        SimpleNamespace(outcome=outcome, claim=SimpleNamespace(id="Q1")) for outcome, _ in readings
+        SimpleNamespace(
+            outcome=outcome,
+            claim=SimpleNamespace(id="Q1"),
+            parts=[SimpleNamespace(outcome=each) for each in own],
+        )
+        for (outcome, _), own in zip(readings, parts or [[each] for each, _ in readings], strict=True)
     ]
     made: Any = None
     return ClaimVerdict(made, [ReadingOutcome(*each) for each in zip(found, judged, strict=True)], untried)
@@ -95,3 +105,19 @@ def test_only_a_run_of_every_answer_refutes() -> None:
 
 def test_every_verdict_has_a_meaning() -> None:
     assert set(MEANING) == set(Verdict)
+
+
+def test_a_claim_is_refuted_by_a_part_that_fails_everywhere() -> None:
+    fails = [(FAILS, True), (FAILS, True)]
+    assert claim(*fails, parts=[[FAILS, HOLDS], [FAILS, FAILS]]).verdict is Verdict.REFUTED
+    assert claim(*fails, parts=[[FAILS, HOLDS], [HOLDS, FAILS]]).verdict is Verdict.UNDECIDED
+    assert claim(*fails, parts=[[FAILS, HOLDS], [OPEN, FAILS]]).verdict is Verdict.UNDECIDED
+    # A reading that misses the gate, or was not run, does not matter here either.
+    missed = [*fails, (FAILS, False), (MISSING, True)]
+    parts = [[FAILS, HOLDS], [FAILS, FAILS], [HOLDS, FAILS], []]
+    assert claim(*missed, parts=parts).verdict is Verdict.REFUTED
+    # With a reading in which the claim holds it depends, whichever part fails.
+    both = claim(
+        (FAILS, True), (FAILS, True), (HOLDS, True), parts=[[FAILS, HOLDS], [HOLDS, FAILS], [HOLDS, HOLDS]]
+    )
+    assert both.verdict is Verdict.DEPENDS

@@ -36,7 +36,8 @@ MEANING = {
     Verdict.SUPPORTED: "the claim holds under the defaults, and fails in no reading that passes the gate",
     Verdict.DEPENDS: "the claim holds in some readings that pass the gate and fails in others",
     Verdict.REFUTED: (
-        "the claim fails in every reading that passes the gate, and every answer was tried (`--full`)"
+        "the same part of the claim fails in every reading that passes the gate, and every answer was tried "
+        "(`--full`)"
     ),
     Verdict.NOT_IDENTIFIED: "no reading that was tried gives the numbers of the paper's own baselines",
     Verdict.UNDECIDED: "none of the others",
@@ -100,7 +101,7 @@ class ClaimVerdict:
             return Verdict.UNAVAILABLE
         if all(each.evaluated.reading.fitted for each in self.passing):
             return Verdict.NOT_IDENTIFIED
-        if self.fails_so_far:
+        if self.fails_so_far or self.fails_by_turns:
             return Verdict.UNDECIDED
         return _over([each.outcome for each in self.passing], self._default_outcome())
 
@@ -112,6 +113,18 @@ class ClaimVerdict:
         """
         outcomes = {each.outcome for each in self.passing}
         return self.untried > 0 and outcomes == {Outcome.FAILS}
+
+    @property
+    def fails_by_turns(self) -> bool:
+        """Whether the claim fails in every reading that counts, but no part of it does.
+
+        Its parts then depend on the answers, and a combination that was not tried may save all of them: in
+        Q22 of seo2022, one part fails in 52 of 54 readings and holds in one, the other holds in 10.
+        """
+        if {each.outcome for each in self.passing} != {Outcome.FAILS}:
+            return False
+        parts = zip(*(each.judged.parts for each in self.passing), strict=True)
+        return not any(all(part.outcome is Outcome.FAILS for part in each) for each in parts)
 
     def _default_outcome(self) -> Outcome:
         """Return the outcome under the defaults, or in the first passing reading if they miss the gate.
