@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cwndlab.linux.kernel import Kernel
+
+# A process that a script starts in its background ignores Ctrl-C, and so do its children: tests of it would
+# wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCENARIO = """\
 name = "two flows"
