@@ -202,7 +202,8 @@ pub trait Tap {
     const DETAILED: bool = false;
 
     /// Whether the events of a link are to come in the order of their times. One that only counts can take
-    /// [`LinkEvent::Served`], and what FQ-CoDel drops and marks, later than others, but before a look: then a packet is touched once, when it arrives.
+    /// [`LinkEvent::Served`], and what FQ-CoDel drops and marks, later than others, but before a look: then a packet is touched
+    /// once, when it arrives.
     const IN_ORDER: bool = true;
 
     /// An event of the flow with this index.

@@ -13,7 +13,7 @@ use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::Time;
 
-/// A link with both queues.
+/// Both queues of a link.
 pub struct Stack {
     above: FqCodel,
     device: Fifo,
@@ -22,7 +22,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// An empty one, with room for so many waiting packets in the device.
+    /// An empty stack. At most `room` packets wait in its device.
     pub fn new(above: FqCodel, room: u64, capacity: &Capacity) -> Self {
         debug_assert!(room > 0, "a device without room never asks");
         Self { above, device: Fifo::new(Limit::Unlimited, capacity), room }
