@@ -25,7 +25,7 @@ _INVENTED = re.compile(r"test_papers_\w+\.py|test_citations\.py|sources\.md")
 
 _AUTHORS = r"(?:van )?[A-Z][a-z]+(?: et al\.| and [A-Z][a-z]+)?"
 _DOCUMENT = rf"RFC \d+|draft-[a-z0-9-]*[a-z0-9]|{_AUTHORS} (?:19|20)\d\d\b"
-_NO_AUTHORS = {*month_name, "In", "On", "Since", "The"}
+_NO_AUTHORS = {*month_name, "In", "On", "Since", "The", "Until"}
 _NUMBER = r"(?:\(\d+(?:\.\d+)?\)|\d{1,2}(?:\.\d+)*\b|[IVX]+(?:\.[A-Z])?\b)"
 _KINDS = "section|equation|table|figure|algorithm"
 _PART = (
