@@ -122,6 +122,9 @@ class Facts:
     def flight_size_bytes(self) -> int:
         """FlightSize (RFC 5681) before the reported event."""
     @property
+    def outstanding_bytes(self) -> int:
+        """Bytes sent and not cumulatively acknowledged (SND.NXT - SND.UNA) after the reported event."""
+    @property
     def phase(self) -> Literal["open", "disorder", "recovery", "loss"]:
         """State of loss recovery; in `on_event`, the state before the event."""
     @property

@@ -70,13 +70,7 @@ def flows(link: str, cc: str, *, seeds: int = 2, **options: Any) -> list[dict[st
     return [each.outcome["flows"][0] for each in run.runs]
 
 
-# HyStart parts there: docs/linux.md, "Algorithms".
-APART = ("reordering", "cubic")
-
-
-@pytest.mark.parametrize(
-    ("link", "ours"), [pair for pair in itertools.product(LINKS, PAIRS) if pair != APART]
-)
+@pytest.mark.parametrize(("link", "ours"), list(itertools.product(LINKS, PAIRS)))
 def test_it_does_what_the_kernels_own_does(linux_kernel: Kernel, link: str, ours: str) -> None:
     """In the same kernel: goodput within 0.5 %, retransmissions within 2 % or 10 packets."""
     assert linux_kernel.image.exists()

@@ -4,7 +4,6 @@
 
 use crate::algorithm::Declaration;
 use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
-use crate::hystart::HyStart;
 use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 
@@ -145,9 +144,9 @@ pub trait WindowRule: Send + Sized + 'static {
     /// Sees every ACK, before the frame acts on it.
     fn observe(&mut self, _cx: &Context, _ack: &Ack) {}
 
-    /// The HyStart of this algorithm, if it has one.
-    fn hystart(&mut self) -> Option<&mut HyStart> {
-        None
+    /// Whether slow start ends at this ACK, before anything is lost (HyStart). Asked in slow start only.
+    fn leaves_slow_start(&mut self, _cx: &Context, _ack: &Ack, _cwnd: u64) -> bool {
+        false
     }
 }
 
@@ -305,10 +304,7 @@ impl<R: WindowRule> CongestionControl for Classic<R> {
 
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.rule.observe(cx, ack);
-        if self.window.in_slow_start()
-            && let (Some(hystart), Some(rtt)) = (self.rule.hystart(), ack.rtt)
-            && hystart.should_exit(cx, ack, rtt, self.window.cwnd)
-        {
+        if self.window.in_slow_start() && self.rule.leaves_slow_start(cx, ack, self.window.cwnd) {
             self.window.ssthresh = self.window.cwnd;
         }
         if cx.may_grow(ack) {

@@ -169,6 +169,8 @@ pub struct Facts {
     /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event, without what limited
     /// transmit added.
     pub flight_size: u64,
+    /// Bytes sent and not cumulatively acknowledged (SND.NXT - SND.UNA), after the event being reported.
+    pub outstanding: u64,
     /// State of the transport's loss recovery; during [`CongestionControl::on_event`] the one before the event.
     pub phase: Phase,
     /// What held the last send back.

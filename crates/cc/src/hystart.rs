@@ -1,8 +1,7 @@
 //! HyStart (Ha and Rhee 2011): leave slow start before the queue overflows, by the length of an ACK train or by
 //! a rise of the delay. The two worlds that ship it differ in their thresholds.
 
-use crate::contract::{Ack, Context};
-use crate::round::Round;
+use crate::contract::Context;
 use crate::units::{Rate, Span, Time};
 
 /// The thresholds of one implementation.
@@ -57,7 +56,9 @@ pub struct HyStart {
     thresholds: &'static Thresholds,
     paced: bool,
     minimum: Option<Span>,
-    round: Round,
+    /// Bytes acknowledged cumulatively, and how many there are when the round ends: a hole keeps it open.
+    acknowledged: u64,
+    round_end: u64,
     round_start: Time,
     last_ack: Time,
     round_minimum: Span,
@@ -73,7 +74,8 @@ impl HyStart {
             thresholds,
             paced,
             minimum: None,
-            round: Round::default(),
+            acknowledged: 0,
+            round_end: 0,
             round_start: Time::ZERO,
             last_ack: Time::ZERO,
             round_minimum: Span::MAX,
@@ -82,43 +84,47 @@ impl HyStart {
         }
     }
 
-    /// After a timeout slow start is watched again.
-    pub fn rearm(&mut self) {
+    /// After a timeout slow start is watched again, from the round after this one: all that is out begins a round, and what
+    /// was known of the delay is forgotten (Linux `cubictcp_state`, ns-3 `TcpCubic::CongestionStateSet`).
+    pub fn restart(&mut self, cx: &Context) {
         self.done = false;
-        self.round_minimum = Span::MAX;
-        self.samples = 0;
+        self.minimum = None;
+        self.begin_round(cx);
     }
 
-    /// The smallest delay seen.
-    #[must_use]
-    pub fn minimum(&self) -> Option<Span> {
-        self.minimum
+    /// Takes note of bytes that the cumulative acknowledgement advanced by, in slow start and outside.
+    pub fn advance(&mut self, bytes: u64) {
+        self.acknowledged += bytes;
     }
 
-    /// Takes a delay sample into the minimum; called outside slow start too.
+    /// Takes a delay sample into the minimum, in slow start and outside.
     pub fn take_sample(&mut self, delay: Span) {
         self.minimum = Some(self.minimum.map_or(delay, |m| m.min(delay)));
     }
 
-    /// Whether slow start should end at this ACK.
-    pub fn should_exit(&mut self, cx: &Context, ack: &Ack, delay: Span, cwnd: u64) -> bool {
-        self.take_sample(delay);
+    /// Whether slow start should end at this ACK, which [`advance`](Self::advance) and [`take_sample`](Self::take_sample)
+    /// know.
+    pub fn should_exit(&mut self, cx: &Context, delay: Span, cwnd: u64) -> bool {
         if self.done {
             return false;
         }
-        let now = cx.facts.now;
-        if self.round.ended(ack.delivered) {
-            self.round.restart(ack.delivered, cx.facts.in_flight);
-            self.round_start = now;
-            self.last_ack = now;
-            self.round_minimum = Span::MAX;
-            self.samples = 0;
+        if self.acknowledged > self.round_end {
+            self.begin_round(cx);
         }
         if cwnd < self.thresholds.low_window * cx.facts.mss {
             return false;
         }
         self.done = self.train_is_long(cx, cwnd) || self.delay_rose(delay);
         self.done
+    }
+
+    /// Linux `bictcp_hystart_reset`: the round ends when more than all that is out now is acknowledged.
+    fn begin_round(&mut self, cx: &Context) {
+        self.round_end = self.acknowledged + cx.facts.outstanding;
+        self.round_start = cx.facts.now;
+        self.last_ack = cx.facts.now;
+        self.round_minimum = Span::MAX;
+        self.samples = 0;
     }
 
     fn train_is_long(&mut self, cx: &Context, cwnd: u64) -> bool {

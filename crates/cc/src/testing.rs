@@ -58,6 +58,7 @@ impl Sender {
         let cwnd = self.cc.control().cwnd;
         self.facts.flight_size = cwnd;
         self.facts.in_flight = cwnd.saturating_sub(bytes);
+        self.facts.outstanding = self.facts.in_flight;
         let ack = Ack {
             acked: bytes,
             advanced: bytes,
@@ -95,6 +96,7 @@ impl Sender {
     /// Reports an event to the controller, with a full window.
     pub fn event(&mut self, event: Event) -> &mut Self {
         self.facts.flight_size = self.cc.control().cwnd;
+        self.facts.outstanding = self.facts.flight_size;
         self.call(|cc, cx| cc.on_event(cx, event));
         if event == Event::Timeout {
             self.facts.phase = Phase::Loss;

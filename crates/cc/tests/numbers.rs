@@ -26,6 +26,7 @@ fn acknowledge(sender: &mut Sender, segments: u64, per_ack: u64) {
 fn event_with(sender: &mut Sender, event: Event, flight: u64, pipe: u64) {
     sender.facts.flight_size = flight * MSS;
     sender.facts.in_flight = pipe * MSS;
+    sender.facts.outstanding = flight * MSS;
     sender.call(|cc, cx| cc.on_event(cx, event));
 }
 
@@ -793,6 +794,13 @@ fn vegas_is_reno_while_something_is_missing_and_starts_a_round_after_it() {
 // HyStart: Ha and Rhee 2011; thresholds of Linux 6.x and ns-3.37
 // ---------------------------------------------------------------------------------------------------------------
 
+/// Whether slow start ends with this ACK of a segment.
+fn acknowledged(hystart: &mut HyStart, cx: &Context, rtt: Span, cwnd: u64) -> bool {
+    hystart.advance(MSS);
+    hystart.take_sample(rtt);
+    hystart.should_exit(cx, rtt, cwnd)
+}
+
 /// When slow start ends (milliseconds after the round began), ACKs of one segment coming every `gap`.
 fn train_exit_ms(thresholds: &'static Thresholds, paced: bool, window: u64, gap: Span) -> Option<f64> {
     let mut hystart = HyStart::new(thresholds, paced);
@@ -800,9 +808,8 @@ fn train_exit_ms(thresholds: &'static Thresholds, paced: bool, window: u64, gap:
     let mut sender = sender("constant", &[("cwnd", Value::Count(window))], 10, RTT);
     let acks = window.min(400);
     (0..acks).find_map(|n| {
-        let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
-        sender.facts.in_flight = (window - 1) * MSS;
-        let exits = sender.call(|_, cx: &mut Context| hystart.should_exit(cx, &ack, RTT, window * MSS));
+        sender.facts.outstanding = (window - 1) * MSS;
+        let exits = sender.call(|_, cx| acknowledged(&mut hystart, cx, RTT, window * MSS));
         let at = n as f64 * gap.as_millis_f64();
         sender.wait(gap);
         exits.then_some(at)
@@ -832,11 +839,10 @@ fn below_sixteen_segments_nothing_ends_slow_start() {
     let exit = |window| {
         let mut hystart = HyStart::new(&hystart::LINUX, false);
         let mut sender = sender("constant", &[], 10, Span::from_millis(20));
-        (0..window).any(|n| {
-            let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
-            sender.facts.in_flight = window * MSS;
+        (0..window).any(|_| {
+            sender.facts.outstanding = window * MSS;
             let rtt = sender.facts.rtt.latest;
-            let exits = sender.call(|_, cx| hystart.should_exit(cx, &ack, rtt, window * MSS));
+            let exits = sender.call(|_, cx| acknowledged(&mut hystart, cx, rtt, window * MSS));
             sender.wait(gap);
             exits
         })
@@ -850,11 +856,10 @@ fn delay_exit(base: Span, rise: Span) -> Option<u64> {
     let mut hystart = HyStart::new(&hystart::LINUX, false);
     let mut sender = sender("constant", &[("cwnd", Value::Count(30))], 10, base);
     (0..60).find_map(|n| {
-        let ack = cwndlab_cc::Ack { acked: MSS, delivered: (n + 1) * MSS, ..Default::default() };
-        sender.facts.in_flight = 29 * MSS;
+        sender.facts.outstanding = 29 * MSS;
         let second_round = n >= 30;
         let rtt = if second_round { base + rise } else { base };
-        let exits = sender.call(|_, cx| hystart.should_exit(cx, &ack, rtt, 30 * MSS));
+        let exits = sender.call(|_, cx| acknowledged(&mut hystart, cx, rtt, 30 * MSS));
         sender.wait(Span::from_millis(3));
         exits.then(|| n + 1 - 30)
     })
@@ -885,15 +890,64 @@ fn one_fast_sample_keeps_slow_start_going() {
     assert!(sender.probe("ssthresh_bytes").is_nan(), "still in slow start");
 }
 
+/// Linux `cubictcp_state`: what is out at a timeout is a round of its own, which has no ACK train to look at, and the
+/// smallest delay is forgotten.
 #[test]
-fn hystart_watches_slow_start_after_a_timeout_too() {
-    let mut sender = cubic("linux", &[], 400, RTT);
-    leave_slow_start(&mut sender);
-    sender.event(Event::Timeout);
-    let threshold = sender.probe("ssthresh_bytes");
-    sender.facts.rtt.latest = RTT + RTT;
-    for _ in 0..40 {
-        sender.wait(Span::from_millis(3)).ack(1);
+fn hystart_watches_slow_start_after_a_timeout_from_the_next_round() {
+    for form in ["linux", "ns3"] {
+        let mut sender = cubic(form, &[], 400, RTT);
+        leave_slow_start(&mut sender);
+        event_with(&mut sender, Event::Timeout, 100, 100);
+        let threshold = sender.probe("ssthresh_bytes");
+        sender.facts.rtt.latest = Span::from_millis(150);
+        sender.facts.rtt.smoothed = Span::from_millis(150);
+        for _ in 0..100 {
+            sender.wait(Span::from_millis(2)).ack(1);
+            assert_eq!(sender.probe("ssthresh_bytes"), threshold, "{form}");
+        }
+        let window = sender.cwnd_segments();
+        assert!(window * (MSS as f64) < threshold, "{form}: still in slow start");
+        for _ in 0..window as u64 {
+            sender.wait(Span::from_millis(2)).ack(1);
+        }
+        assert!(sender.probe("ssthresh_bytes") < threshold, "{form}: a long train in the next round");
     }
-    assert!(sender.probe("ssthresh_bytes") < threshold, "it left slow start before the old threshold");
+}
+
+/// A hole keeps the round open, and with it the ACK train (Linux `hystart_update`: `after(snd_una, end_seq)`).
+#[test]
+fn what_arrives_out_of_order_ends_no_round() {
+    let mut hystart = HyStart::new(&hystart::LINUX, false);
+    let mut sender = sender("constant", &[], 10, RTT);
+    sender.facts.outstanding = 29 * MSS;
+    assert!(!sender.call(|_, cx| acknowledged(&mut hystart, cx, RTT, 30 * MSS)));
+    let exit = (1..=60).find(|_| {
+        sender.wait(Span::from_millis(1));
+        sender.call(|_, cx| hystart.should_exit(cx, RTT, 30 * MSS))
+    });
+    assert_eq!(exit, Some(51), "milliseconds since the round began");
+}
+
+/// Linux discards the delays of an epoch's first second (`cubictcp_acked`), ns-3 those of its first 10 ms (`CubicDelta`).
+#[test]
+fn delays_right_after_a_recovery_are_discarded() {
+    for (form, discarded) in [("linux", 1000), ("ns3", 10)] {
+        let grown = |after_ms| {
+            let mut sender = cubic(form, &[("reno_friendly", Value::Flag(false))], 400, RTT);
+            leave_slow_start(&mut sender);
+            sender.lose().ack(1);
+            // A shorter delay makes the target come later.
+            sender.facts.rtt.latest = Span(RTT.0 / 4);
+            sender.facts.rtt.smoothed = Span(RTT.0 / 4);
+            sender.wait(Span::from_millis(after_ms)).ack(1);
+            sender.facts.rtt.latest = RTT;
+            sender.facts.rtt.smoothed = RTT;
+            sender.wait(Span::from_millis(2000 - after_ms));
+            for _ in 0..60 {
+                sender.round(1);
+            }
+            sender.cwnd_segments()
+        };
+        assert!(grown(discarded - 1) > grown(discarded), "{form}");
+    }
 }

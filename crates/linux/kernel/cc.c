@@ -79,6 +79,7 @@ static struct cw_cc_facts facts_of(const struct sock *sk)
 		.in_flight = tcp_packets_in_flight(tp),
 		/* RFC 5681 section 3.2: without what limited transmit has sent. */
 		.flight_size = tp->packets_out - min(beyond, tp->packets_out),
+		.outstanding = tp->packets_out,
 		.ca_state = icsk->icsk_ca_state,
 		.limited_by = limit_of(tp),
 		.next_departure = tp->tcp_wstamp_ns > cwndlab_begun() ? tp->tcp_wstamp_ns - cwndlab_begun() : 0,

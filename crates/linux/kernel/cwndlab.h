@@ -50,7 +50,7 @@ struct cw_facts {
 /* Numbers of segments, but for bytes and times in nanoseconds. They are explained in `src/controller.rs`. */
 struct cw_cc_facts {
 	u64 now, srtt, rttvar, min_rtt, latest_rtt, rto, next_departure;
-	u64 in_flight, flight_size, delivered;
+	u64 in_flight, flight_size, outstanding, delivered;
 	u32 ca_state, limited_by;
 	u8 window_limited, app_limited;
 };

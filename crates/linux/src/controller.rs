@@ -23,6 +23,7 @@ pub struct CFacts {
     next_departure: u64,
     in_flight: u64,
     flight_size: u64,
+    outstanding: u64,
     delivered: u64,
     ca_state: u32,
     limited_by: u32,
@@ -101,6 +102,7 @@ impl CFacts {
             },
             in_flight: self.in_flight * mss,
             flight_size: self.flight_size * mss,
+            outstanding: self.outstanding * mss,
             phase: self.phase(),
             limited_by: match self.limited_by {
                 0 => SendLimit::Window,

@@ -446,7 +446,7 @@ mod tests {
         let receiver = offset_of!(Flow, start);
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
         assert!(receiver <= 528, "the arrival of a segment: {receiver} bytes");
-        assert!(sender <= 680, "an event of the sender: {sender} bytes");
+        assert!(sender <= 688, "an event of the sender: {sender} bytes");
         assert!(size_of::<Flow>() <= 1536, "a flow: {} bytes", size_of::<Flow>());
     }
 }

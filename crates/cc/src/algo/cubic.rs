@@ -248,12 +248,17 @@ impl Cubic {
         cx.facts.now.since(curve.start) + self.delay_min.unwrap_or_default()
     }
 
-    /// The delay as this form sees it.
-    fn delay(&self, cx: &Context, sample: Span) -> Span {
+    /// The delay sample of this ACK as this form sees it. The counting forms discard those of the first moments of an epoch,
+    /// which a recovery has distorted (Linux `cubictcp_acked`, ns-3 `TcpCubic::PktsAcked`).
+    fn delay(&self, cx: &Context, ack: &Ack) -> Option<Span> {
+        let sample = ack.rtt?;
+        let age = self.epoch.map_or(Span::MAX, |epoch| cx.facts.now.since(epoch.curve.start));
         match self.params.form {
+            Form::Rfc9438 => Some(sample),
+            Form::Linux => (age >= Span::from_secs(1)).then_some(sample),
             // ns-3.37 hands out SRTT, made of millisecond timestamps.
-            Form::Ns3 => Span(cx.facts.rtt.smoothed.0 / 1_000_000 * 1_000_000),
-            Form::Rfc9438 | Form::Linux => sample,
+            Form::Ns3 => (age >= Span::from_millis(10))
+                .then_some(Span(cx.facts.rtt.smoothed.0 / 1_000_000 * 1_000_000)),
         }
     }
 }
@@ -262,16 +267,22 @@ impl WindowRule for Cubic {
     const PROBES: &'static [Probe<Self>] = &[("w_max_segments", Self::w_max), ("k_s", Self::k_s)];
 
     fn observe(&mut self, cx: &Context, ack: &Ack) {
-        let Some(sample) = ack.rtt else { return };
-        let delay = self.delay(cx, sample);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.advance(ack.advanced);
+        }
+        let Some(delay) = self.delay(cx, ack) else { return };
         self.delay_min = Some(self.delay_min.map_or(delay, |m| m.min(delay)));
         if let Some(hystart) = &mut self.hystart {
             hystart.take_sample(delay);
         }
     }
 
-    fn hystart(&mut self) -> Option<&mut HyStart> {
-        self.hystart.as_mut()
+    fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {
+        let delay = self.delay(cx, ack);
+        match (&mut self.hystart, delay) {
+            (Some(hystart), Some(delay)) => hystart.should_exit(cx, delay, cwnd),
+            _ => false,
+        }
     }
 
     fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
@@ -349,8 +360,9 @@ impl WindowRule for Cubic {
                 self.epoch = None;
                 self.counted = None;
                 self.w_max = 0.0;
+                self.delay_min = None;
                 if let Some(hystart) = &mut self.hystart {
-                    hystart.rearm();
+                    hystart.restart(cx);
                 }
             }
             // RFC 9438 section 4.9; the other two sources restore the window only.

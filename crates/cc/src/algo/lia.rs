@@ -60,13 +60,18 @@ impl WindowRule for Lia {
     const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
     fn observe(&mut self, _cx: &Context, ack: &Ack) {
-        if let (Some(hystart), Some(rtt)) = (&mut self.hystart, ack.rtt) {
+        let Some(hystart) = &mut self.hystart else { return };
+        hystart.advance(ack.advanced);
+        if let Some(rtt) = ack.rtt {
             hystart.take_sample(rtt);
         }
     }
 
-    fn hystart(&mut self) -> Option<&mut HyStart> {
-        self.hystart.as_mut()
+    fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {
+        match (&mut self.hystart, ack.rtt) {
+            (Some(hystart), Some(rtt)) => hystart.should_exit(cx, rtt, cwnd),
+            _ => false,
+        }
     }
 
     /// RFC 6356 equation (1): min(alpha / W, 1 / w) of a segment for each one acknowledged.
@@ -96,9 +101,9 @@ impl WindowRule for Lia {
         self.arithmetic == Arithmetic::Kernel
     }
 
-    fn notice(&mut self, _cx: &Context, event: Event) {
+    fn notice(&mut self, cx: &Context, event: Event) {
         if let (Event::Timeout, Some(hystart)) = (event, &mut self.hystart) {
-            hystart.rearm();
+            hystart.restart(cx);
         }
     }
 }

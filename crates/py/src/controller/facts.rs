@@ -77,6 +77,11 @@ impl Facts {
     }
 
     #[getter]
+    fn outstanding_bytes(&self) -> u64 {
+        self.0.outstanding
+    }
+
+    #[getter]
     fn phase<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
         match self.0.phase {
             Phase::Open => intern!(py, "open"),

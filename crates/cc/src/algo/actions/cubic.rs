@@ -8,7 +8,6 @@ use crate::cubic_curve::CubicCurve;
 use crate::decisions::{
     ActionSet, CWND, DecisionCounter, Feature, Moment, RTT, SINCE_CONGESTION, SSTHRESH, W_MAX,
 };
-use crate::hystart::HyStart;
 use crate::probes::Probe;
 use crate::units::Span;
 
@@ -242,7 +241,7 @@ impl WindowRule for CubicActions {
         self.base.observe(cx, ack);
     }
 
-    fn hystart(&mut self) -> Option<&mut HyStart> {
-        self.base.hystart()
+    fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {
+        self.base.leaves_slow_start(cx, ack, cwnd)
     }
 }

@@ -5,7 +5,6 @@ use crate::algo::cubic::{Cubic, CubicParams, Form};
 use crate::algo::lia::{Lia, LiaParams};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Setup};
-use crate::hystart::HyStart;
 
 /// Both rules, of which one moves the window.
 pub struct Rule {
@@ -43,8 +42,12 @@ impl WindowRule for Rule {
         self.lia.observe(cx, ack);
     }
 
-    fn hystart(&mut self) -> Option<&mut HyStart> {
-        if self.high { self.cubic.hystart() } else { self.lia.hystart() }
+    fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {
+        if self.high {
+            self.cubic.leaves_slow_start(cx, ack, cwnd)
+        } else {
+            self.lia.leaves_slow_start(cx, ack, cwnd)
+        }
     }
 
     fn grow(&mut self, cx: &Context, window: &mut Window, acked: u64) {

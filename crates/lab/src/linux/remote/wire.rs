@@ -181,7 +181,7 @@ fields! {
     Answer { control, timer, needs, probed }
     Control { cwnd, pacing_rate, send_quantum, shown_window }
     Needs { ecn, lost_packets, own_window_in_recovery }
-    Facts { now, mss, rtt, in_flight, flight_size, phase, limited_by, next_departure, window_limited }
+    Facts { now, mss, rtt, in_flight, flight_size, outstanding, phase, limited_by, next_departure, window_limited }
     Rtt { smoothed, variance, minimum, latest, rto }
     SubflowView { window, srtt, since_loss, between_losses, mss, usable }
     Ack { acked, advanced, lost, ce, prior_in_flight, delivered, rtt, delayed, tail_probe, unordered_growth, sample }

@@ -455,6 +455,7 @@ impl Sender {
     #[inline]
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
+        self.facts.outstanding = u64::from(self.board.outstanding()) * self.facts.mss;
         let (subflows, me) = match self.supply.distributor() {
             Some(distributor) if !self.uncoupled => distributor.show(self.view[0]),
             _ => (&self.view[..], 0),
