@@ -92,18 +92,14 @@ impl HyStart {
         self.begin_round(cx);
     }
 
-    /// Takes note of bytes that the cumulative acknowledgement advanced by, in slow start and outside.
-    pub fn advance(&mut self, bytes: u64) {
-        self.acknowledged += bytes;
+    /// Takes note of an ACK, in slow start and outside: by how many bytes the cumulative acknowledgement advanced, and the delay
+    /// sample.
+    pub fn observe(&mut self, advanced: u64, delay: Option<Span>) {
+        self.acknowledged += advanced;
+        self.minimum = self.minimum.into_iter().chain(delay).min();
     }
 
-    /// Takes a delay sample into the minimum, in slow start and outside.
-    pub fn take_sample(&mut self, delay: Span) {
-        self.minimum = Some(self.minimum.map_or(delay, |m| m.min(delay)));
-    }
-
-    /// Whether slow start should end at this ACK, which [`advance`](Self::advance) and [`take_sample`](Self::take_sample)
-    /// know.
+    /// Whether slow start should end at this ACK, of which [`observe`](Self::observe) has taken note.
     pub fn should_exit(&mut self, cx: &Context, delay: Span, cwnd: u64) -> bool {
         if self.done {
             return false;

@@ -796,8 +796,7 @@ fn vegas_is_reno_while_something_is_missing_and_starts_a_round_after_it() {
 
 /// Whether slow start ends with this ACK of a segment.
 fn acknowledged(hystart: &mut HyStart, cx: &Context, rtt: Span, cwnd: u64) -> bool {
-    hystart.advance(MSS);
-    hystart.take_sample(rtt);
+    hystart.observe(MSS, Some(rtt));
     hystart.should_exit(cx, rtt, cwnd)
 }
 

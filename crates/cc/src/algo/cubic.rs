@@ -267,14 +267,11 @@ impl WindowRule for Cubic {
     const PROBES: &'static [Probe<Self>] = &[("w_max_segments", Self::w_max), ("k_s", Self::k_s)];
 
     fn observe(&mut self, cx: &Context, ack: &Ack) {
+        let delay = self.delay(cx, ack);
         if let Some(hystart) = &mut self.hystart {
-            hystart.advance(ack.advanced);
+            hystart.observe(ack.advanced, delay);
         }
-        let Some(delay) = self.delay(cx, ack) else { return };
-        self.delay_min = Some(self.delay_min.map_or(delay, |m| m.min(delay)));
-        if let Some(hystart) = &mut self.hystart {
-            hystart.take_sample(delay);
-        }
+        self.delay_min = self.delay_min.into_iter().chain(delay).min();
     }
 
     fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {

@@ -60,10 +60,8 @@ impl WindowRule for Lia {
     const PROBES: &'static [Probe<Self>] = &[("alpha", |rule| rule.alpha)];
 
     fn observe(&mut self, _cx: &Context, ack: &Ack) {
-        let Some(hystart) = &mut self.hystart else { return };
-        hystart.advance(ack.advanced);
-        if let Some(rtt) = ack.rtt {
-            hystart.take_sample(rtt);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.observe(ack.advanced, ack.rtt);
         }
     }
 
