@@ -8,8 +8,8 @@ mod ladder;
 
 use bbr::{Bbr, Seen};
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Control, Decision, Declares, Event, Lost, Needs, Phase, Rate,
-    Setup, Span, Time,
+    Ack, Algorithm, CongestionControl, Context, Control, Decision, Declares, Event, Facts, Lost, Needs,
+    Phase, Rate, Setup, Span, Time,
 };
 use cwndlab_sim::Schedule;
 use cwndlab_sim::outcome::Outcome;
@@ -118,7 +118,7 @@ enum Callback {
     Sent,
     Lost(Lost),
     Event(Event, Phase),
-    Ack(Ack, Phase, u64),
+    Ack(Ack, Facts),
     Timer,
 }
 
@@ -163,7 +163,7 @@ impl CongestionControl for Diarist {
         }
     }
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
-        self.note(cx, Callback::Ack(*ack, cx.facts.phase, cx.facts.in_flight));
+        self.note(cx, Callback::Ack(*ack, *cx.facts));
         Decision::NotDue
     }
     fn next_timer(&self) -> Option<Time> {
@@ -279,18 +279,23 @@ fn a_lost_packet_comes_with_what_was_noted_at_its_sending() {
 #[test]
 fn acknowledged_bytes_add_up() {
     let (diary, outcome) = diary(ALL_LOSSES, (30, 15), None, losing_every(200));
-    let (mut acked, mut advanced, mut lost) = (0, 0, 0);
+    let (mut acked, mut advanced, mut lost, mut out_of_order) = (0, 0, 0, 0);
     for (_, told) in &diary {
-        let Callback::Ack(ack, _, in_flight) = told else { continue };
+        let Callback::Ack(ack, facts) = told else { continue };
         (acked, advanced, lost) = (acked + ack.acked, advanced + ack.advanced, lost + ack.lost);
         assert_eq!(ack.delivered, acked);
-        assert!(*in_flight <= ack.prior_in_flight, "an ACK puts nothing in flight");
+        assert!(facts.in_flight <= ack.prior_in_flight, "an ACK puts nothing in flight");
+        // What is out and not in flight was SACKed or is lost.
+        assert!(facts.outstanding >= facts.in_flight, "{facts:?}");
+        assert!(facts.phase != Phase::Open || facts.outstanding == facts.in_flight, "{facts:?}");
+        out_of_order += u64::from(facts.outstanding > facts.in_flight);
         if let Some(sample) = ack.sample {
             assert_eq!(sample.prior_delivered + sample.delivered, ack.delivered);
             // No sample is faster than the bottleneck lets payload through.
             assert!(sample.rate().0 as f64 <= 12e6 * 1448.0 / 1500.0 * 1.001, "{:?}", sample.rate());
         }
     }
+    assert!(out_of_order > 100, "{out_of_order} ACKs with a hole");
     assert!(acked - advanced < 60 * MSS, "what is SACKed will be acknowledged");
     assert!(lost / MSS >= outcome.links[0].lost_packets - 1);
     let best = diary.iter().filter_map(|(_, told)| match told {
@@ -321,7 +326,7 @@ fn only_who_needs_it_has_its_own_window_in_recovery() {
     let most_in_recovery = |needs| {
         let (diary, _) = diary(needs, (20, 40), None, losing_every(200));
         let in_flight = diary.iter().filter_map(|(_, told)| match told {
-            Callback::Ack(_, Phase::Recovery, in_flight) => Some(in_flight / MSS),
+            Callback::Ack(_, facts) if facts.phase == Phase::Recovery => Some(facts.in_flight / MSS),
             _ => None,
         });
         in_flight.max().expect("ACKs in recovery")
