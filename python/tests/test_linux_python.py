@@ -223,6 +223,7 @@ class Watcher:
 
     own_window_in_recovery = True
     seen: ClassVar[list[tuple[str, int, int]]] = []
+    holes: ClassVar[list[tuple[str, int]]] = []
 
     def __init__(self, setup: cl.Setup) -> None:
         self.cwnd_bytes = 60 * setup.mss_bytes
@@ -235,6 +236,8 @@ class Watcher:
 
     def on_sent(self, sent: cl.Sent) -> None:
         self.seen.append(("sent", sent.sent_bytes, sent.in_flight_bytes))
+        # What is out and not in flight was SACKed or is lost.
+        self.holes.append((sent.phase, (sent.outstanding_bytes - sent.in_flight_bytes) // 1448))
 
     def on_lost(self, lost: cl.Lost) -> None:
         since = lost.lost_total_bytes - lost.prior_lost_bytes
@@ -245,6 +248,7 @@ def watched(backend: str) -> tuple[int, list[tuple[str, int, int]]]:
     """Return how many packets were sent again, and what the controller was told, in segments."""
     text = SCENARIO.replace("python-reno", "watcher").replace("0.002", "0.02").replace("1 bdp", "100 packets")
     Watcher.seen.clear()
+    Watcher.holes.clear()
     result = cl.run(text, seeds=1, backend=backend, record="none", fresh=True, threads=1)
     flow = result.runs[0].outcome["flows"][0]
     told = [(what, amount // 1448, in_flight // 1448) for what, amount, in_flight in Watcher.seen]
@@ -263,4 +267,6 @@ def test_each_loss_is_told_once_and_what_is_sent_is_in_flight(linux_kernel: Kern
         assert max(in_flight for what, _, in_flight in told if what == "sent") == 60
         assert max(in_flight for what, _, in_flight in told if what == "lost") == 60
         since_sent[backend] = fmean(lost)
+        assert {segments for phase, segments in Watcher.holes if phase == "open"} == {0}
+        assert max(segments for phase, segments in Watcher.holes) > 20
     assert since_sent["linux"] == pytest.approx(since_sent["sim"], rel=0.1)

@@ -148,8 +148,8 @@ impl Flow {
         let clock = TimestampClock::new(&options, &mut random("clock"));
         let mut sender = Sender::new(options.clone(), build, supply, clock, random("cc"));
         sender.delay_decisions(kind.decision_delay);
-        if place.is_some() {
-            sender.become_subflow(kind.uncoupled);
+        if let Some(place) = place {
+            sender.become_subflow(place.subflow > 0, kind.uncoupled);
         }
         let paced = options.pacing || sender.control().pacing_rate.is_some();
         let ecn = match sender.ecn() {

@@ -283,7 +283,6 @@ impl<T: Tap> Sim<T> {
             Due::Answer(Answer::SynAck { sent_at, window }) => {
                 show_answer(turn, flow, Answer::SynAck { sent_at, window });
                 flow.sender.on_syn_ack(turn, sent_at, window);
-                self.join_others(index);
                 Decision::NotDue
             }
             Due::Start => {

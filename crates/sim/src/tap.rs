@@ -34,7 +34,7 @@ pub enum FlowEvent<'a> {
         /// The arrival process that made it.
         group: Option<usize>,
     },
-    /// A SYN left.
+    /// A SYN left, or the third message of a join.
     SynSent,
     /// A data segment left.
     Sent {

@@ -14,6 +14,8 @@ pub struct Connection {
     pub name: String,
     /// Its subflows among the flows of the simulation.
     pub flows: Range<usize>,
+    /// The first subflow's data were acknowledged.
+    pub is_established: bool,
     /// Its sending side; a subflow's sender has it while it handles an event.
     pub distributor: Option<Box<Distributor>>,
     /// Its receiving side.
@@ -29,6 +31,7 @@ impl Connection {
         Self {
             name: spec.name.clone(),
             flows,
+            is_established: false,
             distributor: Some(Box::new(distributor)),
             reassembly: Reassembly::new(&spec.kind.tcp),
         }

@@ -47,15 +47,13 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// The first subflow is established: the others join (RFC 8684 section 3.2).
-    pub(super) fn join_others(&mut self, index: usize) {
-        let Some(place) = self.flows[index].place.filter(|place| place.subflow == 0) else { return };
-        for sibling in self.connections[place.connection as usize].flows.clone().skip(1) {
-            let flow = &mut self.flows[sibling];
-            if flow.started() == Time::NEVER {
-                flow.join(self.now);
-                self.schedule_flow(sibling);
-            }
+    /// The others join once data of the first subflow are acknowledged: only then is the peer known to have the connection's keys
+    /// (RFC 8684 section 3.1; Linux `check_fully_established`).
+    fn join_others(&mut self, connection: usize) {
+        self.connections[connection].is_established = true;
+        for sibling in self.connections[connection].flows.clone().skip(1) {
+            self.flows[sibling].join(self.now);
+            self.schedule_flow(sibling);
         }
     }
 
@@ -65,6 +63,13 @@ impl<T: Tap> Sim<T> {
     pub(super) fn after_subflow(&mut self, index: usize, place: SubflowPlace) {
         self.exchange(index, place);
         let connection = place.connection as usize;
+        let is_established = self.connections[connection].is_established;
+        if !is_established
+            && !self.connections[connection].has_all()
+            && self.flows[index].sender.has_acknowledged()
+        {
+            self.join_others(connection);
+        }
         while let Some(subflow) = self.to_wake(connection) {
             let sibling = self.connections[connection].flows.start + subflow;
             self.exchange_data(sibling);

@@ -52,7 +52,15 @@ pub enum Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Handshake {
     Closed,
-    Opening { syn_sent: Time, again: bool },
+    Opening {
+        syn_sent: Time,
+        again: bool,
+    },
+    /// A join whose SYN was answered: the third message left at this time, and data follow its answer (RFC 8684
+    /// section 3.2).
+    Confirming {
+        since: Time,
+    },
     Open,
 }
 
@@ -165,6 +173,8 @@ pub struct Sender {
     needs: Needs,
     /// Its controller sees no siblings.
     uncoupled: bool,
+    /// It is a subflow that joins a connection.
+    joins: bool,
     /// The reduction under way is for a congestion mark: nothing is lost.
     reduced_for_mark: bool,
     /// The next retransmission leaves whatever is in flight.
@@ -227,6 +237,7 @@ impl Sender {
             distances: LossDistances::default(),
             supply,
             uncoupled: false,
+            joins: false,
             connection: Handshake::Closed,
             board: Scoreboard::default(),
             rate: DeliveryRate::default(),
@@ -262,23 +273,45 @@ impl Sender {
         turn.emit(FlowEvent::SynSent);
     }
 
-    /// The connection was accepted.
+    /// A message of the handshake was answered.
     pub fn on_syn_ack<T: Tap>(&mut self, turn: &mut Turn<T>, sent_at: Time, window: u32) {
-        let Handshake::Opening { syn_sent, again } = self.connection else { return };
+        self.facts.now = turn.now;
+        match self.connection {
+            Handshake::Opening { syn_sent, again } => {
+                self.time_handshake(turn.now, syn_sent, again);
+                if self.joins { self.confirm(turn) } else { self.open(turn, sent_at, window) }
+            }
+            Handshake::Confirming { since } if sent_at >= since => self.open(turn, sent_at, window),
+            _ => {}
+        }
+    }
+
+    fn time_handshake(&mut self, now: Time, syn_sent: Time, again: bool) {
+        // Karn: the answer to a repeated SYN gives no sample.
+        if again {
+            rtt::distrust(&mut self.facts.rtt);
+        } else {
+            let sample = self.clock.between(syn_sent, now);
+            self.clock.sample(&mut self.facts.rtt, &self.options, sample, sample);
+            self.view[0].srtt = self.facts.rtt.smoothed;
+        }
+    }
+
+    fn confirm<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        self.connection = Handshake::Confirming { since: turn.now };
+        self.timers.backoff = 0;
+        self.timers.retransmit = turn.now + self.backed_off();
+        turn.outbox.push(Outgoing::Syn);
+        turn.emit(FlowEvent::SynSent);
+    }
+
+    /// The connection was accepted.
+    fn open<T: Tap>(&mut self, turn: &mut Turn<T>, sent_at: Time, window: u32) {
         self.connection = Handshake::Open;
         self.timers.retransmit = Time::NEVER;
         self.timers.backoff = 0;
         self.peer.window_end = window;
         self.peer.timestamp = sent_at;
-        // Karn: the answer to a repeated SYN gives no sample.
-        if again {
-            rtt::distrust(&mut self.facts.rtt);
-        } else {
-            let sample = self.clock.between(syn_sent, turn.now);
-            self.clock.sample(&mut self.facts.rtt, &self.options, sample, sample);
-            self.view[0].srtt = self.facts.rtt.smoothed;
-        }
-        self.facts.now = turn.now;
         self.view[0].usable = true;
         if let Some(distributor) = self.supply.distributor() {
             distributor.on_ack(0, window);
@@ -286,15 +319,21 @@ impl Sender {
         self.send(turn);
     }
 
-    /// It is a subflow of a multipath connection: of use once it is established.
-    pub fn become_subflow(&mut self, uncoupled: bool) {
+    /// It is a subflow of a multipath connection: of use once it is established. All but the first join.
+    pub fn become_subflow(&mut self, joins: bool, uncoupled: bool) {
         self.view[0].usable = false;
-        self.uncoupled = uncoupled;
+        (self.joins, self.uncoupled) = (joins, uncoupled);
     }
 
     /// From now on a decision, of an external agent or a built-in policy, takes effect this much later.
     pub fn delay_decisions(&mut self, delay: Span) {
         self.decision_delay = delay;
+    }
+
+    /// Some of its data were acknowledged.
+    #[must_use]
+    pub fn has_acknowledged(&self) -> bool {
+        self.board.una() > 0
     }
 
     /// Takes the distributor of its connection, or gives it back with what siblings may know.

@@ -78,8 +78,10 @@ impl Sender {
 
     fn on_retransmit_timer<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.backoff += 1;
-        if let Handshake::Opening { syn_sent, .. } = self.connection {
-            self.connection = Handshake::Opening { syn_sent, again: true };
+        if let Handshake::Opening { again, .. } = &mut self.connection {
+            *again = true;
+        }
+        if matches!(self.connection, Handshake::Opening { .. } | Handshake::Confirming { .. }) {
             turn.outbox.push(Outgoing::Syn);
             turn.emit(FlowEvent::SynSent);
         } else if self.board.outstanding() > 0 {
