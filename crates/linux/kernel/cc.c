@@ -317,6 +317,8 @@ void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload)
 		return;
 	facts = facts_of(sk);
 	facts.in_flight += not_counted(tcp_sk(sk), end_seq);
+	if (after(end_seq, tcp_sk(sk)->snd_nxt))
+		facts.outstanding += not_counted(tcp_sk(sk), end_seq);
 	cw_cc_sent(of(sk)->part, &facts, end_seq, payload);
 	set_timer(sk);
 }
