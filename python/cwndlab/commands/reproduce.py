@@ -54,7 +54,10 @@ def reproduce(
     ] = False,
     defaults: Annotated[
         bool,
-        typer.Option("--defaults", help="Try no alternatives: only the defaults of each paper."),
+        typer.Option(
+            "--defaults",
+            help="Try no alternatives: only the defaults of each paper, and with --explain what it finds.",
+        ),
     ] = False,
     alternative_seeds: Annotated[
         int | None,
@@ -106,8 +109,8 @@ def reproduce(
     kinds = formats(figure_formats)
     if quick and (full or explain):
         raise InputError("--quick cannot be combined with --full or --explain")
-    if defaults and (quick or full or explain):
-        raise InputError("--defaults cannot be combined with --quick, --full or --explain")
+    if defaults and (quick or full):
+        raise InputError("--defaults cannot be combined with --quick or --full")
     if alternative_seeds is not None and (quick or defaults):
         raise InputError("--alternative-seeds cannot be combined with --quick or --defaults")
     if explain and backend is BackendName.LINUX:
