@@ -344,6 +344,19 @@ def test_the_distance_is_relative_and_counts_what_is_missing(folder: Path) -> No
     assert distance([number, other], {number.key: [34.0]}) == pytest.approx((1 / 3 + 1) / 2)
 
 
+def test_with_the_defaults_alone_the_same_is_found(paper: PaperReproduction) -> None:
+    seeds = range(1, 11)
+    planned = plan([], seeds, quick=False, full=False, defaults_only=True)
+    again = reproduce(planned, seeds, defaults_only=True, explained=True)
+    [alone] = again.papers
+    assert alone.explanation is not None
+    assert paper.explanation is not None
+    assert alone.explanation.to_json() == paper.explanation.to_json()
+    judged = [each.reading.value for each in alone.readings]
+    assert judged == ["default", "5 ms", "20 Mbit/s + 30 Mbit/s + 5 ms"]
+    assert again.command.endswith("--explain --defaults")
+
+
 def test_quick_and_explain_exclude_each_other(folder: Path, cwndlab: Command) -> None:
     assert folder.exists()
     answer = cwndlab("reproduce", "--quick", "--explain")
