@@ -50,14 +50,18 @@ impl Connection {
         let Self { distributor, reassembly, .. } = self;
         let Some(distributor) = distributor else { return 0 };
         let mut payload = 0;
+        let before = reassembly.next();
         for segment in distributor.carried(subflow, segments) {
             let waiting = reassembly.waiting();
-            if reassembly.on_segment(now, segment, rtt) {
+            if reassembly.on_segment(segment) {
                 payload += distributor.stream().payload(segment);
             }
             if reassembly.waiting() != waiting {
                 on_waiting(reassembly.waiting());
             }
+        }
+        if reassembly.next() > before {
+            reassembly.on_read(now, rtt);
         }
         payload
     }

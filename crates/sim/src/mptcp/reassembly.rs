@@ -32,14 +32,20 @@ impl Reassembly {
         self.next().saturating_add(self.window.segments())
     }
 
+    /// What the window may grow to, in bytes.
+    #[must_use]
+    pub fn space(&self) -> u64 {
+        self.window.space()
+    }
+
     /// Segments that wait for one below them.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
 
-    /// A subflow delivers a segment; `rtt` is the longest of the subflows' RTTs. Says whether it had not come before.
-    pub fn on_segment(&mut self, now: Time, segment: u32, rtt: Span) -> bool {
+    /// A subflow delivers a segment. Says whether it had not come before.
+    pub fn on_segment(&mut self, segment: u32) -> bool {
         let before = self.next();
         if !self.arrived.insert(segment) {
             return false;
@@ -48,21 +54,19 @@ impl Reassembly {
         for _ in 0..in_order {
             self.window.grow();
         }
-        if in_order > 0 {
-            self.window.on_read(now, self.next(), rtt);
-        }
         self.waiting = self.waiting + 1 - in_order;
         true
+    }
+
+    /// The application has read all that is in order; `rtt` is the longest of the subflows' RTTs.
+    pub fn on_read(&mut self, now: Time, rtt: Span) {
+        self.window.on_read(now, self.next(), rtt);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
 
     fn with_room(segments: u64) -> Reassembly {
         let defaults = TcpOptions::default();
@@ -73,11 +77,11 @@ mod tests {
     #[test]
     fn data_wait_until_all_below_them_have_come() {
         let mut data = with_room(10);
-        assert!(data.on_segment(at(0), 0, Span::ZERO));
-        assert!(data.on_segment(at(10), 2, Span::ZERO) && data.on_segment(at(20), 3, Span::ZERO));
+        assert!(data.on_segment(0));
+        assert!(data.on_segment(2) && data.on_segment(3));
         assert_eq!((data.next(), data.waiting()), (1, 2));
-        assert!(!data.on_segment(at(25), 2, Span::ZERO), "it had come before");
-        assert!(data.on_segment(at(40), 1, Span::ZERO));
+        assert!(!data.on_segment(2), "it had come before");
+        assert!(data.on_segment(1));
         assert_eq!((data.next(), data.waiting()), (4, 0));
     }
 
@@ -85,9 +89,9 @@ mod tests {
     fn the_window_counts_from_the_data_in_order() {
         let mut data = with_room(10);
         assert_eq!(data.edge(), 10);
-        data.on_segment(at(0), 5, Span::ZERO);
+        data.on_segment(5);
         assert_eq!(data.edge(), 10, "what waits takes room");
-        data.on_segment(at(0), 0, Span::ZERO);
+        data.on_segment(0);
         assert_eq!(data.edge(), 11);
     }
 }

@@ -41,6 +41,8 @@ impl<T: Tap> Sim<T> {
             tap.on_connection(*now, place.connection, ConnectionEvent::WaitingChanged { segments });
         };
         let brought = connection.deliver(*now, place.subflow as usize, segments, rtt, on_waiting);
+        let space = connection.reassembly.space();
+        subflows.iter_mut().for_each(|flow| flow.receiver.follow(space));
         subflows[place.subflow as usize].note_brought(brought);
         if connection.has_all() {
             subflows.iter_mut().for_each(|flow| flow.complete(*now));

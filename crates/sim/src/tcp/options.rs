@@ -94,6 +94,8 @@ cwndlab_cc::parameters! {
             "selective acknowledgements", "RFC 2018";
         loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",
             "by time or by count", "RFC 8985; RFC 6675";
+        paws: bool = true, "paws", Allowed::Flag, "",
+            "with timestamps: refuse a segment that left over 1 ms before one that has filled a hole", "RFC 7323 section 5.3; Linux tcp_paws_discard; ns-3 takes it (TcpSocketBase::ProcessOptionTimestamp)";
         timestamps: bool = true, "timestamps", Allowed::Flag, "",
             "show which transmission an ACK answers; their 12 bytes are part of `header`", "RFC 7323";
         tail_loss_probe: bool = true, "tail_loss_probe", Allowed::Flag, "",
@@ -221,6 +223,7 @@ pub const PROFILES: &[Profile] = &[
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
             ("timer_tick", Setting::Span(Span::ZERO)),
             ("quick_ack", Setting::Flag(false)),
+            ("paws", Setting::Flag(false)),
             ("window_tuning", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
             ("loss_detection", Setting::Word("sack")),

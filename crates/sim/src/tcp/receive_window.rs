@@ -11,6 +11,8 @@ const SEGMENT_OVERHEAD: u64 = 856;
 const INITIAL_SEGMENTS: u64 = 10;
 /// Headers of IPv4 and TCP without options, in bytes.
 const PLAIN_HEADERS: u64 = 40;
+/// The best round of a window that follows another one: no round of its own is better.
+const FOLLOWS: u64 = u64::MAX;
 
 /// How the receive window grows: twice what one round trip brought (Linux's dynamic right-sizing).
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,7 @@ pub struct ReceiveWindow {
     round_start: Time,
     /// The segment that it began with.
     round_from: u32,
+    /// Bytes, or [`FOLLOWS`].
     best_round: u64,
 }
 
@@ -71,6 +74,20 @@ impl ReceiveWindow {
         if now.since(self.round_start) >= rtt {
             self.end_round(now, next);
         }
+    }
+
+    /// What it may grow to, in bytes.
+    #[must_use]
+    pub fn space(&self) -> u64 {
+        self.space
+    }
+
+    /// The window of a subflow may grow to what its connection has room for, and grows by its own segments (Linux
+    /// `mptcp_rcv_space_adjust` sets `sk_rcvbuf` and `window_clamp` of all subflows).
+    #[inline]
+    pub fn follow(&mut self, space: u64) {
+        self.best_round = FOLLOWS;
+        self.space = self.space.max(space);
     }
 
     /// Linux tcp_rcv_space_adjust: room for twice the last round and what it grew by, and 16 segments.

@@ -15,6 +15,8 @@ const COMPRESSED_MOST: u32 = 44;
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
 /// Timestamps count milliseconds (Linux TCP_TS_HZ).
 const TIMESTAMP_TICK: Span = Span::from_millis(1);
+/// By how many of their ticks a segment's timestamp may lie behind the newest one (Linux TCP_PAWS_WINDOW).
+const PAWS_WINDOW: u64 = 1;
 
 /// The receiver of one flow. The fields stand in memory in this order: first what every segment touches.
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ pub struct Receiver {
     compressed: u32,
     ece: bool,
     sack: bool,
+    paws: bool,
     /// Blocks touched since the last ACK.
     unreported: usize,
     duplicate: Option<Block>,
@@ -87,6 +90,7 @@ impl Receiver {
             rto_min: options.rto_min,
             compression: options.sack_compression,
             sack: options.sack,
+            paws: options.paws && options.timestamps,
         }
     }
 
@@ -100,6 +104,12 @@ impl Receiver {
     #[must_use]
     pub fn window(&self) -> u32 {
         self.window.segments()
+    }
+
+    /// The receive window of a subflow may grow to what its connection has room for, in bytes.
+    #[inline]
+    pub fn follow(&mut self, space: u64) {
+        self.window.follow(space);
     }
 
     /// The round-trip time as this side sees it.
@@ -122,15 +132,37 @@ impl Receiver {
     /// A segment arrives; whether [`Receiver::acknowledge`] is due at once.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
+        if data.sent_at < self.echo && self.is_old(data.sent_at) {
+            self.refuse(data.seq);
+            return true;
+        }
         self.note_ecn(data, ecn);
         self.measure_rtt(now, data.echo);
-        if data.seq <= self.last_ack && data.sent_at >= self.echo {
+        // RFC 7323 section 4.3, of an acceptable segment: Linux tcp_sequence drops what lies below the last ACK before.
+        if data.seq <= self.last_ack && data.seq + 1 >= self.last_ack && data.sent_at >= self.echo {
             self.echo = data.sent_at;
         }
         if data.seq == self.next && self.pending.is_empty() {
             return self.in_order(now, data.push);
         }
         self.beside_the_order(now, data.seq)
+    }
+
+    /// RFC 7323 section 5.3: a segment is refused whose timestamp is older than that of one which filled a hole since (PAWS; Linux
+    /// `tcp_paws_discard`). So is a late one after a retransmission below it.
+    #[cold]
+    fn is_old(&self, sent_at: Time) -> bool {
+        let ticks = |at: Time| TIMESTAMP_TICK.whole_in(Span(at.0));
+        self.paws && ticks(self.echo) - ticks(sent_at) > PAWS_WINDOW
+    }
+
+    /// Linux `tcp_send_dupack`: what is refused is acknowledged at once, as a duplicate if it was there.
+    #[cold]
+    fn refuse(&mut self, seq: u32) {
+        if seq < self.next {
+            self.quick.on_duplicate(self.window.segments());
+            self.duplicate = Some(Block { start: seq, end: seq + 1 });
+        }
     }
 
     #[inline(never)]
@@ -424,6 +456,22 @@ mod tests {
             }
             assert_eq!(receiver.next_timer(), Time(due_us * 1000), "ticks of {tick_ms} ms");
         }
+    }
+
+    /// Linux tcp_grow_window: the ACKs of a subflow stay quick as long as its window grows towards that of its connection.
+    #[test]
+    fn acks_are_quick_while_the_window_grows() {
+        let answered = |space: u64| {
+            let mut receiver = receiver(TcpOptions::default());
+            receiver.follow(space);
+            let at = |seq: u32| Time(u64::from(seq) * 1_000_000);
+            (0..2000)
+                .filter(|seq| arrive(&mut receiver, at(*seq), &data(*seq), EcnField::NotEct).is_some())
+                .count()
+        };
+        assert_eq!(answered(50_000_000), 2000);
+        // 50 segments and what was quick before; every second from then on.
+        assert!((1000..1100).contains(&answered(2 * 50 * 1448)), "{}", answered(2 * 50 * 1448));
     }
 
     #[test]

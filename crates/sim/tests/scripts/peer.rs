@@ -62,11 +62,22 @@ impl Peer {
         self.arrive(seq, true, EcnField::Ce)
     }
 
+    /// A segment arrives that left then, in milliseconds.
+    #[track_caller]
+    pub fn data_of(&mut self, sent_at: u64, seq: u32) -> &mut Self {
+        self.arrive_from(ms(sent_at), seq, false, EcnField::Ect0)
+    }
+
     #[track_caller]
     fn arrive(&mut self, seq: u32, cwr: bool, ecn: EcnField) -> &mut Self {
+        self.arrive_from(self.now - Span::from_millis(RTT / 2), seq, cwr, ecn)
+    }
+
+    #[track_caller]
+    fn arrive_from(&mut self, sent_at: Time, seq: u32, cwr: bool, ecn: EcnField) -> &mut Self {
         self.expect_nothing();
-        // It left half a round trip ago, and echoes an ACK that left a round trip ago.
-        let (sent_at, echo) = (self.now - Span::from_millis(RTT / 2), self.now - Span::from_millis(RTT));
+        // It echoes an ACK that left a round trip ago.
+        let echo = self.now - Span::from_millis(RTT);
         let data = Data { seq, sent_at, echo, cwr, push: false };
         let due = self.receiver.on_data(self.now, &data, ecn);
         let answer = due.then(|| self.receiver.acknowledge(self.now, false));

@@ -188,3 +188,36 @@ fn the_sixteen_acks_after_a_silence_or_a_duplicate_are_not_delayed() {
     peer.at(2000).count_acks();
     assert_eq!((acks_of_ten(&mut peer), acks_of_ten(&mut peer)), (10, 8));
 }
+
+/// RFC 7323 section 5.3, Linux tcp_paws_discard: with timestamps, a segment is refused that left more than 1 ms before one which
+/// has filled a hole.
+#[test]
+fn what_left_before_a_retransmission_below_it_is_refused() {
+    for (sent_at, on, refused) in [(118, true, true), (119, true, false), (118, false, false)] {
+        let mut peer = Peer::of(linux().with(|tcp| (tcp.quick_ack, tcp.paws) = (false, on)));
+        peer.at(100).data(0).expect_ack(1);
+        peer.at(165).data_of(115, 2).expect_sack(1, [(2, 3)]);
+        peer.at(170).data_of(120, 1).expect_ack(3);
+        peer.at(171).data_of(sent_at, 4);
+        if !refused {
+            peer.expect_sack(3, [(4, 5)]);
+            continue;
+        }
+        peer.expect_ack(3);
+        // Linux tcp_send_dupack: a duplicate is reported.
+        peer.data_of(50, 0).expect_sack(3, [(0, 1)]).expect_dsack(true);
+        // What left later is welcome.
+        peer.data_of(121, 4).expect_sack(3, [(4, 5)]);
+    }
+}
+
+/// Linux tcp_sequence: what lies below the last ACK is dropped before its timestamp is kept.
+#[test]
+fn a_segment_below_the_last_ack_leaves_the_timestamp_to_echo() {
+    let mut peer = plain();
+    peer.at(101).data(1).expect_nothing();
+    peer.at(102).data(2).expect_ack(3);
+    peer.at(200).data_of(150, 0).expect_sack(3, [(0, 1)]).expect_dsack(true);
+    // Had that timestamp been kept, this one would be refused.
+    peer.at(201).data_of(60, 4).expect_sack(3, [(4, 5)]);
+}

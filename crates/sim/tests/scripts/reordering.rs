@@ -97,6 +97,16 @@ fn reordering_beyond_the_window_is_taken_back() {
     tcp.count_sent();
 }
 
+/// Linux tcp_try_undo_partial: the late original was overtaken, although nothing is SACKed any more.
+#[test]
+fn once_a_reduction_was_taken_back_three_duplicates_wait() {
+    let mut tcp = linux().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 4)]).count_sent();
+    tcp.at(230).ack_of_original(4, []).expect_phase(Open).count_sent();
+    tcp.at(231).sack(4, [(5, 8)]).expect_phase(Disorder).count_sent();
+}
+
 #[test]
 fn a_dsack_takes_back_what_timestamps_do_not_tell() {
     let mut tcp = linux().open();

@@ -139,8 +139,10 @@ impl Sender {
             Detector::Time(rack) => {
                 rack.reconsider(una);
                 match proof {
-                    Proof::Timestamp { advanced } if self.board.sacked() > 0 => {
-                        rack.on_reordering(self.board.highest_sacked() - una + advanced);
+                    // Linux tcp_try_undo_partial; with nothing SACKed the highest is what is acknowledged (tcp_highest_sack_seq).
+                    Proof::Timestamp { advanced } if recovering && una < self.recovery_point => {
+                        let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { una };
+                        rack.on_reordering(highest - una + advanced);
                     }
                     Proof::Timestamp { .. } => {}
                     Proof::Duplicates => rack.on_undone_by_dsack(),
