@@ -1,7 +1,8 @@
 # Two commands for a bare machine with Python 3.11+, cargo and a C compiler:
 #   make test        set up everything, run all tests
 #   make reproduce   set up everything, run the papers again, say where the report is
-# Both leave .venv/bin/cwndlab behind. `make linux` builds the kernel of the Linux backend, once. All else: setup, lint, bench, docs (refresh the outputs shown there),
+# Both leave .venv/bin/cwndlab behind. `make linux` builds the kernel of the Linux backend, once. All else: setup, fast (a build that
+# takes longer and is up to a tenth faster), lint, bench, docs (refresh the outputs shown there),
 # site (the documentation as a website), wheel (a package that needs no Rust), try-wheel (install and run it),
 # sensitivity (every alternative to what the papers leave open: long), clean; and with tools that docs/supply-chain.md
 # names: lock (what is installed), notices (licences of others), audit (known advisories).
@@ -11,10 +12,12 @@ BIN := .venv/bin
 LOCK := requirements/dev.lock
 LOCKED := .venv/locked
 BUILT := .venv/built
+DEVELOP = VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
 TRY := $(CURDIR)/target/try-wheel
+PROFILE := $(CURDIR)/target/profile
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: setup test reproduce linux lint lint-rust lint-python bench docs site wheel try-wheel sensitivity lock notices audit audit-rust audit-python clean
+.PHONY: setup fast test reproduce linux lint lint-rust lint-python bench docs site wheel try-wheel sensitivity lock notices audit audit-rust audit-python clean
 .DELETE_ON_ERROR:
 
 setup: $(BUILT)
@@ -48,6 +51,20 @@ lint-python: $(BUILT)
 	@$(BIN)/ruff format --quiet --check python templates docs/site
 	@echo "== mypy"
 	@$(BIN)/mypy
+
+# Built twice: the first module counts what runs how often, the second is laid out for that. Runs are the same to the bit. The next
+# `make setup` after a change builds as usual.
+fast: $(LOCKED)
+	@profdata="$$(rustc --print target-libdir)/../bin/llvm-profdata"; $(call need,"$$profdata",rustup component add llvm-tools)
+	@rm -rf $(BUILT) "$(PROFILE)/counts"
+	@echo "== build the extension module with counters"
+	@RUSTFLAGS="-Cprofile-generate=$(PROFILE)/counts" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
+	@echo "== count what runs how often"
+	@$(BIN)/python -m cwndlab.benchmark.workload
+	@"$$(rustc --print target-libdir)/../bin/llvm-profdata" merge --output "$(PROFILE)/merged.profdata" "$(PROFILE)/counts"
+	@echo "== build it with what was counted"
+	@RUSTFLAGS="-Cprofile-use=$(PROFILE)/merged.profdata" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
+	@touch $(BUILT)
 
 bench: $(BUILT)
 	@$(BIN)/cwndlab bench
@@ -136,11 +153,5 @@ $(LOCKED): $(LOCK)
 # No index: what the module needs is there already, or missing in the lock.
 $(BUILT): $(LOCKED) pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
 	@echo "== build the extension module (two minutes the first time)"
-	@VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
-	@touch $@
-
-# What only `make site` and `make wheel` need, beside the rest.
-.venv/site .venv/wheel: .venv/%: requirements/%.lock $(LOCKED)
-	@echo "== install the tools of make $*"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@$(DEVELOP)
 	@touch $@

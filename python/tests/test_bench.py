@@ -12,6 +12,8 @@ from PIL import Image
 import cwndlab as cl
 from cwndlab.benchmark.curves import AXES
 from cwndlab.benchmark.networks import parking_lot
+from cwndlab.benchmark.workload import scenarios
+from cwndlab.engine import in_use
 from cwndlab.statistics.power_law import power_law
 from tests.test_cli_errors import assert_refused
 
@@ -77,3 +79,17 @@ def test_a_run_in_linux_is_measured(cwndlab: Command, linux_kernel: Kernel) -> N
     assert 200_000 < case["packets"] < 250_000
     assert case["ns_per_packet"] == pytest.approx(case["cpu_s"] * 1e9 / case["packets"])
     assert case["cpu_s"] > 0
+
+
+def test_the_workload_of_a_profiled_build_has_every_algorithm_and_queue() -> None:
+    own = [each for each in scenarios() if isinstance(each, dict)]
+    ran = [cl.run(each, seeds=[1], overrides={"duration": "11 s"}, record="none") for each in own]
+    assert {each["flow"][0]["cc"]["name"] for each in own} == _named("algorithms")
+    assert {link["queue"]["kind"] for each in own for link in each["link"] if "queue" in link} == _named(
+        "queues"
+    )
+    assert all(goodput > 0 for result in ran for goodput in result.flows["goodput_mbps"].to_list())
+
+
+def _named(part: str) -> set[str]:
+    return {each["name"] for each in in_use().read_catalogue()[part]}
