@@ -155,3 +155,9 @@ $(BUILT): $(LOCKED) pyproject.toml Cargo.toml Cargo.lock $(SOURCES)
 	@echo "== build the extension module (two minutes the first time)"
 	@$(DEVELOP)
 	@touch $@
+
+# What only `make site` and `make wheel` need, beside the rest.
+.venv/site .venv/wheel: .venv/%: requirements/%.lock $(LOCKED)
+	@echo "== install the tools of make $*"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $<
+	@touch $@

@@ -23,9 +23,11 @@ SEED = 1
 
 
 def scenarios() -> Iterator[dict[str, Any] | Path]:
-    """Yield a flow of each algorithm, a flow on each queue, and the examples."""
+    """Yield a flow of each algorithm in Rust, a flow on each queue, and the examples."""
     catalogue = in_use().read_catalogue()
     for algorithm in catalogue["algorithms"]:
+        if algorithm["name"] in in_use().in_python():
+            continue
         has_policy = any(each["name"] == "policy" for each in algorithm["params"])
         # No agent outside waits for the questions of those that ask one.
         yield _one_flow({"name": algorithm["name"], **({"policy": "learn"} if has_policy else {})})
