@@ -15,6 +15,7 @@ BUILT := .venv/built
 DEVELOP = VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --quiet --release --locked --extras dev
 TRY := $(CURDIR)/target/try-wheel
 PROFILE := $(CURDIR)/target/profile
+PROFDATA = "$$(rustc --print target-libdir)/../bin/llvm-profdata"
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: setup fast test reproduce linux lint lint-rust lint-python bench docs site wheel try-wheel sensitivity lock notices audit audit-rust audit-python clean
@@ -55,13 +56,13 @@ lint-python: $(BUILT)
 # Built twice: the first module counts what runs how often, the second is laid out for that. Runs are the same to the bit. The next
 # `make setup` after a change builds as usual.
 fast: $(LOCKED)
-	@profdata="$$(rustc --print target-libdir)/../bin/llvm-profdata"; $(call need,"$$profdata",rustup component add llvm-tools)
+	@$(call need,$(PROFDATA),rustup component add llvm-tools)
 	@rm -rf $(BUILT) "$(PROFILE)/counts"
 	@echo "== build the extension module with counters"
 	@RUSTFLAGS="-Cprofile-generate=$(PROFILE)/counts" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
 	@echo "== count what runs how often"
 	@$(BIN)/python -m cwndlab.benchmark.workload
-	@"$$(rustc --print target-libdir)/../bin/llvm-profdata" merge --output "$(PROFILE)/merged.profdata" "$(PROFILE)/counts"
+	@$(PROFDATA) merge --output "$(PROFILE)/merged.profdata" "$(PROFILE)/counts"
 	@echo "== build it with what was counted"
 	@RUSTFLAGS="-Cprofile-use=$(PROFILE)/merged.profdata" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
 	@touch $(BUILT)

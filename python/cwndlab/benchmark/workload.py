@@ -1,7 +1,7 @@
 """What a profile-guided build runs to learn which code is hot: `python -m cwndlab.benchmark.workload`.
 
-`make fast` and `make wheel` call it. Code that never runs here is optimised for size, so it runs every
-algorithm, every queue, and the papers.
+`make fast` calls it. Code that never runs here is optimised for size, so it runs every algorithm, every
+queue, and the papers.
 """
 
 from __future__ import annotations
