@@ -2,13 +2,13 @@
 
 use crate::connection::{Event, Transfer};
 
-/// Beside the receiver: every packet with data, those sent again among them, for they took up the link as well.
+/// Captured beside the receiver: every packet with data, retransmissions included, because they used the link as well.
 pub(crate) fn arrived(transfer: &Transfer) -> Vec<(u64, f64)> {
     transfer.data().map(|data| (data.at, f64::from(data.bytes))).collect()
 }
 
-/// Beside the sender: what each ACK says that has arrived, in the bytes of its packets. It is late by the way back, which
-/// shifts all times alike, and has no packets that arrived twice.
+/// Captured beside the sender: the data that each ACK newly reports, scaled to bytes of IP packets. The times are late
+/// by the delay of the reverse path, which shifts them all alike; packets that arrived twice are missing.
 pub(crate) fn acknowledged(transfer: &Transfer) -> Vec<(u64, f64)> {
     let packets: f64 = transfer.data().map(|data| f64::from(data.bytes)).sum();
     let per_byte = packets / transfer.payload_bytes() as f64;
@@ -28,7 +28,7 @@ pub(crate) fn acknowledged(transfer: &Transfer) -> Vec<(u64, f64)> {
     found
 }
 
-/// The bytes that have arrived: all below a number, and ranges above it, in order and apart.
+/// The bytes that have arrived: all below a number, and ranges above it, sorted and disjoint.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
     below: i64,
@@ -77,7 +77,7 @@ impl Arrived {
         self.below
     }
 
-    /// Whether something above has arrived.
+    /// Whether bytes above a gap have arrived.
     pub(crate) fn has_gap(&self) -> bool {
         !self.above.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The transfer that a capture is looked at for: its data in one direction, its ACKs in the other.
+//! The transfer that is analysed: its data in one direction, its ACKs in the other.
 
 use crate::Side;
 use crate::reading::{Ends, Segment};
@@ -6,7 +6,7 @@ use cwndlab_cc::Span;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// No receiver takes longer for its fastest ACK, and few ways there and back are shorter.
+/// No receiver takes longer for its fastest ACK, and few round trips are shorter.
 const AT_ONCE_NS: u64 = 500_000;
 
 /// A data segment; sequence numbers count bytes from the first one of the transfer.
@@ -38,7 +38,7 @@ pub(crate) struct Transfer {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) events: Vec<Event>,
-    /// Its opening, if that was captured.
+    /// Its handshake, if that was captured.
     opened: Option<Opening>,
 }
 
@@ -77,8 +77,8 @@ impl Transfer {
         last.saturating_sub(first)
     }
 
-    /// The opening of a connection tells at which end it was captured: the near one answers at once. Without it the
-    /// fastest ACK tells: a receiver answers data within its own time, and a sender waits for the way there and back.
+    /// The handshake shows at which end the capture was made: the near end answers at once. Without a handshake the
+    /// fastest ACK decides: beside the receiver it follows the data at once, beside the sender after a round trip.
     pub(crate) fn side(&self) -> Side {
         let by_acks = || if self.fastest_ack() < AT_ONCE_NS { Side::Receiver } else { Side::Sender };
         self.opened.map_or_else(by_acks, |opening| opening.side)
@@ -89,7 +89,7 @@ impl Transfer {
         self.opened.map(|opening| opening.rtt)
     }
 
-    /// The shortest time from a segment that was sent once to the ACK that ends with it.
+    /// The shortest time from a segment's first transmission to the ACK that ends with it.
     fn fastest_ack(&self) -> u64 {
         let (mut fastest, mut highest) = (u64::MAX, i64::MIN);
         let mut ends: BTreeMap<i64, u64> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Transfer {
     }
 }
 
-/// What the three packets that open a connection tell: the end at which they were captured, and its RTT.
+/// The findings from the three packets of a handshake: the end at which they were captured, and the RTT.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     side: Side,

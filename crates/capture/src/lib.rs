@@ -1,5 +1,5 @@
-//! Packet captures of bulk transfers: what arrived when, and what became of the sender: losses, timeouts, and the peaks of
-//! the RTT (timeout patterns, Lim et al. 2004 section 3), counted by the simulator's code.
+//! Packet captures of bulk transfers: what arrived when, and the sender's losses, timeouts and RTT peaks
+//! (timeout patterns, Lim et al. 2004 section 3), counted by the simulator's code.
 
 mod arrivals;
 mod connection;
@@ -24,17 +24,17 @@ pub enum Side {
 pub struct Analysis {
     /// At which end it was made, as far as its times show.
     pub side: Side,
-    /// When data arrived, in ns since the first packet of the transfer, and the bytes of their IP packets: beside the
-    /// receiver the packets themselves, beside the sender what ACKs say that has arrived.
+    /// When data arrived, in ns since the first packet of the transfer, and the bytes of their IP packets:
+    /// beside the receiver those of the packets themselves, beside the sender those that ACKs report.
     pub arrivals: Vec<(u64, f64)>,
     /// Facts of the transfer, and beside the sender its losses, as JSON.
     pub facts: Value,
 }
 
-/// Reads a capture (pcap or pcapng), and looks at the connection that carries the most data in it.
+/// Reads a capture (pcap or pcapng), and analyses the connection that carries the most data.
 ///
 /// # Errors
-/// It is none, it is damaged, or has no TCP connection with data.
+/// The input is not a capture, is damaged, or has no TCP connection with data.
 pub fn read(capture: impl Read + Send) -> Result<Analysis, String> {
     let contents = reading::read(capture)?;
     let all = contents.connections.len();

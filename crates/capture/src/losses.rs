@@ -1,5 +1,5 @@
-//! What a capture beside the sender shows of its losses. The window and the sender's decisions are not in the packets:
-//! what a retransmission was is concluded from its time, its place and the ACKs before it.
+//! The losses of a sender, from a capture beside it. The window and the sender's decisions are not in the
+//! packets: the kind of a retransmission is inferred from its time, its position and the ACKs before it.
 
 use crate::arrivals::Arrived;
 use crate::connection::{Ack, Data, Event, Transfer};
@@ -8,18 +8,18 @@ use cwndlab_sim::timeout_patterns::{Loss, Patterns};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 
-/// The least that Linux and most others add to SRTT for the RTO; RFC 6298 has 1 s as the whole.
+/// The least that Linux and most others add to SRTT for the RTO; in RFC 6298 the whole RTO is at least 1 s.
 const RTO_MARGIN_NS: u64 = 200_000_000;
-/// A timer may fire this much before what is estimated from outside: clocks of milliseconds, other roundings.
+/// A timer may fire at this share of the RTO estimated from outside: clocks tick in milliseconds, and rounding differs.
 const EARLY: f64 = 0.9;
-/// What is sent this soon after an ACK with news is its answer, and no timer's.
+/// A segment sent this soon after an ACK with news responds to that ACK, not to a timer.
 const AT_ONCE_NS: u64 = 1_000_000;
 /// Duplicate ACKs that begin fast recovery without SACK (RFC 5681 section 3.2).
 const DUPLICATES: u32 = 3;
 /// The most events that are listed.
 const MOST_LISTED: usize = 100_000;
 
-/// What is in the way to the receiver, as far as the sender knows.
+/// A segment in flight, as far as the sender knows.
 struct Outstanding {
     start: i64,
     end: i64,
@@ -36,9 +36,9 @@ struct Observer {
     /// One past the highest byte that was sent.
     next: i64,
     duplicates: u32,
-    /// The byte whose arrival ends the recovery that is going on.
+    /// The current recovery ends when all bytes below this one have arrived.
     recovery: Option<i64>,
-    /// When the cumulative acknowledgement moved last, and when an ACK had any news.
+    /// When the cumulative acknowledgement last advanced, and when an ACK last had any news.
     advanced: u64,
     news: u64,
     rtt: Rtt,
@@ -94,7 +94,7 @@ impl Observer {
         }
     }
 
-    /// What a retransmission is.
+    /// Decides what kind of retransmission this is.
     fn classify(&mut self, data: &Data) {
         let of_it = self.outstanding.iter().find(|sent| sent.end > data.start).map_or(0, |sent| sent.at);
         let waited = data.at.saturating_sub(of_it.max(self.advanced));
@@ -122,7 +122,7 @@ impl Observer {
     }
 
     fn lost(&mut self, at: u64, loss: Loss, name: &'static str) {
-        // Windows are not in the packets: only that there was a loss is counted, and whether with a peak.
+        // Windows are not in the packets: only the loss is counted, and whether it came with a peak.
         self.patterns.on_loss(loss, 0.0, 0.0);
         self.list(at, name);
     }
@@ -155,8 +155,8 @@ impl Observer {
         }
     }
 
-    /// RTTs as Linux takes them, and the simulator: SRTT from the oldest segment that is acknowledged, the sample from the one
-    /// that was sent last; neither from one that was sent again (Karn).
+    /// RTTs as Linux and the simulator measure them: SRTT from the oldest segment that is acknowledged, the
+    /// sample from the one that was sent last; neither from a retransmitted one (Karn).
     fn sample(&mut self, now: u64) {
         let (mut acknowledged, mut named, mut newest) = (None, None, None);
         let arrived = &self.arrived;
@@ -177,7 +177,7 @@ impl Observer {
         self.smooth(oldest, latest);
     }
 
-    /// SRTT and RTTVAR (RFC 6298 rules (2.2) and (2.3)), and the least RTT.
+    /// SRTT and RTTVAR (RFC 6298 rules (2.2) and (2.3)), and the minimum RTT.
     fn smooth(&mut self, oldest: Span, latest: Span) {
         let first = self.rtt.smoothed == Span::ZERO;
         let smoothed = self.rtt.smoothed.0;

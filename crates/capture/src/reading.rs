@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The largest block that is read: snapshot lengths go up to 256 kB.
 const BUFFER: usize = 1 << 20;
-/// The most packets of TCP that are kept: about 8 GB of memory.
+/// The most TCP packets that are kept: about 8 GB of memory.
 const MOST_PACKETS: u64 = 100_000_000;
 /// Thirty years; the sums of later times would overflow.
 const LATEST_NS: i128 = 1_000_000_000_000_000_000;
@@ -34,7 +34,7 @@ pub(crate) struct Segment {
     pub(crate) sack: Sack,
 }
 
-/// The two ends of a connection, in order.
+/// The two ends of a connection, in the order of their addresses.
 pub(crate) type Ends = (SocketAddr, SocketAddr);
 
 pub(crate) struct Contents {
@@ -46,12 +46,12 @@ pub(crate) struct Contents {
 #[derive(Clone, Copy)]
 struct Interface {
     linktype: Linktype,
-    /// Units a second.
+    /// Units of time per second.
     resolution: u64,
     offset_s: i64,
 }
 
-/// Of a packet: its time in ns, the link type of its interface, and its bytes.
+/// A packet: its time in ns, the link type of its interface, and its bytes.
 type Packet<'a> = (i128, Linktype, &'a [u8]);
 
 pub(crate) fn read(capture: impl Read + Send) -> Result<Contents, String> {
@@ -81,7 +81,7 @@ pub(crate) fn read(capture: impl Read + Send) -> Result<Contents, String> {
             }
             Err(PcapError::Eof) => return Ok(contents),
             Err(PcapError::Incomplete(_)) => {
-                // A capture that was broken off ends within a packet: what is before it counts.
+                // A truncated capture ends within a packet; the packets before it count.
                 if reader.reader_exhausted() {
                     return Ok(contents);
                 }
@@ -98,13 +98,13 @@ fn damaged(packets: u64, how: &str) -> String {
     format!("{how} behind packet {packets}")
 }
 
-/// Packets that come before the first one in a capture of several interfaces count as at its time; none comes later than
-/// thirty years.
+/// In a capture of several interfaces, a packet may be older than the first one: it gets the time of the
+/// first. Times are cut off at thirty years.
 fn nanoseconds(since: i128) -> u64 {
     since.clamp(0, LATEST_NS) as u64
 }
 
-/// The packet in a block; what blocks say of interfaces is kept.
+/// The packet in a block; blocks that describe interfaces update `interfaces`.
 fn packet<'a>(
     block: &'a PcapBlockOwned,
     interfaces: &mut Vec<Interface>,
@@ -154,7 +154,7 @@ fn segment(at: u64, linktype: Linktype, data: &[u8]) -> Option<(Ends, Segment)> 
     let (from, to, bytes, headers) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
-            // Of fragments only the first has a TCP header, and none its length.
+            // Only the first fragment has a TCP header, and no fragment has the segment's length.
             if header.is_fragmenting_payload() {
                 return None;
             }

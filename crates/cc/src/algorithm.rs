@@ -1,17 +1,17 @@
-//! What an algorithm is to all but itself: its name, its sources, its parameters, and how a controller is made.
+//! An algorithm as the rest of the code sees it: its name, its sources, its parameters, and how a controller is made.
 
 use crate::contract::{CongestionControl, Needs, Setup};
 use crate::params::{ParamSpec, Value};
 use std::sync::Arc;
 
-/// What holds of a controller, so that nobody has to make one to ask. `testing::check_declaration` compares the two.
+/// The properties of a controller, known without making one. `testing::check_declaration` compares the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Declaration {
     /// What it needs of its transport.
     pub needs: Needs,
     /// Names of its recorded values.
     pub probes: &'static [&'static str],
-    /// What an agent sees and may do, if it decides by actions.
+    /// What an agent sees and may do, if the controller decides by actions.
     pub spaces: Option<Spaces>,
     /// Its parameters bound its window, whatever the path is.
     pub bounded: bool,
@@ -20,7 +20,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A controller without any of it.
+    /// A controller with none of these properties.
     pub const PLAIN: Self =
         Self { needs: Needs::NONE, probes: &[], spaces: None, bounded: false, coupled: false };
 }
@@ -34,14 +34,14 @@ pub struct Spaces {
     pub actions: u32,
 }
 
-/// A [`Declaration`], the same whatever is set, or one that follows from the settings.
+/// A [`Declaration`] that either ignores the settings or follows from them.
 #[derive(Clone)]
 pub struct Declares(Arc<Declare>);
 
 type Declare = dyn Fn(&[(String, Value)]) -> Declaration + Send + Sync;
 
 impl Declares {
-    /// One that follows from checked settings.
+    /// A declaration that follows from checked settings.
     pub fn by(declare: impl Fn(&[(String, Value)]) -> Declaration + Send + Sync + 'static) -> Self {
         Self(Arc::new(declare))
     }
@@ -53,7 +53,7 @@ impl From<Declaration> for Declares {
     }
 }
 
-/// Of a plain controller.
+/// The declaration of a plain controller.
 impl Default for Declares {
     fn default() -> Self {
         Declaration::PLAIN.into()
@@ -63,7 +63,7 @@ impl Default for Declares {
 /// Makes a controller from checked settings.
 pub type Build = Arc<dyn Fn(&Setup, &[(String, Value)]) -> Box<dyn CongestionControl> + Send + Sync>;
 
-/// One algorithm: what it is, what can be set, and how it is made.
+/// One algorithm: what it is, its parameters, and how its controllers are made.
 #[derive(Clone)]
 pub struct Algorithm {
     /// Its name in scenario files.
@@ -76,14 +76,14 @@ pub struct Algorithm {
     pub departures: &'static [&'static str],
     /// Its parameters.
     pub params: Arc<[ParamSpec]>,
-    /// What holds of its controllers.
+    /// The declaration of its controllers.
     pub declares: Declares,
     /// Makes a controller.
     pub build: Build,
 }
 
 impl Algorithm {
-    /// What holds of a controller with these settings.
+    /// The declaration of a controller with these settings.
     #[must_use]
     pub fn declaration(&self, settings: &[(String, Value)]) -> Declaration {
         (self.declares.0)(settings)

@@ -1,4 +1,4 @@
-//! The frame of a loss-based algorithm: slow start (with HyStart), counting, window validation, undo.
+//! The frame of a loss-based algorithm: slow start (with HyStart), byte counting, window validation, undo.
 //!
 //! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
 
@@ -12,7 +12,7 @@ use crate::units::{Rate, Span};
 pub struct Window {
     /// Congestion window.
     pub cwnd: u64,
-    /// Slow-start threshold; `u64::MAX` until the first reduction, unless the stack has one from the start.
+    /// Slow-start threshold; `u64::MAX` until the first reduction, unless the stack sets one from the start.
     pub ssthresh: u64,
     /// Payload of a full segment.
     pub mss: u64,
@@ -45,7 +45,7 @@ impl Window {
         self.ssthresh as f64 / self.mss as f64
     }
 
-    /// The slow-start threshold in bytes; not a number before there is one.
+    /// The slow-start threshold in bytes; NaN while there is none.
     pub(crate) fn ssthresh_probe(&self) -> f64 {
         if self.ssthresh == u64::MAX { f64::NAN } else { self.ssthresh as f64 }
     }
@@ -61,13 +61,13 @@ impl Window {
     /// RFC 3465: `per` is the window itself for an increase of one segment a round trip).
     pub fn grow_one_per(&mut self, per: u64, acked: u64) {
         let per = per.max(1);
-        // What was counted towards a larger `per` never buys more than one segment at once.
+        // Bytes counted towards a larger `per` never give more than one segment at once.
         if self.credit >= per {
             self.credit = 0;
             self.cwnd += self.mss;
         }
         self.credit += acked;
-        // Most ACKs bring no segment, and a division takes long.
+        // Most ACKs add no segment, so this test saves them a slow division.
         if self.credit >= per {
             let steps = self.credit / per;
             self.credit -= steps * per;
@@ -75,7 +75,7 @@ impl Window {
         }
     }
 
-    /// Counts acknowledged bytes up to `per` and answers whether that was reached; what is beyond it counts on.
+    /// Counts acknowledged bytes up to `per` and returns whether that was reached; any excess is carried over.
     pub fn count_up_to(&mut self, per: u64, acked: u64) -> bool {
         self.credit += acked;
         let reached = self.credit >= per;
@@ -88,7 +88,7 @@ impl Window {
 
 /// What makes one loss-based algorithm differ from another.
 pub trait WindowRule: Send + Sized + 'static {
-    /// The rule's own recorded values; `ssthresh_bytes` stands before them.
+    /// The rule's own recorded values; `ssthresh_bytes` comes before them.
     const PROBES: &'static [Probe<Self>] = &[];
 
     /// How many bytes this ACK counts for; the default is byte counting.
@@ -102,18 +102,19 @@ pub trait WindowRule: Send + Sized + 'static {
         false
     }
 
-    /// Whether what was counted before a reduction still counts after it (ns-3); the frame forgets it, as Linux does.
+    /// Whether bytes counted before a reduction still count after it (ns-3); by default they do not, as in Linux.
     fn carries_credit(&self) -> bool {
         false
     }
 
-    /// Whether ssthresh is cut to whole segments, as in a kernel whose window counts them (Linux `snd_cwnd`).
+    /// Whether ssthresh is rounded down to whole segments, as in a kernel that counts its window in segments
+    /// (Linux `snd_cwnd`).
     fn counts_segments(&self) -> bool {
         false
     }
 
-    /// Moves a window that may grow by a law of its own, slow start included; `false` leaves this ACK to slow start
-    /// and [`grow`](WindowRule::grow).
+    /// Lets the rule grow the window in its own way, even in slow start; `false` leaves this ACK to slow
+    /// start and [`grow`](WindowRule::grow).
     fn steer(&mut self, _window: &mut Window, _acked: u64) -> bool {
         false
     }
@@ -124,13 +125,13 @@ pub trait WindowRule: Send + Sized + 'static {
     /// The slow-start threshold after a congestion event, in bytes; the frame keeps it at two segments or more.
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64;
 
-    /// The window in which recovery begins. `window` is the one before it, with the new ssthresh (RFC 5681 section 3.2,
-    /// step 6: where recovery ends).
+    /// The window with which recovery begins. `window` is the one before recovery, but with the new ssthresh.
+    /// The default is ssthresh (RFC 5681 section 3.2, step 6: where recovery ends).
     fn recovery_window(&self, window: &Window) -> u64 {
         window.ssthresh
     }
 
-    /// The window in which fast recovery ends; the frame leaves it as it is.
+    /// The window with which fast recovery ends; by default it stays as it is.
     fn window_after_recovery(&self, window: &Window) -> u64 {
         window.cwnd
     }
@@ -150,7 +151,8 @@ pub trait WindowRule: Send + Sized + 'static {
     }
 }
 
-/// A loss-based controller: a rule on the shared frame. The fields stand in memory in this order: first what every ACK touches.
+/// A loss-based controller: a rule on the shared frame. Memory keeps the order of the fields: those that
+/// every ACK touches come first.
 #[repr(C)]
 pub struct Classic<R> {
     window: Window,
@@ -161,26 +163,26 @@ pub struct Classic<R> {
     before_reduction: Option<Window>,
 }
 
-/// How a paced window leaves (Linux tcp_update_pacing_rate): faster than the window a round trip, so that pacing
-/// never limits growth.
+/// The pacing of a window (Linux tcp_update_pacing_rate): faster than one window per round trip, so that
+/// pacing never limits growth.
 #[derive(Clone, Copy, Debug)]
 enum Pacing {
     Wanted,
     At(Rate),
 }
 
-/// Two windows a round trip while the window is below half of ssthresh, so that it may double ...
+/// Two windows per round trip while the window is below half of ssthresh, so that it may double ...
 const PACING_SLOW_START: f64 = 2.0;
-/// ... and 1.2 of it after.
+/// ... and 1.2 windows after that.
 const PACING_AVOIDANCE: f64 = 1.2;
-/// What leaves at once: a millisecond's worth (sk_pacing_shift), two segments at least.
+/// Bytes sent at once: a millisecond's worth (sk_pacing_shift), but at least two segments.
 const PACING_QUANTUM: Span = Span::from_millis(1);
 
 impl<R: WindowRule> Classic<R> {
     const PROBES: &'static [Probe<Self>] = &[("ssthresh_bytes", |classic| classic.window.ssthresh_probe())];
     /// The names of all recorded values.
     pub(crate) const NAMES: &'static Names = &Names::of(Self::PROBES).and(R::PROBES);
-    /// What holds of every rule on this frame.
+    /// The declaration of every rule on this frame.
     pub const DECLARATION: Declaration = Declaration { probes: Self::NAMES.list(), ..Declaration::PLAIN };
 
     /// A controller at its initial window.
@@ -205,15 +207,15 @@ impl<R: WindowRule> Classic<R> {
         (&mut self.rule, &mut self.window)
     }
 
-    /// RFC 5681 section 3.1: on a loss, ssthresh; at least two segments.
+    /// Sets ssthresh on a loss (RFC 5681 section 3.1), to at least two segments.
     fn reduce(&mut self, cx: &Context, event: Event) {
-        // An undo takes back all reductions since the path was last found in order.
+        // An undo reverts all reductions since the phase was last open or disorder.
         if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
             self.before_reduction = Some(self.window);
         }
         let mss = self.window.mss;
         let cut = self.rule.shrink(cx, &self.window, event);
-        // What is left of a segment cannot be sent, but would slow the growth to the next one.
+        // A fraction of a segment cannot be sent, but would slow the growth to the next segment.
         let kept = if self.rule.counts_segments() { cut / mss * mss } else { cut };
         self.window.ssthresh = kept.max(2 * mss);
         self.forget_credit();
@@ -244,7 +246,7 @@ impl<R: WindowRule> Classic<R> {
         }
     }
 
-    /// RFC 2861 section 3: the window halves for each RTO of silence, down to the initial window.
+    /// RFC 2861 section 3: the window is halved for each RTO of silence, down to the initial window.
     fn on_idle(&mut self, cx: &Context, idle: Span) {
         let rto = cx.facts.rtt.rto;
         if rto == Span::ZERO {

@@ -4,22 +4,22 @@
 //!
 //! 1. **Order on one ACK**, always: [`on_lost`](CongestionControl::on_lost) for each packet marked lost,
 //!    [`on_event`](CongestionControl::on_event) for each event, [`on_ack`](CongestionControl::on_ack) once; then the
-//!    transport reads [`control`](CongestionControl::control) and sends. A timer of the transport (RACK, RTO) gives
+//!    transport reads [`control`](CongestionControl::control) and sends. A timer of the transport (RACK, RTO) calls
 //!    `on_lost`*, `on_event`*, then `control`. [`Event::Undo`] comes before [`Event::Recovered`]. `control` is read
 //!    after every group of callbacks and never kept across one.
 //! 2. [`Decision::Due`] suspends the run **between `on_ack` and the reading of `control`**: the agent's action is
-//!    applied, then `control` is read and data are sent. [`Decision::Made`] comes from a policy inside; the transport applies it
-//!    by the same [`agent`](CongestionControl::agent), at the same place and after the same delay. An agent outside sees
-//!    and does what one inside does.
+//!    applied, then `control` is read and data are sent. [`Decision::Made`] comes from a built-in policy; the
+//!    transport applies it through the same [`agent`](CongestionControl::agent), at the same place and after the
+//!    same delay. An external agent sees and does the same as a built-in one.
 //! 3. After [`Event::LossRecovery`] and [`Event::EcnReduction`] the transport takes `control().cwnd` as its ssthresh
-//!    for PRR. PRR governs only what may be sent and never writes the controller's window. After
+//!    for PRR. PRR limits only what may be sent and never writes the controller's window. After
 //!    [`Event::Timeout`] `control` shows the loss window, one segment (RFC 5681 section 3.1).
 //! 4. Window rules are not asked to grow between `LossRecovery` (or `EcnReduction`) and `Recovered`; after `Timeout`
 //!    they grow at once.
 //! 5. During `on_event`, [`Facts::phase`] is the phase *before* the event, so that a rule can tell a first timeout
 //!    from one inside recovery.
-//! 6. A controller that [`needs`](CongestionControl::needs) its own window in recovery is obeyed; the transport
-//!    still detects and retransmits.
+//! 6. If a controller [`needs`](CongestionControl::needs) its own window in recovery, the transport obeys it, but
+//!    still detects losses and retransmits.
 //! 7. A controller that cannot go on calls [`break_off`](crate::break_off): no callback returns an error.
 
 use crate::units::{Rate, Span, Time};
@@ -32,10 +32,10 @@ pub trait CongestionControl: Send {
         Needs::default()
     }
 
-    /// The decision in force. Pure: two calls in a row answer the same.
+    /// The decision in force. Pure: two calls in a row return the same.
     fn control(&self) -> Control;
 
-    /// Data of `bytes` have just been sent (new or again).
+    /// `bytes` bytes of data have just been sent (new data or a retransmission).
     fn on_sent(&mut self, _cx: &mut Context, _bytes: u64) {}
 
     /// A packet has just been marked lost.
@@ -52,18 +52,18 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// The time asked for by [`next_timer`](CongestionControl::next_timer) has come.
+    /// The time requested by [`next_timer`](CongestionControl::next_timer) has come.
     fn on_timer(&mut self, _cx: &mut Context) -> Decision {
         Decision::NotDue
     }
 
-    /// The side of an algorithm that decides by actions: what an agent sees and does. Who returns [`Decision::Due`] or
-    /// [`Decision::Made`] has one.
+    /// The agent's side of an algorithm that decides by actions: what an agent sees and does. A controller
+    /// that returns [`Decision::Due`] or [`Decision::Made`] has one.
     fn agent(&mut self) -> Option<&mut dyn Agent> {
         None
     }
 
-    /// The side of an algorithm that learns, for a caller that keeps what it has learned.
+    /// The learning side of an algorithm, for a caller that saves what it has learned.
     fn learning(&self) -> Option<&dyn Learning> {
         None
     }
@@ -97,14 +97,14 @@ pub struct Control {
     pub cwnd: u64,
     /// Pacing rate; `None` leaves sending to the ACK clock (or to the profile's own pacing).
     pub pacing_rate: Option<Rate>,
-    /// How much leaves at once when paced, in bytes, if the host has segmentation offload.
+    /// How many bytes are sent at once when paced, if the host has segmentation offload.
     pub send_quantum: u64,
     /// The window that sibling subflows see, in bytes.
     pub shown_window: u64,
 }
 
 impl Control {
-    /// A window alone: not paced, siblings see it as it is.
+    /// A window alone: no pacing, and siblings see the window as it is.
     #[must_use]
     pub fn window(cwnd: u64) -> Self {
         Self { cwnd, pacing_rate: None, send_quantum: 0, shown_window: cwnd }
@@ -118,7 +118,7 @@ pub struct Needs {
     pub ecn: Ecn,
     /// [`CongestionControl::on_lost`] for each lost packet.
     pub lost_packets: bool,
-    /// Its own window is obeyed in recovery, in place of PRR.
+    /// Whether its own window is obeyed in recovery, in place of PRR.
     pub own_window_in_recovery: bool,
 }
 
@@ -131,7 +131,7 @@ impl Needs {
 /// The ECN codepoint of data packets (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// As the flow's options say.
+    /// The codepoint that the flow's options give.
     #[default]
     AsConfigured,
     /// ECT(0): classic ECN.
@@ -141,10 +141,10 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// All.
+    /// All codepoints.
     pub const ALL: [Self; 3] = [Self::AsConfigured, Self::Ect0, Self::Ect1];
 
-    /// Its name where controllers declare it.
+    /// Its name in a controller's declaration.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -155,7 +155,7 @@ impl Ecn {
     }
 }
 
-/// What holds at a callback: plain values, to be copied to a controller in another language or process.
+/// The facts at a callback: plain values, which can be copied to a controller in another language or process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Facts {
     /// The current time.
@@ -166,22 +166,23 @@ pub struct Facts {
     pub rtt: Rtt,
     /// Bytes in flight ("pipe", RFC 6675) after the event being reported.
     pub in_flight: u64,
-    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event, without what limited
-    /// transmit added.
+    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event, without the
+    /// bytes that limited transmit added.
     pub flight_size: u64,
     /// Bytes sent and not cumulatively acknowledged (SND.NXT - SND.UNA), after the event being reported.
     pub outstanding: u64,
     /// State of the transport's loss recovery; during [`CongestionControl::on_event`] the one before the event.
     pub phase: Phase,
-    /// What held the last send back.
+    /// What limited the last send.
     pub limited_by: SendLimit,
-    /// When pacing lets the next segment go; a time in the past: at once.
+    /// When pacing releases the next segment; a time in the past means at once.
     pub next_departure: Time,
-    /// Whether the window was the limit at any time of the last round (RFC 7661: else it must not grow).
+    /// Whether the window was the limit at any time in the last round (RFC 7661: otherwise it must not grow).
     pub window_limited: bool,
 }
 
-/// Round-trip times of a flow, as coarse as its profile's clock; all but the RTO are zero until the first sample.
+/// Round-trip times of a flow, at the resolution of its profile's clock; all but the RTO are zero until the
+/// first sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rtt {
     /// SRTT (RFC 6298).
@@ -192,7 +193,7 @@ pub struct Rtt {
     pub minimum: Span,
     /// Latest sample.
     pub latest: Span,
-    /// The retransmission timeout that follows from these, without back-off.
+    /// The retransmission timeout that follows from these values, without back-off.
     pub rto: Span,
 }
 
@@ -210,13 +211,13 @@ pub enum Phase {
     Loss,
 }
 
-/// What held the last send back.
+/// What limited the last send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendLimit {
     /// The congestion window (or pacing).
     #[default]
     Window,
-    /// There was no more data.
+    /// The application had no more data.
     Application,
     /// The receiver's window.
     Receiver,
@@ -228,15 +229,15 @@ pub struct Context<'a> {
     pub facts: &'a Facts,
     /// Every subflow of the connection; one for plain TCP.
     pub subflows: &'a [SubflowView],
-    /// Which of them this controller drives.
+    /// The index of the subflow that this controller drives.
     pub me: usize,
     /// This flow's own random stream.
     pub rng: &'a mut Rng,
 }
 
 impl Context<'_> {
-    /// Whether the window may grow by what this ACK delivers: not in recovery (rule 4), and not where it was not the limit, as it
-    /// says nothing about the path then (RFC 7661).
+    /// Whether the window may grow by what this ACK delivers: not in recovery (rule 4), and only if the
+    /// window was the limit, because otherwise the ACK says nothing about the path (RFC 7661).
     #[must_use]
     pub fn may_grow(&self, ack: &Ack) -> bool {
         let Facts { phase, window_limited, .. } = *self.facts;
@@ -244,7 +245,7 @@ impl Context<'_> {
     }
 }
 
-/// What a controller may know of a subflow of its connection. Nobody writes a sibling.
+/// What a controller may know about a subflow of its connection. No controller writes a sibling's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubflowView {
     /// The window shown to siblings, in bytes.
@@ -276,32 +277,32 @@ pub struct Ack {
     pub prior_in_flight: u64,
     /// Bytes delivered in all, this ACK included.
     pub delivered: u64,
-    /// RTT of the newest packet acknowledged; `None` if only retransmitted data were.
+    /// RTT of the newest packet acknowledged; `None` if only retransmitted data were acknowledged.
     pub rtt: Option<Span>,
     /// The receiver held this ACK back (delayed-ACK timer).
     pub delayed: bool,
     /// It acknowledges a tail-loss probe.
     pub tail_probe: bool,
-    /// It delivers data out of order, and the path reorders so much that the window grows all the same (Linux
+    /// It delivers data out of order, but the path reorders so much that the window grows anyway (Linux
     /// `tcp_may_raise_cwnd`).
     pub unordered_growth: bool,
     /// Delivery-rate sample; `None` when there is no valid one.
     pub sample: Option<RateSample>,
 }
 
-/// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1), taken from the packet that was sent last
-/// of those newly acknowledged.
+/// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1), taken from the newly acknowledged packet that
+/// was sent last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered between the packet's sending and its acknowledgement.
     pub delivered: u64,
-    /// The time that took: the longer of the send and the ACK interval.
+    /// The time that this took: the longer of the send and the ACK interval.
     pub interval: Span,
     /// Bytes delivered in all when the packet was sent.
     pub prior_delivered: u64,
     /// Bytes marked lost between the packet's sending and its acknowledgement.
     pub lost: u64,
-    /// Bytes marked CE in the same time.
+    /// Bytes marked CE during the same time.
     pub ce: u64,
     /// Bytes in flight when the packet was sent, itself included.
     pub in_flight_at_send: u64,
@@ -317,7 +318,7 @@ impl RateSample {
     }
 }
 
-/// A packet just marked lost, with what was noted when it was sent.
+/// A packet just marked lost, with the values recorded when it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Payload bytes.
@@ -334,30 +335,30 @@ pub struct Lost {
     pub app_limited: bool,
 }
 
-/// What happens at most once a round trip.
+/// Events that happen at most once per round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Fast recovery begins.
     LossRecovery,
     /// The receiver echoed a congestion mark (classic ECN, RFC 3168).
     EcnReduction,
-    /// All that was outstanding when recovery or loss began has been acknowledged.
+    /// All data outstanding when recovery or loss began have been acknowledged.
     Recovered,
     /// The retransmission timer expired.
     Timeout,
     /// The last reduction was spurious (RFC 3522, DSACK).
     Undo,
-    /// Sending starts again after so long a silence.
+    /// Sending restarts after a silence of this length.
     IdleRestart(Span),
 }
 
 /// Whether there is a decision at this ACK, and who makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Go on.
+    /// No decision: go on.
     NotDue,
     /// Suspend the run here until the agent has acted.
     Due,
-    /// The policy inside has chosen this action; it is in force at once, or after the flow's decision delay.
+    /// The built-in policy has chosen this action; it takes effect at once, or after the flow's decision delay.
     Made(u32),
 }

@@ -1,5 +1,5 @@
-//! What coupled controllers share: the paths of a connection as one of its subflows sees them, RFC 6356's alpha, and windows
-//! that move by fractions of a byte.
+//! What coupled controllers share: the paths of a connection as one of its subflows sees them, RFC 6356's
+//! alpha, and windows that move by fractions of a byte.
 
 use crate::classic::Window;
 use crate::contract::{Context, SubflowView};
@@ -9,7 +9,7 @@ crate::words! {
     pub enum Counting {
         /// Bytes acknowledged (RFC 6356).
         Bytes = "bytes",
-        /// ACKs, whatever they cover (the Linux MPTCP modules): with delayed ACKs half as fast.
+        /// ACKs, each worth at most one segment (the Linux MPTCP modules): half as fast with delayed ACKs.
         Acks = "acks",
     }
 }
@@ -26,7 +26,7 @@ impl Counting {
 }
 
 crate::words! {
-    /// How RFC 6356's alpha / W is calculated, and what growth comes of it.
+    /// How RFC 6356's alpha / W is calculated, and in which units windows grow.
     pub enum Arithmetic {
         /// In real numbers; windows grow by fractions.
         Exact = "exact",
@@ -35,28 +35,29 @@ crate::words! {
     }
 }
 
-/// A path that carries data: the window on it, and the RTT that makes a rate of it.
+/// A path that carries data: its window, and the RTT that turns the window into a rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     /// What its subflow shows.
     pub view: &'a SubflowView,
-    /// It is that of the subflow that looks.
+    /// Whether it is the path of the subflow that looks.
     pub own: bool,
-    /// Bytes.
+    /// The window in bytes.
     pub window: f64,
     /// SRTT in seconds; above zero.
     pub rtt_s: f64,
 }
 
 impl Path<'_> {
-    /// Bytes a second.
+    /// The rate in bytes per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.window / self.rtt_s
     }
 }
 
-/// The paths that can carry data and have an RTT, in order. The own one counts with this window, of whatever its siblings see.
+/// The paths that can carry data and have an RTT, in order. The subflow's own path counts even if it is not
+/// usable, and with `own_window`, whatever window its siblings see.
 pub fn paths<'a>(cx: &'a Context, own_window: f64) -> impl Iterator<Item = Path<'a>> + Clone {
     let me = cx.me;
     cx.subflows.iter().enumerate().filter_map(move |(n, view)| {
@@ -66,7 +67,7 @@ pub fn paths<'a>(cx: &'a Context, own_window: f64) -> impl Iterator<Item = Path<
     })
 }
 
-/// RFC 6356's alpha, and the total window that it is of.
+/// RFC 6356's alpha, and the total window that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Coupling {
     /// How aggressive the connection is as a whole.
@@ -76,7 +77,8 @@ pub struct Coupling {
 }
 
 impl Coupling {
-    /// RFC 6356 equation (2): alpha = W max(w / rtt^2) / (sum of w / rtt)^2. `None` with a single path, which is plain TCP.
+    /// RFC 6356 equation (2): alpha = W max(w / rtt^2) / (sum of w / rtt)^2. `None` with a single path, which
+    /// is plain TCP.
     #[must_use]
     pub fn of(cx: &Context, own_window: f64) -> Option<Self> {
         let (mut total, mut best, mut rate, mut count) = (0.0, 0.0f64, 0.0, 0);
@@ -93,16 +95,16 @@ impl Coupling {
 /// The resolution of alpha / W per segment in Linux MPTCP v0.9x mptcp_coupled.c (alpha_scale = 12).
 const STEPS: u64 = 1 << 12;
 
-/// RFC 6356 equation (1) as mptcp_coupled.c calculates it: alpha / W is a whole number of 4096ths, one at least, so large windows
-/// grow by a segment in 1365, 2048 or 4096 ACKs and nothing between.
+/// RFC 6356 equation (1) as mptcp_coupled.c calculates it: alpha / W is a whole number of 4096ths, at least
+/// one, so a large window grows by a segment every 1365, 2048 or 4096 ACKs, and nothing in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedPoint {
-    /// Bytes counted towards the next segment; more than a segment's need is forgotten.
+    /// Bytes counted towards the next segment; any excess is dropped when the window grows.
     counted: u64,
 }
 
 impl FixedPoint {
-    /// alpha / W in 4096ths; `None` with a single path. Smoothed RTTs have eighths of a microsecond, as srtt_us has.
+    /// alpha / W in 4096ths; `None` with a single path. Smoothed RTTs are in eighths of a microsecond, like srtt_us.
     #[must_use]
     pub fn alpha(cx: &Context, own: u64) -> Option<u64> {
         let of = |path: &Path| {
@@ -110,7 +112,7 @@ impl FixedPoint {
             (u128::from(window / path.view.mss.max(1)), u128::from(path.view.srtt.0 / 125).max(1))
         };
         let all = paths(cx, own as f64);
-        // The first of those that are equal in whole numbers.
+        // Among paths that are equal in whole numbers, the first one counts.
         let mut best: Option<(u128, (u128, u128))> = None;
         for (segments, srtt) in all.clone().map(|path| of(&path)) {
             let quality = (segments << 32) / (srtt * srtt);
@@ -124,7 +126,8 @@ impl FixedPoint {
         (all.count() > 1).then_some((alpha as u64).max(1))
     }
 
-    /// Counts an ACK worth so many bytes; `alpha` as above, or none for plain TCP. The ACK that grows the window does not count.
+    /// Counts an ACK worth `bytes` bytes; `alpha` is as above, or `None` for plain TCP. The ACK that grows
+    /// the window is not counted.
     pub fn add(&mut self, window: &mut Window, alpha: Option<u64>, bytes: u64) {
         let own = window.cwnd / window.mss;
         let per = alpha.map_or(own, |alpha| own.max(STEPS / alpha));
@@ -136,13 +139,13 @@ impl FixedPoint {
         }
     }
 
-    /// Forgets what was counted, as at a reduction.
+    /// Forgets the bytes counted, as at a reduction.
     pub fn clear(&mut self) {
         self.counted = 0;
     }
 }
 
-/// What a window has grown or shrunk by without reaching a whole byte.
+/// The part of a window's growth or shrinkage that has not yet reached a whole byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Remainder(f64);
 
@@ -155,7 +158,7 @@ impl Remainder {
         window.cwnd = window.cwnd.saturating_add_signed(whole as i64).max(window.mss);
     }
 
-    /// Forgets it, as at a reduction.
+    /// Forgets this part, as at a reduction.
     pub fn clear(&mut self) {
         self.0 = 0.0;
     }

@@ -31,7 +31,7 @@ impl CubicCurve {
         Self { c, k: math::cbrt(self.rise / c), ..self }
     }
 
-    /// The same epoch as if the cubic began so far below its plateau, unless it begins on it.
+    /// The same epoch with the cubic beginning `rise` below its plateau; unchanged if it begins on the plateau.
     #[must_use]
     pub fn with_rise(self, rise: f64) -> Self {
         if self.rise > 0.0 { Self { rise, k: math::cbrt(rise / self.c), ..self } } else { self }
@@ -49,7 +49,7 @@ impl CubicCurve {
         self.origin + self.offset(t)
     }
 
-    /// W(t) in whole segments, as Linux and ns-3 have it: the offset is cut, not rounded.
+    /// W(t) in whole segments, as in Linux and ns-3: the offset is truncated, not rounded.
     #[must_use]
     pub fn whole_window(&self, t: Span) -> u64 {
         let offset = self.offset(t.as_secs_f64());

@@ -1,5 +1,5 @@
-//! HyStart (Ha and Rhee 2011): leave slow start before the queue overflows, by the length of an ACK train or by
-//! a rise of the delay. The two worlds that ship it differ in their thresholds.
+//! HyStart (Ha and Rhee 2011): leave slow start before the queue overflows, when an ACK train is long or the
+//! delay has risen. Linux and ns-3 ship it with different thresholds.
 
 use crate::contract::Context;
 use crate::units::{Rate, Span, Time};
@@ -11,11 +11,11 @@ pub struct Thresholds {
     pub low_window: u64,
     /// ACKs closer than this belong to one train.
     pub ack_spacing: Span,
-    /// The train's length is held against the minimum RTT over this number.
+    /// The train's length is compared with the minimum RTT divided by this number.
     pub train_divisor: u64,
-    /// Allowance for aggregated ACKs, added to the minimum RTT (at most).
+    /// Largest allowance for aggregated ACKs, which is added to the minimum RTT.
     pub ack_allowance: Span,
-    /// The rise is held against the minimum RTT over this number ...
+    /// The rise in delay is compared with the minimum RTT divided by this number ...
     pub delay_divisor: u64,
     /// ... but not below this ...
     pub delay_floor: Span,
@@ -45,9 +45,9 @@ pub static NS3: Thresholds = Thresholds {
     delay_ceiling: Span::from_secs(1),
 };
 
-/// Samples of a round that the delay test looks at.
+/// RTT samples that a round must have before the delay test applies.
 const DELAY_SAMPLES: u32 = 8;
-/// What the kernel allows an ACK to wait in segmentation offload: four buffers of 64 kB at the pacing rate.
+/// The kernel's allowance for ACKs held back by segmentation offload: four buffers of 64 kB at the pacing rate.
 const OFFLOAD_BYTES: u64 = 4 * 65_536;
 
 /// The state of HyStart.
@@ -56,7 +56,7 @@ pub struct HyStart {
     thresholds: &'static Thresholds,
     paced: bool,
     minimum: Option<Span>,
-    /// Bytes acknowledged cumulatively, and how many there are when the round ends: a hole keeps it open.
+    /// Bytes acknowledged cumulatively, and the number beyond which the round ends: a hole keeps the round open.
     acknowledged: u64,
     round_end: u64,
     round_start: Time,
@@ -84,22 +84,22 @@ impl HyStart {
         }
     }
 
-    /// After a timeout slow start is watched again, from the round after this one: all that is out begins a round, and what
-    /// was known of the delay is forgotten (Linux `cubictcp_state`, ns-3 `TcpCubic::CongestionStateSet`).
+    /// Watches slow start again after a timeout: a new round begins with all outstanding data, and the
+    /// minimum delay is forgotten (Linux `cubictcp_state`, ns-3 `TcpCubic::CongestionStateSet`).
     pub fn restart(&mut self, cx: &Context) {
         self.done = false;
         self.minimum = None;
         self.begin_round(cx);
     }
 
-    /// Takes note of an ACK, in slow start and outside: by how many bytes the cumulative acknowledgement advanced, and the delay
-    /// sample.
+    /// Records an ACK, in slow start or not: the bytes by which the cumulative acknowledgement advanced, and
+    /// the delay sample.
     pub fn observe(&mut self, advanced: u64, delay: Option<Span>) {
         self.acknowledged += advanced;
         self.minimum = self.minimum.into_iter().chain(delay).min();
     }
 
-    /// Whether slow start should end at this ACK, of which [`observe`](Self::observe) has taken note.
+    /// Whether slow start should end at this ACK, which [`observe`](Self::observe) has already recorded.
     pub fn should_exit(&mut self, cx: &Context, delay: Span, cwnd: u64) -> bool {
         if self.done {
             return false;
@@ -114,7 +114,7 @@ impl HyStart {
         self.done
     }
 
-    /// Linux `bictcp_hystart_reset`: the round ends when more than all that is out now is acknowledged.
+    /// Linux `bictcp_hystart_reset`: the round ends when more than the data now outstanding is acknowledged.
     fn begin_round(&mut self, cx: &Context) {
         self.round_end = self.acknowledged + cx.facts.outstanding;
         self.round_start = cx.facts.now;
@@ -129,7 +129,7 @@ impl HyStart {
             return false;
         }
         self.last_ack = now;
-        // Paced packets may be spread over half a round trip, so a train then proves nothing before a whole one.
+        // Pacing may spread packets over half a round trip, so a paced train proves nothing before a whole one.
         let divisor = if self.paced { 1 } else { self.thresholds.train_divisor };
         let minimum = self.minimum.unwrap_or_default();
         let threshold = Span((minimum + self.allowance(cx, cwnd)).0 / divisor);

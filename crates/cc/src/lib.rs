@@ -2,10 +2,11 @@
 //!
 //! A controller is a plain state machine: facts come in by argument ([`Context`], [`Ack`], [`Event`], [`Lost`]),
 //! the decision goes out by a pure getter ([`CongestionControl::control`]). It has no clock, no I/O and no global
-//! randomness. The transport keeps what is common to all algorithms: scoreboard, loss detection, RTT, delivery
-//! rate, recovery and PRR, undo detection, pacing clock. The rules of the contract stand in [`contract`].
+//! randomness. The transport keeps what is common to all algorithms: scoreboard, loss detection, RTT,
+//! delivery rate, recovery and PRR, undo detection, pacing clock. The rules of the contract are in
+//! [`contract`].
 //!
-//! One algorithm is one file in [`algo`] and one line in [`algo::built_in`].
+//! One algorithm is one module in [`algo`] and one line in [`algo::built_in`].
 
 pub mod algo;
 pub mod algorithm;

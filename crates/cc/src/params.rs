@@ -1,5 +1,5 @@
-//! Parameters declared once: name, type, default, unit, meaning and source of each stand in one place, and the
-//! code, `cwndlab show`, the docs and the error messages read them from there.
+//! Parameters declared once: the name, type, default, unit, meaning and source of each are in one place, from
+//! which the code, `cwndlab show`, the docs and the error messages read them.
 
 use crate::units::Span;
 use std::any::Any;
@@ -18,7 +18,7 @@ pub enum Value {
     Word(&'static str),
     /// A length of time.
     Span(Span),
-    /// What a file holds.
+    /// The contents of a file.
     File(Arc<NamedFile>),
 }
 
@@ -51,7 +51,7 @@ impl NamedFile {
         Self { name: name.to_owned(), hash, content: Box::new(content) }
     }
 
-    /// What it holds; `None` if that is of another type.
+    /// The file's content; `None` if it has another type.
     #[must_use]
     pub fn content<T: Any>(&self) -> Option<&T> {
         self.content.downcast_ref()
@@ -73,7 +73,7 @@ impl PartialEq for NamedFile {
     }
 }
 
-/// What a parameter takes of files.
+/// The files that a parameter accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct FileKind {
     /// The format, as users know it.
@@ -94,7 +94,7 @@ impl PartialEq for FileKind {
     }
 }
 
-/// What a parameter may be.
+/// The values that a parameter may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Allowed {
     /// A real number in this closed range.
@@ -148,9 +148,9 @@ impl Allowed {
 pub struct ParamSpec {
     /// Its name in scenario files.
     pub name: &'static str,
-    /// The source's value.
+    /// The default, as its source gives it.
     pub default: Value,
-    /// What it may be.
+    /// The allowed values.
     pub allowed: Allowed,
     /// Its unit; empty for words, flags and pure numbers.
     pub unit: &'static str,
@@ -162,9 +162,9 @@ pub struct ParamSpec {
 
 /// A type that can be a parameter; implemented for `f64`, `u64`, `bool`, [`Span`] and for [`words!`](crate::words).
 pub trait Parameter: Sized {
-    /// As a value.
+    /// Converts to a value.
     fn to_value(&self) -> Value;
-    /// From a value of the right type.
+    /// Converts from a value of the right type; `None` for another one.
     fn from_value(value: &Value) -> Option<Self>;
 }
 
@@ -202,7 +202,7 @@ pub trait Parameters: Default {
     /// The value in force.
     fn get(&self, name: &str) -> Option<Value>;
 
-    /// The declared defaults with these settings applied; settings were checked before, others are ignored.
+    /// The declared defaults with these settings applied. They were checked before; any that do not fit are ignored.
     #[must_use]
     fn with(settings: &[(String, Value)]) -> Self {
         let mut parameters = Self::default();
@@ -213,7 +213,7 @@ pub trait Parameters: Default {
     }
 }
 
-/// An enum of words that a parameter may be.
+/// An enum of the words that a parameter may take.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {

@@ -1,13 +1,14 @@
-//! Values that a recording may show. Name and value of each stand together in one table, from which a controller's
-//! [`probes`](crate::contract::CongestionControl::probes) and [`probe`](crate::contract::CongestionControl::probe) both come.
+//! Values that a recording may show. One table holds the name and the value of each; it provides a
+//! controller's [`probes`](crate::contract::CongestionControl::probes) and
+//! [`probe`](crate::contract::CongestionControl::probe).
 
-/// A value of a `T`: its name, with its unit, and where to read it; not a number where there is none.
+/// A value of a `T`: its name, with its unit, and a function that reads it; NaN where there is no value.
 pub type Probe<T> = (&'static str, fn(&T) -> f64);
 
-/// No algorithm has more.
+/// No algorithm has more probes than this.
 const MOST: usize = 16;
 
-/// The names of several tables, one behind the other, joined by the compiler.
+/// The names of several tables, one after the other, joined at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     names: [&'static str; MOST],
@@ -15,13 +16,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// Those of one table.
+    /// The names of one table.
     #[must_use]
     pub const fn of<T>(table: &[Probe<T>]) -> Self {
         Self { names: [""; MOST], count: 0 }.and(table)
     }
 
-    /// With those of another behind them.
+    /// Appends the names of another table.
     #[must_use]
     pub const fn and<T>(mut self, table: &[Probe<T>]) -> Self {
         let mut n = 0;
@@ -33,14 +34,14 @@ impl Names {
         self
     }
 
-    /// As a list.
+    /// The names as a list.
     #[must_use]
     pub const fn list(&self) -> &[&'static str] {
         self.names.split_at(self.count).0
     }
 }
 
-/// Reads the values of a table into the first places; returns the others.
+/// Reads the values of a table into the first places of `out`; returns the remaining places.
 pub fn read<'a, T>(table: &[Probe<T>], of: &T, out: &'a mut [f64]) -> &'a mut [f64] {
     let (own, others) = out.split_at_mut(table.len());
     for ((_, value), place) in table.iter().zip(own) {

@@ -1,9 +1,9 @@
-//! The algorithms by name. A registry is a value: the built-in ones, and what a caller adds.
+//! The algorithms by name. A registry is a value: the built-in algorithms, and those that a caller adds.
 
 use crate::algo;
 use crate::algorithm::Algorithm;
 
-/// Before an algorithm's name: each subflow of a multipath connection runs it as if it were alone.
+/// Prefix of an algorithm's name: each subflow of a multipath connection runs it as if it were alone.
 pub const UNCOUPLED: &str = "uncoupled:";
 
 /// The algorithms that a scenario may name.
@@ -19,7 +19,7 @@ impl Registry {
         Self { algorithms: algo::built_in() }
     }
 
-    /// Adds an algorithm; one of the same name is replaced.
+    /// Adds an algorithm, which replaces one of the same name.
     pub fn add(&mut self, algorithm: Algorithm) {
         self.algorithms.retain(|a| a.name != algorithm.name);
         self.algorithms.push(algorithm);
@@ -40,7 +40,7 @@ impl Registry {
         }
     }
 
-    /// All, in the order of registration.
+    /// All algorithms, in the order of registration.
     pub fn iter(&self) -> impl Iterator<Item = &Algorithm> {
         self.algorithms.iter()
     }

@@ -1,5 +1,5 @@
-//! Packet-timed round trips (draft-ietf-ccwg-bbr section 5.5.1): a round ends when something sent after its start
-//! is acknowledged.
+//! Packet-timed round trips (draft-ietf-ccwg-bbr section 5.5.1): a round ends when data sent after its start
+//! are acknowledged.
 
 /// Counts round trips by delivered bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -8,7 +8,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Starts a round now: it lasts until all that is in flight, and something more, has been delivered.
+    /// Starts a round now: it lasts until more than the bytes now in flight have been delivered.
     pub fn restart(&mut self, delivered: u64, in_flight: u64) {
         self.end = delivered + in_flight;
     }

@@ -1,13 +1,13 @@
-//! The peak ratio of the RTT (Lim et al. 2004 section 3): a loss after a sudden rise of traffic comes with a peak of the
-//! RTT, one after a slow rise does not.
+//! The peak ratio of the RTT (Lim et al. 2004 section 3): a loss after a sudden rise in traffic comes with an
+//! RTT peak, one after a slow rise does not.
 
 use crate::units::Span;
 
-/// From this ratio on an RTT is a peak (Lim et al. 2004 section 3.2; untuned, as they say).
+/// An RTT with this ratio or a larger one is a peak (Lim et al. 2004 section 3.2; untuned, as they say).
 pub const PEAK: f64 = 2.0;
 
-/// (RTT - base) / (average - base), equation (1); `None` where the average is no more than the base, so that nothing
-/// has risen that a peak could stand out from.
+/// (RTT - base) / (average - base), equation (1); `None` where the average is no more than the base: the RTT
+/// has not risen, and there is nothing to compare a peak with.
 #[inline]
 #[must_use]
 pub fn ratio(rtt: Span, base: Span, average: Span) -> Option<f64> {

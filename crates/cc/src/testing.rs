@@ -12,11 +12,11 @@ use cwndlab_learn::Rng;
 pub struct Sender {
     /// The controller under test.
     pub cc: Box<dyn CongestionControl>,
-    /// What it is given.
+    /// The facts that it is given.
     pub facts: Facts,
     /// The subflows that it sees.
     pub subflows: Vec<SubflowView>,
-    /// Which of them it is.
+    /// The index of the controller's own subflow.
     pub me: usize,
     delivered: u64,
     rng: Rng,
@@ -107,7 +107,7 @@ impl Sender {
     /// The value of a probe.
     ///
     /// # Panics
-    /// If the controller has none of this name: a mistake of the test.
+    /// If the controller has no probe of this name: a mistake in the test.
     #[must_use]
     pub fn probe(&self, name: &str) -> f64 {
         let names = self.cc.probes();
@@ -125,7 +125,7 @@ impl Sender {
     }
 }
 
-/// Makes a controller with these settings and compares what it says of itself with what its algorithm declares.
+/// Makes a controller with these settings and compares its own answers with what its algorithm declares.
 ///
 /// # Panics
 /// If they differ.

@@ -1,9 +1,9 @@
-//! Units as types: a time cannot be added to a rate, nor milliseconds be taken for seconds.
+//! Units as types: a time cannot be added to a rate, nor can milliseconds be mistaken for seconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// A moment: nanoseconds since the start of the run.
+/// A point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
@@ -66,13 +66,13 @@ impl Span {
         Span((s * NANOS_PER_SEC as f64 + 0.5) as u64)
     }
 
-    /// In seconds.
+    /// This span in seconds.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// In milliseconds.
+    /// This span in milliseconds.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
@@ -90,8 +90,8 @@ impl Span {
         Span(self.0.saturating_mul(n))
     }
 
-    /// How often this span fits into another. A microsecond and a millisecond, the usual ticks of a clock, take a
-    /// multiplication, which is faster than the division that others take.
+    /// How many times this span fits into `other`, as a whole number. For a microsecond and a millisecond, a
+    /// clock's usual ticks, this takes a multiplication, which is faster than the division for other spans.
     #[inline]
     #[must_use]
     pub fn whole_in(self, other: Span) -> u64 {
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(rate.time_for(1500), Span::from_micros(120));
         assert_eq!(rate.bytes_in(Span::from_millis(60)), 750_000);
         assert_eq!(Rate::of(750_000, Span::from_millis(60)), Some(rate));
-        // Far beyond 64 bits on the way.
+        // The intermediate product is far beyond 64 bits.
         assert_eq!(Rate(400_000_000_000).bytes_in(Span::from_secs(100_000)), 5_000_000_000_000_000);
     }
 

@@ -1,4 +1,4 @@
-//! The benchmark cases, timed by the CPU time of the thread that runs them: built-in scenarios, and steps of a DQN.
+//! The benchmark cases, timed by the CPU time of their thread: built-in scenarios and steps of a DQN.
 
 mod dqn;
 
@@ -30,7 +30,7 @@ pub fn cases() -> Vec<&'static str> {
     CASES.iter().map(|(name, _)| *name).chain(dqn::cases()).collect()
 }
 
-/// Runs a case, with overrides over it, this many times (at least once), and returns the best, as JSON.
+/// Runs a case with overrides `repeats` times (at least once) and returns the fastest run as JSON.
 ///
 /// # Errors
 /// There is no such case, an override is wrong, or the run failed.
@@ -96,7 +96,7 @@ fn report(case: &str, scenario: &Scenario, cpu_s: f64, work: Work) -> Value {
     })
 }
 
-/// The most memory that this process ever had, where the system reports it.
+/// The peak resident memory of this process in MB, where the system reports it.
 fn peak_rss_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What there is to choose from, with every parameter: algorithms, queues, profiles, TCP options, traces.
+//! The catalogue of all choices with their parameters: algorithms, queues, profiles, TCP options, traces.
 
 use crate::scenario::resolve_setting as setting;
 use crate::trace::{BUILT_IN, BuiltIn};
@@ -9,7 +9,7 @@ use cwndlab_sim::queue::{LIMIT, QueueKind, Queues, Sizing};
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use serde_json::{Map, Value, json};
 
-/// Everything as JSON.
+/// The whole catalogue as JSON.
 #[must_use]
 pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
     json!({
@@ -25,7 +25,7 @@ pub fn catalogue(registry: &Registry, queues: &Queues) -> Value {
     })
 }
 
-/// With what it declares of a controller whose parameters have their defaults.
+/// An algorithm, with its declaration for a controller with default parameters.
 fn algorithm(algorithm: &Algorithm) -> Value {
     let Declaration { needs, probes, spaces, bounded, coupled } = algorithm.declaration(&[]);
     json!({
@@ -76,7 +76,7 @@ fn queue(kind: &QueueKind) -> Value {
     })
 }
 
-/// A size is no declared parameter: it depends on the link and its flows.
+/// `size` is not a declared parameter, because it depends on the link and its flows.
 fn size() -> Value {
     json!({
         "name": "size",
@@ -88,7 +88,7 @@ fn size() -> Value {
     })
 }
 
-/// A limit that `size` gives as well.
+/// The parameter `limit` of a queue where `size` is another name for it.
 fn limit(spec: &ParamSpec) -> Value {
     let mut shown = param(spec);
     shown["meaning"] =

@@ -1,5 +1,5 @@
-//! What a run of a scenario reports on, known before it runs: names of flows, groups and links, and what each flow's
-//! algorithm shows of itself.
+//! The components that a run will report on, known before it runs: the names of flows, groups and links, and
+//! the probes of each flow's algorithm.
 
 use crate::linux::PREFIX;
 use crate::run::guarded;
@@ -7,8 +7,8 @@ use crate::scenario::Scenario;
 use cwndlab_sim::spec::{FlowKind, LinkSpec};
 use serde_json::{Map, Value, json};
 
-/// Names by kind, with the probes of each flow and subflow. A controller that cannot be made has no entry there: its
-/// run says why.
+/// Names by kind, and the probes of each flow and subflow. A controller that cannot be built has no probes
+/// here; the run reports why.
 #[must_use]
 pub fn components(scenario: &Scenario) -> Value {
     let spec = scenario.spec(0, false);

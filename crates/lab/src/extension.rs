@@ -1,10 +1,10 @@
-//! What a crate of a user's own adds: the same value fills its extension module for Python, and is linked into a kernel.
+//! What a user's own crate adds: one value serves both its Python extension module and a kernel that links it.
 
 use crate::Queues;
 use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_sim::queue::QueueKind;
 
-/// Algorithms and queues beside those that ship.
+/// Algorithms and queues in addition to the built-in ones.
 #[derive(Clone, Default)]
 pub struct Extension {
     /// Its algorithms.
@@ -20,10 +20,10 @@ impl<const N: usize> From<[Algorithm; N]> for Extension {
 }
 
 impl Extension {
-    /// Adds all of it.
+    /// Adds its algorithms and queues.
     ///
     /// # Errors
-    /// There is an algorithm or a queue of one of these names already.
+    /// An algorithm or a queue with one of these names already exists.
     pub fn add_to(self, registry: &mut Registry, queues: &mut Queues) -> Result<(), String> {
         for algorithm in self.algorithms {
             if registry.get(algorithm.name).is_some() {

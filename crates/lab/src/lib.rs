@@ -1,5 +1,5 @@
-//! The room between scenario files and results: it reads and checks scenarios, builds simulations from them, runs
-//! them and puts what was measured into words that other programs read.
+//! Everything between scenario files and results: this crate reads and checks scenarios, builds simulations
+//! from them, runs them, and writes the measures in formats that other programs read.
 
 pub mod bench;
 pub mod catalogue;

@@ -1,11 +1,11 @@
-//! Where the values of a TOML text stand, for readers of other files than scenarios.
+//! The line numbers of values in a TOML text, for files other than scenarios.
 
 use crate::scenario::Place;
 use crate::scenario::tree::{Kind, Node, parse};
 use serde_json::{Value, json};
 
-/// The line of every key and every entry of a list, by its path: `[["claim", 0, "effect"], 42]`. A text that is not
-/// TOML has those of what can be read.
+/// The line of every key and every list entry, by its path: `[["claim", 0, "effect"], 42]`. For a text that
+/// is not valid TOML, the lines of the readable part.
 #[must_use]
 pub fn lines(text: &str) -> Value {
     let mut found = Vec::new();

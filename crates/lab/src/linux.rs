@@ -1,4 +1,4 @@
-//! What a scenario may ask of the Linux backend: the kernel's own algorithms, and the settings that Linux can serve.
+//! What a scenario may use on the Linux backend: the kernel's own algorithms and queues.
 
 pub mod queues;
 pub mod remote;
@@ -8,10 +8,10 @@ use cwndlab_cc::{Algorithm, Registry};
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
-/// Before the name of an algorithm or a queue of the kernel.
+/// Prefix of the kernel's algorithms and queues in scenario files.
 pub const PREFIX: &str = "linux:";
 
-/// The kernel's algorithms: name in scenario files and summary.
+/// The kernel's algorithms: their names in scenario files and their summaries.
 pub const ALGORITHMS: [(&str, &str); 17] = [
     ("linux:reno", "NewReno of Linux (net/ipv4/tcp_cong.c)"),
     ("linux:bic", "BIC of Linux (net/ipv4/tcp_bic.c)"),
@@ -32,7 +32,7 @@ pub const ALGORITHMS: [(&str, &str); 17] = [
     ("linux:bbr", "BBR version 1 of Linux (net/ipv4/tcp_bbr.c)"),
 ];
 
-/// The algorithms that a scenario may name on the Linux backend: these, and the kernel's, which cannot be made here.
+/// The algorithms that a scenario may name on the Linux backend: `ours` and the kernel's, which cannot be built here.
 #[must_use]
 pub fn with_algorithms(ours: &Registry) -> Registry {
     let mut registry = ours.clone();
@@ -50,7 +50,7 @@ pub fn with_algorithms(ours: &Registry) -> Registry {
     registry
 }
 
-/// These queues, and those of the kernel that are not among them.
+/// These queues, and the kernel's queues that are not among them.
 #[must_use]
 pub fn with_queues(queues: &Queues) -> Queues {
     let mut all = queues.clone();
@@ -59,14 +59,14 @@ pub fn with_queues(queues: &Queues) -> Queues {
     all
 }
 
-/// What to say of a queue that the other backend has.
+/// The message for a queue that only the Linux backend has.
 pub(crate) fn queue_elsewhere(name: &str) -> Option<String> {
     let found = queues::KernelQueue::named(name)?;
     let name = found.kind.name;
     Some(format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"))
 }
 
-/// What to say of an algorithm that the other backend has.
+/// The message for an algorithm that only the Linux backend has.
 pub(crate) fn elsewhere(name: &str) -> Option<String> {
     let listed = ALGORITHMS.iter().any(|(each, _)| *each == name);
     listed.then(|| format!("`{name}` is code of the Linux kernel; run the scenario with --backend linux"))

@@ -12,11 +12,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often a run looks whether it is to stop, and says how far it is.
+/// The slices of a run: before each it checks for cancellation, after each it reports its progress.
 const SLICES: u64 = 200;
 const PERMILLE: u64 = 1000;
 
-/// What another thread may see of a run and do to it.
+/// Lets another thread watch and cancel a run.
 #[derive(Debug, Default)]
 pub struct RunToken {
     /// Set it to stop the run soon.
@@ -30,19 +30,19 @@ pub struct RunToken {
 pub enum Failure {
     /// The run was cancelled.
     Interrupted,
-    /// A controller broke the run off, for this reason.
+    /// A controller aborted the run, for this reason.
     Controller(String),
     /// The kernel of the Linux backend failed.
     Kernel(String),
-    /// The flow of this name waits for an agent outside, and there is none.
+    /// The flow of this name waits for an external agent, and there is none.
     Waiting(String),
     /// A file of an export cannot be written.
     Export(String),
-    /// The simulator has a fault; the seed finds it again.
+    /// The simulator has a fault; the seed reproduces it.
     Fault {
         /// The seed.
         seed: u64,
-        /// What the simulator said.
+        /// The panic message.
         message: String,
     },
 }
@@ -68,7 +68,7 @@ impl std::error::Error for Failure {}
 /// Runs a scenario with this seed.
 ///
 /// # Errors
-/// The run was cancelled, a controller broke it off, or the simulator has a fault.
+/// The run was cancelled, a controller aborted it, or the simulator has a fault.
 pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, token: &RunToken) -> Result<Outcome, Failure> {
     run_spec(scenario, seed, record, token, |spec| {
         if spec.record.is_some() || spec.timeout_patterns {
@@ -79,7 +79,7 @@ pub fn run_seed(scenario: &Scenario, seed: u64, record: bool, token: &RunToken) 
     })
 }
 
-/// The same, and writes files for other programs. What was written before a failure stays.
+/// Like [`run_seed`], and also exports files for other programs. Data written before a failure stay.
 ///
 /// # Errors
 /// Those of [`run_seed`], or a file cannot be written.
@@ -104,7 +104,7 @@ pub fn run_and_export(
     })
 }
 
-/// Makes what a scenario says of a seed into a specification, and runs that.
+/// Builds the scenario's specification for this seed and runs it.
 fn run_spec(
     scenario: &Scenario,
     seed: u64,
@@ -120,13 +120,13 @@ fn run_spec(
         run(&spec)
     };
     match guarded(seed, prepared) {
-        // Who cancels a run may have torn its controller out of an endless loop.
+        // Cancelling may have interrupted a controller in an endless loop.
         Err(Failure::Controller(_)) if token.cancel.load(Ordering::Relaxed) => Err(Failure::Interrupted),
         result => result?,
     }
 }
 
-/// Does this with a simulation that nobody keeps if it fails, so that nothing is seen in a broken state.
+/// Runs this and catches a panic. The simulation must be dropped on failure, so that nobody sees a broken state.
 pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Breakdown>() {
         Ok(breakdown) => Failure::Controller(breakdown.0),
@@ -134,14 +134,16 @@ pub(crate) fn guarded<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, Failur
     })
 }
 
-/// Runs it once with nothing known, and lets the flows with `metrics = "saved"` begin with the ssthresh that this run saved.
+/// Does a first run without saved metrics, and makes the flows with `metrics = "saved"` begin with
+/// the ssthresh that it saved.
 fn remember(spec: &mut SimSpec, scenario: &Scenario, token: &RunToken) -> Result<(), Failure> {
     let sim = run_in_slices(Sim::untapped(spec), scenario, spec.seed, token)?;
     begin_with(spec, &sim.saved_ssthresh());
     Ok(())
 }
 
-/// Lets the flows with `metrics = "saved"` begin with the ssthresh that a run before has saved: one for each path of each flow, in segments.
+/// Makes the flows with `metrics = "saved"` begin with the ssthresh that an earlier run saved: one for each
+/// path of each flow, in segments.
 pub fn begin_with(spec: &mut SimSpec, saved: &[Option<u64>]) {
     let mut saved = saved.iter();
     for flow in &mut spec.flows {
@@ -178,7 +180,7 @@ fn name_of(scenario: &Scenario, seed: u64, flow: usize) -> String {
 
 fn slice_end(scenario: &Scenario, slice: u64) -> Time {
     let nanos = u128::from(scenario.duration().0) * u128::from(slice) / u128::from(SLICES);
-    // Not above the duration, which is 64 bits.
+    // At most the duration, which fits in 64 bits.
     Time(nanos as u64)
 }
 

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-/// What the length of the header takes.
+/// Bytes of the field for the header's length.
 const LENGTH: usize = 8;
-/// The entry of the header that is no tensor.
+/// The header entry that is not a tensor.
 pub(crate) const METADATA: &str = "__metadata__";
 
-/// A number as the format has it.
+/// A number type that the format supports.
 pub(crate) trait Number<const BYTES: usize>: Copy {
     /// Its name in the format.
     const DTYPE: &str;
-    /// Its bytes, the lowest first.
+    /// Its little-endian bytes.
     fn bytes(self) -> [u8; BYTES];
-    /// The number of these bytes.
+    /// The number with these bytes.
     fn of(bytes: [u8; BYTES]) -> Self;
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A file with these metadata, and no tensor so far.
+    /// A file with these metadata and no tensors yet.
     pub(crate) fn new(metadata: &[(&str, &str)]) -> Self {
         let metadata: Map<String, Value> =
             metadata.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         Self { header: Map::from_iter([(METADATA.to_owned(), metadata.into())]), data: Vec::new() }
     }
 
-    /// One tensor more.
+    /// Adds a tensor.
     pub(crate) fn add<T: Number<B>, const B: usize>(&mut self, name: &str, shape: &[usize], values: &[T]) {
         let begin = self.data.len();
         self.data.extend(values.iter().flat_map(|value| value.bytes()));
@@ -58,17 +58,17 @@ impl Writer {
         self.header.insert(name.to_owned(), about);
     }
 
-    /// The file.
+    /// The content of the file.
     pub(crate) fn finish(self) -> Vec<u8> {
         let mut header = Value::Object(self.header).to_string().into_bytes();
-        // The values begin at a multiple of their alignment.
+        // The header is padded so that the values are aligned.
         header.resize(header.len().next_multiple_of(LENGTH), b' ');
         let length = (header.len() as u64).to_le_bytes();
         [&length[..], &header, &self.data].concat()
     }
 }
 
-/// Header and values of a file.
+/// The header and the values of a file.
 pub(crate) fn split(file: &[u8]) -> Result<(Map<String, Value>, &[u8]), String> {
     let no_safetensors = || "it is not a safetensors file".to_owned();
     let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(no_safetensors)?;
@@ -80,7 +80,8 @@ pub(crate) fn split(file: &[u8]) -> Result<(Map<String, Value>, &[u8]), String> 
     }
 }
 
-/// Shape and values of a tensor that the header describes so; what is wrong with it follows its name.
+/// Shape and values of a tensor with this header entry. An error message continues a sentence that
+/// begins with the tensor's name.
 pub(crate) fn numbers<T: Number<B>, const B: usize>(
     about: &Value,
     data: &[u8],

@@ -1,8 +1,7 @@
-//! Weights of a network as a safetensors file.
+//! A network's weights as a safetensors file.
 //!
-//! The layout is PyTorch's: `<n>.weight` is [outputs, inputs], `<n>.bias` is [outputs], in float32, with the numbers
-//! that the layers have in an `nn.Sequential` of linear layers and ReLUs. What the network takes in stands in the
-//! metadata as `inputs`.
+//! The layout is PyTorch's: `<n>.weight` is [outputs, inputs], `<n>.bias` is [outputs], in float32, numbered like the
+//! layers of an `nn.Sequential` of linear layers and ReLUs. The metadata describe the network's inputs as `inputs`.
 
 use crate::safetensors::{METADATA, Writer, numbers, split};
 use cwndlab_cc::decisions::Weights;
@@ -11,11 +10,11 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// More than any network here has; a longer file is not read.
+/// The largest file that is read; no network here needs more.
 pub const MAX_BYTES: u64 = 64 << 20;
 const INPUTS: &str = "inputs";
 
-/// The file of these weights.
+/// Encodes weights as a file.
 #[must_use]
 pub fn encode(weights: &Weights) -> Vec<u8> {
     let network = &weights.network;
@@ -29,20 +28,20 @@ pub fn encode(weights: &Weights) -> Vec<u8> {
     for layer in 0..network.layers() {
         let (values, biases) = network.weights(layer);
         let [inputs, outputs] = [network.sizes()[layer], network.sizes()[layer + 1]];
-        // Linear layers take every other place, ReLUs those between.
+        // Linear layers have even numbers; the ReLUs between them have the odd ones.
         file.add(&format!("{}.weight", 2 * layer), &[outputs, inputs], &values);
         file.add(&format!("{}.bias", 2 * layer), &[outputs], &biases);
     }
     file.finish()
 }
 
-/// A hash of a file's content.
+/// The SHA-256 of a file's content, in hexadecimal digits.
 #[must_use]
 pub fn hash(file: &[u8]) -> String {
     Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The weights that a file holds.
+/// Decodes the weights in a file.
 ///
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
@@ -58,7 +57,7 @@ pub fn decode(file: &[u8]) -> Result<Weights, String> {
     Ok(Weights { network: network(&layers)?, inputs: inputs.to_owned() })
 }
 
-/// What is known of one layer.
+/// The tensors of one layer.
 #[derive(Default)]
 struct Layer {
     weight: Option<Tensor>,
@@ -70,7 +69,7 @@ struct Tensor {
     values: Vec<f32>,
 }
 
-/// The layers by their numbers; all names begin alike.
+/// The layers by number; all tensor names must share one prefix.
 fn layers(header: &Map<String, Value>, data: &[u8]) -> Result<BTreeMap<u64, Layer>, String> {
     let mut layers: BTreeMap<u64, Layer> = BTreeMap::new();
     let mut prefix: Option<&str> = None;
@@ -89,7 +88,7 @@ fn layers(header: &Map<String, Value>, data: &[u8]) -> Result<BTreeMap<u64, Laye
     Ok(layers)
 }
 
-/// `q_net.2.weight` as `q_net.`, 2 and `weight`.
+/// Splits a name: `q_net.2.weight` becomes `q_net.`, 2 and `weight`.
 fn parts(name: &str) -> Option<(&str, u64, &str)> {
     let (path, kind) = name.rsplit_once('.')?;
     let number = path.rsplit_once('.').map_or(path, |(_, number)| number);

@@ -1,7 +1,7 @@
-//! The lowest room: seeded chance, reproducible maths, a deep Q-network, and the interface between a learner and what
-//! it steers.
+//! The lowest layer: seeded randomness, reproducible maths, a deep Q-network, and the interface between a
+//! learner and what it steers.
 //!
-//! Nothing here knows of computer networks. Everything gives the same bits on every machine.
+//! Nothing here knows about computer networks. Everything gives the same bits on every machine.
 
 pub mod agent;
 pub mod dqn;

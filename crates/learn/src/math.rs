@@ -2,7 +2,7 @@
 
 /// Cube root, to within two units in the last place.
 ///
-/// A bit trick gives 5 % and three Halley steps (each triples the correct digits) the rest.
+/// A bit trick gives the root to within 5 %; four Halley steps (each triples the correct digits) do the rest.
 #[must_use]
 pub fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {

@@ -18,13 +18,13 @@ impl Rng {
     #[must_use]
     pub fn named(seed: u64, name: &str) -> Self {
         let name = fnv1a_128(name.as_bytes());
-        // The stream number is the name's, the state mixes both: equal names at two seeds, and two names
-        // at one seed, start far apart.
+        // The name alone gives the stream number; name and seed together give the state. So one name with
+        // two seeds, and two names with one seed, start far apart.
         let state = spread(u128::from(seed) ^ name.rotate_left(64));
         Self { stream: Pcg64::new(state, name), drawn: 0 }
     }
 
-    /// How many numbers were drawn; each function here but `named` draws one.
+    /// How many numbers were drawn; each function that takes `&mut self` draws one.
     #[must_use]
     pub fn drawn(&self) -> u64 {
         self.drawn

@@ -8,20 +8,20 @@ use cwndlab_sim::tap::{End, LinkEvent};
 
 /// Bytes of an IP header without options, as all of these are.
 const IP_HEADER: usize = 20;
-/// Where its checksum stands.
+/// The position of its checksum.
 const CHECKSUM: std::ops::Range<usize> = 10..12;
-/// The byte that ends with the ECN field, and CE in it.
+/// The byte that ends with the ECN field, and the value CE of that field.
 const TOS: usize = 1;
 const CE: u8 = 3;
 
-/// A packet that is on the links.
+/// The headers of a packet on the links.
 #[derive(Clone, Default)]
 struct Headers {
     kept: Vec<u8>,
     length: u32,
 }
 
-/// The files, and what they need of packets on the links, by slot.
+/// The capture files, and the headers of packets on the links, by slot.
 pub(crate) struct Capture {
     ends: Ends,
     on_links: Vec<Headers>,
@@ -59,10 +59,10 @@ impl Capture {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the rest of the files.
     ///
     /// # Errors
-    /// In words: why a file is not complete.
+    /// A message that says why a file is not complete.
     pub(crate) fn finish(self) -> Result<(), String> {
         self.ends.finish()
     }
@@ -76,7 +76,7 @@ impl Capture {
     }
 }
 
-/// Sets CE, as the kernel does when the packet is back there.
+/// Sets CE, as the kernel does once it has the packet back.
 fn mark(headers: &mut [u8]) {
     headers[TOS] |= CE;
     headers[CHECKSUM].fill(0);
@@ -91,7 +91,7 @@ fn mark(headers: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// The sum falls by what the field grows by.
+    /// The checksum decreases by as much as the field increases.
     #[test]
     fn a_marked_header_has_the_right_checksum() {
         let mut header = vec![

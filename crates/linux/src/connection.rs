@@ -1,4 +1,4 @@
-//! A multipath connection: what its subflows do together.
+//! A multipath connection: the measurements of its subflows together.
 
 use crate::facts::Counts;
 use crate::flow::Flow;
@@ -14,9 +14,9 @@ const COLUMNS: [&str; 3] = ["cwnd_segments", "in_flight_segments", "goodput_mbps
 
 /// A connection and its subflows.
 pub struct Connection {
-    /// What its application sees.
+    /// The connection as its application sees it.
     pub whole: Flow,
-    /// The places of its subflows.
+    /// The indices of its subflows.
     pub parts: Range<usize>,
     reinjected: u64,
     reinjected_before: u64,
@@ -43,9 +43,10 @@ impl Connection {
         &flows[self.parts.clone()]
     }
 
-    /// What its sender's host has counted, and the segments that it has sent on another subflow because their own had failed.
+    /// Takes the counts of the sender's host, and the number of segments sent again on another subflow
+    /// because their own had failed.
     pub fn count(&mut self, counts: Counts, reinjected: u64, flows: &[Flow]) {
-        // The subflow that opened it has shown it first.
+        // The first subflow, which opened the connection, has already shown this.
         let unacknowledged = self.subflows(flows)[0].unacknowledged();
         let syns: u64 = self.subflows(flows).iter().map(Flow::syn_timeouts).sum();
         let counts = Counts { timeouts: counts.timeouts.saturating_sub(syns), ..counts };
@@ -104,7 +105,7 @@ impl Connection {
         Distribution::of_times("flow", &self.whole.name, "rtt_ms", &self.rtts(flows))
     }
 
-    /// How their peak ratios are.
+    /// How their peak ratios are distributed.
     #[must_use]
     pub fn peak_ratios(&self, flows: &[Flow]) -> Option<Distribution> {
         patterns_of(self.subflows(flows))?.distribution("flow", &self.whole.name)
@@ -119,7 +120,7 @@ impl Connection {
         FlowIntervals::of_connection(whole.goodput_mbps, whole.whole, subflows)
     }
 
-    /// What was measured: as in the simulator, but that its counts are those of its host.
+    /// The measurements, as in the simulator, except that the counts are those of the sender's host.
     #[must_use]
     pub fn outcome(&self, now: Time, flows: &[Flow]) -> FlowOutcome {
         let until = self.whole.until(now);

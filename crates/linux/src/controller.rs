@@ -1,4 +1,5 @@
-//! A controller of `crates/cc` that drives a socket of the kernel: what the kernel shows of it becomes what the contract says.
+//! A controller of `crates/cc` that drives a socket of the kernel: translates what the kernel shows into the
+//! terms of the contract.
 
 use crate::sent::{Record, Records};
 use cwndlab_cc::decisions::Weights;
@@ -115,13 +116,13 @@ impl CFacts {
     }
 }
 
-/// A controller, and the counts that it needs and the kernel does not keep.
+/// A controller, and the counts that it needs but the kernel does not keep.
 pub struct Controller {
     cc: Box<dyn CongestionControl>,
     needs: Needs,
     rng: Rng,
     mss: u64,
-    /// Time from a decision to its taking effect, and decisions that wait for theirs.
+    /// The time from a decision until it takes effect, and the decisions that still wait for that.
     decision_delay: Span,
     delayed: VecDeque<(Time, u32)>,
     ssthresh_probe: Option<usize>,
@@ -133,7 +134,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// This one, of a flow or subflow of this name.
+    /// Wraps this controller, for a flow or subflow of this name.
     #[must_use]
     pub fn new(cc: Box<dyn CongestionControl>, spec: &FlowSpec, name: &str, seed: u64) -> Self {
         let tcp = &spec.kind.tcp;
@@ -156,12 +157,12 @@ impl Controller {
     /// What it needs, in the bits of `enum cw_needs`.
     #[must_use]
     pub fn needs(&self) -> u32 {
-        // ECN is negotiated before there is a controller: `crate::kernel` sees to it.
+        // ECN is negotiated before there is a controller: `crate::kernel` takes care of it.
         let Needs { ecn: _, lost_packets, own_window_in_recovery } = self.needs;
         u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1
     }
 
-    /// What its siblings see.
+    /// The view of this subflow that its siblings have.
     #[must_use]
     pub fn view(&self) -> SubflowView {
         self.view
@@ -193,13 +194,14 @@ impl Controller {
         values
     }
 
-    /// What it has learned.
+    /// The weights that it has learned.
     #[must_use]
     pub fn weights(&self) -> Option<Weights> {
         self.cc.learning()?.weights()
     }
 
-    /// Calls it with what it may read: `siblings` are all subflows of its connection, and it is number `me` of them.
+    /// Calls the controller with what it may read: `siblings` are all subflows of its connection, and this
+    /// one has index `me`.
     fn call<T>(
         &mut self,
         facts: &CFacts,
@@ -217,7 +219,7 @@ impl Controller {
         answer
     }
 
-    /// Whether an agent outside must decide.
+    /// Carries out a decision that has been made; returns whether an external agent must decide.
     fn is_due(&mut self, now: Time, decision: Decision) -> bool {
         if let Decision::Made(action) = decision {
             self.act(now, action);
@@ -225,7 +227,7 @@ impl Controller {
         decision == Decision::Due
     }
 
-    /// Does what an agent has decided: it is in force at once, or when its delay is over.
+    /// Carries out an agent's decision, at once or after the decision delay.
     pub fn act(&mut self, now: Time, action: u32) {
         if self.decision_delay == Span::ZERO {
             self.apply(action);
@@ -246,7 +248,7 @@ impl Controller {
         self.shown(|agent, observation| agent.observe(observation))
     }
 
-    /// The same where no decision follows.
+    /// The same at the end, where no decision follows.
     pub fn observe_end(&mut self) -> (f32, Vec<f32>) {
         self.shown(|agent, observation| agent.observe_end(observation))
     }
@@ -257,7 +259,7 @@ impl Controller {
         (observe(agent, &mut observation), observation)
     }
 
-    /// Something that happens at most once a round trip; `idle` belongs to the restart after it.
+    /// An event that happens at most once a round trip; `idle` is the idle time before an idle restart.
     pub fn on_event(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, event: u32, idle: u64) {
         let event = EVENTS[event as usize](Span(idle));
         if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
@@ -266,7 +268,7 @@ impl Controller {
         self.call(facts, siblings, me, |cc, cx| cc.on_event(cx, event));
     }
 
-    /// Data have just been sent; they are in flight.
+    /// Data has just been sent and is in flight.
     pub fn on_sent(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32, bytes: u32) {
         if self.needs.lost_packets {
             self.sent.insert(
@@ -300,7 +302,7 @@ impl Controller {
         }
     }
 
-    /// An ACK has been taken in. Returns whether an agent outside must decide.
+    /// An ACK has been processed. Returns whether an external agent must decide.
     pub fn on_ack(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, ack: &CAck) -> bool {
         self.ce += ack.ce;
         self.distances.on_acknowledged(&mut self.view, ack.advanced, facts.phase());
@@ -331,14 +333,15 @@ impl Controller {
         self.is_due(facts.now(), decision)
     }
 
-    /// When it wants to be called, or a decision takes effect.
+    /// When the controller wants to be called next, or the next decision takes effect.
     #[must_use]
     pub fn next_timer(&self) -> Option<Time> {
         let decision = self.delayed.front().map(|(due, _)| *due);
         self.cc.next_timer().into_iter().chain(decision).min()
     }
 
-    /// The time has come that it asked for, or at which a decision takes effect. Returns whether an agent outside must decide.
+    /// The time has come that the controller asked for, or at which a decision takes effect. Returns whether
+    /// an external agent must decide.
     pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) -> bool {
         let now = facts.now();
         while let Some(&(due, action)) = self.delayed.front()

@@ -1,6 +1,6 @@
-//! What the kernel's sockets show. The C code beside this crate fills it in.
+//! The state that the kernel's sockets show. The C code beside this crate fills it in.
 
-/// What has happened in a connection since its start.
+/// Counts of events in a connection since its start.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -14,13 +14,13 @@ pub struct Counts {
     pub undos: u64,
 }
 
-/// What a socket of Linux shows. The counts begin with the connection.
+/// The state that a socket of Linux shows. The counts begin with the connection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// `snd_cwnd`, in segments.
     pub cwnd: u64,
-    /// The window that the congestion control has decided, in segments: while PRR reduces `cwnd`, that it goes to.
+    /// The window that the congestion control has decided, in segments: while PRR reduces `cwnd`, its target.
     pub decided: u64,
     /// `snd_ssthresh`, in segments.
     pub ssthresh: u64,
@@ -28,7 +28,7 @@ pub struct Facts {
     pub rtt_us: u64,
     /// `rack.mstamp`: when that segment was sent, in microseconds.
     pub rtt_sent_us: u64,
-    /// `rack.end_seq`: which of those that were sent in the same microsecond it is.
+    /// `rack.end_seq`: distinguishes the segment from others sent in the same microsecond.
     pub rtt_end_seq: u64,
     /// SRTT, in nanoseconds.
     pub srtt_ns: u64,
@@ -46,15 +46,15 @@ pub struct Facts {
     pub rate_interval_us: u64,
     /// Segments delivered.
     pub delivered: u64,
-    /// Data segments sent, again or not.
+    /// Data segments sent, including retransmissions.
     pub sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub resent: u64,
     /// Bytes written by the application and not yet acknowledged, of the whole connection.
     pub unacknowledged: u64,
-    /// Of a subflow: `bytes_received` at its receiver.
+    /// For a subflow: `bytes_received` at its receiver.
     pub received: u64,
-    /// What else has happened.
+    /// Counts of other events.
     pub counts: Counts,
 }
 

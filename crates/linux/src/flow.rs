@@ -1,4 +1,4 @@
-//! What a flow does, seen from outside: what its socket shows after every ACK and at fixed times.
+//! The behaviour of a flow, seen from outside: from what its socket shows after every ACK and at fixed times.
 
 use crate::facts::{Counts, Facts};
 use crate::patterns;
@@ -11,7 +11,7 @@ use cwndlab_sim::tcp::Counters;
 use cwndlab_sim::timeout_patterns::Patterns;
 use std::iter::repeat;
 
-/// Of `icsk_ca_state`.
+/// Values of `icsk_ca_state`.
 const OPEN: u64 = 0;
 const CWR: u64 = 2;
 
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 8] = [
     "ca_state",
 ];
 
-/// A flow or a subflow, and what was measured of it.
+/// A flow or a subflow, and its measurements.
 pub struct Flow {
     /// Its name.
     pub name: String,
@@ -39,14 +39,14 @@ pub struct Flow {
     pub start: Time,
     bytes: Option<u64>,
     stop: Option<Time>,
-    /// What its socket showed last.
+    /// The last state that its socket showed.
     pub facts: Facts,
-    /// How often its SYN was sent again.
+    /// How many times its SYN was retransmitted.
     syn_timeouts: u64,
     ecn_reductions: u64,
     /// Payload delivered in order.
     received: u64,
-    /// When all of it had arrived.
+    /// When all of its payload had arrived.
     completed: Option<Time>,
     seen: Seen,
     latest_rtt: Option<Span>,
@@ -130,16 +130,16 @@ impl Flow {
         self.received
     }
 
-    /// From its start until its last byte had arrived.
+    /// The time from its start until its last byte arrived.
     #[must_use]
     pub fn completion(&self) -> Option<Span> {
         self.completed.map(|at| at.since(self.start))
     }
 
-    /// What the socket shows now.
+    /// Takes the state that the socket shows now.
     pub fn look(&mut self, now: Time, facts: &Facts) {
         let mut facts = *facts;
-        // As in the simulator, a SYN that is sent again is no timeout.
+        // As in the simulator, a retransmitted SYN is no timeout.
         if facts.sent == 0 {
             self.syn_timeouts = facts.counts.timeouts;
         }
@@ -174,8 +174,8 @@ impl Flow {
         }
     }
 
-    /// What Linux keeps in its cache for the next connection to this host, in segments (`tcp_update_metrics`): in congestion
-    /// avoidance ssthresh or half of the window, otherwise nothing.
+    /// The value that Linux keeps in its cache for the next connection to this host, in segments
+    /// (`tcp_update_metrics`): in congestion avoidance ssthresh or half of the window, otherwise nothing.
     #[must_use]
     pub fn saved_ssthresh(&self) -> Option<u64> {
         let Facts { cwnd, ca_state, .. } = self.facts;
@@ -183,7 +183,7 @@ impl Flow {
         ssthresh.map(|ssthresh| ssthresh.max(cwnd / 2))
     }
 
-    /// What the kernel has counted, since the start.
+    /// The kernel's counts since the start.
     fn counters(&self) -> Counters {
         let Facts { sent, resent, counts, .. } = self.facts;
         let Counts { timeouts, fast_recoveries, probes, undos } = counts;
@@ -191,7 +191,7 @@ impl Flow {
         Counters { sent, resent, timeouts, fast_recoveries, probes, undos, ecn_reductions }
     }
 
-    /// What it has counted in the measured time.
+    /// The counts in the measured time.
     #[must_use]
     pub fn counted(&self) -> Counters {
         self.seen.counted(&self.counters())
@@ -212,19 +212,19 @@ impl Flow {
         self.reached = now;
     }
 
-    /// What the host of a connection with subflows has counted, of which this is the whole.
+    /// Takes the counts of the host of a connection with subflows, which this flow represents as a whole.
     pub fn count(&mut self, counts: Counts, unacknowledged: u64) {
         self.facts.counts = counts;
         self.facts.unacknowledged = unacknowledged;
     }
 
-    /// How often its SYN was sent again.
+    /// How many times its SYN was retransmitted.
     #[must_use]
     pub fn syn_timeouts(&self) -> u64 {
         self.syn_timeouts
     }
 
-    /// Whether no more data follow: all have arrived, or its stop has come.
+    /// Whether no more data follows: all has arrived, or its stop time has come.
     #[must_use]
     pub fn is_written(&self, now: Time) -> bool {
         self.completed.is_some() || self.stop.is_some_and(|stop| stop <= now)
@@ -242,7 +242,7 @@ impl Flow {
         self.facts.cwnd
     }
 
-    /// What it has in flight.
+    /// Its segments in flight.
     #[must_use]
     pub fn in_flight_segments(&self) -> u64 {
         self.facts.in_flight
@@ -255,7 +255,7 @@ impl Flow {
         measured_until(self.completed, stopped, || self.facts.unacknowledged == 0, now)
     }
 
-    /// Its intervals, of which those count that ended by `until`.
+    /// Its intervals, of which only those that ended by `until` count.
     #[must_use]
     pub fn intervals(&self, ends: &[Time], until: Time) -> FlowIntervals {
         Ran { started: self.start, until, ends }.intervals(self.gains.iter().copied())
@@ -298,7 +298,7 @@ impl Flow {
         &mut self.table
     }
 
-    /// What was measured until then.
+    /// The measurements up to `until`.
     #[must_use]
     pub fn outcome(&self, until: Time) -> FlowOutcome {
         let totals = Totals { started: self.start, bytes: self.received, counters: self.counters() };
@@ -327,7 +327,7 @@ impl Flow {
         self.patterns.as_ref()?.distribution(self.kind, &self.name)
     }
 
-    /// How they are distributed.
+    /// How its RTT samples are distributed.
     #[must_use]
     pub fn distribution(&self) -> Option<Distribution> {
         Distribution::of_times(self.kind, &self.name, "rtt_ms", self.rtts())

@@ -1,4 +1,4 @@
-//! Flows that come and go: the same ones as in the simulator, and what they do together.
+//! Flows that come and go, the same ones as in the simulator, and their measurements as a group.
 
 use crate::flow::Flow;
 use crate::patterns::patterns_of;
@@ -14,9 +14,9 @@ use cwndlab_sim::timeout_patterns::Patterns;
 pub struct Group {
     spec: ArrivalSpec,
     process: Process,
-    /// Their places among all that is measured.
+    /// Their indices among all measured flows.
     flows: Vec<usize>,
-    /// Since when it is measured.
+    /// The start of the measured time.
     since: Time,
     bytes_before: u64,
     bytes_at_interval: u64,
@@ -41,14 +41,14 @@ impl Group {
         }
     }
 
-    /// Whether the next transfer follows the one before in its place.
+    /// Whether each transfer follows the one before in its place.
     #[must_use]
     pub fn repeats(&self) -> bool {
         matches!(self.spec.process, ArrivalProcess::Parallel { .. })
     }
 
-    /// What its hosts carry: each flow that arrives at random, or the first of those that follow each other, whose sizes are
-    /// drawn when they start.
+    /// The flows that its hosts carry: each flow that arrives at random, or the first of those that follow
+    /// each other, whose sizes are drawn when they start.
     #[must_use]
     pub fn lanes(&self, seed: u64, duration: Span) -> Vec<FlowSpec> {
         let mut process = Process::new(&self.spec, seed);
@@ -71,7 +71,7 @@ impl Group {
         }
     }
 
-    /// A flow of it is measured at this place.
+    /// Adds a flow of the group, measured at this index.
     pub fn add(&mut self, place: usize) {
         self.flows.push(place);
     }
@@ -83,7 +83,7 @@ impl Group {
         self.transfer(self.flows.len(), start, bytes)
     }
 
-    /// A transfer has ended: when the next one starts in its place.
+    /// A transfer has ended; returns when the next one starts in its place.
     pub fn follow(&mut self, now: Time) -> Option<Time> {
         let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return None };
         self.process.follow(now);
@@ -119,7 +119,7 @@ impl Group {
         ran.series(self.goodput_mbps.iter().copied())
     }
 
-    /// The times that its flows took which started in the measured time and delivered all.
+    /// The completion times of its flows that started in the measured time and delivered everything.
     fn completion(&self, flows: &[Flow]) -> Histogram {
         let mut times = Histogram::default();
         let measured = self.all(flows).filter(|flow| flow.start >= self.since);
@@ -127,7 +127,7 @@ impl Group {
         times
     }
 
-    /// What was measured up to now.
+    /// The measurements up to now.
     #[must_use]
     pub fn outcome(&self, now: Time, all: &[Flow]) -> GroupOutcome {
         let mut counters = Counters::default();
@@ -150,7 +150,7 @@ impl Group {
         Distribution::of_times("group", &self.spec.name, "completion_ms", &self.completion(flows))
     }
 
-    /// How their peak ratios are.
+    /// How their peak ratios are distributed.
     #[must_use]
     pub fn peak_ratios(&self, flows: &[Flow]) -> Option<Distribution> {
         self.patterns(flows)?.distribution("group", &self.spec.name)

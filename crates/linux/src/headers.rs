@@ -1,16 +1,16 @@
-//! The headers of a packet as the kernel wrote them, read as far as qlog shows them.
+//! The headers of a packet as the kernel wrote them, parsed as far as qlog needs them.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// Of the IP header (RFC 791): where its length in words, its protocol and its addresses stand.
+/// The IP header (RFC 791): offsets of protocol and addresses, TCP's protocol number, and the bytes of a word.
 const PROTOCOL: usize = 9;
 const ADDRESSES: usize = 12;
 const TCP: u8 = 6;
 const WORD: usize = 4;
-/// Of the TCP header (RFC 9293 section 3.1): where flags and options stand.
+/// The TCP header (RFC 9293 section 3.1): offsets of flags and options.
 const FLAGS: usize = 13;
 const OPTIONS: usize = 20;
-/// Kinds of options: the end, a byte without meaning, and SACK blocks (RFC 2018).
+/// Kinds of options: end of the list, no operation, and SACK blocks (RFC 2018).
 const END: u8 = 0;
 const NOTHING: u8 = 1;
 const SACK: u8 = 5;
@@ -20,7 +20,7 @@ pub const SYN: u8 = 0x02;
 pub const ECE: u8 = 0x40;
 pub const CWR: u8 = 0x80;
 
-/// What a packet of TCP says.
+/// The contents of the headers of a TCP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
     pub from: SocketAddrV4,
@@ -28,7 +28,7 @@ pub struct Headers {
     pub seq: u32,
     pub ack: u32,
     pub flags: u8,
-    /// SACK blocks, as they stand.
+    /// SACK blocks, in the order of the header.
     pub sack: Vec<[u32; 2]>,
     /// Length of the IP packet, and of its payload, in bytes.
     pub length: u32,
@@ -36,7 +36,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Of an IP packet of this length; `None` if it is not TCP.
+    /// Parses the headers of an IP packet of this length; `None` if it is not TCP.
     pub fn of(bytes: &[u8], length: u32) -> Option<Self> {
         let (ip, tcp) = bytes.split_at_checked(usize::from(bytes.first()? & 0x0f) * WORD)?;
         if ip.get(PROTOCOL) != Some(&TCP) {
@@ -57,7 +57,8 @@ impl Headers {
         })
     }
 
-    /// Whether the first SACK block reports a duplicate (RFC 2883 section 4): what it names has been acknowledged, or is in the next.
+    /// Whether the first SACK block reports a duplicate (RFC 2883 section 4): its range has been
+    /// acknowledged, or lies within the next block.
     pub fn has_dsack(&self) -> bool {
         let before = |a: u32, b: u32| b.wrapping_sub(a) as i32 >= 0;
         let Some([start, end]) = self.sack.first() else { return false };
@@ -126,7 +127,7 @@ mod tests {
         };
         assert!(dsack(3000, &[[1000, 2000]]));
         assert!(dsack(3000, &[[5000, 6000], [4000, 9000]]));
-        // The numbers have passed 2^32.
+        // The sequence numbers have wrapped at 2^32.
         assert!(dsack(500, &[[u32::MAX - 999, 1]]));
         assert!(!dsack(3000, &[]));
     }

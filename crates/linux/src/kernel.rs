@@ -1,5 +1,5 @@
-//! The border to the kernel's C code (`kernel/cwndlab.h`). The kernel has one processor and calls from one context at a
-//! time, with soft interrupts off, so there is one run and nobody else at work on it.
+//! The interface to the kernel's C code (`kernel/cwndlab.h`). The kernel has one processor and calls from one
+//! context at a time, with soft interrupts off, so there is one run and no concurrent access to it.
 
 #![allow(unsafe_code)]
 
@@ -20,19 +20,19 @@ use std::fs;
 use std::os::fd::FromRawFd;
 use std::process::exit;
 
-/// Memory of the host, not of the kernel: what Rust keeps is no part of what is simulated.
+/// Memory of the host, not of the kernel: Rust's data is not part of the simulated system.
 #[global_allocator]
 static HOST: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-/// Names the file with the request.
+/// The environment variable that names the file with the request.
 const REQUEST: &str = "CWNDLAB_REQUEST";
-/// The number of the file that is the socket to the front end.
+/// The environment variable with the descriptor of the socket to the front end.
 const LINE: &str = "CWNDLAB_LINE";
 /// Length of the name of a congestion control in the kernel (TCP_CA_NAME_MAX).
 const NAME: usize = 16;
 /// The congestion control of the kernel that asks the controllers here (CW_OURS).
 const OURS: &str = "cwndlab";
-/// Stands for "none" in numbers that C gets.
+/// Stands for "none" in numbers passed to C.
 const NONE: u64 = u64::MAX;
 
 unsafe extern "C" {
@@ -40,17 +40,17 @@ unsafe extern "C" {
     fn cwk_free(packet: usize);
     /// Sets CE in a packet's IP header.
     fn cwk_mark(packet: usize);
-    /// What a part's sending socket shows.
+    /// Reads the state of a part's sending socket.
     fn cwk_look(part: u32, facts: *mut Facts);
 }
 
 #[cfg(feature = "extended")]
 unsafe extern "Rust" {
-    /// What a user's crate adds; the project that `python/cwndlab/linux/extension.py` writes defines it.
+    /// The extension of a user's crate; the project that `python/cwndlab/linux/extension.py` writes defines it.
     safe fn cwndlab_extension() -> Extension;
 }
 
-/// Nothing is added.
+/// The default: nothing is added.
 #[cfg(not(feature = "extended"))]
 fn cwndlab_extension() -> Extension {
     Extension::default()
@@ -152,7 +152,7 @@ pub struct CArrival {
     way: u32,
 }
 
-/// Reads the request; returns the number of lanes, and that of their parts.
+/// Reads the request; returns the number of lanes, and writes the number of their parts to `parts`.
 ///
 /// # Safety
 /// `parts` is valid.
@@ -166,7 +166,7 @@ unsafe extern "C" fn cw_prepare(parts: *mut u32) -> u32 {
     let mut made = Run::new(request, line());
     made.begin_exports().unwrap_or_else(|error| fail(&error));
     let lanes = made.lanes().len() as u32;
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { parts.write(made.parts() as u32) };
     // SAFETY: nobody has a reference yet.
     unsafe { *RUN.0.get() = Some(made) };
@@ -188,7 +188,7 @@ unsafe extern "C" fn cw_lane(lane: u32, out: *mut CFlow) {
     let run = run();
     let lane = lane as usize;
     let described = CFlow::of(&run.lanes()[lane], run.start(lane));
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { out.write(described) };
 }
 
@@ -220,7 +220,7 @@ fn way(way: u32) -> Way {
     if way == Way::Data as u32 { Way::Data } else { Way::Acks }
 }
 
-/// Frees and marks what the links have dropped and marked.
+/// Marks and frees the packets that the links have marked and dropped.
 fn settle(run: &mut Run) {
     if let Some(fates) = run.fates() {
         for packet in fates.marked {
@@ -234,14 +234,14 @@ fn settle(run: &mut Run) {
     }
 }
 
-/// Whether packets are captured: their checksums are to be right when they are sent.
+/// Whether packets are captured: their checksums must then be right when they are sent.
 #[unsafe(no_mangle)]
 extern "C" fn cw_captures() -> bool {
     run().captures()
 }
 
-/// A packet leaves its end; from now on it belongs to the links, as does what is `held` of its sender. Its headers begin with that
-/// of IP.
+/// A packet leaves its end; from now on it belongs to the links, and so does `held`, what its sender is
+/// charged for. Its headers begin with the IP header.
 ///
 /// # Safety
 /// `headers` has `header_bytes` bytes, at least those of an IP header.
@@ -257,7 +257,7 @@ unsafe extern "C" fn cw_send(
     headers: *const u8,
     header_bytes: u32,
 ) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let headers = unsafe { std::slice::from_raw_parts(headers, header_bytes as usize) };
     let ecn = EcnField::of_tos(headers[1]);
     let sent = Sent { handle: packet, held, part, way: way(to), bytes, payload: payload > 0, ecn };
@@ -272,7 +272,7 @@ extern "C" fn cw_next_event() -> u64 {
     run().next_event().0
 }
 
-/// Does what is due first on the links; the caller knows that something is. Returns whether a packet arrives.
+/// Processes the first event on the links; the caller knows that one is due. Returns whether a packet arrives.
 ///
 /// # Safety
 /// `out` is valid.
@@ -283,7 +283,7 @@ unsafe extern "C" fn cw_step(now: u64, out: *mut CArrival) -> bool {
     settle(run);
     let Some(arrival) = arrived else { return false };
     let arrival = CArrival { packet: arrival.handle, part: arrival.part, way: arrival.way as u32 };
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { out.write(arrival) };
     true
 }
@@ -294,39 +294,39 @@ extern "C" fn cw_received(now: u64, lane: u32, bytes: u64) -> bool {
     run().on_received(lane as usize, Time(now), bytes)
 }
 
-/// What a part's sending socket shows.
+/// Takes the state of a part's sending socket.
 ///
 /// # Safety
 /// `facts` is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_look(now: u64, part: u32, facts: *const Facts) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     run().look(part as usize, Time(now), unsafe { &*facts });
 }
 
-/// What the sender's host of a multipath connection has counted.
+/// Takes the counts of the sender's host of a multipath connection.
 ///
 /// # Safety
 /// `counts` is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_count(lane: u32, counts: *const Counts, reinjected: u64) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     run().count(lane as usize, unsafe { *counts }, reinjected);
 }
 
-/// A connection or subflow with one of our controllers is established; returns what that needs.
+/// A connection or subflow with one of our controllers is established; returns the needs of the controller.
 ///
 /// # Safety
 /// `facts` and `control` are valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_cc_new(part: u32, _facts: *const CFacts, control: *mut CControl) -> u32 {
     let made = run().control(part as usize);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { control.write(made.control()) };
     made.needs()
 }
 
-/// Something that happens at most once a round trip: `enum cw_event`.
+/// An event that happens at most once a round trip: `enum cw_event`.
 ///
 /// # Safety
 /// `facts` and `control` are valid.
@@ -338,17 +338,17 @@ unsafe extern "C" fn cw_cc_event(
     idle: u64,
     control: *mut CControl,
 ) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let facts = unsafe { &*facts };
     let decided = run().with_controller(part as usize, |cc, siblings, me| {
         cc.on_event(facts, siblings, me, event, idle);
         cc.control()
     });
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { control.write(decided) };
 }
 
-/// The decision in force, once the agent outside has decided that must.
+/// The decision in force; if one is due, the external agent decides first.
 fn decided(part: u32, now: Time, due: bool) -> CControl {
     if due {
         let mut facts = Facts::default();
@@ -359,16 +359,16 @@ fn decided(part: u32, now: Time, due: bool) -> CControl {
     run().controller(part as usize).control()
 }
 
-/// An ACK has been taken in.
+/// An ACK has been processed.
 ///
 /// # Safety
 /// `facts`, `ack` and `control` are valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_cc_ack(part: u32, facts: *const CFacts, ack: *const CAck, control: *mut CControl) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let (facts, ack) = unsafe { (&*facts, &*ack) };
     let due = run().with_controller(part as usize, |cc, siblings, me| cc.on_ack(facts, siblings, me, ack));
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { control.write(decided(part, facts.now(), due)) };
 }
 
@@ -378,20 +378,20 @@ unsafe extern "C" fn cw_cc_ack(part: u32, facts: *const CFacts, ack: *const CAck
 /// `facts` and `control` are valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_cc_timer(part: u32, facts: *const CFacts, control: *mut CControl) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let facts = unsafe { &*facts };
     let due = run().with_controller(part as usize, |cc, siblings, me| cc.on_timer(facts, siblings, me));
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     unsafe { control.write(decided(part, facts.now(), due)) };
 }
 
-/// Data have just been sent.
+/// Data has just been sent.
 ///
 /// # Safety
 /// `facts` is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_cc_sent(part: u32, facts: *const CFacts, end_seq: u32, bytes: u32) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let facts = unsafe { &*facts };
     run().with_controller(part as usize, |cc, siblings, me| cc.on_sent(facts, siblings, me, end_seq, bytes));
 }
@@ -402,7 +402,7 @@ unsafe extern "C" fn cw_cc_sent(part: u32, facts: *const CFacts, end_seq: u32, b
 /// `facts` is valid.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cw_cc_lost(part: u32, facts: *const CFacts, seq: u32, end_seq: u32) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees this.
     let facts = unsafe { &*facts };
     run().with_controller(part as usize, |cc, siblings, me| cc.on_lost(facts, siblings, me, seq, end_seq));
 }
@@ -425,12 +425,12 @@ extern "C" fn cw_next_look() -> u64 {
     run().next_look().0
 }
 
-/// All of them have been.
+/// All sockets have been looked at.
 #[unsafe(no_mangle)]
 extern "C" fn cw_after_looks(now: u64) {
     let run = run();
     if let Some(done) = run.after_looks(Time(now)) {
-        // A front end that has gone needs no progress.
+        // A front end that has exited needs no progress.
         let _ = fs::write(run.progress_file(), done.to_string());
     }
 }

@@ -1,9 +1,9 @@
 //! The part of the Linux backend that runs inside the kernel, in Rust: the links of a scenario, which are those of the
 //! simulator, and the measures of its flows.
 //!
-//! The kernel is Linux for User Mode, whose clock jumps from event to event. C code beside this crate (`kernel/`) opens
-//! sockets, hands over each packet that TCP sends, and delivers what comes out of the links. So what differs from the
-//! simulator is TCP, and nothing else.
+//! The kernel is Linux for User Mode, whose clock jumps from event to event. C code beside this crate
+//! (`kernel/`) opens sockets, hands over each packet that TCP sends, and delivers what comes out of the
+//! links. So only TCP differs from the simulator.
 
 mod capture;
 pub mod connection;

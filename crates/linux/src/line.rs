@@ -1,4 +1,4 @@
-//! The way to the front end: a socket on which each message is one packet.
+//! The connection to the front end: a socket on which each message is one packet.
 
 use cwndlab_lab::linux::remote::Line;
 use std::fs::File;
@@ -14,7 +14,7 @@ const ANSWER: usize = 4096;
 pub struct Socket(Option<Arc<File>>);
 
 impl Socket {
-    /// One that is open.
+    /// Wraps an open socket.
     #[must_use]
     pub fn open(file: File) -> Self {
         Self(Some(Arc::new(file)))

@@ -1,5 +1,5 @@
-//! The links of a scenario, driven by packets of a kernel: each stands in a slot, and its number travels in the simulator's
-//! packet.
+//! The links of a scenario, driven by packets of a kernel: each packet has a slot, whose number travels in
+//! the simulator's packet.
 
 use crate::capture::Capture;
 use crate::slots::{self, Handle, Slot};
@@ -17,25 +17,25 @@ use cwndlab_sim::tap::{LinkEvent, LinkTurn, State, Tap};
 use cwndlab_sim::topology::{Topology, plain_back};
 use std::collections::HashMap;
 
-/// The way of a packet between the ends of a part: a flow, or a subflow of a multipath connection.
+/// The direction of a packet between the ends of a part: a flow, or a subflow of a multipath connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the sender to the receiver.
     Data,
-    /// Back.
+    /// From the receiver back to the sender.
     Acks,
 }
 
-/// What the links must know of a packet.
+/// What the links need to know about a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// The packet.
     pub handle: Handle,
-    /// What its sender is charged for until the packet has left its host; 0 if that is nothing.
+    /// The buffer that its sender is charged for until the packet has left its host; 0 if there is none.
     pub held: Handle,
     /// Its part.
     pub part: u32,
-    /// Which way it goes.
+    /// Its direction.
     pub way: Way,
     /// Length of the IP packet.
     pub bytes: u32,
@@ -52,14 +52,14 @@ pub struct Arrival {
     pub handle: Handle,
     /// Its part.
     pub part: u32,
-    /// Which way it went.
+    /// Its direction.
     pub way: Way,
 }
 
-/// What became of packets on the links since the last call.
+/// What happened to packets on the links since the last call.
 #[derive(Debug, Default)]
 pub struct Fates {
-    /// Dropped or lost, or what a sender was charged for: their buffers are to be freed.
+    /// Buffers to be freed: of packets dropped or lost, and those that senders were charged for.
     pub gone: Vec<Handle>,
     /// Marked CE.
     pub marked: Vec<Handle>,
@@ -68,15 +68,16 @@ pub struct Fates {
 /// Links, routes, and the packets on them.
 pub struct Network {
     links: Vec<Link>,
-    /// How many of them a scenario reports: those behind are plain ways back, which the simulator has no link for.
+    /// Whether the scenario reports each link: it leaves out plain reverse paths, for which the simulator has
+    /// no link.
     shown: Vec<bool>,
     /// The links first, then the hosts.
     events: EventQueue,
     /// Links at which a host holds its sender back (TCP small queues).
     hosts: Vec<u32>,
-    /// The place of each link among these.
+    /// The index of each link among `hosts`.
     host_at: Vec<Option<u32>>,
-    /// Of each part.
+    /// The routes of each part: of data, and of ACKs.
     routes: Vec<[Route; 2]>,
     /// Whether a part's sender is held back.
     held_back: Vec<bool>,
@@ -84,8 +85,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The links of a run, empty. Each lane is a flow, and if that arrives, its group, whose flows share an access link. The parts
-    /// are the paths, lane by lane.
+    /// The links of a run, empty. Each lane is a flow and, if the flow belongs to an arrival process, its
+    /// group, whose flows share an access link. The parts are the paths, lane by lane.
     #[must_use]
     pub fn new(spec: &SimSpec, lanes: &[(FlowSpec, Option<usize>)]) -> Self {
         let mut plain = Vec::new();
@@ -133,7 +134,7 @@ impl Network {
     /// From now on packets are captured at these ends, and at those of the links.
     ///
     /// # Errors
-    /// In words: there are too many links, or a file cannot be written.
+    /// A message: there are too many links, or a file cannot be written.
     pub fn capture(&mut self, mut ends: Ends) -> Result<(), String> {
         ends.add_links(self.links.iter().map(Link::name))?;
         self.tap.capture = Some(Capture::new(ends));
@@ -146,10 +147,10 @@ impl Network {
         self.tap.capture.is_some()
     }
 
-    /// Writes what is left of the captures.
+    /// Writes the rest of the captures.
     ///
     /// # Errors
-    /// In words: why a file is not complete.
+    /// A message that says why a file is not complete.
     pub fn end_capture(&mut self) -> Result<(), String> {
         self.tap.capture.take().map_or(Ok(()), Capture::finish)
     }
@@ -186,7 +187,8 @@ impl Network {
         self.watch_host(now, link);
     }
 
-    /// Whether this host's sender may go on is decided when the next packet has left, which may be before its link has an event.
+    /// Whether this host's sender may continue is decided when the next packet has left, which may be before
+    /// its link has an event.
     fn watch_host(&mut self, now: Time, link: u32) {
         let Some(host) = self.host_at[link as usize] else { return };
         let Self { links, tap, events, .. } = self;
@@ -197,7 +199,7 @@ impl Network {
         events.set(links.len() as Component + host, next);
     }
 
-    /// A host is held back by links that have no event of their own for it.
+    /// The link of a host, if this component is one: links have no event of their own for holding a sender back.
     fn holds(&self, component: Component) -> Option<u32> {
         self.hosts.get((component as usize).checked_sub(self.links.len())?).copied()
     }
@@ -208,9 +210,11 @@ impl Network {
         self.events.next().map_or(Time::NEVER, |(at, _)| at)
     }
 
-    /// Does what is due first, if that is by `now`; returns a packet that has arrived. Until nothing is due, it is called again.
+    /// Processes the first event if it is due by `now`; returns a packet that has arrived. It is called until
+    /// nothing is due.
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
-        // At its own time: the kernel's clock may be a nanosecond further, and the opportunities of a trace would be over.
+        // At the event's own time: the kernel's clock may be a nanosecond ahead, and would miss the
+        // opportunities of a trace.
         let (now, link) = self.events.next().filter(|(at, _)| *at <= now)?;
         if let Some(held) = self.holds(link) {
             self.watch_host(now, held);
@@ -235,7 +239,7 @@ impl Network {
         Some(Arrival { handle: slots::take(slot).handle, part: packet.flow, way })
     }
 
-    /// What became of packets since the last call.
+    /// What happened to packets since the last call.
     pub fn fates(&mut self) -> Option<Fates> {
         let tap = &mut self.tap;
         if tap.gone.is_empty() && tap.marked.is_empty() && tap.released.is_empty() {
@@ -270,7 +274,7 @@ impl Network {
         self.tap.sample(&self.links, since_last_s);
     }
 
-    /// What was measured of the links that the scenario knows.
+    /// The measurements of the links that the scenario reports.
     pub fn outcomes(&mut self, now: Time) -> Vec<LinkOutcome> {
         self.settle(now);
         let all = self.tap.gauges.iter().zip(&self.links).zip(&self.shown);
@@ -304,7 +308,7 @@ impl Network {
         self.tap.tables.iter_mut()
     }
 
-    /// The samples.
+    /// The samples of the links that the scenario reports.
     #[must_use]
     pub fn tables(self) -> Vec<SeriesTable> {
         let all = self.tap.tables.into_iter().zip(self.shown);
@@ -312,7 +316,8 @@ impl Network {
     }
 }
 
-/// The scenario with a link for every way back; the names of those that the simulator only delays ACKs for are added to `plain`.
+/// The scenario with a link for every reverse path; the names of those that only delay ACKs in the simulator
+/// are added to `plain`.
 fn with_ways_back(spec: &SimSpec, plain: &mut Vec<String>) -> SimSpec {
     let mut spec = spec.clone();
     spec.links.iter_mut().for_each(|link| add_way_back(link, plain));
@@ -336,7 +341,7 @@ fn add_way_back(link: &mut LinkSpec, plain: &mut Vec<String>) {
     }
 }
 
-/// Where the packet of the kernel stands that travels as this one.
+/// The slot of the kernel's packet that travels as this packet.
 pub(crate) fn slot_of(packet: &Packet) -> u32 {
     match packet.body {
         Body::Data(data) => data.seq,

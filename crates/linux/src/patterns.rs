@@ -5,8 +5,8 @@ use crate::flow::Flow;
 use cwndlab_cc::{Rtt, Span};
 use cwndlab_sim::timeout_patterns::{Loss, Patterns};
 
-/// Counts what the socket has begun to show. A timeout comes before the sample of the ACK that shows it, fast recovery with
-/// it, as in the simulator.
+/// Counts the new events that the socket shows. As in the simulator, a timeout comes before the sample of the
+/// ACK that shows it, and fast recovery after the sample.
 pub fn count(patterns: &mut Patterns, before: &Facts, now: &Facts, sample: Option<Span>) {
     let (from, to) = (before.decided as f64, now.decided as f64);
     for _ in before.counts.timeouts..now.counts.timeouts {

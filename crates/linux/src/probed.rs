@@ -5,7 +5,7 @@ use cwndlab_sim::measures::MOST_PROBED_FLOWS;
 use cwndlab_sim::outcome::{FlowIntervals, Series};
 use cwndlab_sim::spec::FlowSpec;
 
-/// Of each part of the scenario's flows.
+/// The probes of each part of the scenario's flows.
 pub struct Probed {
     names: Vec<&'static [&'static str]>,
     rows: Vec<Vec<Vec<f64>>>,
@@ -13,7 +13,7 @@ pub struct Probed {
 }
 
 impl Probed {
-    /// Of these flows before the run. With many, none are kept.
+    /// The probes of these flows before the run. With too many parts, none are kept.
     #[must_use]
     pub fn new(flows: &[FlowSpec]) -> Self {
         let names: Vec<_> = flows.iter().flat_map(|flow| flow.paths.iter().map(|_| names_of(flow))).collect();
@@ -36,7 +36,7 @@ impl Probed {
         }
     }
 
-    /// Adds a part's probes to its intervals; none where it did not run.
+    /// Adds a part's probes to its intervals; not a number where it did not run.
     pub fn show(&self, part: usize, intervals: &mut FlowIntervals) {
         if !self.kept {
             return;

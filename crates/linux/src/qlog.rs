@@ -12,18 +12,18 @@ use std::path::Path;
 /// `enum tcp_ca_state`, in its order.
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
-/// The files of a run: of each part of the scenario's flows.
+/// The files of a run: one for each part of the scenario's flows.
 pub(crate) struct Qlog {
     traces: Vec<Trace>,
-    /// What is on the way to senders. A packet that is lost stays until another has its place in memory.
+    /// The packets on the way to senders. A lost packet stays until another packet gets its place in memory.
     acks: BTreeMap<Handle, Headers>,
 }
 
 impl Qlog {
-    /// Of parts with these names.
+    /// Creates the files of parts with these names.
     ///
     /// # Errors
-    /// In words: there are too many, or a file cannot be written.
+    /// A message: there are too many parts, or a file cannot be written.
     pub(crate) fn create(at: &Path, names: &[String], seed: u64) -> Result<Self, String> {
         let logs = Log::create(at, names, seed, "TCP of Linux")?;
         let trace = |log| Trace { log, first: None, highest: 0 };
@@ -56,24 +56,24 @@ impl Qlog {
         }
     }
 
-    /// What the socket of a part shows, and what it showed before.
+    /// Records the state that the socket of a part shows, and its changes since the state before.
     pub(crate) fn look(&mut self, now: Time, part: usize, before: &Facts, facts: &Facts, mss: u64) {
         if let Some(trace) = self.traces.get_mut(part) {
             trace.look(now, before, facts, mss);
         }
     }
 
-    /// The values of the controller of a part.
+    /// Records the values of the controller of a part.
     pub(crate) fn probed(&mut self, now: Time, part: usize, names: &[&str], values: Vec<f64>) {
         if let Some(trace) = self.traces.get_mut(part) {
             trace.log.probed(now, names, values);
         }
     }
 
-    /// Writes what is left.
+    /// Writes the rest of the files.
     ///
     /// # Errors
-    /// In words: why a file is not complete.
+    /// A message that says why a file is not complete.
     pub(crate) fn finish(self) -> Result<(), String> {
         self.traces.into_iter().try_for_each(|trace| trace.log.finish())
     }
@@ -89,7 +89,7 @@ struct Trace {
 }
 
 impl Trace {
-    /// The byte of the stream with this sequence number, which is less than 2^31 from what was sent last.
+    /// The byte of the stream with this sequence number, which is less than 2^31 from the highest byte sent.
     fn offset(&self, seq: u32) -> u64 {
         let byte = seq.wrapping_sub(self.first.unwrap_or(seq));
         self.highest.saturating_add_signed(i64::from(byte.wrapping_sub(self.highest as u32) as i32))

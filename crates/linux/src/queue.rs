@@ -57,7 +57,7 @@ impl InKernel {
         waiting
     }
 
-    /// Reports what the kernel has dropped: whenever fewer wait than were handed over.
+    /// Reports the packets that the kernel has dropped: there are some if fewer wait than were handed over.
     fn report_drops(&mut self, tap: &mut dyn QueueTap) {
         // SAFETY: the queue is the link's.
         if self.waiting.len() as u32 == unsafe { cwk_length(self.queue) } {
@@ -72,7 +72,7 @@ impl InKernel {
     }
 }
 
-/// Not by the packets' addresses: by the time they came, and then by their slots.
+/// The order of packets: by the time they came, then by their slots, but not by their addresses.
 fn in_order(waiting: &Waiting) -> (Time, u32) {
     (waiting.since, slot_of(&waiting.packet))
 }

@@ -28,17 +28,21 @@ pub struct Request {
     pub qlog: Option<PathBuf>,
     /// The algorithms whose controllers the front end has.
     pub remote: Vec<&'static str>,
-    /// The names of the flows that agents outside steer.
+    /// The names of the flows that external agents steer.
     pub agents: Vec<String>,
-    /// The ssthresh that an equal run before this one has saved, of each path of each flow, in segments; empty if there was none.
+    /// The ssthresh that an equal run before this one has saved, of each path of each flow, in segments;
+    /// empty if there was none.
     pub saved: Vec<Option<u64>>,
 }
 
 impl Request {
-    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides": [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents": [name], "saved": [segments or null], "pcap": folder or null, "qlog": folder or null}`.
+    /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides":
+    /// [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents":
+    /// [name], "saved": [segments or null], "pcap": folder or null, "qlog": folder or null}`.
     ///
     /// # Errors
-    /// It is not one, or the scenario has a mistake. The front end has checked both, so this is a fault.
+    /// The text is not a request, or the scenario has a mistake. The front end has checked both, so this is a
+    /// bug.
     pub fn parse(text: &str, registry: &Registry, queues: &Queues) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let string = |key: &str| {
@@ -49,7 +53,7 @@ impl Request {
         let overrides = value["overrides"].as_array().and_then(|all| all.iter().map(pair).collect());
         let overrides: Vec<(String, String)> = overrides.ok_or("the request lacks overrides")?;
         let remote = value["remote"].as_array().ok_or("the request lacks remote")?.iter();
-        // There is one request in the life of a kernel.
+        // A kernel handles only one request in its life.
         let kept = |text: &str| -> &'static str { text.to_owned().leak() };
         let remote = remote.filter_map(|one| {
             let probes = one["probes"].as_array()?.iter().filter_map(Value::as_str).map(kept);
@@ -93,7 +97,7 @@ impl Request {
 /// The only flow of a scenario, with this line in its table.
 ///
 /// # Panics
-/// The line is a mistake.
+/// If the line is a mistake.
 #[cfg(test)]
 pub(crate) fn a_flow(line: &str) -> FlowSpec {
     let link = "[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"9 ms\"\nqueue = \"1 bdp\"\n";

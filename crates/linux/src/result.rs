@@ -6,7 +6,8 @@ use cwndlab_sim::outcome::{FlowIntervals, Outcome, Recording};
 use serde_json::{Map, Value, json};
 use std::iter::once;
 
-/// What `cwndlab_py` gives to Python of a simulation; there is no number where it is `null`. Files are in hexadecimal digits.
+/// The details that `cwndlab_py` returns to Python for a simulation; `null` where there is no number. Files
+/// are in hexadecimal digits.
 #[must_use]
 pub fn detail(outcome: &Outcome, over_time: &OverTime) -> Value {
     let flow = |kept: &FlowIntervals| -> Map<String, Value> {
@@ -38,7 +39,7 @@ pub fn detail(outcome: &Outcome, over_time: &OverTime) -> Value {
     })
 }
 
-/// What was recorded.
+/// The recording.
 #[must_use]
 pub fn recorded(recording: &Recording) -> Value {
     let columns = |columns: &[(String, Vec<f64>)]| -> Map<String, Value> {

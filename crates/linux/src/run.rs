@@ -1,4 +1,4 @@
-//! A run in Linux: what the kernel's C code drives.
+//! A run in Linux, driven by the kernel's C code.
 
 mod agents;
 
@@ -26,7 +26,7 @@ use cwndlab_sim::spec::{FlowKind, FlowSpec};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
-/// The counts of a socket are read at least so often.
+/// The longest time between two readings of a socket's counts.
 const LOOK: Span = Span::from_millis(10);
 /// The smallest progress that is passed on to the front end, in thousandths.
 const NOTICEABLE: u64 = 10;
@@ -52,9 +52,10 @@ impl Grid {
     }
 }
 
-/// A pair of hosts: those of a flow of the scenario, of one that arrives, or of transfers that follow each other.
+/// A pair of hosts: those of a flow of the scenario, of a flow that arrives, or of transfers that follow each
+/// other.
 pub struct Lane {
-    /// What it carries, or the first of it.
+    /// The flow that it carries, or the first of its transfers.
     pub spec: FlowSpec,
     /// The first of its parts: one for each path.
     pub first_part: usize,
@@ -70,7 +71,7 @@ impl Lane {
         self.first_part..self.first_part + self.spec.paths.len()
     }
 
-    /// Whether its data are to be ECN-capable, and its controllers to know how many packets were marked.
+    /// Whether its data is to be ECN-capable, and its controllers are to know how many packets were marked.
     #[must_use]
     pub fn counts_marks(&self) -> bool {
         let FlowKind { algorithm, settings, .. } = &self.spec.kind;
@@ -78,27 +79,27 @@ impl Lane {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub struct Run {
     request: Request,
     seed: u64,
     end: Time,
     network: Network,
-    /// Those of the scenario's flows, then those of flows that arrive.
+    /// The lanes of the scenario's flows, then those of flows that arrive.
     lanes: Vec<Lane>,
-    /// How many lanes are those of the scenario's flows.
+    /// The number of lanes of the scenario's flows.
     named: usize,
     /// Whether timeout patterns are counted.
     counts_patterns: bool,
-    /// What is measured: the parts of the scenario's flows, then flows that arrive.
+    /// The measured flows: the parts of the scenario's flows, then flows that arrive.
     flows: Vec<Flow>,
-    /// How many of these are the scenario's.
+    /// How many of these are the scenario's parts.
     named_parts: usize,
-    /// Which of them is on each part now.
+    /// The index of the flow that is on each part now.
     on_part: Vec<Option<usize>>,
     connections: Vec<Connection>,
     groups: Vec<Group>,
-    /// Of each part, if it is one of ours.
+    /// The controller of each part, if it is one of ours.
     controllers: Vec<Option<Controller>>,
     probed: Probed,
     looks: Grid,
@@ -110,18 +111,18 @@ pub struct Run {
     times: Vec<f64>,
     warmup: Option<Time>,
     events: u64,
-    /// How much of the run the front end knows to be done, in thousandths.
+    /// The progress last reported to the front end, in thousandths.
     told: u64,
-    /// The way to the controllers and agents that the front end has.
+    /// The connection to the controllers and agents in the front end.
     line: Socket,
-    /// How many of its controllers have been made.
+    /// The number of controllers made in the front end.
     remotes: u64,
     agents: Agents,
     qlog: Option<Qlog>,
 }
 
 impl Run {
-    /// Of a request, with the way to the front end.
+    /// A run of a request, with the connection to the front end.
     #[must_use]
     pub fn new(request: Request, line: Socket) -> Self {
         let mut spec = request.scenario.spec(request.seed, request.record);
@@ -184,7 +185,7 @@ impl Run {
         let repeats = group.is_some_and(|group| self.groups[group].repeats());
         let mut lane = Lane { spec, first_part, repeats, connection: None, group };
         if repeats {
-            // What it carries is drawn when it begins.
+            // The transfer that it carries is drawn when the transfer begins.
             self.on_part.push(None);
         } else if lane.spec.multipath.is_some() {
             for (name, _) in lane.spec.parts() {
@@ -265,7 +266,7 @@ impl Run {
         transfer.bytes
     }
 
-    /// A transfer has ended, acknowledged and all; returns when the next one starts.
+    /// A transfer has ended and is fully acknowledged; returns when the next one starts.
     pub fn follow(&mut self, now: Time, lane: usize) -> Option<Time> {
         let group = self.lanes[lane].group?;
         self.groups[group].follow(now)
@@ -276,7 +277,7 @@ impl Run {
         &self.lanes[behind - 1]
     }
 
-    /// A connection or subflow has been established: makes its controller, and returns what that needs.
+    /// A connection or subflow has been established: makes its controller and returns it.
     pub fn control(&mut self, part: usize) -> &Controller {
         let flow = self.on_part[part].expect("the transfer has begun");
         let name = self.flows[flow].name.clone();
@@ -302,16 +303,16 @@ impl Run {
     /// The controller of a part.
     ///
     /// # Panics
-    /// It has none.
+    /// If it has none.
     #[must_use]
     pub fn controller(&self, part: usize) -> &Controller {
         self.controllers[part].as_ref().expect("the part is one of ours")
     }
 
-    /// Calls the controller of a part with the subflows that it sees, and its place among them.
+    /// Calls the controller of a part with the subflows that it sees, and its index among them.
     ///
     /// # Panics
-    /// It has none.
+    /// If it has none.
     pub fn with_controller<T>(
         &mut self,
         part: usize,
@@ -342,10 +343,10 @@ impl Run {
         self.network.send(now, sent, headers);
     }
 
-    /// What is wanted of captures and qlog is written from now on.
+    /// Starts to write the captures and the qlog that were requested.
     ///
     /// # Errors
-    /// In words: there are too many files, or one cannot be written.
+    /// A message: there are too many files, or one cannot be written.
     pub fn begin_exports(&mut self) -> Result<(), String> {
         if let Some(wanted) = &self.request.qlog {
             let names: Vec<_> = self.flows[..self.named_parts].iter().map(|flow| flow.name.clone()).collect();
@@ -363,10 +364,10 @@ impl Run {
         self.network.captures()
     }
 
-    /// Writes what is left of captures and qlog.
+    /// Writes the rest of captures and qlog.
     ///
     /// # Errors
-    /// In words: why a file is not complete.
+    /// A message that says why a file is not complete.
     pub fn end_exports(&mut self) -> Result<(), String> {
         self.qlog.take().map_or(Ok(()), Qlog::finish)?;
         self.network.end_capture()
@@ -378,7 +379,7 @@ impl Run {
         self.network.next_event()
     }
 
-    /// Does what is due first on the links, if that is by `now`.
+    /// Processes the first event on the links, if it is due by `now`.
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
         self.events += 1;
         let arrival = self.network.step(now)?;
@@ -388,7 +389,7 @@ impl Run {
         Some(arrival)
     }
 
-    /// What became of packets since the last call.
+    /// What happened to packets since the last call.
     pub fn fates(&mut self) -> Option<Fates> {
         self.network.fates()
     }
@@ -404,7 +405,7 @@ impl Run {
         !(repeats && flow.completion().is_some())
     }
 
-    /// What a part's socket shows.
+    /// Takes the state that a part's socket shows.
     pub fn look(&mut self, part: usize, now: Time, facts: &Facts) {
         let Some(flow) = self.on_part[part] else { return };
         let flow = &mut self.flows[flow];
@@ -425,14 +426,15 @@ impl Run {
         }
     }
 
-    /// What the sender's host of a connection with subflows has counted.
+    /// Takes the counts of the sender's host of a connection with subflows.
     pub fn count(&mut self, lane: usize, counts: Counts, reinjected: u64) {
         if let Some(connection) = self.lanes[lane].connection {
             self.connections[connection].count(counts, reinjected, &self.flows);
         }
     }
 
-    /// When the sockets are to be looked at again: every one of them, then [`Run::after_looks`]. The last time is the end.
+    /// When all sockets are to be looked at again, followed by [`Run::after_looks`]. The last time is the end
+    /// of the run.
     #[must_use]
     pub fn next_look(&self) -> Time {
         let sample = self.samples.as_ref().map_or(Time::NEVER, |samples| samples.next);
@@ -440,7 +442,8 @@ impl Run {
         self.looks.next.min(self.intervals.next).min(sample).min(warmup).min(self.end)
     }
 
-    /// All sockets have been looked at. Returns how much of the run is done, in thousandths, if that has changed noticeably.
+    /// All sockets have been looked at. Returns how much of the run is done, in thousandths, if that has
+    /// changed noticeably.
     pub fn after_looks(&mut self, now: Time) -> Option<u64> {
         self.looks.due(now);
         if self.warmup.take_if(|warmup| *warmup <= now).is_some() {
@@ -485,7 +488,7 @@ impl Run {
         told.then_some(done)
     }
 
-    /// As the simulator's recorder does.
+    /// Thins the samples as the simulator's recorder does.
     fn thin(&mut self, now: Time) {
         let connections = self.connections.iter_mut().map(Connection::table);
         let tables = self.flows[..self.named_parts].iter_mut().map(Flow::table).chain(connections);
@@ -497,13 +500,13 @@ impl Run {
         }
     }
 
-    /// Where it says how much is done.
+    /// The file to which the progress is written.
     #[must_use]
     pub fn progress_file(&self) -> &str {
         &self.request.progress
     }
 
-    /// A flow of the scenario, with one path or several.
+    /// The outcome of a flow of the scenario, with one path or several.
     fn outcome(&self, lane: &Lane) -> FlowOutcome {
         let flow = &self.flows[lane.first_part];
         let mut outcome = match lane.connection {
@@ -542,14 +545,14 @@ impl Run {
         let links = self.network.distributions().into_iter().map(Some);
         let groups = self.groups.iter().map(|group| group.distribution(&self.flows));
         let times = connections.chain(flows).chain(links).chain(groups);
-        // As the simulator orders them.
+        // In the simulator's order.
         let connections = self.connections.iter().map(|connection| connection.peak_ratios(&self.flows));
         let flows = self.flows[..self.named_parts].iter().map(Flow::peak_ratios);
         let groups = self.groups.iter().map(|group| group.peak_ratios(&self.flows));
         times.chain(connections).chain(flows).chain(groups).flatten().collect()
     }
 
-    /// The result, and the file that it goes to.
+    /// The output file, and the result for it.
     #[must_use]
     pub fn finish(mut self) -> (String, String) {
         self.end_with_agents();

@@ -1,25 +1,26 @@
-//! What was noted of each packet when it was sent, for controllers that ask about it when it is delivered or lost.
+//! The record made of each packet when it was sent, for controllers that need it when the packet is delivered
+//! or lost.
 
 use std::collections::VecDeque;
 
-/// Of one packet. Amounts are in segments since the start of the connection.
+/// The record of one packet. Amounts are in segments since the start of the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Its payload in bytes.
     pub bytes: u32,
     /// Segments in flight, itself included.
     pub in_flight: u64,
-    /// Delivered by then.
+    /// Delivered before it was sent.
     pub delivered: u64,
-    /// Lost by then.
+    /// Lost before it was sent.
     pub lost: u64,
-    /// Marked by then.
+    /// Marked before it was sent.
     pub ce: u64,
     /// The application limited the rate.
     pub app_limited: bool,
 }
 
-/// The packets that are not acknowledged, by the sequence number behind their last byte.
+/// The records of packets that are not acknowledged, by the sequence number after their last byte.
 #[derive(Debug, Default)]
 pub struct Records(VecDeque<(u32, Record)>);
 
@@ -42,13 +43,13 @@ impl Records {
         }
     }
 
-    /// What was noted of a packet.
+    /// The record of a packet.
     #[must_use]
     pub fn get(&self, end_seq: u32) -> Option<Record> {
         self.0.get(self.place(end_seq)).filter(|(end, _)| *end == end_seq).map(|(_, record)| *record)
     }
 
-    /// What was noted of the packets that end behind `seq`, up to `end_seq`.
+    /// The records of the packets that end after `seq`, up to `end_seq`.
     #[must_use]
     pub fn within(&self, seq: u32, end_seq: u32) -> Vec<Record> {
         let first = self.0.partition_point(|(end, _)| !before(seq, *end));
@@ -59,7 +60,7 @@ impl Records {
             .collect()
     }
 
-    /// All below this sequence number has been acknowledged.
+    /// Drops the records of packets below this sequence number, which have been acknowledged.
     pub fn forget(&mut self, una: u32) {
         while self.0.front().is_some_and(|(end, _)| !before(una, *end)) {
             self.0.pop_front();

@@ -1,22 +1,24 @@
-//! Where the kernel's packets stand while they are on the links: the simulator's packets carry the number of the slot.
+//! The slots of the kernel's packets while they are on the links: the simulator's packets carry the number of
+//! the slot.
 //!
-//! There is one run in a process, and the queues of the kernel need the packets too, so the table is the process's.
+//! There is one run in a process, and the queues of the kernel need the packets too, so there is one table
+//! per process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A packet of the kernel: the address of its buffer.
 pub type Handle = usize;
 
-/// A packet on a link, and what its sender is charged for.
+/// A packet on a link, and the buffer that its sender is charged for.
 #[derive(Clone, Copy)]
 pub struct Slot {
     /// The packet.
     pub handle: Handle,
-    /// What its sender is charged for until the packet has left its host; 0 if that is nothing.
+    /// The buffer that its sender is charged for until the packet has left its host; 0 if there is none.
     pub held: Handle,
 }
 
-/// The packets on the links; free places are used again.
+/// The packets on the links; free slots are used again.
 struct Slots {
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -28,7 +30,7 @@ fn all() -> MutexGuard<'static, Slots> {
     SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A packet goes on its way; returns its slot.
+/// Puts a packet on the links; returns its slot.
 #[must_use]
 pub fn insert(handle: Handle, held: Handle) -> u32 {
     let mut all = all();
@@ -47,13 +49,13 @@ pub fn handle(slot: u32) -> Handle {
     all().slots[slot as usize].handle
 }
 
-/// The packet has left its host; returns what its sender was charged for.
+/// The packet has left its host; returns the buffer that its sender was charged for.
 #[must_use]
 pub fn release(slot: u32) -> Handle {
     std::mem::take(&mut all().slots[slot as usize].held)
 }
 
-/// The packet is on no link any more.
+/// The packet has left the links: frees its slot.
 #[must_use]
 pub fn take(slot: u32) -> Slot {
     let mut all = all();

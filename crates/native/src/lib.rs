@@ -1,4 +1,4 @@
-//! The extension module `cwndlab._native`, with the algorithms that ship and no other.
+//! The extension module `cwndlab._native`, with the algorithms that ship and no others.
 
 mod memory;
 

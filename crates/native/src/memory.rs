@@ -1,7 +1,7 @@
-//! Memory from the system; where it has none left, the process ends with one line and exit status 1.
+//! Memory from the system; if it has none left, the process ends with a one-line message and exit status 1.
 //!
-//! Rust itself would end it by a signal: no exception can be made of a failed allocation, for nothing says that what
-//! was half done can be left so.
+//! Rust itself would end it by a signal. A failed allocation cannot become an exception, because nothing
+//! guarantees that half-done work can be left as it is.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
@@ -12,7 +12,7 @@ static MEMORY: Memory = Memory;
 struct Memory;
 
 unsafe extern "C" {
-    /// Ends the process at once: whatever is registered for its end might ask for memory.
+    /// Ends the process at once: exit handlers might ask for memory.
     safe fn _exit(status: i32) -> !;
 }
 

@@ -1,5 +1,5 @@
-//! A thread of its own for what is done with kernels in Python. A kernel ends with the thread that has started it, so this
-//! one lasts; and Python raises Ctrl-C in the main thread, so it breaks off nothing that is done here.
+//! A separate thread for all Python code that handles kernels. A kernel ends with the thread that has started
+//! it, so this thread never ends; and Python raises Ctrl-C in the main thread, so it interrupts nothing here.
 
 use pyo3::prelude::*;
 use std::process;
@@ -9,17 +9,17 @@ use std::thread;
 
 type Task = Box<dyn FnOnce(Python<'_>) + Send>;
 
-/// The way to the thread, and the process that it is in: a fork has none.
+/// The id of the process that has the thread, and the channel to it: a forked process has no such thread.
 static THREAD: Mutex<Option<(u32, Sender<Task>)>> = Mutex::new(None);
 
-/// Does this in the thread, and waits for it without Python's lock.
+/// Does `work` in the thread, and waits for the result without Python's lock.
 pub(crate) fn apart<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
 ) -> PyResult<T> {
     let (give, take) = channel();
     let task: Task = Box::new(move |py| {
-        // Who asked waits for it.
+        // The caller waits for this result.
         let _ = give.send(work(py));
     });
     let done = py.detach(move || way().send(task).ok().and_then(|()| take.recv().ok()));

@@ -1,4 +1,4 @@
-//! Values of Rust as values of Python.
+//! Rust values as Python values.
 
 use cwndlab_lab::measures::JainSeconds;
 use cwndlab_lab::weights::encode;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
 /// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "connections": ...,
-/// "directions": ...}`; the last five are null if there is no scenario to run.
+/// "directions": ..., "knows_earlier_run": ...}`; the last six are null if there is no scenario to run.
 pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({
@@ -39,8 +39,8 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
     .to_string()
 }
 
-/// `{"time_s": array, "tables": [(kind, name, {column: array})], "events": [(time_s, flow, kind)], "events_missed": n}`;
-/// the arrays take the columns over without a copy.
+/// `{"time_s": array, "tables": [(kind, name, {column: array})], "events": [(time_s, flow, kind)],
+/// "events_missed": n}`; the columns become arrays without a copy.
 pub(crate) fn recording(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("time_s", recording.time_s.into_pyarray(py))?;
@@ -63,8 +63,8 @@ fn columns_dict(py: Python<'_>, columns: Vec<(String, Vec<f64>)>) -> PyResult<Bo
     Ok(dict)
 }
 
-/// `{"end_s": array, "flows": [(name, {column: array})], "subflows": the same, "groups": the same, "jain": (end_s, jain),
-/// "distributions": [(kind, name, measure, middle, count)], "weights": [(name, safetensors)]}`
+/// `{"end_s": array, "flows": [(name, {column: array})], "subflows": the same, "groups": the same, "jain":
+/// (end_s, jain), "distributions": [(kind, name, measure, middle, count)], "weights": [(name, safetensors)]}`
 pub(crate) fn detail<'py>(
     py: Python<'py>,
     outcome: &mut Outcome,

@@ -1,5 +1,5 @@
-//! Environments for agents in Python. Each is used by one thread at a time, and holds no lock of Python's while it
-//! simulates.
+//! Environments for agents in Python. Each is used by one thread at a time, and does not hold Python's lock
+//! while it simulates.
 
 use crate::launch::Launcher;
 use crate::registry;
@@ -34,7 +34,7 @@ fn value_error(why: String) -> PyErr {
     PyValueError::new_err(why)
 }
 
-/// Plays without Python's lock. A signal that came meanwhile is raised here, not in what is made of the result.
+/// Plays without Python's lock. A signal that came meanwhile is raised here, not later while the result is converted.
 fn detached<T: Send>(py: Python<'_>, play: impl FnOnce() -> Result<T, String> + Send) -> PyResult<T> {
     let played = py.detach(play);
     py.check_signals()?;
@@ -56,8 +56,8 @@ struct EnvironmentCourse {
 
 #[pymethods]
 impl EnvironmentCourse {
-    /// `controllers` are those of this process, each with a hash of its code. With `linux` episodes play in kernels: it is the
-    /// function that starts them, whether the extension is linked into them, and their name with a hash.
+    /// `controllers` are those of this process, each with a hash of its code. With `linux`, episodes play in kernels:
+    /// it holds the function that starts them, whether the extension is linked into them, and their name with a hash.
     #[new]
     fn new(
         arguments: Arguments,
@@ -85,18 +85,18 @@ impl EnvironmentCourse {
         Ok(Self { course: Arc::new(course), arguments, controllers })
     }
 
-    /// It never changes: its copy is itself.
+    /// It never changes, so its copy is itself.
     fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         this
     }
 
-    /// What it was made with.
+    /// The arguments that it was made with.
     #[getter]
     fn arguments(&self) -> Arguments {
         self.arguments.clone()
     }
 
-    /// The files that its scenario names, its controllers and its kernel, each with a hash of what it was when this was made.
+    /// The files that its scenario names, its controllers and its kernel, each with its hash when this was made.
     #[getter]
     fn hashes(&self) -> Vec<HashedFile> {
         [self.course.files(), &self.controllers].concat()
@@ -115,18 +115,18 @@ impl EnvironmentCourse {
         (observation, actions)
     }
 
-    /// What an agent sees, as a file of weights has it; `None` where it changes all the time.
+    /// Describes an agent's inputs, as a file of weights does; `None` if their scaling keeps changing.
     #[getter]
     fn inputs(&self) -> PyResult<Option<String>> {
         self.course.inputs().map_err(value_error)
     }
 
-    /// The link of the episode with this seed, by name: what was drawn, or is set over it.
+    /// The link of the episode with this seed, by name: values that were drawn, or that overrides have set.
     fn link(&self, seed: u64) -> PyResult<Vec<(&'static str, f64)>> {
         self.course.scenario(seed).and_then(|scenario| self.course.link(&scenario)).map_err(value_error)
     }
 
-    /// Measures of the episode with another algorithm in the place of the agents, as JSON.
+    /// Measures of the episode with another algorithm in place of the agents, as JSON.
     fn with_algorithm(&self, py: Python<'_>, seed: u64, algorithm: &str) -> PyResult<String> {
         let played = py.detach(|| self.course.with_algorithm(seed, algorithm));
         py.check_signals()?;
@@ -137,7 +137,7 @@ impl EnvironmentCourse {
     }
 }
 
-/// What an agent gets: observation, reward, terminated, truncated, info.
+/// The result of a step for an agent: observation, reward, terminated, truncated, info.
 type StepTuple<'py> = (Bound<'py, PyArray1<f32>>, f32, bool, bool, Bound<'py, PyDict>);
 
 fn step_tuple<'py>(py: Python<'py>, seen: &[f32], step: &Step, info: &Info) -> PyResult<StepTuple<'py>> {
@@ -156,8 +156,8 @@ fn info_dict<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> 
     Ok(dict)
 }
 
-/// Where a player stands: the seed that decides its episodes and how many of those that follow it has drawn, the seed of
-/// the episode, and what was done in it and seen last.
+/// A player's position: the seed that decides its episodes, how many episode seeds it has drawn from that
+/// one, the seed of the episode, and the actions and last observation in it.
 type Standing = (u64, u64, u64, Option<(Vec<u8>, Vec<f32>)>);
 
 fn standing(mark: Mark) -> Standing {
@@ -185,13 +185,13 @@ impl Episodes {
         Self { course, player }
     }
 
-    /// Where it stands.
+    /// Its position.
     #[getter]
     fn standing(&self) -> PyResult<Standing> {
         Ok(standing(alone(&self.player)?.mark()))
     }
 
-    /// Goes where another one of the same course stood, by playing its episode again.
+    /// Goes to another player's position in the same course, by playing its episode again.
     fn go_to(&self, py: Python<'_>, there: Standing) -> PyResult<()> {
         let mut player = alone(&self.player)?;
         let player = &mut *player;
@@ -208,7 +208,7 @@ impl Episodes {
         self.play(py, |player| player.step(action))
     }
 
-    /// What one of several agents sees at the end of the episode.
+    /// The last step of one of several agents, at the end of the episode.
     fn last<'py>(&self, py: Python<'py>, agent: usize) -> PyResult<StepTuple<'py>> {
         let mut player = alone(&self.player)?;
         let mut seen = vec![0.0; player.observation().len()];
@@ -218,7 +218,7 @@ impl Episodes {
         step_tuple(py, &seen, &step, &info)
     }
 
-    /// Whose turn it is, by the place among the agents.
+    /// The index of the agent whose turn it is.
     #[getter]
     fn turn(&self) -> PyResult<usize> {
         Ok(alone(&self.player)?.episode().map_or(0, |episode| episode.turn()))
@@ -230,13 +230,13 @@ impl Episodes {
         Ok(alone(&self.player)?.seed())
     }
 
-    /// The link of the episode, by name: what was drawn, or is set over it.
+    /// The link of the episode, by name: values that were drawn, or that overrides have set.
     #[getter]
     fn link(&self) -> PyResult<Vec<(&'static str, f64)>> {
         alone(&self.player)?.link().map_err(PyRuntimeError::new_err)
     }
 
-    /// Ends the episode and gives its measures, as JSON.
+    /// Ends the episode and returns its measures, as JSON.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         let mut player = alone(&self.player)?;
         let player = &mut *player;
@@ -294,13 +294,13 @@ impl EpisodeFleet {
         Self { course, threads, fleet, observation_len }
     }
 
-    /// Where each stands.
+    /// The position of each environment.
     #[getter]
     fn standing(&self) -> PyResult<Vec<Standing>> {
         Ok(alone(&self.fleet)?.marks().into_iter().map(standing).collect())
     }
 
-    /// Lets each go where one of another fleet of the same course stood, by playing its episode again.
+    /// Takes each environment to a position from another fleet of the same course, by playing its episode again.
     fn go_to(&self, py: Python<'_>, there: Vec<Standing>) -> PyResult<()> {
         let mut fleet = alone(&self.fleet)?;
         let fleet = &mut *fleet;
@@ -368,7 +368,7 @@ struct Trainer(Mutex<gym::Trainer>);
 
 #[pymethods]
 impl Trainer {
-    /// With random weights, or those of a safetensors file.
+    /// A trainer with random weights, or those of a safetensors file.
     #[new]
     fn new(py: Python<'_>, course: &EnvironmentCourse, seed: u64, given: Option<Vec<u8>>) -> PyResult<Self> {
         let player = Player::new(course.course.clone());
@@ -380,7 +380,7 @@ impl Trainer {
         .map_err(value_error)
     }
 
-    /// That goes on from a checkpoint.
+    /// A trainer that continues from a checkpoint.
     #[staticmethod]
     fn resumed(py: Python<'_>, course: &EnvironmentCourse, seed: u64, checkpoint: &[u8]) -> PyResult<Self> {
         let player = Player::new(course.course.clone());
@@ -389,7 +389,7 @@ impl Trainer {
             .map_err(value_error)
     }
 
-    /// Decisions that were learned from, before the checkpoint and since.
+    /// Number of decisions learned from, before the checkpoint and since.
     #[getter]
     fn decisions(&self) -> PyResult<u64> {
         Ok(alone(&self.0)?.decisions())
@@ -403,37 +403,37 @@ impl Trainer {
         Ok(ended.iter().map(|episode| (episode.seed, episode.decisions, episode.mean_reward)).collect())
     }
 
-    /// What was learned so far, as a safetensors file.
+    /// The weights learned so far, as a safetensors file.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &weights::encode(&alone(&self.0)?.weights())))
     }
 
-    /// What another trainer can go on from, as a safetensors file.
+    /// A checkpoint that another trainer can continue from, as a safetensors file.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &alone(&self.0)?.checkpoint().encode()))
     }
 }
 
-/// A network that plays.
+/// A network that chooses actions.
 #[pyclass(frozen, module = "cwndlab._native", name = "Policy")]
 struct GreedyPolicy(Mutex<gym::GreedyPolicy>);
 
 #[pymethods]
 impl GreedyPolicy {
-    /// Of a safetensors file.
+    /// The policy of the network in a safetensors file.
     #[new]
     fn new(file: &[u8]) -> PyResult<Self> {
         let weights = weights::decode(file).map_err(value_error)?;
         Ok(Self(Mutex::new(gym::GreedyPolicy::new(weights))))
     }
 
-    /// What the network takes in.
+    /// Describes the network's inputs.
     #[getter]
     fn inputs(&self) -> PyResult<String> {
         Ok(alone(&self.0)?.weights().inputs.clone())
     }
 
-    /// How many actions it values.
+    /// Number of actions that it can choose from.
     #[getter]
     fn actions(&self) -> PyResult<usize> {
         Ok(alone(&self.0)?.weights().network.outputs())

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The longest message of a kernel in bytes.
 const MESSAGE: usize = 65536;
 
-/// A function of Python that starts a kernel for a job, and the algorithms of a user's crate that are linked into it.
+/// A Python function that starts a kernel for a job, and the algorithms of a user's crate that are linked into it.
 pub(crate) struct Launcher {
     pub(crate) function: Py<PyAny>,
     pub(crate) linked: Vec<&'static str>,
@@ -46,7 +46,7 @@ impl Launch for Launcher {
     }
 }
 
-/// An error of Python in words.
+/// The message of a Python error.
 fn told(error: PyErr) -> String {
     Python::attach(|py| error.value(py).to_string())
 }
@@ -79,11 +79,11 @@ impl Process for Kernel {
 }
 
 impl Kernel {
-    /// What Python has started.
+    /// The kernel that Python has started.
     fn of(handle: Bound<'_, PyAny>) -> PyResult<Self> {
         let py = handle.py();
         let number: RawFd = handle.call_method0(intern!(py, "line"))?.extract()?;
-        // SAFETY: Python has given it away, and it is open.
+        // SAFETY: Python has given up the descriptor, and it is open.
         let line = UnixStream::from(unsafe { OwnedFd::from_raw_fd(number) });
         let limit = Duration::from_secs_f64(handle.getattr(intern!(py, "limit_s"))?.extract()?);
         line.set_read_timeout(Some(limit))?;
@@ -113,11 +113,11 @@ fn is_finalizing(py: Python<'_>) -> bool {
 impl Drop for Kernel {
     fn drop(&mut self) {
         let _ = Python::try_attach(|py| {
-            // An interpreter on its way out has ended its kernels, and no other thread gets its lock.
+            // An interpreter that is shutting down has ended its kernels, and no other thread gets its lock.
             if is_finalizing(py) {
                 return Ok(());
             }
-            // What Python does when nobody has it any more is done there too.
+            // The handle is dropped there as well, so Python also finalizes it in that thread.
             let handle = std::mem::replace(&mut self.handle, py.None());
             apart(py, move |py| handle.bind(py).call_method0("close").map(drop))
         });

@@ -1,4 +1,4 @@
-//! What an extension module offers to the Python face: it passes arguments and results, and decides nothing.
+//! The interface of an extension module to the Python package: it passes arguments and results, and decides nothing.
 
 mod apart;
 mod controller;
@@ -27,7 +27,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use token::RunToken;
 
-/// Dotted keys and values that are set over a scenario.
+/// Dotted keys and values that override a scenario's.
 type Overrides = Vec<(String, String)>;
 
 fn reading(
@@ -68,7 +68,7 @@ fn named(backend: &str) -> PyResult<Backend> {
         .ok_or_else(|| PyValueError::new_err(format!("expected the backend sim or linux, found {backend}")))
 }
 
-/// Every problem of a scenario, as JSON. For Linux: whether the extension is linked into the kernel.
+/// Every problem of a scenario, as JSON. `linked`, for Linux: whether the extension is linked into the kernel.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
 fn check(
@@ -86,7 +86,7 @@ fn check(
     }))
 }
 
-/// Everything that is in force in a scenario, as canonical JSON.
+/// All settings in force in a scenario, as canonical JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
 fn resolve(
@@ -101,7 +101,7 @@ fn resolve(
     py.detach(|| Ok(accepted(text, file, &overrides, backend, linked)?.resolve().to_string()))
 }
 
-/// Names of what a run reports on, as JSON.
+/// Names of the components that a run reports on, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, backend = "sim", linked = false))]
 fn components(
@@ -125,7 +125,7 @@ fn toml_lines(text: &str) -> String {
 /// Measures as JSON, intervals and distributions, and the recording if it was asked for.
 type Results<'py> = (String, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>);
 
-/// Runs a scenario with one seed. Exports go into these folders: qlog, and pcapng.
+/// Runs a scenario with one seed. `qlog` and `pcap` are the folders for exports in qlog and pcapng.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, record, token, qlog = None, pcap = None))]
 #[expect(clippy::too_many_arguments, reason = "they are those of a function of Python")]
@@ -140,7 +140,7 @@ fn run_seed<'py>(
     qlog: Option<PathBuf>,
     pcap: Option<PathBuf>,
 ) -> PyResult<Results<'py>> {
-    // Where there is no memory for NumPy, its arrays could only panic below.
+    // Fails here if there is no memory for NumPy; its arrays could only panic below.
     py.import("numpy")?;
     let token = token.shared();
     let (mut outcome, over_time) = py.detach(|| {
@@ -180,7 +180,7 @@ fn catalogue(backend: &str) -> PyResult<String> {
     Ok(listing::catalogue(&algorithms, &queues).to_string())
 }
 
-/// Those of the known words that were most likely meant by one that is not known: all that are equally near.
+/// The known words that an unknown one most likely stands for: all that are equally near.
 #[pyfunction]
 fn nearest(word: &str, known: Vec<String>) -> Vec<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -195,8 +195,8 @@ fn built_in_trace(name: &str) -> PyResult<&'static str> {
     found.ok_or_else(|| PyValueError::new_err(format!("there is no trace `{name}`")))
 }
 
-/// What a trace that ships, a file of one, or (`delays`) a file of delays is like, as JSON. `ValueError` if it has a
-/// mistake. The windows in which it is looked at are of `window_ns` nanoseconds.
+/// Describes a trace that ships, a trace file, or (`delays`) a file of delays, as JSON. `ValueError` if it
+/// has a mistake. It is examined in windows of `window_ns` nanoseconds.
 #[pyfunction]
 fn describe_trace(py: Python<'_>, name: &str, window_ns: u64, delays: bool) -> PyResult<String> {
     py.detach(|| {
@@ -215,7 +215,8 @@ fn describe_trace(py: Python<'_>, name: &str, window_ns: u64, delays: bool) -> P
     })
 }
 
-/// What a packet capture shows: facts as JSON; and when data arrived, in ns, and their bytes. `ValueError` if it is none.
+/// Analyses a packet capture: facts as JSON; arrival times of the data, in ns, and their bytes. `ValueError`
+/// if the file is not a capture.
 #[pyfunction]
 fn read_capture(py: Python<'_>, name: &str) -> PyResult<(String, Vec<u64>, Vec<f64>)> {
     py.detach(|| {
@@ -233,7 +234,7 @@ fn bench_cases() -> Vec<&'static str> {
     benchmarks::cases()
 }
 
-/// The best of some runs of a benchmark case with overrides, as JSON.
+/// The best of `repeats` runs of a benchmark case with overrides, as JSON.
 #[pyfunction(name = "bench")]
 fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) -> PyResult<String> {
     let result =
@@ -241,11 +242,11 @@ fn bench_case(py: Python<'_>, case: &str, repeats: u32, overrides: Overrides) ->
     result.map(|report| report.to_string()).map_err(PyValueError::new_err)
 }
 
-/// Fills an extension module with everything that the Python face asks for, and these algorithms and queues besides
-/// those that ship: the author of a module need do no more.
+/// Fills an extension module with everything that the Python package asks for, and adds these algorithms and
+/// queues to those that ship: the author of a module need do no more.
 ///
 /// # Errors
-/// An algorithm or a queue that ships has the name of one of these.
+/// One of these has the name of an algorithm or a queue that ships.
 pub fn fill(module: &Bound<'_, PyModule>, extension: impl Into<Extension>) -> PyResult<()> {
     registry::extend(extension.into())?;
     module.add_class::<RunToken>()?;

@@ -1,5 +1,5 @@
-//! The algorithms and queues of this process: those that ship, those of the extension module, and the controllers that Python has
-//! registered.
+//! The algorithms and queues of this process: those that ship, those of the extension module, and the
+//! controllers that Python has registered.
 
 use crate::controller::{self, Declaration};
 use cwndlab_cc::{Algorithm, Registry};
@@ -10,7 +10,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(|| RwLock::new(Registry::built_in()));
 static QUEUES: LazyLock<RwLock<Queues>> = LazyLock::new(|| RwLock::new(Queues::built_in()));
-/// What the extension module has beside what ships.
+/// Names that the extension module adds to those that ship.
 static EXTENSION: RwLock<Names> = RwLock::new(Names { algorithms: Vec::new(), queues: Vec::new() });
 
 #[derive(Clone)]
@@ -19,7 +19,7 @@ struct Names {
     queues: Vec<&'static str>,
 }
 
-/// As it is now. What is registered later changes no run that has begun.
+/// The registry as it is now. Later registrations change no run that has begun.
 pub(crate) fn current() -> Registry {
     REGISTRY.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -29,7 +29,7 @@ pub(crate) fn queues() -> Queues {
     QUEUES.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Those that a backend has. Linux has those of the extension only if it is linked into the kernel.
+/// The kinds of queue that a backend has. Linux has the extension's only if the extension is linked into the kernel.
 pub(crate) fn queues_of(backend: Backend, linked: bool) -> Queues {
     let mut all = queues();
     if matches!(backend, Backend::Linux { .. }) && !linked {
@@ -50,7 +50,7 @@ fn extension() -> Names {
     EXTENSION.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Adds what an extension module has beside what ships.
+/// Adds an extension module's algorithms and queues to those that ship.
 pub(crate) fn extend(extension: Extension) -> PyResult<()> {
     let names = Names { algorithms: extension.algorithm_names(), queues: extension.queue_names() };
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// A run has no agents outside.
+/// A run has no external agents.
 const LINUX: Backend = Backend::Linux { agents: false };
 
-/// The algorithms of a scenario that the kernel has not, each by the key where the scenario names it, and with its probes. If the
-/// extension is linked into it, it has those of that.
+/// The algorithms of a scenario that the kernel lacks, each with the key where the scenario names it, and its
+/// probes. A kernel with the extension linked in has the extension's algorithms.
 #[pyfunction]
 pub(crate) fn remote_controllers(
     py: Python<'_>,

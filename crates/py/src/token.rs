@@ -34,7 +34,7 @@ impl RunToken {
         self.0.cancel.load(Ordering::Relaxed)
     }
 
-    /// Says how much is done, from 0 to 1, of a run that another process makes.
+    /// Sets the progress, from 0 to 1, of a run that takes place in another process.
     fn report(&self, share: f64) {
         self.0.progress.store((share * 1000.0) as u64, Ordering::Relaxed);
     }

@@ -1,5 +1,6 @@
-//! Fetching ahead: the processor loads what later events will touch while this one is handled. That changes
-//! nothing but time. With a thousand flows each event finds its flow outside of the caches that are close.
+//! Prefetching: while one event is handled, the processor loads what later events will touch. This changes
+//! only the run time. With a thousand flows, each event would otherwise find its flow outside the near
+//! caches.
 
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
@@ -7,10 +8,10 @@ use std::collections::VecDeque;
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// So few flows stay in the cache by themselves, and fetching would only cost instructions.
+/// Up to this number of flows stay in the cache by themselves, and prefetching would only cost instructions.
 pub const FEW_FLOWS: usize = 32;
 
-/// Asks for this number of bytes from an address on, whatever is there.
+/// Prefetches this number of bytes from the address of `from` on, whatever they hold.
 #[inline(always)]
 pub fn fetch<T: ?Sized>(from: &T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -24,19 +25,19 @@ pub fn fetch<T: ?Sized>(from: &T, bytes: usize) {
     let _ = (from, bytes);
 }
 
-/// Which senders get an ACK next, as far as that is known without a search: in the order in which the ACKs were sent. Where delays
-/// differ it is a guess, and a wrong one costs a little time.
+/// The senders that get an ACK next, as far as that is known without a search: in the order in which the ACKs
+/// were sent. Where delays differ this is a guess; a wrong guess costs a little time.
 #[derive(Debug, Default)]
 pub struct Coming(VecDeque<(Time, u32)>);
 
 impl Coming {
-    /// An ACK for this flow arrives then.
+    /// An ACK arrives for this flow at `at`.
     #[inline]
     pub fn push(&mut self, at: Time, flow: u32) {
         self.0.push_back((at, flow));
     }
 
-    /// The flow whose sender is next after `now`, and the one after it.
+    /// The flow whose sender gets the next ACK after `now`, and the flow of the ACK after that.
     #[inline]
     pub fn after(&mut self, now: Time) -> [Option<u32>; 2] {
         while self.0.front().is_some_and(|(at, _)| *at <= now) {

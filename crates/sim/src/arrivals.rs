@@ -1,4 +1,5 @@
-//! Flows that come and go: when, and how large. They arrive at random, or each in the place of one that has ended.
+//! Flows that come and go: when they start, and how large they are. They arrive at random, or each replaces
+//! one that has ended.
 
 use crate::flow::Shared;
 use crate::route::Routes;
@@ -8,11 +9,11 @@ use cwndlab_learn::math;
 
 /// One arrival process, and what its flows have in common.
 pub struct Arrivals {
-    /// When they come, and how large they are.
+    /// When its flows arrive, and how large they are.
     pub process: Process,
-    /// Places of flows that have ended, for new ones.
+    /// Indices of flows that have ended, to be reused by new flows.
     pub free: Vec<usize>,
-    /// The way of its flows' packets.
+    /// The routes of its flows' packets.
     pub routes: Routes,
     /// What its flows share.
     pub shared: Shared,
@@ -26,14 +27,14 @@ impl Arrivals {
     }
 }
 
-/// When the flows of an arrival process come, and how large they are.
+/// When the flows of an arrival process arrive, and how large they are.
 pub struct Process {
-    /// What was asked for.
+    /// The specification.
     pub spec: ArrivalSpec,
-    /// When the next one starts.
+    /// When the next flow starts.
     pub next: Time,
     rng: Rng,
-    /// When transfers start whose number is given, the last first.
+    /// Start times of parallel transfers after the next one, the latest first.
     starts: Vec<Time>,
 }
 
@@ -50,7 +51,7 @@ impl Process {
         process
     }
 
-    /// The next one arrives: when, and its size in bytes; draws the one after it.
+    /// The next flow arrives: returns its start and its size in bytes, and draws the one after it.
     pub fn arrive(&mut self) -> (Time, u64) {
         let now = self.next;
         let bytes = self.draw_size();
@@ -58,7 +59,7 @@ impl Process {
         (now, bytes)
     }
 
-    /// The first of parallel transfers start as flows do: each with a jitter of its own.
+    /// The first parallel transfers start as flows do: each with its own start jitter.
     fn draw_first(&mut self, transfers: u64) {
         let most = self.spec.active.start_jitter.0.saturating_add(1);
         let start = self.spec.active.start;
@@ -66,7 +67,8 @@ impl Process {
         self.starts.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Draws the next arrival after `now`: exponential gaps, so a Poisson process; or takes the next start.
+    /// Draws the next arrival after `now` with an exponential gap (a Poisson process), or takes the next
+    /// start.
     fn draw_next(&mut self, now: Time) {
         let next = match self.spec.process {
             ArrivalProcess::PerSecond(rate) => now + Span::from_secs_f64(self.rng.exponential() / rate),

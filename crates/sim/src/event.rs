@@ -1,39 +1,40 @@
 //! The event queue: one movable slot per component.
 //!
-//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot either way; nothing is
-//! cancelled and nothing stale is popped, so the queue stays as small as the topology. Events at the same time run
-//! in the order of their components.
+//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot earlier or later;
+//! nothing is cancelled and nothing stale is popped, so the queue stays as small as the topology. Events at
+//! the same time run in the order of their components.
 
 use cwndlab_cc::Time;
 
-/// Names a component.
+/// The number of a component.
 pub type Component = u32;
 
-/// Times that are compared at once: few enough for the processor to do so side by side, without a branch.
+/// The number of times compared at once: few enough for the processor to compare side by side, without a
+/// branch.
 const WIDTH: usize = 8;
 
 type Block = [Time; WIDTH];
 
-/// Of two times with their places the earlier one; of equal ones the first.
+/// The earlier of two times, each with its place; the first if they are equal.
 #[inline]
 fn earlier(a: (Time, usize), b: (Time, usize)) -> (Time, usize) {
     if b.0 < a.0 { b } else { a }
 }
 
-/// The earliest time of half a block from this place on.
+/// The earliest time, with its place, of the half block that begins at place `at`.
 #[inline]
 fn earliest_of_half(block: &Block, at: usize) -> (Time, usize) {
     let pair = |at: usize| earlier((block[at], at), (block[at + 1], at + 1));
     earlier(pair(at), pair(at + 2))
 }
 
-/// The earliest time of a block, and its place there; of equal ones the first.
+/// The earliest time of a block, and its place there; the first if several are equal.
 #[inline]
 fn earliest(block: &Block) -> (Time, usize) {
     earlier(earliest_of_half(block, 0), earliest_of_half(block, WIDTH / 2))
 }
 
-/// Eight components with their times; of a higher level, the earliest of each of eight nodes below.
+/// Eight components with their times; on a higher level, the earliest entry of each of eight nodes below.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     times: Block,
@@ -61,17 +62,18 @@ impl Node {
     }
 }
 
-/// A component with its time: the smaller one is the next event.
+/// A component with its time; the smallest entry is the next event.
 type Entry = (Time, Component);
 
-/// The time of every component. Those of the first eight, the links of a small topology, are compared at each event. Of the
-/// others a tree knows the earliest: a change goes up in it only as far as it changes something.
+/// The time of every component. The times of the first eight components, the links of a small topology, are
+/// compared at each event. A tree keeps the earliest of the others: a change goes up the tree only as far as
+/// it changes something.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     first: Block,
-    /// From the one that has the components up to the one that has a single node.
+    /// From the level that holds the components up to the level with a single node.
     levels: Vec<Vec<Node>>,
-    /// The earliest of all in the tree.
+    /// The earliest entry of the tree.
     earliest: Entry,
     components: Component,
 }
@@ -91,7 +93,7 @@ impl EventQueue {
         if let Some(index) = (component as usize).checked_sub(WIDTH) {
             let nodes = self.levels.first().map_or(0, Vec::len);
             if index == nodes * WIDTH {
-                // Twice as many, so that adding many does not build the levels as often.
+                // Double the nodes, so that adding many components rebuilds the levels less often.
                 self.build_levels((2 * nodes).max(1));
             }
             self.levels[0][index / WIDTH].components[index % WIDTH] = component;
@@ -134,7 +136,8 @@ impl EventQueue {
         }
     }
 
-    /// `set` has become the entry of a place; the earliest of its node, and of those above, may change with it.
+    /// Writes `set` to the place `index`; the earliest entry of its node, and of the nodes above, may change
+    /// with it.
     #[inline]
     fn set_in_tree(&mut self, index: usize, mut set: Entry) {
         let (mut at, mut was) = (index, set.1);
@@ -148,7 +151,7 @@ impl EventQueue {
                 if above.1 != was {
                     return;
                 }
-                // The earliest was here, and is later now.
+                // The earliest entry was here and is now later.
                 set = node.earliest();
             }
             was = above.1;
@@ -176,8 +179,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious implementation: a list of times, which becomes longer under way. 600 components need three
-        /// levels above them; few have none.
+        /// Compares with the obvious implementation: a list of times, which grows during the test. 600
+        /// components need three levels above them; a few components need none.
         #[test]
         fn agrees_with_a_list(
             moves in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50), 1..200),

@@ -18,9 +18,9 @@ use std::sync::Arc;
 pub enum Answer {
     /// The connection is accepted.
     SynAck {
-        /// When.
+        /// When it was sent.
         sent_at: Time,
-        /// Segments that there is room for.
+        /// Segments that the receiver has room for.
         window: u32,
     },
     /// An acknowledgement.
@@ -28,7 +28,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Announces room for data below this segment of a connection, in the place of room on the subflow.
+    /// Announces the connection's room (for data below segment `edge`) instead of the subflow's own room.
     pub fn announce(&mut self, edge: u32) {
         match self {
             Self::SynAck { window, .. } | Self::Ack(AckHeader { window, .. }) => *window = edge,
@@ -36,7 +36,7 @@ impl Answer {
     }
 }
 
-/// What is the same for many flows.
+/// What many flows have in common.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// Options of its endpoints; equal ones are shared, which keeps them in the cache.
@@ -56,8 +56,9 @@ pub struct SubflowPlace {
 
 /// One flow.
 ///
-/// The fields stand in memory in this order, from the begin of a cache line on: what the arrival of a segment touches, what each
-/// event of the sender does, and last what only the begin, the end and looks do.
+/// The fields lie in memory in this order, from the start of a cache line on: first what the arrival of a
+/// segment touches, then what each event of the sender touches, last what only the start and the end of the
+/// flow and looks of the tap touch.
 #[repr(C, align(64))]
 pub struct Flow {
     processing_rng: Rng,
@@ -66,7 +67,7 @@ pub struct Flow {
     /// When the sender has something to do.
     sender_due: Time,
     inbox: VecDeque<(Time, Answer)>,
-    /// Which of the flows that used this place it is.
+    /// Distinguishes it from the flows that used this index before.
     pub generation: u16,
     ecn: EcnField,
     retired: bool,
@@ -80,31 +81,31 @@ pub struct Flow {
     pub routes: Routes,
     /// Its receiver.
     pub receiver: Receiver,
-    /// When it starts, until it has started.
+    /// When it starts; [`Time::NEVER`] once it has started.
     pub start: Time,
     stop: Time,
     /// The index of its arrival process.
     pub group: Option<usize>,
     header: u32,
-    /// The longest packet that leaves whole.
+    /// The longest packet that is sent without fragmentation, in bytes.
     pub mtu: u32,
     /// Its sender.
     pub sender: Sender,
-    // From here on nothing that most events touch.
+    // Most events touch none of the fields below.
     /// Its name.
     pub name: String,
     cc: String,
     mss: u64,
-    /// Payload that it was the first subflow of its connection to deliver.
+    /// Payload in bytes that it delivered before any other subflow of its connection.
     brought_bytes: u64,
     stopped: Option<Time>,
-    /// How much it is to send, if that is given.
+    /// Bytes that it has to send, if that is limited.
     bytes: Option<u64>,
     completed: Option<Time>,
     started: Time,
     /// Fragments of a full segment.
     pub fragments: u32,
-    /// Packets of which fragments have come.
+    /// Packets of which only some fragments have arrived.
     reassembly: Reassembly,
 }
 
@@ -117,19 +118,19 @@ pub struct Own {
     pub start: Time,
     /// When it stops sending new data.
     pub stop: Option<Time>,
-    /// How much it sends, or its connection; `None`: without end.
+    /// Bytes that it, or its connection, sends; `None`: without end.
     pub bytes: Option<u64>,
     /// Its place in a multipath connection.
     pub place: Option<SubflowPlace>,
 }
 
-/// What a due event of a sender is.
+/// The event of a sender that is due.
 pub enum Due {
     /// Its start.
     Start,
-    /// An answer of its receiver.
+    /// An answer from its receiver.
     Answer(Answer),
-    /// A clock.
+    /// A timer, or its stop.
     Timer,
 }
 
@@ -190,20 +191,20 @@ impl Flow {
         }
     }
 
-    /// Asks for what the arrival of a segment touches.
+    /// Prefetches what the arrival of a segment touches.
     #[inline]
     pub fn fetch_receiver(&self) {
         fetch(self, offset_of!(Self, start));
     }
 
-    /// Asks for what an event of the sender touches.
+    /// Prefetches what an event of the sender touches.
     #[inline]
     pub fn fetch_sender(&self) {
         fetch(self, LINE);
         fetch(&self.start, offset_of!(Self, sender) - offset_of!(Self, start) + Sender::HOT);
     }
 
-    /// The same for what stands elsewhere; what has the pointers to it is here by now.
+    /// Prefetches what such an event touches outside the flow; the pointers to it are in the cache by now.
     #[inline]
     pub fn fetch_beyond(&self) {
         if let Some(answer) = self.inbox.front() {
@@ -212,14 +213,15 @@ impl Flow {
         self.sender.fetch_beyond();
     }
 
-    /// When the sender has something to do: known from its last event, or an answer that came since.
+    /// When the sender next has something to do, as of its last event and the answers that came since.
     #[inline]
     #[must_use]
     pub fn sender_due(&self) -> Time {
         self.sender_due
     }
 
-    /// The sender has acted, or is to start: when it has something to do next.
+    /// Determines when the sender next has something to do: called after it has acted, or when it is to
+    /// start.
     #[inline]
     pub fn look_ahead(&mut self) {
         let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
@@ -256,8 +258,8 @@ impl Flow {
         Due::Timer
     }
 
-    /// An answer has crossed the links of its route; it is processed after the delays beside them and the sender's
-    /// processing delay, in order: returns when.
+    /// An answer has crossed the links of its route. The sender processes it after the route's other delays
+    /// and its own processing delay, in order. Returns when.
     #[inline(always)]
     pub fn post(&mut self, now: Time, answer: Answer) -> Time {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
@@ -268,7 +270,8 @@ impl Flow {
         arrival
     }
 
-    /// Whether its packet is no longer than the MTU; asked before the packet is made, which is then made in its place.
+    /// Whether its packet is no longer than the MTU; asked before the packet is made, so that it can be made
+    /// in place.
     #[inline]
     #[must_use]
     pub fn leaves_whole(&self, outgoing: &Outgoing) -> bool {
@@ -278,7 +281,7 @@ impl Flow {
         }
     }
 
-    /// The packet of something that the sender wants to send.
+    /// The packet for something that the sender wants to send.
     #[inline]
     #[must_use]
     pub fn wrap(&self, index: u32, outgoing: &Outgoing) -> Packet {
@@ -294,7 +297,7 @@ impl Flow {
         Packet { flow: index, generation: self.generation, hop: 0, ecn, size, fragment, body }
     }
 
-    /// The packet of an answer, for a return path of links.
+    /// The packet for an answer, for a reverse path with links.
     #[must_use]
     pub fn wrap_answer(&self, index: u32, answer: Answer) -> Packet {
         let body = match answer {
@@ -304,7 +307,7 @@ impl Flow {
         let options = match &answer {
             Answer::Ack(header) => match header.sack.iter().filter(|b| b.end > b.start).count() as u32 {
                 0 => 0,
-                // RFC 2018 section 3: two bytes and eight for each block, padded to four.
+                // RFC 2018 section 3: two bytes plus eight for each block, padded to a multiple of four.
                 blocks => 4 + 8 * blocks,
             },
             Answer::SynAck { .. } => 0,
@@ -320,14 +323,15 @@ impl Flow {
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
-    /// A fragment of a segment arrives; if it was the last one missing, gives the ECN field of the whole packet.
+    /// A fragment of a segment arrives; if it was the last one missing, returns the ECN field of the whole
+    /// packet.
     #[cold]
     #[inline(never)]
     pub fn gather(&mut self, now: Time, mut packet: Packet, data: Data) -> Option<EcnField> {
         self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
     }
 
-    /// A segment arrives; whether its receiver is to answer at once.
+    /// A segment arrives. Returns whether its receiver must answer at once.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
         let due = self.receiver.on_data(now, data, ecn);
@@ -354,7 +358,8 @@ impl Flow {
         self.mss
     }
 
-    /// Payload delivered in order since the start; of a subflow, what it was the first to deliver.
+    /// Payload in bytes delivered in order since the start; for a subflow, the payload that it was the first
+    /// to deliver.
     #[must_use]
     pub fn delivered_bytes(&self) -> u64 {
         match self.place {
@@ -363,7 +368,7 @@ impl Flow {
         }
     }
 
-    /// What results call it: a flow, or a subflow of one.
+    /// What results call it: a flow, or a subflow of a flow.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         if self.place.is_some() { "subflow" } else { "flow" }
@@ -375,20 +380,22 @@ impl Flow {
         &self.cc
     }
 
-    /// Time from the start to the arrival of the last byte, for a flow of a given size; `None` if its stop cut it short.
+    /// Time from the start to the arrival of the last byte, for a flow of a given size; `None` if its stop
+    /// cut it short.
     #[must_use]
     pub fn completion(&self) -> Option<Span> {
         self.completion_with(self.delivered_bytes())
     }
 
-    /// The same for a flow whose connection has delivered this much.
+    /// The same for a flow whose connection has delivered this number of bytes.
     #[must_use]
     pub fn completion_with(&self, delivered_bytes: u64) -> Option<Span> {
         let whole = self.bytes.is_some_and(|bytes| delivered_bytes >= bytes);
         self.completed.filter(|_| whole).map(|at| at.since(self.started))
     }
 
-    /// Until when it is measured: its last byte's arrival, its stop if all had arrived before, or now.
+    /// The end of its measured time: its last byte's arrival, its stop if all data had arrived before, or
+    /// now.
     #[must_use]
     pub fn measured_until(&self, now: Time) -> Time {
         measured_until(self.completed, self.stopped, || self.sender.is_finished(), now)
@@ -400,13 +407,13 @@ impl Flow {
         self.started
     }
 
-    /// The connection that it is a subflow of is established: it joins.
+    /// Joins its connection as a subflow, now that the connection is established.
     pub fn join(&mut self, now: Time) {
         (self.start, self.started) = (now, now);
         self.look_ahead();
     }
 
-    /// It was the first subflow to deliver so much payload.
+    /// It was the first subflow to deliver these bytes of payload.
     pub fn note_brought(&mut self, bytes: u64) {
         self.brought_bytes += bytes;
     }
@@ -416,19 +423,19 @@ impl Flow {
         self.completed.get_or_insert(now);
     }
 
-    /// Its connection is over: it sends nothing more, and what is under way finds nobody.
+    /// Its connection is over: it sends nothing more, and its packets still in flight are discarded.
     pub fn close(&mut self) {
         self.sender.close();
         self.inbox.clear();
         self.generation = self.generation.wrapping_add(1);
     }
 
-    /// Its place is free for another one.
+    /// Its index is free for another flow.
     pub fn retire(&mut self) {
         self.retired = true;
     }
 
-    /// Whether its place is free for another one.
+    /// Whether its index is free for another flow.
     #[must_use]
     pub fn is_retired(&self) -> bool {
         self.retired
@@ -439,8 +446,8 @@ impl Flow {
 mod tests {
     use super::*;
 
-    /// With a thousand flows every cache line of 64 bytes that an event touches comes from far. Whoever adds a field puts it
-    /// where it belongs by what touches it, and raises a bound only for a field that events need.
+    /// With a thousand flows, every 64-byte cache line that an event touches comes from distant memory. Place
+    /// a new field according to what touches it, and raise a bound only for a field that events need.
     #[test]
     fn what_an_event_touches_of_a_flow_is_small() {
         let receiver = offset_of!(Flow, start);

@@ -1,4 +1,5 @@
-//! IP fragmentation (RFC 791): a packet longer than the MTU leaves in fragments, and the receiving host puts them together.
+//! IP fragmentation (RFC 791): a packet longer than the MTU leaves in fragments, and the receiving host
+//! reassembles them.
 
 use crate::packet::{Data, EcnField, Fragment, Packet};
 use cwndlab_cc::{Span, Time};
@@ -8,7 +9,8 @@ use std::collections::VecDeque;
 pub const IP_HEADER: u64 = 20;
 /// The payload of every fragment but the last is a multiple of this, in bytes.
 const UNIT: u64 = 8;
-/// A host gives up a packet that is not complete after this time (ns-3 FragmentExpirationTimeout, Linux ipfrag_time).
+/// A host gives up on a packet that is still incomplete after this time (ns-3 FragmentExpirationTimeout,
+/// Linux ipfrag_time).
 const LIFETIME: Span = Span::from_secs(30);
 
 /// Bytes that each fragment but the last one carries.
@@ -17,7 +19,7 @@ pub fn room(mtu: u64) -> u64 {
     (mtu - IP_HEADER) / UNIT * UNIT
 }
 
-/// Fragments of a packet of this size; 1: it leaves whole.
+/// The number of fragments of a packet of this size; 1 if it leaves whole.
 #[must_use]
 pub fn fragments(size: u64, mtu: u64) -> u64 {
     if size <= mtu { 1 } else { (size - IP_HEADER).div_ceil(room(mtu)) }
@@ -34,24 +36,24 @@ pub fn cut(packet: Packet, mtu: u32) -> impl Iterator<Item = Packet> {
     })
 }
 
-/// What has come of a packet.
+/// The fragments of a packet that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
-    /// When the first fragment came.
+    /// When the first fragment arrived.
     since: Time,
     fragments: u8,
     bytes: u32,
     ecn: EcnField,
 }
 
-/// The packets of a flow of which some fragments have come, in the order of sending: a segment that is sent again is another
-/// packet. Most come and go at the ends.
+/// The packets of a flow of which only some fragments have arrived, in the order of sending; a retransmitted
+/// segment is another packet. Most are added and removed at the ends.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly(VecDeque<((Time, u32), Partial)>);
 
 impl Reassembly {
-    /// A fragment comes. If it was the last one missing, the packet is whole again. Links neither repeat nor alter packets, so
-    /// counting the fragments is enough.
+    /// A fragment arrives. Returns whether it was the last one missing; `packet` is then the whole packet
+    /// again. Links neither repeat nor alter packets, so counting the fragments is enough.
     pub fn take(&mut self, now: Time, packet: &mut Packet, data: &Data) -> bool {
         self.expire(now);
         let key = (data.sent_at, data.seq);
@@ -75,7 +77,7 @@ impl Reassembly {
         true
     }
 
-    /// Where a packet stands, or would stand.
+    /// The index of a packet, or where it would be inserted.
     #[inline]
     fn place(&self, key: (Time, u32)) -> usize {
         match (self.0.front(), self.0.back()) {
@@ -115,7 +117,7 @@ mod tests {
         let sizes = |size| cut(packet(0, 0, size), 1500).map(|fragment| fragment.size).collect::<Vec<_>>();
         assert_eq!(sizes(1512), [1500, 32]);
         assert_eq!(sizes(3052), [1500, 1500, 92]);
-        // Beside the header there is room for 985 bytes; 984 are a multiple of 8.
+        // The header leaves room for 985 bytes; 984 is a multiple of 8.
         assert_eq!(cut(packet(0, 0, 1500), 1005).map(|f| f.size).collect::<Vec<_>>(), [1004, 516]);
         assert_eq!([fragments(1500, 1500), fragments(1501, 1500), fragments(9052, 68)], [1, 2, 189]);
     }
@@ -155,8 +157,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the sizes and the order of arrival, a packet is whole when its last fragment comes, and no fragment is longer
-        /// than the MTU.
+        /// Whatever the sizes and the order of arrival, a packet is whole when its last fragment arrives, and
+        /// no fragment is longer than the MTU.
         #[test]
         fn what_is_cut_comes_together(
             (size, mtu, order) in (68u32..9200, 68u32..2000).prop_filter("cut", |(size, mtu)| size > mtu).prop_flat_map(|(size, mtu)| {

@@ -4,27 +4,27 @@
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
 
-/// A flow that waits: its index, and which of the flows that used this index it is.
+/// A flow that waits: its index, and its generation among the flows that have used this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Waiter {
     flow: u32,
     generation: u16,
 }
 
-/// One access link's queue, and who waits before it.
+/// One access link's queue, and the flows that wait for room in it.
 #[derive(Debug)]
 pub struct Host {
-    /// The access link by index.
+    /// The index of the access link.
     pub link: u32,
-    /// Packets that may stand in the link's queue.
+    /// The most packets that the link's queue may hold.
     pub packets: u64,
     waiting: VecDeque<Waiter>,
-    /// When the first that waits is woken, so that its state is touched only when that changes.
+    /// When the first waiting flow will be woken, so that its state is touched only when that changes.
     wake: Option<Time>,
 }
 
 impl Host {
-    /// Nobody waits.
+    /// A host where no flow waits.
     #[must_use]
     pub fn new(link: u32, packets: u64) -> Self {
         Self { link, packets, waiting: VecDeque::new(), wake: None }
@@ -40,7 +40,7 @@ impl Host {
         }
     }
 
-    /// The flow has used its turn, if this was one: it waits no more. Returns whether it did.
+    /// Ends the flow's turn, if it had one: it no longer waits. Returns whether it had one.
     #[inline]
     pub fn end_turn(&mut self, flow: u32, backlog: u64) -> bool {
         let first = self.waiting.front().is_some_and(|first| first.flow == flow);
@@ -56,8 +56,8 @@ impl Host {
         self.waiting.push_back(Waiter { flow, generation });
     }
 
-    /// The flow to wake at `until`, when a slot is free; `None` if nobody waits or the first will be woken then anyway.
-    /// Flows whose `generation` has changed since they began to wait are gone.
+    /// The flow to wake at `until`, when a slot is free; `None` if no flow waits, or if the first will be
+    /// woken at that time anyway. Flows whose `generation` has changed since they began to wait are gone.
     pub fn wake_first(&mut self, until: Time, generation: impl Fn(u32) -> u16) -> Option<u32> {
         while let Some(first) = self.waiting.front() {
             if self.wake == Some(until) {
@@ -72,7 +72,8 @@ impl Host {
         None
     }
 
-    /// The place of a flow is given to another: if it was to be woken, the one behind it must be.
+    /// The index of a flow is given to another flow: if the old one was to be woken, the one behind it must
+    /// be.
     pub fn look_again(&mut self) {
         self.wake = None;
     }

@@ -1,8 +1,8 @@
 //! Event loop, links, queues, TCP endpoints and recording.
 //!
-//! A [`SimSpec`] becomes a [`Sim`]; running it yields an [`Outcome`], which a [`tap`] makes. A packet waits and is lost in [`link`] (with
-//! its [`queue`]), the window is decided by a controller of `cwndlab-cc`, and what may be sent within it by
-//! [`tcp::Sender`].
+//! A [`Sim`] is built from a [`SimSpec`]; running it yields an [`Outcome`], which a [`tap`] makes. A packet
+//! waits and gets lost in [`link`] (with its [`queue`]). A controller of `cwndlab-cc` decides the window, and
+//! [`tcp::Sender`] decides what may be sent within it.
 
 mod ahead;
 pub mod arrivals;

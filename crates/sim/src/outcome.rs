@@ -16,11 +16,11 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// What happened in each interval of the run.
     pub intervals: Intervals,
-    /// How the times that make up means and percentiles are distributed.
+    /// The distributions of the times behind the means and percentiles.
     pub distributions: Vec<Distribution>,
-    /// How much work the run was.
+    /// How much work the run took.
     pub work: Work,
-    /// What was recorded.
+    /// The recording, if one was made.
     pub recording: Option<Recording>,
 }
 
@@ -55,24 +55,25 @@ pub struct FlowOutcome {
     pub fast_recoveries: u64,
     /// Tail-loss probes.
     pub tail_loss_probes: u64,
-    /// Reductions taken back as spurious.
+    /// Reductions undone as spurious.
     pub undos: u64,
-    /// Reductions by ECN.
+    /// Window reductions in response to ECN.
     pub ecn_reductions: u64,
     /// From start to the last byte's arrival, for a flow of a given size that ended.
     pub completion_s: Option<f64>,
     /// Peaks of its RTT, and its losses.
     pub patterns: Option<PatternsOutcome>,
-    /// What a learning algorithm had learned at the end.
+    /// The weights of a learning algorithm at the end.
     pub weights: Option<Weights>,
     /// The transport could not serve what the algorithm needs; its numbers are those of a degraded run.
     pub degraded: bool,
-    /// What a multipath connection has beside; `None` for a flow with one path.
+    /// Further results of a multipath connection; `None` for a flow with one path.
     pub multipath: Option<MultipathOutcome>,
 }
 
 impl FlowOutcome {
-    /// A connection of this name: the sums over its subflows, and what it has beside. What is no sum is left to the caller.
+    /// A connection of this name: the sums over its subflows, and its further results. Values that are not
+    /// sums are left to the caller.
     ///
     /// # Panics
     /// It has no subflow.
@@ -100,22 +101,22 @@ impl FlowOutcome {
         }
     }
 
-    /// The subflows of a multipath connection; none of a flow with one path.
+    /// The subflows of a multipath connection; empty for a flow with one path.
     #[must_use]
     pub fn subflows(&self) -> &[FlowOutcome] {
         self.multipath.as_ref().map_or(&[], |multipath| &multipath.subflows)
     }
 }
 
-/// A multipath connection beyond what any flow has. Its counts and rates are sums over its subflows, its window too;
-/// its goodput is that of the data in order. `None` is what a backend does not measure.
+/// Results that only a multipath connection has. The connection's counts, rates and window are sums over its
+/// subflows; its goodput counts the connection's data in order. `None`: the backend does not measure it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MultipathOutcome {
     /// Mean time that data wait at the receiver for data on another path (head-of-line blocking).
     pub reassembly_delay_ms: Option<f64>,
     /// Time-weighted mean of the payload that waits there.
     pub reassembly_mean_bytes: Option<f64>,
-    /// The most that waited.
+    /// The most payload that waited there.
     pub reassembly_max_bytes: Option<u64>,
     /// Share of the time, 0 to 1, in which the receive window held back a subflow that had room in its own window.
     pub receive_limited: Option<f64>,
@@ -167,17 +168,17 @@ pub struct PatternsOutcome {
     pub timeouts_at_peak: u64,
     /// Entries into fast recovery whose last sample was a peak.
     pub fast_recoveries_at_peak: u64,
-    /// Mean growth of the window after a loss without a peak, to the next loss.
+    /// Mean growth of the window from a loss without a peak to the next loss.
     pub regained_segments: Option<f64>,
     /// The same after a loss with a peak.
     pub regained_after_peak_segments: Option<f64>,
-    /// After a timeout without a peak only.
+    /// The same after timeouts without a peak only.
     pub regained_after_timeout_segments: Option<f64>,
-    /// After a timeout with a peak.
+    /// The same after timeouts with a peak only.
     pub regained_after_timeout_at_peak_segments: Option<f64>,
-    /// After a fast recovery without a peak only.
+    /// The same after fast recoveries without a peak only.
     pub regained_after_fast_recovery_segments: Option<f64>,
-    /// After a fast recovery with a peak.
+    /// The same after fast recoveries with a peak only.
     pub regained_after_fast_recovery_at_peak_segments: Option<f64>,
 }
 
@@ -186,7 +187,7 @@ pub struct PatternsOutcome {
 pub struct LinkOutcome {
     /// Its name.
     pub name: String,
-    /// Bits served over bits that could have been; `None` for a link without a rate.
+    /// Bits served over bits that could have been served; `None` for a link without a rate.
     pub utilisation: Option<f64>,
     /// Packets served.
     pub served_packets: u64,
@@ -209,7 +210,7 @@ pub struct LinkOutcome {
 pub struct Intervals {
     /// Length of an interval; the last one may be shorter.
     pub interval_s: f64,
-    /// The end of each.
+    /// The end of each interval.
     pub end_s: Vec<f64>,
     /// The flows, in the order of the scenario.
     pub flows: Vec<FlowIntervals>,
@@ -235,7 +236,8 @@ pub struct FlowIntervals {
 }
 
 impl FlowIntervals {
-    /// Of a connection with these subflows, which got this goodput and ran in these intervals.
+    /// The intervals of a connection with these subflows and this goodput, which ran from beginning to end in
+    /// the intervals `whole`.
     ///
     /// # Panics
     /// It has no subflow.
@@ -257,7 +259,7 @@ impl FlowIntervals {
 pub struct Series(pub Vec<f64>);
 
 impl Series {
-    /// The sum of those that are numbers; NaN where none is.
+    /// The sum of the values that are numbers; NaN where none is.
     fn sum<'a>(mut all: impl Iterator<Item = &'a Self>) -> Self {
         let add = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
             (true, _) => b,
@@ -279,7 +281,7 @@ impl PartialEq for Series {
     }
 }
 
-/// What was counted in buckets over the measured time: times in buckets of 1.6 %, peak ratios in those of 0.1.
+/// A histogram over the measured time: times in buckets of 1.6 %, peak ratios in buckets of 0.1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
     /// `flow`, `subflow`, `link` or `group`.
@@ -290,7 +292,7 @@ pub struct Distribution {
     pub measure: &'static str,
     /// The middle of each bucket that is not empty, in the unit of the measure.
     pub middle: Vec<f64>,
-    /// How many lie in it.
+    /// The number of values in each of these buckets.
     pub counts: Vec<u32>,
 }
 
@@ -308,7 +310,7 @@ impl Distribution {
     }
 }
 
-/// How much work a run was.
+/// How much work a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Data packets served by the first link.
@@ -322,18 +324,18 @@ pub struct Work {
 pub struct Recording {
     /// The grid in seconds.
     pub time_s: Vec<f64>,
-    /// One table a flow and a link.
+    /// One table for each flow and each link.
     pub tables: Vec<SeriesTable>,
-    /// What happened to flows, at its exact time.
+    /// Events of flows, each with its exact time.
     pub events: Vec<RecordedEvent>,
-    /// Events beyond what is kept.
+    /// The number of events beyond the limit, which were not kept.
     pub events_missed: u64,
 }
 
 /// Something that happened to a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedEvent {
-    /// When.
+    /// When it happened.
     pub time_s: f64,
     /// The flow's name.
     pub flow: String,
@@ -348,6 +350,7 @@ pub struct SeriesTable {
     pub kind: &'static str,
     /// The component's name.
     pub name: String,
-    /// Names with units, and values: the columns of [`series`](crate::series), behind a flow's the probes of its algorithm.
+    /// Names with units, and values: the columns of [`series`](crate::series), followed in a flow's table by
+    /// the probes of its algorithm.
     pub columns: Vec<(String, Vec<f64>)>,
 }

@@ -1,4 +1,4 @@
-//! What travels: small, `Copy`, without payload or headers.
+//! Packets as they travel: small, `Copy`, without payload or header bytes.
 
 use cwndlab_cc::Time;
 
@@ -11,7 +11,7 @@ pub struct Block {
     pub end: u32,
 }
 
-/// SACK blocks of one ACK: three, as fit beside timestamps (RFC 2018 section 3).
+/// SACK blocks of one ACK: three fit beside timestamps (RFC 2018 section 3).
 pub const SACK_BLOCKS: usize = 3;
 
 /// A packet. Sequence numbers are segment indices.
@@ -19,9 +19,9 @@ pub const SACK_BLOCKS: usize = 3;
 pub struct Packet {
     /// Index of the flow.
     pub flow: u32,
-    /// Which of the flows that used this place one after the other.
+    /// Distinguishes the flows that used this index one after the other.
     pub generation: u16,
-    /// The next hop of its route.
+    /// The hop of its route that it is crossing, from 0.
     pub hop: u8,
     /// ECN field of the IP header.
     pub ecn: EcnField,
@@ -29,7 +29,7 @@ pub struct Packet {
     pub size: u32,
     /// Which part of an IP packet it is.
     pub fragment: Fragment,
-    /// What it is.
+    /// What it carries.
     pub body: Body,
 }
 
@@ -71,7 +71,7 @@ pub enum EcnField {
 }
 
 impl EcnField {
-    /// That of an IP header, whose second byte ends with it.
+    /// The ECN field of a TOS byte: the last two bits of the second byte of an IP header.
     #[must_use]
     pub fn of_tos(tos: u8) -> Self {
         match tos & 3 {
@@ -112,7 +112,7 @@ pub struct Data {
     pub echo: Time,
     /// The sender has reduced its window since the last ECN echo (CWR, RFC 3168).
     pub cwr: bool,
-    /// The application has written no more than this (PSH, RFC 9293 section 3.9.1.2).
+    /// The application has written no data beyond this segment (PSH, RFC 9293 section 3.9.1.2).
     pub push: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct AckHeader {
     pub window: u32,
     /// SACK blocks, the newest first; empty ones follow.
     pub sack: [Block; SACK_BLOCKS],
-    /// Segments that have arrived with a congestion mark, in all (as AccECN counts them).
+    /// The total number of segments that have arrived with a congestion mark (as AccECN counts them).
     pub ce_count: u32,
     /// ECN echo (RFC 3168).
     pub ece: bool,

@@ -2,29 +2,30 @@
 
 use cwndlab_cc::Span;
 
-/// How long a sender's host takes for an ACK, at most: a time uniform in [0, this] for each.
+/// The longest time that a sender's host takes to process an ACK: each ACK takes a time uniform in [0, this].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processing {
-    /// Of senders whose packets leave when ACKs come.
+    /// For senders whose packets leave when ACKs arrive.
     pub ack_clocked: Span,
-    /// Of paced senders.
+    /// For paced senders.
     pub paced: Span,
 }
 
 impl Processing {
-    /// What interrupts and their coalescing cost a host.
+    /// The delay that interrupts and their coalescing cause in a host.
     const HOST: Span = Span::from_micros(10);
 
-    /// The same for all.
+    /// The same bound for all senders.
     #[must_use]
     pub fn of(most: Span) -> Self {
         Self { ack_clocked: most, paced: most }
     }
 
-    /// What a path gives whose slowest link takes this long for a packet. Packets that leave when ACKs come arrive at a
-    /// queue in step with its departures, and the step decides who finds it full: a phase effect, against which a random
-    /// packet time for each ACK is the remedy (Floyd and Jacobson 1991). A paced sender is in step with nothing, and takes
-    /// the largest of its delivery rates for the bandwidth, to which a packet time would add its share of a round trip: it
+    /// The bounds for a path whose slowest link takes this long for a packet. Packets that leave when ACKs
+    /// arrive reach a queue in step with its departures, and this step decides whose packets find it full: a
+    /// phase effect. The remedy is a random delay of up to a packet time for each ACK
+    /// (Floyd and Jacobson 1991). A paced sender is in step with nothing, and it takes the largest of its
+    /// delivery rates as the bandwidth, which a packet time would inflate by its share of a round trip: so it
     /// has no more than a host's jitter.
     #[must_use]
     pub fn against_phase_effects(packet_time: Span) -> Self {

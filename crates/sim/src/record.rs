@@ -11,9 +11,9 @@ use crate::tap::{FlowEvent, LinkEvent, Reduction, State};
 use crate::timeout_patterns::TimeoutPatterns;
 use cwndlab_cc::{Span, Time};
 
-/// Values kept in all: 32 MB.
+/// The most values kept in total: 32 MB.
 const MOST_VALUES: usize = 4_000_000;
-/// Events kept in all.
+/// The most events kept in total.
 pub const MOST_EVENTS: usize = 100_000;
 
 /// Keeps samples and events; flows that an arrival process makes are not recorded one by one. When there
@@ -42,7 +42,7 @@ pub struct Recorder {
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkTotals {
     served_bytes: u64,
-    /// The same at the last sample.
+    /// Bytes served up to the last sample.
     sampled_bytes: u64,
     dropped_packets: u64,
     lost_packets: u64,
@@ -93,7 +93,7 @@ impl Recorder {
         self.next
     }
 
-    /// Keeps what a chart marks. Flows that an arrival process makes are not recorded one by one.
+    /// Keeps the events that a chart marks. Flows that an arrival process makes are not recorded one by one.
     pub fn on_flow(&mut self, now: Time, flow: u32, event: FlowEvent<'_>) {
         let kind = match event {
             FlowEvent::Reduced { by: Reduction::FastRecovery, .. } => "fast_recovery",
@@ -180,11 +180,12 @@ impl Recorder {
         self.next = self.last + self.interval;
     }
 
-    /// What was kept.
+    /// The recording.
     #[must_use]
     pub fn finish(self) -> Recording {
         let mut tables = self.flows;
-        // A connection stands before its subflows; from the last one on, so that no place moves.
+        // A connection's table goes before its subflows' tables. Inserting the last one first keeps the other
+        // indices valid.
         for (first, connection) in self.first_subflows.into_iter().zip(self.connections).rev() {
             tables.insert(first, connection);
         }
@@ -202,7 +203,8 @@ fn table<'a>(kind: &'static str, name: &str, columns: impl Iterator<Item = &'a s
     SeriesTable { kind, name: name.to_owned(), columns }
 }
 
-/// Adds a sample to these columns of a table, the first of which is `from`; returns the one behind them.
+/// Adds a sample to these columns of a table, the first of which is `from`; returns the index of the column
+/// after them.
 fn push<S>(table: &mut SeriesTable, from: usize, columns: &[Column<S>], sample: &S) -> usize {
     for (column, (_, values)) in columns.iter().zip(&mut table.columns[from..]) {
         values.push((column.value)(sample));
@@ -210,7 +212,7 @@ fn push<S>(table: &mut SeriesTable, from: usize, columns: &[Column<S>], sample: 
     from + columns.len()
 }
 
-/// The number of samples at which they are thinned: odd, so that the last one is one of those that are kept.
+/// The number of samples at which they are thinned: odd, so that thinning keeps the last one.
 #[must_use]
 pub fn most_samples(spec: &RecordSpec, columns: usize) -> usize {
     spec.max_samples.min(MOST_VALUES / (columns + 1)).max(2) | 1
@@ -220,7 +222,7 @@ pub fn most_samples(spec: &RecordSpec, columns: usize) -> usize {
 pub fn thin<'a>(times: &mut Vec<f64>, tables: impl IntoIterator<Item = &'a mut SeriesTable>) {
     keep_even(times);
     for (name, values) in tables.into_iter().flat_map(|table| &mut table.columns) {
-        // A rate is a mean over the time since the last sample: of two, the mean is kept.
+        // A rate is a mean over the time since the last sample, so the mean of two samples is kept.
         if name.ends_with("_mbps") {
             average_pairs(values);
         }

@@ -7,19 +7,19 @@ use cwndlab_cc::{Span, Time};
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Route {
-    /// The first link, and how many there are: all that a short route needs, without a look into the list.
+    /// The first link, and the number of links: all that a short route needs, without a look into the list.
     first: Option<u32>,
     hops: u8,
-    /// Delays beside them, of directions that are not modelled as links: the sum of those that never change ...
+    /// Delays of directions that are not modelled as links: the sum of those that never change ...
     constant: Span,
-    /// ... and the others, of which there may be none.
+    /// ... and those that change, if any.
     changing: Box<[Schedule<Span>]>,
     /// Links by index, in order.
     links: Box<[u32]>,
 }
 
 impl Route {
-    /// A route over these links, and with these delays beside them.
+    /// A route over these links, plus these delays.
     #[must_use]
     pub fn new(links: Vec<u32>, delays: Vec<Schedule<Span>>) -> Self {
         let steady = |delay: &Schedule<Span>| delay.next_change(Time::ZERO).is_none();
@@ -48,7 +48,7 @@ impl Route {
         if hop < self.hops { Some(self.links[hop as usize]) } else { None }
     }
 
-    /// The sum of the delays beside the links.
+    /// The sum of the delays that are not part of links.
     #[inline]
     #[must_use]
     pub fn delay(&self, now: Time) -> Span {
@@ -63,6 +63,6 @@ pub struct Routes {
     pub data: Route,
     /// Links and delays of its ACKs.
     pub acks: Route,
-    /// The host by index, whose queue holds its sender back.
+    /// The index of the host whose queue holds its sender back.
     pub host: Option<u32>,
 }

@@ -1,4 +1,5 @@
-//! The columns of a recording, each declared once: its name, unit and meaning, and how a sample has its value.
+//! The columns of a recording, each declared once: its name, unit and meaning, and how its value is taken
+//! from a sample.
 
 use crate::flow::Flow;
 use crate::mptcp::Connection;
@@ -11,7 +12,7 @@ pub struct Column<S: 'static> {
     pub name: &'static str,
     /// Its unit; empty for a ratio.
     pub unit: &'static str,
-    /// What it means, in a line of docs/results.md.
+    /// Its meaning, as a line of docs/results.md.
     pub meaning: &'static str,
     /// Its value in a sample; NaN if it has none.
     pub value: fn(&S) -> f64,
@@ -71,7 +72,7 @@ impl ConnectionSample {
 
 /// A link at the time of a sample.
 pub struct LinkSample {
-    /// What waits or is in service.
+    /// The packets and bytes that wait or are in service.
     pub backlog: Backlog,
     /// Bits served since the last sample, in Mbit/s; NaN in the first.
     pub throughput_mbps: f64,
@@ -91,7 +92,7 @@ macro_rules! columns {
 }
 
 columns! {
-    /// Of a flow or subflow; its algorithm's probes stand behind them.
+    /// Columns of a flow or subflow; the probes of its algorithm follow them.
     FLOW of FlowSample:
     "cwnd_segments", "segments", "congestion window", |s| shown(s.running, s.window_segments);
     "rtt_ms", "ms", "latest RTT sample", |s| if s.latest_rtt == Span::ZERO { f64::NAN } else { s.latest_rtt.as_millis_f64() };
@@ -100,13 +101,13 @@ columns! {
 }
 
 columns! {
-    /// Of a flow or subflow whose timeout patterns are counted.
+    /// Columns of a flow or subflow whose timeout patterns are counted.
     PATTERNS of FlowSample:
     "rtt_peak_ratio", "", "peak ratio of the latest RTT sample; only with `timeout_patterns = true`", |s| s.peak_ratio.unwrap_or(f64::NAN);
 }
 
 columns! {
-    /// Of a multipath connection.
+    /// Columns of a multipath connection.
     CONNECTION of ConnectionSample:
     "cwnd_segments", "segments", "sum of the congestion windows of its subflows", |s| shown(s.running, s.window_segments);
     "in_flight_segments", "segments", "sum of the segments that its subflows have in flight", |s| shown(s.running, s.in_flight);
@@ -115,7 +116,7 @@ columns! {
 }
 
 columns! {
-    /// Of a link.
+    /// Columns of a link.
     LINK of LinkSample:
     "queue_packets", "packets", "packets waiting or in service", |s| s.backlog.packets as f64;
     "queue_bytes", "bytes", "bytes waiting or in service", |s| s.backlog.bytes as f64;
@@ -124,7 +125,7 @@ columns! {
     "lost_packets", "packets", "packets lost by the loss process since the start of the run", |s| s.lost as f64;
 }
 
-/// A value that only a flow under way has.
+/// A value that exists only once the flow has started; NaN before.
 fn shown(running: bool, value: f64) -> f64 {
     if running { value } else { f64::NAN }
 }

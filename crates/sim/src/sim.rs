@@ -30,13 +30,13 @@ use cwndlab_cc::{Agent, Decision, Span, Time};
 pub enum Stop {
     /// The end of the run.
     Done,
-    /// The time that was asked for.
+    /// The requested time has come.
     Paused,
     /// The agent of this flow must decide: [`Sim::agent`], [`Sim::act`], then run on.
     Decision(usize),
 }
 
-/// What a flow has done up to a moment.
+/// What a flow has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
     /// Payload delivered in order.
@@ -47,11 +47,11 @@ pub struct Glance {
     pub retransmitted_packets: u64,
     /// The latest RTT sample; zero before the first.
     pub rtt: Span,
-    /// All that it had to send has been acknowledged.
+    /// Whether all that it had to send has been acknowledged.
     pub finished: bool,
 }
 
-/// A simulation, and who looks at it.
+/// A simulation, and the tap that observes it.
 pub struct Sim<T = Measures> {
     now: Time,
     end: Time,
@@ -61,13 +61,14 @@ pub struct Sim<T = Measures> {
     links: Vec<Link>,
     hosts: Vec<Host>,
     arrivals: Vec<Arrivals>,
-    /// The flows of the scenario, a multipath connection's subflows in its place; behind them those that arrive.
+    /// The flows of the scenario, with a multipath connection's subflows in its place; after them the flows
+    /// that arrive.
     flows: Vec<Flow>,
     connections: Vec<Connection>,
     /// The component of the first flow.
     first_flow: Component,
     tap: T,
-    /// When the warm-up ends, or the tap looks.
+    /// When the warm-up ends or the tap looks next, whichever comes first.
     next_look: Time,
     outbox: Vec<Outgoing>,
     coming: Coming,
@@ -77,7 +78,7 @@ pub struct Sim<T = Measures> {
 }
 
 impl Sim {
-    /// Builds one that is measured; the specification has been checked.
+    /// Builds a simulation that is measured; the specification has been checked.
     #[must_use]
     pub fn new(spec: &SimSpec) -> Self {
         debug_assert!(
@@ -89,7 +90,7 @@ impl Sim {
 }
 
 impl Sim<Watch> {
-    /// Builds one of which everything is seen that the specification asks for.
+    /// Builds a simulation of which everything is observed that the specification asks for.
     #[must_use]
     pub fn watched(spec: &SimSpec) -> Self {
         Self::with_tap(spec, |state| Watch::new(spec, state))
@@ -97,7 +98,7 @@ impl Sim<Watch> {
 }
 
 impl Sim<NoTap> {
-    /// Builds one that nobody looks at.
+    /// Builds a simulation without a tap.
     #[must_use]
     pub fn untapped(spec: &SimSpec) -> Self {
         Self::with_tap(spec, |_| NoTap)
@@ -166,7 +167,7 @@ impl<T: Tap> Sim<T> {
         self.flows.iter().map(|flow| flow.sender.saved_ssthresh()).collect()
     }
 
-    /// All that a flow, or its connection, had to send was acknowledged.
+    /// Whether all that a flow, or its connection, had to send was acknowledged.
     fn is_finished(&self, flow: &Flow) -> bool {
         match flow.place {
             None => flow.sender.is_finished(),
@@ -174,7 +175,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// Gives the agent's decision; it takes effect after the flow's decision delay.
+    /// Passes on the agent's decision; it takes effect after the flow's decision delay.
     pub fn act(&mut self, flow: usize, action: u32) {
         let room = 0;
         let Self { flows, outbox, tap, now, .. } = self;
@@ -183,7 +184,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// What the tap made of the run so far.
+    /// The tap's result for the run so far.
     #[must_use]
     pub fn outcome(mut self) -> T::Outcome {
         self.settle_links(self.now);
@@ -198,7 +199,7 @@ impl<T: Tap> Sim<T> {
         })
     }
 
-    /// The warm-up ends and the tap looks, each at its time, before what happens then.
+    /// Ends the warm-up and lets the tap look, each at its time and before the other events of that time.
     #[cold]
     fn take_measurements(&mut self, due: Time) {
         while self.next_look <= due {
@@ -230,7 +231,7 @@ impl<T: Tap> Sim<T> {
         links[link as usize].receive(&mut LinkTurn { now: *now, tap, link }, packet);
     }
 
-    /// A link with what has left it accounted for.
+    /// A link, after accounting for the packets that have left it.
     #[inline]
     fn settled(&mut self, link: u32) -> &Link {
         let Self { links, tap, now, .. } = self;
@@ -307,7 +308,7 @@ impl<T: Tap> Sim<T> {
         self.after_sender(index);
     }
 
-    /// A sender has acted: what it left in the outbox leaves, and what follows from that is done.
+    /// A sender has acted: sends what it left in the outbox, and does what follows from that.
     #[inline]
     fn after_sender(&mut self, index: usize) {
         self.send_outbox(index);
@@ -316,7 +317,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// Sends what the sender left in the outbox, and sets its slot.
+    /// Sends what the sender left in the outbox, and sets its event slot.
     #[inline]
     fn send_outbox(&mut self, index: usize) {
         let host = self.flows[index].routes.host;
@@ -421,7 +422,7 @@ fn show_answer<T: Tap>(turn: &mut Turn<T>, flow: &Flow, answer: Answer) {
     }
 }
 
-/// A segment that is longer than the MTU comes to a link in fragments.
+/// Puts a segment that is longer than the MTU on a link in fragments.
 #[cold]
 #[inline(never)]
 fn receive_fragments<T: Tap>(

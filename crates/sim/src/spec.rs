@@ -17,7 +17,7 @@ pub struct SimSpec {
     pub seed: u64,
     /// Length of the run.
     pub duration: Span,
-    /// What is cut off before measures are taken.
+    /// The time at the start of the run that measures leave out.
     pub warmup: Span,
     /// The links; flows name them by index.
     pub links: Vec<LinkSpec>,
@@ -25,8 +25,8 @@ pub struct SimSpec {
     pub flows: Vec<FlowSpec>,
     /// Processes that start flows.
     pub arrivals: Vec<ArrivalSpec>,
-    /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path, and for paced
-    /// senders 10 us if that is less.
+    /// Upper bound of the senders' processing delay; `None`: one packet time of the slowest link of the path,
+    /// and for paced senders 10 us if that is less.
     pub send_jitter: Option<Span>,
     /// What [`Watch`](crate::Watch) records; `None`: nothing.
     pub record: Option<RecordSpec>,
@@ -39,11 +39,12 @@ pub struct SimSpec {
 pub struct RecordSpec {
     /// Time between two samples.
     pub interval: Span,
-    /// Samples kept of each series; beyond it the recorder keeps every other one and doubles its interval.
+    /// The most samples kept of each series; beyond that the recorder keeps every other one and doubles its
+    /// interval.
     pub max_samples: usize,
 }
 
-/// One direction of a link: loss before, queue, server, loss after, propagation.
+/// One direction of a link: loss before, queue, server, propagation, loss after.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Its name.
@@ -52,17 +53,18 @@ pub struct LinkSpec {
     pub capacity: Capacity,
     /// One-way propagation delay.
     pub delay: Schedule<Span>,
-    /// Whether it works; a link that is down loses what comes to its near end, and what would leave its far end.
+    /// Whether it works; a link that is down loses packets that arrive at its near end and packets that reach
+    /// its far end.
     pub up: Schedule<bool>,
-    /// What it loses.
+    /// The packets that it loses.
     pub loss: LossSpec,
-    /// Where packets wait.
+    /// The queue in which packets wait.
     pub queue: QueueSpec,
-    /// Bytes that each packet takes on this link beside its own.
+    /// Bytes that this link adds to each packet.
     pub overhead: u64,
     /// Upper bound of a uniform extra delay; order is kept.
     pub jitter: Span,
-    /// Packets that take a longer way and are overtaken.
+    /// Packets that are delayed and overtaken by others.
     pub reorder: Option<ReorderSpec>,
     /// The opposite direction; `None`: not congested, lossless, the same delay.
     pub back: Option<Box<LinkSpec>>,
@@ -79,7 +81,7 @@ impl LinkSpec {
 /// How fast a link serves.
 #[derive(Clone, Debug)]
 pub enum Capacity {
-    /// At once.
+    /// Packets are served at once.
     Unlimited,
     /// At a rate that may change in steps.
     Rate(Schedule<Rate>),
@@ -106,7 +108,7 @@ impl Capacity {
 /// used is lost; after the period it starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
-    /// Times in order; equal ones are several opportunities.
+    /// Times in order; equal times are separate opportunities.
     pub at: Vec<Time>,
     /// Length of one cycle; not before the last opportunity, and above zero.
     pub period: Span,
@@ -117,9 +119,9 @@ pub struct Opportunities {
 /// What a link loses, and where.
 #[derive(Clone, Debug)]
 pub struct LossSpec {
-    /// The process.
+    /// The loss process.
     pub kind: LossKind,
-    /// Before the queue (as Dummynet does), not after it.
+    /// Whether packets are lost before the queue (as in Dummynet) or after it.
     pub before_queue: bool,
 }
 
@@ -148,30 +150,30 @@ pub enum LossKind {
     },
 }
 
-/// Packets that take a longer way.
+/// Packets that are delayed and overtaken by others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReorderSpec {
-    /// Probability of a packet to be one.
+    /// Probability that a packet is delayed.
     pub probability: f64,
-    /// By how much it is late.
+    /// The delay added to that of the link.
     pub extra_delay: Span,
 }
 
-/// What runs at the ends of a flow, whenever it starts and however much it sends. All flows of an arrival process are
-/// of one kind.
+/// What runs at the ends of a flow, independent of when it starts and how much it sends. All flows of an
+/// arrival process are of one kind.
 #[derive(Clone)]
 pub struct FlowKind {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Each subflow runs it as if it were alone.
     pub uncoupled: bool,
-    /// Settings of the algorithm; the others have its defaults.
+    /// Settings of the algorithm's parameters; the others have their defaults.
     pub settings: Vec<(String, Value)>,
-    /// Its data go against the direction of the links.
+    /// Whether its data cross the links in the reverse direction.
     pub reverse: bool,
-    /// Its TCP.
+    /// Its TCP options.
     pub tcp: TcpOptions,
-    /// Time from a decision, of an external agent or a built-in policy, to its taking effect.
+    /// Time until a decision, of an external agent or a built-in policy, takes effect.
     pub decision_delay: Span,
 }
 
@@ -182,7 +184,7 @@ impl FlowKind {
         format!("{}{}", if self.uncoupled { UNCOUPLED } else { "" }, self.algorithm.name)
     }
 
-    /// Its TCP on one of its paths.
+    /// Its TCP options on one of its paths.
     #[must_use]
     pub fn tcp_on(&self, path: &PathSpec) -> Cow<'_, TcpOptions> {
         match path.initial_ssthresh {
@@ -197,9 +199,9 @@ impl FlowKind {
 pub struct PathSpec {
     /// The links it crosses, by index.
     pub links: Vec<usize>,
-    /// A link of its own at the sender.
+    /// Its access link at the sender, if it has one.
     pub access: Option<AccessSpec>,
-    /// Segments at which the first slow start ends, where that is not what the TCP options say.
+    /// The initial ssthresh in segments, where it replaces that of the TCP options.
     pub initial_ssthresh: Option<u64>,
 }
 
@@ -232,7 +234,7 @@ pub struct FlowSpec {
     pub kind: FlowKind,
     /// Its path, or those of its subflows; the first opens the connection.
     pub paths: Vec<PathSpec>,
-    /// It is a multipath connection, with these options; `None`: it has one path.
+    /// The options of a multipath connection; `None` for a flow with one path.
     pub multipath: Option<MptcpOptions>,
     /// When it sends.
     pub active: ActiveTime,
@@ -241,7 +243,7 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
-    /// Whether a path of it holds this link.
+    /// Whether one of its paths crosses this link.
     #[must_use]
     pub fn crosses(&self, link: usize) -> bool {
         self.paths.iter().any(|path| path.links.contains(&link))
@@ -255,12 +257,12 @@ impl FlowSpec {
     }
 }
 
-/// A link of the flow's own at the sender.
+/// An access link at the sender.
 #[derive(Clone, Debug)]
 pub struct AccessSpec {
     /// The link.
     pub link: LinkSpec,
-    /// The sender is held back before its queue, as TCP small queues do.
+    /// Whether the sender is held back before the link's queue, as TCP small queues do.
     pub hold_back: bool,
 }
 
@@ -275,7 +277,7 @@ pub struct ArrivalSpec {
     pub path: PathSpec,
     /// When the process begins and ends.
     pub active: ActiveTime,
-    /// When they start.
+    /// When its flows start.
     pub process: ArrivalProcess,
     /// Sizes of the flows in bytes.
     pub size: SizeSpec,
@@ -284,11 +286,11 @@ pub struct ArrivalSpec {
 /// When the flows of a process start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrivalProcess {
-    /// At random, with this mean number a second: a Poisson process.
+    /// At random, with this mean number per second: a Poisson process.
     PerSecond(f64),
-    /// A constant number at a time: each that has ended is followed by another connection.
+    /// A constant number at a time: each transfer that has ended is followed by another connection.
     Parallel {
-        /// How many.
+        /// The number of transfers at a time.
         transfers: u64,
         /// Time from the end of one to the start of the next.
         pause: Span,
@@ -298,7 +300,7 @@ pub enum ArrivalProcess {
 /// A distribution of flow sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SizeSpec {
-    /// All the same.
+    /// All flows have this size.
     Constant(u64),
     /// Exponential with this mean.
     Exponential {

@@ -1,8 +1,9 @@
-//! The tap observes a run: it gets the events of every flow, connection and link as they happen, and looks at the whole run at
-//! times that it chooses. Measures, recordings and exports are taps, and nothing else measures.
+//! The tap observes a run: it gets the events of every flow, connection and link as they happen, and looks at the whole
+//! run at times that it chooses. Measures, recordings and exports are taps, and nothing else measures.
 //!
-//! A tap is a type parameter of [`Sim`](crate::Sim), so that a run without one ([`NoTap`]) pays nothing: neither the event
-//! nor the work to prepare it is compiled in. The same holds for what only exports ask for ([`Tap::DETAILED`]). A tap changes nothing.
+//! A tap is a type parameter of [`Sim`](crate::Sim), so that a run without one ([`NoTap`]) pays nothing:
+//! neither the event nor the work to prepare it is compiled in. The same holds for events that only exports
+//! need ([`Tap::DETAILED`]). A tap does not change the run.
 
 use crate::arrivals::Arrivals;
 use crate::flow::Flow;
@@ -13,7 +14,7 @@ use crate::queue::{QueueTap, Waiting};
 use crate::tcp::Sender;
 use cwndlab_cc::{Phase, Rtt, Span, Time};
 
-/// What has reduced a window.
+/// The cause of a window reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// Fast recovery: losses were detected.
@@ -29,25 +30,25 @@ pub enum Reduction {
 /// Something that a flow's sender did or learned. Segments are numbered from 0.
 #[derive(Clone, Copy)]
 pub enum FlowEvent<'a> {
-    /// It takes its place among the flows: one of the scenario at the start, others when they arrive.
+    /// It is added to the run: a flow of the scenario at the start, others when they arrive.
     Begin {
-        /// The arrival process that made it.
+        /// The index of the arrival process that made it.
         group: Option<usize>,
     },
     /// A SYN left, or the third message of a join.
     SynSent,
     /// A data segment left.
     Sent {
-        /// Which.
+        /// The segment's number.
         seq: u32,
         /// Its payload in bytes.
         payload: u64,
-        /// It was sent before.
+        /// Whether it is a retransmission.
         resent: bool,
     },
     /// A tail-loss probe left (RFC 8985 section 7.3).
     TailLossProbe,
-    /// An ACK was taken in, and the controller has answered.
+    /// An ACK was processed, and the controller has responded.
     Acked {
         /// Segments that it delivered.
         segments: u32,
@@ -58,24 +59,24 @@ pub enum FlowEvent<'a> {
     },
     /// An RTT was sampled.
     RttSampled {
-        /// The RTTs before the sample.
+        /// The RTT state before the sample.
         before: &'a Rtt,
         /// The sample.
         latest: Span,
     },
     /// A segment was marked lost.
     Lost {
-        /// Which.
+        /// The segment's number.
         seq: u32,
     },
-    /// The controller's window is another one than at the last send.
+    /// The controller's window differs from that of the last send.
     WindowChanged {
         /// The window in segments.
         segments: u32,
     },
     /// The window was reduced.
     Reduced {
-        /// Why.
+        /// The cause.
         by: Reduction,
         /// The window of the last send, in segments.
         before: u32,
@@ -86,25 +87,25 @@ pub enum FlowEvent<'a> {
     Undone,
     /// The phase of loss recovery changed.
     PhaseChanged {
-        /// Before.
+        /// The phase before.
         from: Phase,
-        /// Now.
+        /// The phase now.
         to: Phase,
     },
     /// An action takes effect.
     Decided {
-        /// Which.
+        /// The action.
         action: u32,
     },
-    /// All that an arrived flow had to send was acknowledged; its place is free.
+    /// All that an arrived flow had to send was acknowledged; its index is free for another flow.
     End {
         /// The flow as it ended.
         flow: &'a Flow,
     },
 }
 
-/// The end of a connection at which a packet leaves or arrives: data and the SYN leave the sender and arrive at the receiver, ACKs
-/// and the SYN-ACK go the other way.
+/// The end of a connection at which a packet leaves or arrives: data and the SYN leave the sender and arrive
+/// at the receiver, ACKs and the SYN-ACK go the other way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The end that sends data.
@@ -116,9 +117,9 @@ pub enum End {
 /// Something that happened at the data level of a multipath connection.
 #[derive(Clone, Copy, Debug)]
 pub enum ConnectionEvent {
-    /// The number of segments changed that wait at the receiver for data below them.
+    /// The number of segments that wait at the receiver for data below them has changed.
     WaitingChanged {
-        /// How many wait now.
+        /// The number that wait now.
         segments: u32,
     },
 }
@@ -126,46 +127,46 @@ pub enum ConnectionEvent {
 /// Something that happened to a packet on a link. Sizes in bytes are those on the link, with its overhead.
 #[derive(Clone, Copy)]
 pub enum LinkEvent<'a> {
-    /// It came to the queue. A queue without room drops it, or another one, at the same time.
+    /// It arrived at the queue. A queue without room drops it, or another one, at the same time.
     Enqueued {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
         /// Its size.
         bytes: u32,
     },
     /// The queue dropped it.
     Dropped {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
         /// Its size.
         bytes: u32,
-        /// When it had come to the queue.
+        /// When it had arrived at the queue.
         arrived: Time,
     },
     /// The queue marked it CE.
     Marked {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
     },
-    /// Its last bit is out.
+    /// Its last bit has been sent.
     Served {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
         /// Its size.
         bytes: u32,
-        /// When it had come to the queue.
+        /// When it had arrived at the queue.
         arrived: Time,
-        /// When its first bit went out.
+        /// When its first bit was sent.
         started: Time,
     },
-    /// It is at the far end.
+    /// It has reached the far end.
     Delivered {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
     },
     /// The loss process struck it, or the link was down.
     Lost {
-        /// Which.
+        /// The packet.
         packet: &'a Packet,
     },
 }
@@ -174,7 +175,7 @@ pub enum LinkEvent<'a> {
 pub struct State<'a> {
     /// The time.
     pub now: Time,
-    /// The flows of the scenario, subflows in the place of connections; behind them those that arrive.
+    /// The flows of the scenario, subflows in the place of connections; after them the flows that arrive.
     pub flows: &'a [Flow],
     /// The multipath connections.
     pub connections: &'a [Connection],
@@ -182,28 +183,29 @@ pub struct State<'a> {
     pub arrivals: &'a [Arrivals],
     /// The links of the scenario, then return directions, then access links.
     pub links: &'a [Link],
-    /// Events of the event loop that were handled.
+    /// The number of events that the event loop has handled.
     pub handled: u64,
 }
 
 /// An observer of a run.
 ///
-/// The events of one component come in the order of their times, but for a tap that does not ask for that ([`Tap::IN_ORDER`]).
-/// Those of a link that needs no service events ([`LinkEvent::Served`] of a drop-tail queue in front of a rate, and what FQ-CoDel does
-/// in front of a device's FIFO) may come late: when the link is next touched, or before a look.
+/// The events of one component come in the order of their times, unless the tap does not ask for that
+/// ([`Tap::IN_ORDER`]). Some events of a link without service events may come late, when the link is next
+/// touched or before a look: [`LinkEvent::Served`] of a drop-tail queue in front of a rate, and what FQ-CoDel
+/// does in front of a device's FIFO.
 pub trait Tap {
-    /// What it makes of the run.
+    /// What it yields at the end of the run.
     type Outcome;
 
-    /// Whether anybody looks. Work that is done for the tap alone depends on it.
+    /// Whether the tap observes anything. Work that is done only for the tap depends on it.
     const LOOKS: bool = true;
 
     /// Whether it gets each packet at the ends of its connection, and each sender after its turn.
     const DETAILED: bool = false;
 
-    /// Whether the events of a link are to come in the order of their times. One that only counts can take
-    /// [`LinkEvent::Served`], and what FQ-CoDel drops and marks, later than others, but before a look: then a packet is touched
-    /// once, when it arrives.
+    /// Whether the events of a link must come in the order of their times. A tap that only counts can take
+    /// [`LinkEvent::Served`], and FQ-CoDel's drops and marks, later than other events, but before a look:
+    /// then a packet is touched once, when it arrives.
     const IN_ORDER: bool = true;
 
     /// An event of the flow with this index.
@@ -211,7 +213,8 @@ pub trait Tap {
         let _ = (now, flow, event);
     }
 
-    /// A packet leaves or arrives at an end of this flow's connection, before IP cuts it and after IP has put it together.
+    /// A packet leaves or arrives at an end of this flow's connection, before IP fragments it or after IP has
+    /// reassembled it.
     fn on_packet(&mut self, now: Time, end: End, flow: &Flow, packet: &Packet) {
         let _ = (now, end, flow, packet);
     }
@@ -231,7 +234,7 @@ pub trait Tap {
         let _ = (at, link, event);
     }
 
-    /// The sender of this flow is the next one: the tap may ask for what it will touch.
+    /// The sender of this flow acts next: the tap may prefetch what it will touch.
     #[inline]
     fn fetch(&self, flow: u32) {
         let _ = flow;
@@ -242,8 +245,8 @@ pub trait Tap {
         Time::NEVER
     }
 
-    /// The time that it asked for has come: it looks at what is, before what happens then. Packets that leave a FIFO at that very
-    /// time have left.
+    /// The time that it asked for has come: it looks at the state before the other events of that time.
+    /// Packets that leave a FIFO at exactly that time have left.
     fn look(&mut self, state: &State<'_>) {
         let _ = state;
     }
@@ -257,7 +260,7 @@ pub trait Tap {
     fn finish(self, state: &State<'_>) -> Self::Outcome;
 }
 
-/// Nobody looks.
+/// A tap that observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTap;
 
@@ -343,9 +346,9 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
 pub struct Turn<'a, T> {
     /// The time.
     pub now: Time,
-    /// Segments that its host's queue takes.
+    /// Segments for which its host's queue has room.
     pub room: u32,
-    /// Where packets go that leave.
+    /// Where outgoing packets are put.
     pub outbox: &'a mut Vec<crate::tcp::Outgoing>,
     /// The tap ...
     pub tap: &'a mut T,
@@ -378,7 +381,7 @@ impl<T: Tap> LinkTurn<'_, T> {
         self.emit_at(self.now, event);
     }
 
-    /// Sends an event to the tap that happened at `at`.
+    /// Sends the tap an event that happened at `at`.
     #[inline(always)]
     pub fn emit_at(&mut self, at: Time, event: LinkEvent<'_>) {
         self.tap.on_link(at, self.link, event);

@@ -1,4 +1,5 @@
-//! From a specification to links and ways: which directions are links, and which are mere delays.
+//! Builds links and routes from a specification: decides which directions are links, and which are only
+//! delays.
 
 use crate::host::Host;
 use crate::link::{Link, capacity_bits};
@@ -8,13 +9,13 @@ use crate::spec::{AccessSpec, Capacity, FlowKind, LinkSpec, LossKind, LossSpec, 
 use crate::tcp::TcpOptions;
 use cwndlab_cc::{Span, Time};
 
-/// Packets that may stand in the host's queue before the sender is held back: two, as TCP small queues allow at
-/// least ...
+/// Packets allowed in the host's queue before the sender is held back: two, the least that TCP small queues
+/// allow ...
 const HELD_BACK_PACKETS: u64 = 2;
-/// ... or a millisecond's worth at the access rate (Linux: sk_pacing_shift 10).
+/// ... or a millisecond's worth at the access rate, if that is more (Linux: sk_pacing_shift 10).
 const HELD_BACK_TIME: Span = Span::from_millis(1);
 
-/// The links of a run, and where each direction of each stands among them.
+/// The links of a run, and the index of each link's return direction.
 pub struct Topology {
     /// All links: those of the scenario, then return directions, then access links.
     pub links: Vec<Link>,
@@ -35,7 +36,8 @@ impl Topology {
             let carries_data = carries_data_back(index, spec);
             let back = match &link.back {
                 Some(back) => Some(topology.add(back, spec.seed)),
-                // Data need a link to travel on, even where nothing holds them up, and ACKs one to be lost on.
+                // Data need a link to travel on, even if it never delays them, and ACKs need one on which
+                // they can be lost.
                 None if carries_data || link.fails() => Some(topology.add(&plain_back(link), spec.seed)),
                 None => None,
             };
@@ -60,7 +62,7 @@ impl Topology {
                 None => delays.push(spec.links[link].delay.clone()),
             }
         }
-        // Data always travel on links; only ACKs have mere delays.
+        // Data always travel on links; only ACKs can have delays without links.
         let (mut data, mut acks) = if kind.reverse { (backward, forward) } else { (forward, backward) };
         let mut host = None;
         if let Some(access) = &path.access {
@@ -87,7 +89,8 @@ fn carries_data_back(link: usize, spec: &SimSpec) -> bool {
         || spec.arrivals.iter().any(|arrivals| arrivals.kind.reverse && crossed(&arrivals.path))
 }
 
-/// Packets that the host's queue takes, if there is such a queue: nothing ever waits before a link without a rate.
+/// The most packets in the host's queue, if the sender is held back by it: nothing ever waits before a link
+/// without a rate.
 fn held_back_packets(access: &AccessSpec, tcp: &TcpOptions) -> Option<u64> {
     let packet = tcp.mss + tcp.header;
     let segments = match &access.link.capacity {

@@ -1,4 +1,5 @@
-//! The tap of ordinary runs: measures, and a recorder and timeout patterns where they were asked for.
+//! The tap of ordinary runs: measures and, where the specification asks for them, a recorder and timeout
+//! patterns.
 
 use crate::measures::Measures;
 use crate::outcome::Outcome;
@@ -8,7 +9,7 @@ use crate::tap::{ConnectionEvent, FlowEvent, LinkEvent, State, Tap};
 use crate::timeout_patterns::TimeoutPatterns;
 use cwndlab_cc::Time;
 
-/// What was asked to be seen of a run.
+/// Everything that the specification asks to observe of a run.
 pub struct Watch {
     measures: Measures,
     recorder: Option<Recorder>,
@@ -16,7 +17,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What this specification asks for, of a run that has not begun.
+    /// Observes what this specification asks for, in a run that has not begun.
     #[must_use]
     pub fn new(spec: &SimSpec, state: &State<'_>) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! The same action at each decision: a control that shows what learning adds to the best single action. It decides
-//! where the DQN of Seo et al. 2022 and Seo and Cho 2024 decides, among the same actions.
+//! The same action at each decision: a control that shows what learning adds to the best single action. It
+//! decides at the same points as the DQN of Seo et al. 2022 and Seo and Cho 2024, among the same actions.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActionParams, NewRenoActions};
 use super::random::{Actions, RandomParams};
@@ -10,7 +10,7 @@ use crate::params::Parameters;
 use std::sync::Arc;
 
 crate::parameters! {
-    /// What can be set beside the parameters of the actions.
+    /// The parameters in addition to those of the actions.
     pub struct AlwaysParams {
         action: u64 = 3, "action", Allowed::Count(0, 6), "",
             "the action, counted from 0; a larger number means the last one: newreno's are -10, -3, -1, 0, 1, 3, 10 segments; cubic's \
@@ -27,7 +27,7 @@ impl Policy for Always {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     let params = [

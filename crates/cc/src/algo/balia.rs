@@ -10,7 +10,7 @@ use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct BaliaParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
@@ -26,7 +26,8 @@ crate::words! {
     pub enum Cut {
         /// By the rates at the loss, in real numbers.
         Loss = "loss",
-        /// By what was calculated when the window last grew by a segment, with alpha_r and windows as whole numbers.
+        /// By the cut calculated when the window last grew by a segment, with alpha_r and windows as whole
+        /// numbers.
         Kernel = "kernel",
     }
 }
@@ -39,13 +40,14 @@ pub struct Balia {
     counting: Counting,
     cut: Cut,
     remainder: Remainder,
-    /// alpha_r, by the last growth.
+    /// alpha_r as of the last growth of the window.
     alpha: f64,
-    /// With `cut = kernel`: the window in segments that the next cut was calculated with, and the cut in segments (`md`).
+    /// With `cut = kernel`: the window for which the next cut was calculated, and that cut (`md`), both in
+    /// segments.
     kept: Option<(u64, u64)>,
 }
 
-/// The rates of the connection, in bytes a second.
+/// The rates of the connection's paths, in bytes a second.
 struct Rates {
     own: f64,
     own_rtt_s: f64,
@@ -54,7 +56,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// `None` before the first RTT sample: plain TCP.
+    /// `None` before the first RTT sample: the path then behaves as in plain TCP.
     fn of(cx: &Context, own_window: f64) -> Option<Self> {
         let paths = coupled::paths(cx, own_window);
         let own = paths.clone().find(|path| path.own)?;
@@ -63,14 +65,14 @@ impl Rates {
         Some(Self { own: own.rate(), own_rtt_s: own.rtt_s, largest, sum: rates.sum() })
     }
 
-    /// alpha_r: how many times as fast the fastest path is.
+    /// alpha_r: the fastest path's rate divided by this path's.
     fn alpha(&self) -> f64 {
         self.largest / self.own
     }
 }
 
-/// What mptcp_balia.c takes off this window, in segments: half of it, times alpha_r as a whole number, or times 1.5 if that is less.
-/// `None` with a single path: half.
+/// The cut that mptcp_balia.c makes in this window, in segments: half of it, times alpha_r as a whole number,
+/// or times 1.5 if that is less. `None` with a single path, where the cut is half.
 fn whole_cut(cx: &Context, window: &Window) -> Option<u64> {
     let own = window.cwnd as f64;
     let several = coupled::paths(cx, own).count() > 1;
@@ -101,7 +103,7 @@ impl WindowRule for Balia {
         self.remainder.clear();
         let own = window.cwnd as f64;
         if self.cut == Cut::Kernel {
-            // In slow start the kernel calculates it at every ACK, and once more after a recovery.
+            // In slow start the kernel recalculates the cut at every ACK, and once more after a recovery.
             let kept = self.kept.take().filter(|_| !window.in_slow_start()).map(|(_, cut)| cut);
             let cut = kept.or_else(|| whole_cut(cx, window));
             return cut.map_or(window.cwnd / 2, |cut| window.cwnd.saturating_sub(cut * window.mss));
@@ -110,13 +112,13 @@ impl WindowRule for Balia {
         (own * (1.0 - alpha.min(LARGEST_CUT_HALVES) / 2.0)) as u64
     }
 
-    /// Linux MPTCP v0.9x mptcp_balia.c counts the window, and what a loss takes of it, in segments.
+    /// Linux MPTCP v0.9x mptcp_balia.c counts both the window and the cut on a loss in segments.
     fn counts_segments(&self) -> bool {
         self.cut == Cut::Kernel
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

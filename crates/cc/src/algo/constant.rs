@@ -6,7 +6,7 @@ use crate::params::Parameters;
 use std::sync::Arc;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct ConstantParams {
         cwnd: u64 = 100, "cwnd", Allowed::Count(1, 10_000_000), "segments",
             "the window", "a control of this laboratory: set it to BDP plus half the buffer";
@@ -30,7 +30,7 @@ impl CongestionControl for Constant {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

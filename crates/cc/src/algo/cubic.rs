@@ -23,7 +23,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct CubicParams {
         form: Form = Form::Rfc9438, "form", Allowed::Word(Form::WORDS), "",
             "arithmetic: the RFC's real numbers, or the counting form of Linux or ns-3", "RFC 9438";
@@ -44,10 +44,10 @@ crate::parameters! {
 const PLATEAU_WINDOWS: u64 = 100;
 /// Before the first loss the window grows by at least 5 % a round trip (Linux, ns-3).
 const COUNT_BEFORE_LOSS: u64 = 20;
-/// The window grows at most by half a round trip (Linux, ns-3; RFC 9438 section 4.2 has 1.5 cwnd as well).
+/// The window grows by at most half of itself per round trip (Linux, ns-3; RFC 9438 section 4.2: 1.5 cwnd).
 pub(crate) const COUNT_MIN: u64 = 2;
 
-/// Linux `BICTCP_BETA_SCALE`: its beta counts in parts of this.
+/// Linux `BICTCP_BETA_SCALE`: its beta is given in parts of this.
 const LINUX_BETA_SCALE: f64 = 1024.0;
 
 /// Linux `beta`: 717 for 0.7.
@@ -55,11 +55,11 @@ fn linux_beta(params: &CubicParams) -> f64 {
     (params.beta * LINUX_BETA_SCALE).round()
 }
 
-/// What holds from one congestion event to the next.
+/// The state from one congestion event to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     curve: CubicCurve,
-    /// W_est, what Reno would have, in segments.
+    /// W_est, the window that Reno would have, in segments.
     reno: f64,
 }
 
@@ -72,7 +72,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Linux bictcp_update (HZ / 32) keeps it for as long as this while the window stands still; ns-3 does not.
+    /// Linux bictcp_update (HZ / 32) keeps `cnt` for this long while the window does not change; ns-3 does not.
     const HOLDS: Span = Span::from_micros(31_250);
 
     fn holds(&self, form: Form, now: Time, cwnd: u64) -> bool {
@@ -80,14 +80,14 @@ impl Counted {
     }
 }
 
-/// The window rule of CUBIC. The fields stand in memory in this order: first what every ACK touches.
+/// The window rule of CUBIC. The fields are in memory in this order: those that every ACK touches come first.
 #[repr(C)]
 pub struct Cubic {
-    /// The smallest delay seen, as this form sees delays.
+    /// The smallest delay so far, as this form measures delays.
     delay_min: Option<Span>,
     /// `cnt` of the counting forms.
     counted: Option<Counted>,
-    /// Segments acknowledged since it was calculated.
+    /// Segments acknowledged since `cnt` was calculated.
     uncounted: f64,
     params: CubicParams,
     hystart: Option<HyStart>,
@@ -137,13 +137,13 @@ impl Cubic {
         self.epoch.map(|epoch| epoch.curve)
     }
 
-    /// Goes on along this cubic; W_est is left alone.
+    /// Continues along this cubic; W_est stays unchanged.
     pub(crate) fn follow(&mut self, curve: CubicCurve) {
         let reno = self.epoch.map_or(0.0, |epoch| epoch.reno);
         self.epoch = Some(Epoch { curve, reno });
     }
 
-    /// The next growth begins an epoch.
+    /// Ends the epoch; the next growth begins another.
     pub(crate) fn end_epoch(&mut self) {
         self.epoch = None;
     }
@@ -163,7 +163,7 @@ impl Cubic {
         self.w_max = w_max;
     }
 
-    /// What an undo restores.
+    /// Saves the state that an undo restores.
     fn save(&mut self) {
         self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
     }
@@ -202,13 +202,13 @@ impl Cubic {
     fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.cwnd / window.mss;
         self.uncounted += acked as f64 / window.mss as f64;
-        // Linux bictcp_update: `cnt` is calculated once in a while if the window stands still.
+        // Linux bictcp_update: `cnt` is recalculated only once in a while if the window does not change.
         let kept = self.counted.filter(|kept| kept.holds(self.params.form, cx.facts.now, cwnd));
         let count = kept.map_or_else(|| self.renew_count(cx, cwnd), |kept| kept.count);
         window.grow_one_per(count * window.mss, acked);
     }
 
-    /// `cnt` for what was acknowledged since it was last calculated.
+    /// Recalculates `cnt`, with the segments acknowledged since it was last calculated.
     fn renew_count(&mut self, cx: &Context, cwnd: u64) -> u64 {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
         let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
@@ -223,8 +223,8 @@ impl Cubic {
         count
     }
 
-    /// RFC 9438 section 4.3: alpha / cwnd of a segment for each one acknowledged. Linux adds whole segments, and what
-    /// one costs is whole as well (`beta_scale` of tcp_cubic.c).
+    /// RFC 9438 section 4.3: alpha / cwnd of a segment for each segment acknowledged. Linux adds whole segments, and
+    /// the number of acknowledged segments that each costs is whole as well (`beta_scale` of tcp_cubic.c).
     fn reno_growth(&mut self, cwnd: u64) -> f64 {
         if self.params.form != Form::Linux {
             return self.alpha * std::mem::take(&mut self.uncounted) / cwnd as f64;
@@ -237,7 +237,7 @@ impl Cubic {
         grown
     }
 
-    /// Acknowledged segments for one more, towards this target, before the bounds that others set.
+    /// Acknowledged segments per segment of growth towards this target, before the bounds that the callers apply.
     pub(crate) fn count(&self, target: u64, cwnd: u64) -> u64 {
         let count = if target > cwnd { cwnd / (target - cwnd) } else { PLATEAU_WINDOWS * cwnd };
         if self.w_max == 0.0 { count.min(COUNT_BEFORE_LOSS) } else { count }
@@ -248,15 +248,15 @@ impl Cubic {
         cx.facts.now.since(curve.start) + self.delay_min.unwrap_or_default()
     }
 
-    /// The delay sample of this ACK as this form sees it. The counting forms discard those of the first moments of an epoch,
-    /// which a recovery has distorted (Linux `cubictcp_acked`, ns-3 `TcpCubic::PktsAcked`).
+    /// The delay sample of this ACK as this form measures it. The counting forms discard samples from the start of an
+    /// epoch, which a recovery has distorted (Linux `cubictcp_acked`, ns-3 `TcpCubic::PktsAcked`).
     fn delay(&self, cx: &Context, ack: &Ack) -> Option<Span> {
         let sample = ack.rtt?;
         let age = self.epoch.map_or(Span::MAX, |epoch| cx.facts.now.since(epoch.curve.start));
         match self.params.form {
             Form::Rfc9438 => Some(sample),
             Form::Linux => (age >= Span::from_secs(1)).then_some(sample),
-            // ns-3.37 hands out SRTT, made of millisecond timestamps.
+            // ns-3.37 passes on SRTT, computed from millisecond timestamps.
             Form::Ns3 => (age >= Span::from_millis(10))
                 .then_some(Span(cx.facts.rtt.smoothed.0 / 1_000_000 * 1_000_000)),
         }
@@ -285,7 +285,8 @@ impl WindowRule for Cubic {
     fn counted(&self, ack: &Ack, _mss: u64) -> u64 {
         match self.params.form {
             Form::Rfc9438 | Form::Linux => ack.acked,
-            // ns-3 counts what the cumulative acknowledgement covers, so the ACK that ends recovery counts for all.
+            // ns-3 counts the bytes that the cumulative acknowledgement covers, so the ACK that ends recovery
+            // counts for all.
             Form::Ns3 => ack.advanced,
         }
     }
@@ -317,7 +318,7 @@ impl WindowRule for Cubic {
     }
 
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
-        // At a timeout they were saved before they were forgotten.
+        // At a timeout the state was saved before it was forgotten (see `notice`).
         if event != Event::Timeout {
             self.save();
         }
@@ -349,7 +350,7 @@ impl WindowRule for Cubic {
             // RFC 9438 section 4.8: after a timeout W_max is the window at which the next epoch begins, so K is 0.
             // Linux and ns-3 forget W_max as well.
             Event::Timeout => {
-                // Within a recovery the first reduction is the one that an undo takes back.
+                // Within a recovery, an undo restores the state before the first reduction.
                 if matches!(cx.facts.phase, Phase::Open | Phase::Disorder) {
                     self.save();
                 }
@@ -368,7 +369,7 @@ impl WindowRule for Cubic {
                     (self.w_max, self.cwnd_prior, self.epoch) = (w_max, cwnd_prior, epoch);
                 }
             }
-            // RFC 9438 section 4.2: a silence does not count as time.
+            // RFC 9438 section 4.2: an idle period does not count as time.
             Event::IdleRestart(idle) => {
                 if let Some(epoch) = &mut self.epoch {
                     epoch.curve.start = (epoch.curve.start + idle).min(cx.facts.now);
@@ -379,7 +380,7 @@ impl WindowRule for Cubic {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,5 +1,5 @@
-//! DQN-based CUBIC (Seo and Cho 2024 section 3.2, Seo et al. 2022): a network goes on along the cubic with C or with 3
-//! C, or not, or takes a segment off, and learns from what comes of it.
+//! DQN-based CUBIC (Seo and Cho 2024 section 3.2, Seo et al. 2022): a network moves along the cubic with C or
+//! with 3 C, keeps the window, or removes a segment, and learns from the outcome.
 
 use super::actions::{CubicActionParams, CubicActions};
 use crate::algorithm::{Algorithm, Build, Declaration};
@@ -49,7 +49,7 @@ pub(super) fn params() -> Arc<[ParamSpec]> {
     params.concat().into()
 }
 
-/// What the papers' algorithms depart from them in.
+/// Departures from the papers that several of these algorithms share.
 pub(super) const NO_RENO: &str =
     "no Reno-friendly region, as in the papers' equations and in ns-3 before 3.41";
 pub(super) const ONCE_A_WINDOW: &str = "a decision comes after a window of acknowledged segments at the latest, where \
@@ -57,10 +57,10 @@ pub(super) const ONCE_A_WINDOW: &str = "a decision comes after a window of ackno
 pub(super) const NO_SPAN: &str =
     "no tuple spans a recovery: the next one begins at the first ACK in congestion avoidance";
 
-/// What holds of it, whatever is punished.
+/// The declaration, whichever events are punished.
 pub(super) const DECLARATION: Declaration = Decided::<CubicActions, DqnPolicy>::DECLARATION;
 
-/// Makes one that is punished for these events.
+/// Builds a controller that is punished for these events.
 pub(super) fn build(punished: Punished) -> Build {
     Arc::new(move |setup, settings| {
         let shared = DecisionParams::with(settings);
@@ -71,7 +71,7 @@ pub(super) fn build(punished: Punished) -> Build {
     })
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

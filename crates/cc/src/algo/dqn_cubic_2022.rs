@@ -1,10 +1,10 @@
-//! DQN-based CUBIC as first published (Seo et al. 2022): that of 2024, but a timeout is not punished.
+//! DQN-based CUBIC as first published (Seo et al. 2022): as in 2024, except that a timeout is not punished.
 
 use super::dqn_cubic::{DECLARATION, NO_RENO, NO_SPAN, ONCE_A_WINDOW, build, params};
 use crate::algorithm::Algorithm;
 use crate::decisions::Punished;
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

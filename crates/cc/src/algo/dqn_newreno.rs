@@ -1,5 +1,5 @@
-//! DQN-based NewReno (Seo and Cho 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to the window, once
-//! a window of acknowledged segments, and learns from what comes of it.
+//! DQN-based NewReno (Seo and Cho 2024 section 3.1): a network adds -10, -3, -1, 0, 1, 3 or 10 segments to
+//! the window, once per window of acknowledged segments, and learns from the outcome.
 
 use super::actions::{NewRenoActionParams, NewRenoActions};
 use super::dqn_cubic::NO_SPAN;
@@ -42,7 +42,7 @@ fn policy(settings: &[(String, Value)]) -> DqnPolicy {
     DqnPolicy::new::<NewRenoActions>(network_sizes(settings), given, Punished::Congestion, settings)
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     let params = [

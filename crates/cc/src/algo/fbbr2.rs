@@ -1,5 +1,5 @@
-//! F-BBRv2 (Cho and Cho 2024): BBRv2 that takes a minimum RTT well above the first one for the queue of a CUBIC flow, and
-//! then cruises faster.
+//! F-BBRv2 (Cho and Cho 2024): BBRv2 that takes a minimum RTT well above the first one as a sign of a CUBIC
+//! flow's queue, and then cruises faster.
 
 use super::bbr2::{Bbr2, Bbr2Params, DEPARTURES, Extension, MinRtt, Mode};
 use crate::algorithm::Algorithm;
@@ -10,9 +10,9 @@ use crate::units::{Rate, Span, Time};
 use std::sync::Arc;
 
 crate::words! {
-    /// What the minimum RTT is held against.
+    /// The reference with which the minimum RTT is compared.
     pub enum Reference {
-        /// The first sample, of the handshake.
+        /// The first sample, from the handshake.
         First = "first",
         /// The smallest sample of the first window of the minimum RTT.
         FirstWindow = "first-window",
@@ -24,21 +24,21 @@ crate::words! {
 crate::words! {
     /// Whether the reference is ever measured again.
     pub enum Reset {
-        /// It is not.
+        /// Never.
         Never = "never",
-        /// After there was nothing to send.
+        /// After an idle period.
         Idle = "idle",
     }
 }
 
 crate::words! {
-    /// What is held against the reference.
+    /// The RTT that is compared with the reference.
     pub enum Current {
         /// BBRv2's min_rtt, over ten seconds.
         MinRtt = "min_rtt",
         /// The last sample.
         Last = "last",
-        /// The minimum that times ProbeRTT, over five seconds.
+        /// The minimum that schedules ProbeRTT, over five seconds.
         ProbeRtt = "probe-rtt",
     }
 }
@@ -66,7 +66,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// Whether the pacing margin is taken off.
+    /// Whether the pacing margin still applies.
     pub enum Margin {
         /// 0.99 x 1.15.
         MultiplierBefore = "before",
@@ -76,7 +76,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set beside BBRv2's parameters.
+    /// The parameters in addition to BBRv2's.
     pub struct Fbbr2Params {
         reference: Reference = Reference::First, "reference", Allowed::Word(Reference::WORDS), "",
             "RTT without a queue: the first sample, the smallest of the first min_rtt_window, or of all",
@@ -118,7 +118,7 @@ pub struct CubicDetector {
 }
 
 impl CubicDetector {
-    /// One that has seen nothing, beside a minimum RTT over this window.
+    /// A detector without samples; the window is that of the minimum RTT.
     #[must_use]
     pub fn new(params: Fbbr2Params, window: Span) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl Extension for CubicDetector {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,4 +1,5 @@
-//! LIA, the Linked Increases Algorithm (RFC 6356): the subflows of a connection together grow as one TCP on the best path.
+//! LIA, the Linked Increases Algorithm (RFC 6356): the subflows of a connection together grow as one TCP on
+//! the best path.
 
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
@@ -10,7 +11,7 @@ use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct LiaParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
@@ -30,7 +31,7 @@ pub struct Lia {
     hystart: Option<HyStart>,
     remainder: Remainder,
     fixed: FixedPoint,
-    /// By the last growth; one is plain TCP.
+    /// alpha as of the last growth; 1 is plain TCP.
     alpha: f64,
 }
 
@@ -49,7 +50,7 @@ impl Lia {
         }
     }
 
-    /// RFC 6356's alpha, by the last growth.
+    /// RFC 6356's alpha, as of the last growth.
     #[must_use]
     pub fn alpha(&self) -> f64 {
         self.alpha
@@ -106,7 +107,7 @@ impl WindowRule for Lia {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

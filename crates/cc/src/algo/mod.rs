@@ -24,7 +24,7 @@ pub mod vegas;
 
 use crate::algorithm::Algorithm;
 
-/// The algorithms that ship.
+/// The algorithms that ship with this crate.
 #[must_use]
 pub fn built_in() -> Vec<Algorithm> {
     vec![

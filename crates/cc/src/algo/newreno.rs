@@ -17,7 +17,7 @@ crate::words! {
 }
 
 impl Counting {
-    /// What an ACK counts for.
+    /// The bytes that an ACK counts for.
     #[must_use]
     pub fn counted(self, ack: &Ack, mss: u64) -> u64 {
         match self {
@@ -32,13 +32,13 @@ crate::words! {
     pub enum HalfOf {
         /// FlightSize: what was sent and not cumulatively acknowledged (RFC 5681).
         FlightSize = "flight-size",
-        /// The pipe, without what is SACKed or lost (ns-3).
+        /// The pipe, without data that is SACKed or lost (ns-3).
         Pipe = "pipe",
     }
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct NewRenoParams {
         half_of: HalfOf = HalfOf::FlightSize, "half_of", Allowed::Word(HalfOf::WORDS), "",
             "what is halved on a loss", "RFC 5681 equation (4) (flight-size); ns-3 TcpNewReno (pipe)";
@@ -61,12 +61,13 @@ impl WindowRule for NewReno {
     fn grow(&mut self, _cx: &Context, window: &mut Window, acked: u64) {
         match self.params.counting {
             Counting::Bytes => window.grow_one_per(window.cwnd, acked),
-            // RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, in whole bytes, one at least.
+            // RFC 5681 equation (3): SMSS * SMSS / cwnd for each ACK, in whole bytes, at least one.
             Counting::Acks => window.cwnd += (window.mss * window.mss / window.cwnd).max(1),
         }
     }
 
-    /// RFC 5681 equation (4) holds at a timeout unless the timer has already resent the segment; ns-3's at each one.
+    /// RFC 5681 equation (4) applies at a timeout unless the timer has already resent the segment; ns-3's
+    /// rule applies at each timeout.
     fn reduces_again(&self, phase: Phase) -> bool {
         phase != Phase::Loss || self.params.half_of == HalfOf::Pipe
     }
@@ -76,7 +77,8 @@ impl WindowRule for NewReno {
         let facts = cx.facts;
         let base = match (self.params.half_of, event) {
             (HalfOf::FlightSize, _) => facts.flight_size,
-            // At a timeout nothing counts as in flight any more: what was is at most the window.
+            // At a timeout nothing counts as in flight any more; the data that was in flight is at most the
+            // window.
             (HalfOf::Pipe, Event::Timeout) => facts.flight_size.min(window.cwnd),
             (HalfOf::Pipe, _) => facts.in_flight,
         };
@@ -84,7 +86,7 @@ impl WindowRule for NewReno {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

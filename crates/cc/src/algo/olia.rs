@@ -1,5 +1,5 @@
-//! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al. 2012): optimal load balancing by a coupled increase, and a
-//! second term that moves windows towards the paths that lose least.
+//! OLIA, the Opportunistic Linked Increases Algorithm (Khalili et al. 2012): optimal load balancing by a
+//! coupled increase, and a second term that moves windows towards the paths that lose least.
 
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
@@ -10,7 +10,7 @@ use crate::probes::Probe;
 use std::sync::Arc;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct OliaParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "what makes the window grow in congestion avoidance: bytes acknowledged, or ACKs regardless of how much they cover",
@@ -22,22 +22,23 @@ crate::parameters! {
 pub struct Olia {
     counting: Counting,
     remainder: Remainder,
-    /// alpha_r, by the last growth.
+    /// alpha_r, as of the last growth.
     alpha: f64,
 }
 
-/// How good a path is: l / rtt^2, with l the bytes between two losses. The square of the rate that one TCP would have there,
-/// sqrt(2 l) / rtt, but for a constant.
+/// How good a path is: l / rtt^2, where l is the number of bytes between two losses. Up to a constant, this
+/// is the square of the rate that one TCP would have there, sqrt(2 l) / rtt.
 fn quality(path: &Path) -> f64 {
     path.view.since_loss.max(path.view.between_losses) as f64 / (path.rtt_s * path.rtt_s)
 }
 
-/// Windows are equal if they have as many whole segments, as in mptcp_olia.c.
+/// Windows count as equal if they have the same number of whole segments, as in mptcp_olia.c.
 fn segments(path: &Path) -> u64 {
     path.window as u64 / path.view.mss.max(1)
 }
 
-/// alpha_r of the own path: what the best paths gain of which the window is not the largest, those with the largest lose.
+/// alpha_r of this path: the best paths whose window is not the largest gain what the paths with the largest
+/// window lose.
 fn alpha<'a>(paths: impl Iterator<Item = Path<'a>> + Clone) -> f64 {
     let best = paths.clone().map(|path| quality(&path)).fold(0.0, f64::max);
     let largest = paths.clone().map(|path| segments(&path)).max().unwrap_or(0);
@@ -77,7 +78,7 @@ impl WindowRule for Olia {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

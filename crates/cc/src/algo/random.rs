@@ -1,5 +1,5 @@
-//! Uniformly random actions: a control that separates learning from luck. It decides where the DQN of Seo et al. 2022
-//! and Seo and Cho 2024 decides, among the same actions, and knows nothing.
+//! Uniformly random actions: a control that separates learning from luck. It decides at the same points as
+//! the DQN of Seo et al. 2022 and Seo and Cho 2024, among the same actions, but uses no information.
 
 use super::actions::{CubicActionParams, CubicActions, NewRenoActionParams, NewRenoActions};
 use crate::algorithm::{Algorithm, Declares};
@@ -13,13 +13,13 @@ crate::words! {
     pub enum Actions {
         /// Those of DQN-based NewReno: -10, -3, -1, 0, 1, 3 or 10 segments.
         NewReno = "newreno",
-        /// Those of DQN-based CUBIC: one segment less, nothing, or on along the cubic with C or 3 C.
+        /// Those of DQN-based CUBIC: one segment less, no change, or a step along the cubic with C or 3 C.
         Cubic = "cubic",
     }
 }
 
 crate::parameters! {
-    /// What can be set beside the parameters of the actions.
+    /// The parameters in addition to those of the actions.
     pub struct RandomParams {
         actions: Actions = Actions::NewReno, "actions", Allowed::Word(Actions::WORDS), "",
             "base algorithm and actions: those of DQN-based NewReno or of DQN-based CUBIC",
@@ -36,7 +36,7 @@ impl Policy for UniformlyRandom {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     let params = [

@@ -21,7 +21,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct RenoParams {
         counting: Counting = Counting::Delivered, "counting", Allowed::Word(Counting::WORDS), "",
             "which bytes of an ACK make the window grow",
@@ -80,7 +80,7 @@ impl WindowRule for Reno {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

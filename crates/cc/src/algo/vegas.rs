@@ -15,13 +15,13 @@ crate::words! {
     pub enum SlowStart {
         /// Each round trip (Linux).
         EveryRtt = "every-rtt",
-        /// Every other one: in between the window rests, so that the rates can be compared (the paper).
+        /// Every other round trip: in between the window rests, so that the rates can be compared (the paper).
         EveryOtherRtt = "every-other-rtt",
     }
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct VegasParams {
         alpha: u64 = 2, "alpha", Allowed::Count(0, 1_000_000), "segments",
             "with fewer of its own segments in the queue the window grows by one per round trip",
@@ -38,7 +38,7 @@ crate::parameters! {
     }
 }
 
-/// With fewer RTT samples than this in a round all may come from delayed ACKs (Linux).
+/// With fewer RTT samples than this in a round, all may come from delayed ACKs (Linux).
 const SAMPLES_TO_DECIDE: u32 = 3;
 /// A decision leaves at least this many segments (Linux).
 const LEAST_SEGMENTS: u64 = 2;
@@ -57,9 +57,9 @@ impl Samples {
 /// How the rule responds to an ACK.
 #[derive(Clone, Copy, Debug)]
 enum Response {
-    /// Something is missing, or the round had too few samples: what Reno does.
+    /// Data is missing, or the round had too few samples: grow as Reno does.
     Reno,
-    /// Within a round: only slow start goes on.
+    /// Within a round: only slow start continues.
     Wait,
     /// The end of a round with this smallest RTT.
     Decide(Span),
@@ -70,13 +70,13 @@ pub struct Vegas {
     params: VegasParams,
     /// baseRTT: the smallest RTT since the path was last empty.
     base: Option<Span>,
-    /// The round being watched; none while something is missing.
+    /// The current round; `None` while data is missing.
     round: Option<Round>,
     samples: Samples,
     response: Response,
     /// Slow start rests in this round.
     rests: bool,
-    /// Segments of its own in the queue, by the last decision.
+    /// Segments of its own in the queue, as of the last decision.
     diff: Option<u64>,
 }
 
@@ -96,14 +96,14 @@ impl Vegas {
     }
 
     fn take_sample(&mut self, rtt: Span) {
-        // An RTT is divided by: never zero (Linux adds a microsecond).
+        // RTTs are used as divisors, so none may be zero (Linux adds a microsecond).
         let rtt = rtt.max(Span(1));
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         self.samples.minimum = self.samples.minimum.min(rtt);
         self.samples.count += 1;
     }
 
-    /// Ends the round; what it had seen.
+    /// Ends the round and returns its samples.
     fn next_round(&mut self, cx: &Context, ack: &Ack) -> Samples {
         let mut round = Round::default();
         round.restart(ack.delivered, cx.facts.in_flight);
@@ -111,14 +111,15 @@ impl Vegas {
         std::mem::replace(&mut self.samples, Samples::NONE)
     }
 
-    /// Slow start alone; what it leaves over counts for nothing, because avoidance moves once a round.
+    /// Slow start alone; the bytes it leaves over are ignored, because congestion avoidance moves once a round.
     fn double(&self, window: &mut Window, acked: u64) {
         if !self.rests {
             window.slow_start(acked);
         }
     }
 
-    /// The move of a round whose smallest RTT was `rtt`. Whole segments, cut as in Linux: a difference of 1.9 is 1.
+    /// The decision after a round whose smallest RTT was `rtt`. In whole segments, truncated as in Linux: a
+    /// difference of 1.9 is 1.
     fn decide(&mut self, window: &mut Window, rtt: Span, acked: u64) {
         let base = self.base.unwrap_or(rtt);
         let cwnd = window.cwnd / window.mss;
@@ -127,7 +128,7 @@ impl Vegas {
         self.rests = self.params.slow_start == SlowStart::EveryOtherRtt && !self.rests;
         let VegasParams { alpha, beta, gamma, .. } = self.params;
         if window.in_slow_start() && diff > gamma {
-            // What the path carries without a queue, and one for what the division cuts off.
+            // The window that the path carries without a queue, plus one segment for what the division truncates.
             slow_down(window, (scale(cwnd, base, rtt) + 1) * window.mss);
         } else if window.in_slow_start() {
             self.double(window, acked);
@@ -147,7 +148,7 @@ fn scale(segments: u64, numerator: Span, denominator: Span) -> u64 {
     product.min(u128::from(u64::MAX)) as u64
 }
 
-/// Closes the window to `cwnd` and goes on in congestion avoidance.
+/// Reduces the window to `cwnd` and continues in congestion avoidance.
 fn slow_down(window: &mut Window, cwnd: u64) {
     window.cwnd = window.cwnd.min(cwnd).max(LEAST_SEGMENTS * window.mss);
     window.ssthresh = window.ssthresh.min(window.cwnd);
@@ -159,8 +160,8 @@ impl WindowRule for Vegas {
         ("diff_segments", |vegas| vegas.diff.map_or(f64::NAN, |diff| diff as f64)),
     ];
 
-    /// Linux forgets baseRTT when it sends into an empty path: at the start, after idle time, after a timeout. Of the
-    /// round that was under way nothing is left, so the first ACK ends it, too early for a decision.
+    /// Linux forgets baseRTT when it sends into an empty path: at the start, after idle time, after a
+    /// timeout. Nothing is left of the current round, so the first ACK ends it, too early for a decision.
     fn sent(&mut self, cx: &Context) {
         if cx.facts.in_flight <= cx.facts.mss {
             self.base = None;
@@ -168,7 +169,7 @@ impl WindowRule for Vegas {
         }
     }
 
-    /// A round in which something was repaired says nothing, even when no ACK fell into the repair.
+    /// A round with a repair gives no information, even if no ACK arrived during the repair.
     fn notice(&mut self, _cx: &Context, event: Event) {
         if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
             self.round = None;
@@ -221,7 +222,7 @@ impl WindowRule for Vegas {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,9 +1,9 @@
-//! Data acknowledged beyond what the bandwidth explains (draft-ietf-ccwg-bbr section 5.5.9): ACKs come in bunches, and
-//! the window must not run dry between two of them.
+//! Data acknowledged beyond what the bandwidth explains (draft-ietf-ccwg-bbr section 5.5.9): ACKs come in
+//! bunches, and the window must not run out between two bunches.
 
 use crate::units::{Rate, Time};
 
-/// Estimates how much more than the model is acknowledged at once.
+/// Estimates how many bytes beyond the model's expectation are acknowledged at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Aggregation {
     epoch_start: Time,
@@ -12,17 +12,17 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// Begins a new epoch: silence is no aggregation.
+    /// Begins a new epoch: a silence is not aggregation.
     pub fn restart(&mut self, now: Time) {
         (self.epoch_start, self.epoch_acked) = (now, 0);
     }
 
-    /// A round trip begins; the estimate is the maximum of the last `half` to twice as many.
+    /// A round trip begins; the estimate is the maximum over the last `half` to 2 * `half` rounds.
     pub fn start_round(&mut self, half: u64) {
         self.extra.start_round(half);
     }
 
-    /// Takes an ACK of `acked` bytes, with the bandwidth and the window then in force: no more than the window is extra.
+    /// Takes an ACK of `acked` bytes, with the current bandwidth and window; at most one window counts as extra.
     pub fn update(&mut self, now: Time, acked: u64, rate: Rate, cwnd: u64) {
         let expected = rate.bytes_in(now.since(self.epoch_start));
         // ACKs come no faster than the bandwidth: a new epoch begins.
@@ -42,8 +42,8 @@ impl Aggregation {
     }
 }
 
-/// The maximum of this half of a window and of the half before (Linux and google/bbr `bbr_update_ack_aggregation`): what a
-/// round of Startup brought still counts in the next one.
+/// The maximum over this half of a window and the half before (Linux and google/bbr
+/// `bbr_update_ack_aggregation`): a bunch of one round of Startup still counts in the next.
 #[derive(Clone, Copy, Debug, Default)]
 struct HalvedWindow {
     previous: u64,
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// 1000 bytes a ms.
+    /// 1000 bytes per ms.
     const RATE: Rate = Rate(8_000_000);
 
     fn at(ms: u64) -> Time {
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(aggregation.extra_acked(), 7000);
     }
 
-    /// For how many rounds a bunch counts that came this long after the window's half began.
+    /// For how many rounds a bunch counts if it came `rounds_before` rounds after the half of the window began.
     fn lasts(half: u64, rounds_before: u64) -> u64 {
         let mut window = HalvedWindow::default();
         (0..rounds_before).for_each(|_| window.start_round(half));

@@ -1,5 +1,5 @@
-//! Data in flight in whole segments, as the kernels count them. A flight of whole segments never reaches a bound that is
-//! a fraction of one: it would stop one segment short of it.
+//! Data in flight in whole segments, as the kernels count them. A flight of whole segments never reaches a
+//! bound that ends within a segment: it would stop just short of it.
 
 use crate::contract::Facts;
 use crate::units::Rate;
@@ -16,18 +16,19 @@ pub fn ceil(bytes: u64, mss: u64) -> u64 {
     bytes.div_ceil(mss).saturating_mul(mss)
 }
 
-/// What of `in_flight` bytes will be in the network when pacing lets the next segment go, with the `leaving` bytes that
-/// go then (Linux and google/bbr `bbr_packets_in_net_at_edt`): a flight that grows is judged after that departure, with
-/// its quantum; one that shrinks just before it, with nothing.
+/// The bytes in the network when pacing releases the next segment: `in_flight`, plus the `leaving` bytes that
+/// are sent then, less those delivered by then (Linux and google/bbr `bbr_packets_in_net_at_edt`). A growing
+/// flight is judged just after that departure (`leaving` is its quantum), a shrinking one just before (`leaving` is 0).
 #[must_use]
 pub fn at_next_departure(facts: &Facts, in_flight: u64, bandwidth: Rate, leaving: u64) -> u64 {
     let delivered = bandwidth.bytes_in(facts.next_departure.since(facts.now));
     (in_flight + whole(leaving, facts.mss)).saturating_sub(whole(delivered, facts.mss))
 }
 
-/// What may be in flight where the losses of a flight crossed the threshold (google/bbr `bbr2_inflight_hi_from_lost_skb`,
-/// draft-ietf-ccwg-bbr section 5.5.10.2): x segments of the last packet, so that (lost_before + x) / (before + x) is the
-/// threshold. `before` and `lost_before` are bytes without that packet.
+/// The bytes in flight at which a flight's losses crossed the threshold (google/bbr
+/// `bbr2_inflight_hi_from_lost_skb`, draft-ietf-ccwg-bbr section 5.5.10.2): `before` and x segments of the
+/// last packet, so that (lost_before + x) / (before + x) is the threshold. `before` and `lost_before` are
+/// bytes without that packet.
 #[must_use]
 pub fn at_loss_threshold(before: u64, lost_before: u64, threshold: f64, mss: u64) -> u64 {
     let allowed = ceil((before as f64 * threshold).ceil() as u64, mss).saturating_sub(lost_before);
@@ -46,7 +47,7 @@ mod tests {
         assert_eq!(ceil(u64::MAX, 1000), u64::MAX);
     }
 
-    /// 8 Mbit/s deliver a segment of 1000 bytes a ms; the next one leaves in 2.5 ms.
+    /// 8 Mbit/s deliver one segment of 1000 bytes per ms; the next one leaves in 2.5 ms.
     #[test]
     fn a_growing_flight_counts_what_leaves_next_and_none_what_is_delivered_until_then() {
         let now = Time::ZERO + Span::from_millis(7);
@@ -60,7 +61,8 @@ mod tests {
         assert_eq!(at_next_departure(&facts, 10_000, rate, 0), 10_000, "nothing holds it back");
     }
 
-    /// 100 segments before it, of which 2 may be lost: with 1 lost, one more; with 2, none. Of 101 it is 2.02, and so 3.
+    /// 100 segments before the last packet may lose 2: with 1 lost, one more may be; with 2 lost, none. Of
+    /// 101 segments 2.02 may be lost, rounded up to 3.
     #[test]
     fn the_crossing_of_the_threshold() {
         let crossing =

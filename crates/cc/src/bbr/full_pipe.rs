@@ -1,10 +1,10 @@
-//! Whether the pipe is full: the bandwidth has stopped growing (draft-ietf-ccwg-bbr section 5.3.1.2).
+//! Detects a full pipe: the bandwidth has stopped growing (draft-ietf-ccwg-bbr section 5.3.1.2).
 
 use crate::units::Rate;
 
-/// Growth that counts: a Startup that doubles each round must give at least this much.
+/// Smallest growth that counts: a Startup that doubles each round must give at least this much.
 const GROWTH: f64 = 1.25;
-/// Rounds without it: one may be lost to a delayed or dropped ACK, or to a burst of another flow.
+/// Rounds without growth that show a full pipe: a delayed or dropped ACK, or another flow's burst, may spoil one.
 const FLAT_ROUNDS: u32 = 3;
 
 /// Looks for a plateau of the bandwidth.
@@ -12,17 +12,17 @@ const FLAT_ROUNDS: u32 = 3;
 pub struct FullPipe {
     rate: Rate,
     flat_rounds: u32,
-    /// The plateau has been reached.
+    /// Whether the plateau has been reached.
     pub reached: bool,
 }
 
 impl FullPipe {
-    /// Takes the bandwidth at the start of a round; one that the application limited says nothing.
+    /// Takes the bandwidth at the start of a round; an application-limited one is ignored.
     pub fn round(&mut self, rate: Rate, app_limited: bool) {
         self.sample(rate, app_limited, true);
     }
 
-    /// Takes the rate of any ACK: growth counts at once, its absence once a round (google/bbr v3
+    /// Takes the rate at any ACK: growth counts at once, its absence once per round (google/bbr v3
     /// `bbr_check_full_bw_reached`).
     pub fn sample(&mut self, rate: Rate, app_limited: bool, starts_round: bool) {
         if self.reached || app_limited {
@@ -36,17 +36,17 @@ impl FullPipe {
         self.reached = self.flat_rounds >= FLAT_ROUNDS;
     }
 
-    /// What the plateau was measured against no longer holds; a pipe that was full stays so.
+    /// Forgets the rate against which growth is measured; a pipe that was full stays so.
     pub fn restart(&mut self) {
         (self.rate, self.flat_rounds) = (Rate::default(), 0);
     }
 
-    /// Starts again.
+    /// Starts the search again.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// Starts again, looking for growth beyond this rate.
+    /// Starts the search again, with growth measured against this rate.
     pub fn restart_from(&mut self, rate: Rate) {
         *self = Self { rate, ..Self::default() };
     }
@@ -72,7 +72,7 @@ mod tests {
         assert!(!after(&[40, 45, 50, 55, 60]));
     }
 
-    /// Growth in the middle of a round starts the count again, and only rounds count.
+    /// Growth in the middle of a round restarts the count; only the starts of rounds add to it.
     #[test]
     fn any_ack_may_show_growth() {
         let mut pipe = FullPipe::default();
@@ -98,7 +98,7 @@ mod tests {
         assert!(pipe.reached);
         pipe.restart_from(Rate::from_mbit(10));
         assert!(!pipe.reached);
-        // 12 is no quarter more than 10: all three rounds count.
+        // 12 is less than a quarter more than 10: all three rounds count.
         for _ in 0..3 {
             assert!(!pipe.reached);
             pipe.round(Rate::from_mbit(12), false);

@@ -1,6 +1,6 @@
-//! Parts that the BBR versions share. Each version stands in its own file in [`crate::algo`]; here is only what all of
-//! them mean in the same way: packet-timed rounds, the test for a full pipe, windowed maxima, data acknowledged beyond
-//! the model, flights in whole segments, and pacing.
+//! Parts that the BBR versions share. Each version has its own module in [`crate::algo`]; this one holds
+//! only what means the same in all of them: packet-timed rounds, the test for a full pipe, windowed maxima,
+//! data acknowledged beyond the model, flights in whole segments, and pacing.
 
 pub mod aggregation;
 pub mod flight;

@@ -10,21 +10,21 @@ const SLOW: Rate = Rate(1_200_000);
 const BURST: Span = Span::from_millis(1);
 const MOST: u64 = 64 * 1024;
 
-/// The rate for a gain over a bandwidth.
+/// The pacing rate for this bandwidth and gain.
 #[must_use]
 pub fn rate(bandwidth: Rate, gain: f64) -> Rate {
     bandwidth.scaled(gain * MARGIN)
 }
 
-/// The first rate, before there is a bandwidth sample: the initial window each RTT, or each ms as long as there is no
-/// RTT, times the gain.
+/// The first rate, before there is a bandwidth sample: the initial window per RTT, or per ms while there is
+/// no RTT sample, times the gain.
 #[must_use]
 pub fn first_rate(initial_window: u64, rtt: Span, gain: f64) -> Rate {
     let rtt = if rtt == Span::ZERO { Span::from_millis(1) } else { rtt };
     Rate::of(initial_window, rtt).unwrap_or_default().scaled(gain)
 }
 
-/// How much may leave at once.
+/// How many bytes may be sent at once.
 #[must_use]
 pub fn quantum(rate: Rate, mss: u64) -> u64 {
     let least = if rate < SLOW { mss } else { 2 * mss };

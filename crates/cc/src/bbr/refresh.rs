@@ -1,5 +1,5 @@
-//! Which RTT sample counts as a new minimum. The sources differ, and a flow whose RTT stands still feels it: with `<` it
-//! goes to ProbeRTT at each interval, with `<=` it need not.
+//! Which RTT sample counts as a new minimum. The sources differ, which matters to a flow whose RTT is
+//! constant: with `<` it enters ProbeRTT at each interval, with `<=` it need not.
 
 use crate::units::Span;
 
@@ -8,7 +8,7 @@ crate::words! {
     pub enum Refresh {
         /// Only a lower sample (Linux's tcp_bbr.c since 5.11, draft-ietf-ccwg-bbr).
         Below = "<",
-        /// One that is as low, too (Linux before, BBRv2's alpha, draft-cardwell-iccrg-bbr-congestion-control-00, ns-3).
+        /// An equal one, too (Linux before, BBRv2's alpha, draft-cardwell-iccrg-bbr-congestion-control-00, ns-3).
         AtMost = "<=",
     }
 }

@@ -1,21 +1,21 @@
-//! Packet-timed round trips (draft-ietf-ccwg-bbr section 5.5.1): a round begins when something sent after the start of
-//! the last one is acknowledged.
+//! Packet-timed round trips (draft-ietf-ccwg-bbr section 5.5.1): a round begins when a packet sent after the
+//! start of the last one is acknowledged.
 
 use crate::contract::RateSample;
 
-/// Counts rounds by what had been delivered when the acknowledged packet was sent.
+/// Counts rounds by the bytes that had been delivered when the acknowledged packet was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundCounter {
     /// Bytes delivered when the current round began.
     next_delivered: u64,
     /// Rounds so far.
     pub count: u64,
-    /// The ACK being processed began a round.
+    /// Whether the ACK being processed began a round.
     pub started: bool,
 }
 
 impl RoundCounter {
-    /// Takes the sample of an ACK that brings the total to `delivered`.
+    /// Takes the sample of an ACK that brings the total to `delivered` bytes.
     pub fn update(&mut self, sample: &RateSample, delivered: u64) {
         self.started = sample.prior_delivered >= self.next_delivered;
         if self.started {
@@ -24,7 +24,7 @@ impl RoundCounter {
         }
     }
 
-    /// Begins a round now: it ends when something sent from now on is acknowledged.
+    /// Begins a round now: it ends when a packet sent from now on is acknowledged.
     pub fn restart(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }

@@ -1,13 +1,13 @@
-//! The maximum of what was seen in a window that moves on, such as the last ten rounds.
+//! The maximum over a sliding window, such as the last ten rounds.
 
 use std::collections::VecDeque;
 
-/// Keeps the maximum of the values of the last `length` positions (rounds, or ns); exact, and as short as what can
-/// still become the maximum.
+/// Keeps the maximum of the values at the last `length` positions (rounds, or ns). It is exact, and stores
+/// only values that can still become the maximum.
 #[derive(Clone, Debug)]
 pub struct WindowedMax<T> {
     length: u64,
-    /// Positions and values: both ascend in position, and values descend.
+    /// Positions and values: positions ascend, values descend.
     candidates: VecDeque<(u64, T)>,
 }
 
@@ -18,7 +18,7 @@ impl<T: Copy + PartialOrd + Default> WindowedMax<T> {
         Self { length, candidates: VecDeque::new() }
     }
 
-    /// Takes a value at a position, which never goes back.
+    /// Takes a value at a position; positions never decrease.
     pub fn update(&mut self, position: u64, value: T) {
         while self.candidates.back().is_some_and(|(_, last)| *last <= value) {
             self.candidates.pop_back();
@@ -27,7 +27,7 @@ impl<T: Copy + PartialOrd + Default> WindowedMax<T> {
         self.advance(position);
     }
 
-    /// Forgets what has left the window.
+    /// Forgets the values that have left the window.
     pub fn advance(&mut self, position: u64) {
         while self.candidates.front().is_some_and(|(at, _)| at + self.length <= position) {
             self.candidates.pop_front();

@@ -1,4 +1,4 @@
-//! What can be set of a DQN that decides, with the values that the papers give and those that they leave open.
+//! The settings of a DQN that decides: the papers' values, and choices where the papers leave a value open.
 
 use super::state::Scaling;
 use super::tuples::{Blamed, TupleRule};
@@ -13,15 +13,15 @@ crate::words! {
     pub enum PolicyRole {
         /// The network, which learns while it decides.
         Learn = "learn",
-        /// The network as it was given.
+        /// The network with the weights that it was given.
         Play = "play",
-        /// An agent outside; the run waits for it at each decision.
+        /// An external agent; the run waits for it at each decision.
         Outside = "outside",
     }
 }
 
 crate::words! {
-    /// What brings a step of learning.
+    /// What triggers a learning step.
     pub enum Train {
         /// Each decision.
         Decision = "decision",
@@ -31,7 +31,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// What an error costs.
+    /// The loss function.
     pub enum LossFunction {
         /// The squared error.
         Mse = "mse",
@@ -121,7 +121,7 @@ impl DqnParams {
         self.train == Train::Decision
     }
 
-    /// Keeps an experience, and learns if it is time to.
+    /// Stores an experience, and learns if a step is due.
     pub fn remember(&self, dqn: &mut Dqn, experience: &Experience) {
         dqn.remember(experience);
         if self.train == Train::Tuple && dqn.replay().made().is_multiple_of(self.train_every) {
@@ -129,7 +129,7 @@ impl DqnParams {
         }
     }
 
-    /// As the learner takes them.
+    /// The settings in the form that the learner takes.
     #[must_use]
     pub fn config(&self) -> DqnConfig {
         DqnConfig {
@@ -159,7 +159,7 @@ pub fn sizes(inputs: usize, layers: u64, nodes: u64, outputs: u32) -> Vec<usize>
     std::iter::once(inputs).chain(hidden).chain(std::iter::once(outputs as usize)).collect()
 }
 
-/// The learner or player of a flow, from its stream of random numbers.
+/// The learner or player of a flow, seeded from the flow's random stream.
 #[must_use]
 pub fn dqn_of_flow(
     cx: &mut Context,
@@ -168,17 +168,18 @@ pub fn dqn_of_flow(
     given: Option<&Weights>,
     params: &DqnParams,
 ) -> Dqn {
-    // A stream of its own, so that an agent outside may have the same.
+    // It has its own random stream, so that an external agent can have the same one.
     let mut rng = Rng::named(cx.rng.bits(), "agent");
     let fresh = given.is_none() && role == PolicyRole::Learn;
     let weights = given.map_or_else(|| Mlp::random(sizes, &mut rng), |given| given.network.clone());
     Dqn::new(params.config(), weights, fresh, rng)
 }
 
-/// Whether given weights suit a network of these sizes that takes in these inputs, `None` if they change all the time.
+/// Checks that given weights suit a network of these sizes and inputs; `inputs` is `None` if the inputs'
+/// scales keep changing.
 ///
 /// # Errors
-/// Why they do not, as the end of a sentence.
+/// Why they do not suit, as the end of a sentence.
 pub fn suit(
     file: &NamedFile,
     role: PolicyRole,

@@ -1,5 +1,5 @@
-//! The policy of Seo et al. 2022 and Seo and Cho 2024: a DQN that sees the state and the reward, or an agent outside
-//! that sees them.
+//! The policy of Seo et al. 2022 and Seo and Cho 2024: a DQN that sees the state and the reward, or an
+//! external agent that sees them.
 
 use super::dqn::{DqnParams, PolicyParams, PolicyRole, TupleParams, dqn_of_flow};
 use super::reward::{LOSS, Punished, Reward, RewardParams};
@@ -13,47 +13,47 @@ use crate::probes::Probe;
 use cwndlab_learn::dqn::{Dqn, Experience, Learned};
 use cwndlab_learn::{Learning, Weights};
 
-/// What a policy is made of.
+/// The settings of a policy.
 struct PolicySetup {
     /// Who decides.
     role: PolicyRole,
     /// Layer sizes of the network.
     sizes: Vec<usize>,
-    /// Weights to begin with.
+    /// Initial weights.
     given: GivenWeights,
-    /// What the network is shown.
+    /// The features that the network sees.
     features: &'static [Feature],
     /// What it learns from.
     tuples: TupleParams,
     /// How it learns.
     params: DqnParams,
-    /// What it is to learn.
+    /// The reward that it is to maximise.
     reward: Reward,
-    /// Which events cost it a reward.
+    /// Which events are punished.
     punished: Punished,
 }
 
-/// Observes, and decides by a network or leaves it to an agent outside.
+/// Observes the flow, and decides by a network or leaves the decision to an external agent.
 pub struct DqnPolicy {
     setup: PolicySetup,
     scaler: Scaler,
-    /// Made at the flow's first ACK in congestion avoidance, from its stream of random numbers.
+    /// Made at the flow's first decision, and seeded from the flow's random stream.
     dqn: Option<Dqn>,
     chain: Chain,
     state: Vec<f32>,
-    /// The latest reward; not a number before the first.
+    /// The latest reward; NaN before the first.
     reward: f32,
-    /// A punished event since the last decision.
+    /// Whether a punished event has occurred since the last decision.
     lost: bool,
     /// The reward as the last decision saw it.
     shown: f32,
-    /// The action decided last, in force or, after a delay, to be.
+    /// The action chosen last: in force, or waiting for the decision delay.
     action: Option<u32>,
 }
 
 impl DqnPolicy {
-    /// A policy of a flow that has not begun: by these settings it chooses among the actions of `A`, with a network of
-    /// these sizes.
+    /// A policy for a flow that has not begun. With these settings it chooses among the actions of `A`, by a
+    /// network of these sizes.
     #[must_use]
     pub fn new<A: ActionSet>(
         sizes: Vec<usize>,
@@ -89,7 +89,7 @@ impl DqnPolicy {
         self.dqn.get_or_insert_with(|| dqn_of_flow(cx, *role, sizes, given.weights(), params))
     }
 
-    /// Ends the tuple that was begun, if there is one, and keeps it.
+    /// Completes the tuple in progress, if there is one, and stores it.
     fn keep(&mut self, view_at: super::Moment, reward: f32) {
         let (Some(dqn), Some(state), Some(action)) = (&mut self.dqn, &self.chain.state, self.action) else {
             return;
@@ -99,7 +99,7 @@ impl DqnPolicy {
         self.chain.stored(view_at);
     }
 
-    /// A value of the last step of learning; not a number before the first, and of a network that has diverged.
+    /// A value of the last learning step; NaN before the first step, and once the network has diverged.
     fn learned(&self, value: fn(&Learned) -> f32) -> f64 {
         let value = self.dqn.as_ref().and_then(Dqn::last).map_or(f32::NAN, |learned| value(&learned));
         if value.is_finite() { f64::from(value) } else { f64::NAN }
@@ -159,7 +159,7 @@ impl Policy for DqnPolicy {
             if punished {
                 self.keep(view.at, LOSS);
             }
-            // What follows a loss is no consequence of an action, up to the next ACK in congestion avoidance.
+            // What happens between a loss and the next ACK in congestion avoidance does not result from an action.
             self.chain.state = None;
         }
     }

@@ -1,6 +1,6 @@
 //! Congestion avoidance by decisions (Seo et al. 2022, Seo and Cho 2024): whenever a number of segments has been
-//! acknowledged, a policy chooses one of a few actions, and the action moves the window. Slow start, recovery and what
-//! a loss leaves belong to the base algorithm; no decisions are made there.
+//! acknowledged, a policy chooses one of a few actions, and the action moves the window. Slow start, recovery
+//! and the reduction at a loss belong to the base algorithm; no decisions are made there.
 
 mod dqn;
 mod dqn_policy;
@@ -27,11 +27,11 @@ use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
 
 crate::words! {
-    /// What follows an action that leaves a window below the slow-start threshold.
+    /// What happens after an action that leaves the window below the slow-start threshold.
     pub enum BelowSsthresh {
-        /// The threshold stands, so that slow start wins back what the action took (RFC 5681 section 3.1).
+        /// The threshold stays, so slow start regains what the action took (RFC 5681 section 3.1).
         SlowStart = "slow-start",
-        /// The threshold comes down with the window, so that it stays where the action has put it.
+        /// The threshold comes down with the window, so the window stays where the action put it.
         Avoidance = "avoidance",
     }
 }
@@ -41,13 +41,13 @@ crate::words! {
     pub enum Decide {
         /// When a given number of segments has been acknowledged.
         Count = "count",
-        /// At fixed times in congestion avoidance, ACK or not.
+        /// At fixed intervals in congestion avoidance, with or without an ACK.
         Interval = "interval",
     }
 }
 
 crate::parameters! {
-    /// What can be set of every action set.
+    /// The settings of every action set.
     pub struct DecisionParams {
         beta: f64 = 0.7, "beta", Allowed::Number(0.1, 0.99), "",
             "share of the window that a congestion event leaves",
@@ -70,27 +70,28 @@ crate::parameters! {
     }
 }
 
-/// A base algorithm whose growth in congestion avoidance is left to actions.
+/// A base algorithm that leaves the growth in congestion avoidance to actions.
 ///
-/// Its [`grow`](WindowRule::grow) moves nothing: it counts towards the next decision by [`DecisionCounter::count`].
+/// Its [`grow`](WindowRule::grow) moves no window: it counts towards the next decision with
+/// [`DecisionCounter::count`].
 pub trait ActionSet: WindowRule {
     /// How many actions there are.
     const ACTIONS: u32;
 
-    /// What a policy is shown of the flow.
+    /// The features of the flow that a policy sees.
     const FEATURES: &'static [Feature];
 
     /// Fills in the [`FEATURES`](ActionSet::FEATURES).
     fn describe(&self, window: &Window, at: Moment, features: &mut [f64]);
 
-    /// What counts to the next decision.
+    /// The counter that runs towards the next decision.
     fn counter(&mut self) -> &mut DecisionCounter;
 
-    /// Moves the window; an action that is out of range is taken as the last one.
+    /// Moves the window; an action that is out of range counts as the one with the highest number.
     fn act(&mut self, window: &mut Window, action: u32);
 }
 
-/// When a policy looks.
+/// The moment at which a policy sees the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// The current time.
@@ -99,24 +100,24 @@ pub struct Moment {
     pub rtt: Span,
     /// The smallest RTT sample.
     pub rtt_min: Span,
-    /// Since the last congestion event; since the flow's first ACK if there was none.
+    /// Time since the last congestion event, or since the first [`View`] if there was none.
     pub since_congestion: Span,
 }
 
-/// What a policy sees of a flow in congestion avoidance.
+/// What a policy sees of a flow, at an ACK in congestion avoidance or at a congestion event.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// When.
+    /// The moment of the view.
     pub at: Moment,
     /// The window in bytes.
     pub cwnd: u64,
-    /// What the action set describes.
+    /// The features, as the action set describes them.
     pub features: &'a [f64],
 }
 
-/// Who decides.
+/// The part of a controller that decides.
 pub trait Policy: Send + Sized + 'static {
-    /// The policy's own recorded values; those of the base algorithm and its actions stand before them.
+    /// The policy's own recorded values; those of the base algorithm and its actions come before them.
     const PROBES: &'static [Probe<Self>] = &[];
 
     /// Whether it sees the [`FEATURES`](ActionSet::FEATURES), and shows them to an agent.
@@ -128,10 +129,10 @@ pub trait Policy: Send + Sized + 'static {
     /// Sees each congestion event, before the window is cut.
     fn congestion(&mut self, _cx: &mut Context, _view: &View, _event: Event) {}
 
-    /// One of the `actions`, from 0 on; `None` leaves it to an agent outside.
+    /// Chooses one of the `actions`, from 0 on; `None` leaves the choice to an external agent.
     fn choose(&mut self, cx: &mut Context, actions: u32) -> Option<u32>;
 
-    /// Shows an agent the state, and gives the reward since the decision before this one.
+    /// Shows an agent the state, and returns the reward since the previous decision.
     fn observe(&self, _observation: &mut [f32]) -> f32 {
         0.0
     }
@@ -141,7 +142,7 @@ pub trait Policy: Send + Sized + 'static {
         self.observe(observation)
     }
 
-    /// The side of a policy that learns.
+    /// The learning side of a policy.
     fn learning(&self) -> Option<&dyn Learning> {
         None
     }
@@ -157,19 +158,19 @@ pub struct DecisionCounter {
 }
 
 impl DecisionCounter {
-    /// Counts acknowledged bytes; with `cnt` of them a decision is due, one an ACK at most.
+    /// Counts acknowledged bytes; a decision is due after every `cnt` bytes, but at most one per ACK.
     pub fn count(&mut self, window: &mut Window, cnt: u64, acked: u64) {
         self.cnt_segments = Some(cnt as f64 / window.mss as f64);
         self.due = window.count_up_to(cnt, acked);
     }
 
-    /// The action in force; not a number before the first.
+    /// The action in force; NaN before the first.
     #[must_use]
     pub fn action(&self) -> f64 {
         self.action.map_or(f64::NAN, f64::from)
     }
 
-    /// What was counted to last, in segments; not a number before that.
+    /// The last `cnt`, in segments; NaN before the first count.
     #[must_use]
     pub fn cnt_segments(&self) -> f64 {
         self.cnt_segments.unwrap_or(f64::NAN)
@@ -181,9 +182,9 @@ pub struct Decided<A, P> {
     classic: Classic<A>,
     policy: P,
     params: DecisionParams,
-    /// The last congestion event; the first ACK if there was none.
+    /// The last congestion event, or the first [`View`] if there was none.
     congested: Option<Time>,
-    /// When the next decision at a fixed time is due; the first ACK in congestion avoidance sets the clock.
+    /// When the next decision at a fixed interval is due; the first ACK in congestion avoidance starts the clock.
     next: Option<Time>,
     features: Vec<f64>,
 }
@@ -192,7 +193,7 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
     const NAMES: &'static Names = &Classic::<A>::NAMES.and(P::PROBES);
     const SPACES: Spaces =
         Spaces { observation: if P::SEES { A::FEATURES.len() } else { 0 }, actions: A::ACTIONS };
-    /// What holds of this policy with these actions.
+    /// The declaration of a controller with this policy and these actions.
     pub const DECLARATION: Declaration =
         Declaration { probes: Self::NAMES.list(), spaces: Some(Self::SPACES), ..Classic::<A>::DECLARATION };
 
@@ -206,7 +207,7 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
         self.policy.choose(cx, A::ACTIONS).map_or(Decision::Due, Decision::Made)
     }
 
-    /// Shows the policy the flow as it is.
+    /// Shows the policy the flow's current state.
     fn show(&mut self, cx: &mut Context, call: impl FnOnce(&mut P, &mut Context, &View)) {
         let now = cx.facts.now;
         let since_congestion = now.since(*self.congested.get_or_insert(now));
@@ -278,7 +279,7 @@ impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
     }
 }
 
-/// The side that an agent sees, inside or outside: state, reward and actions are the same.
+/// The agent's side: a built-in and an external agent have the same state, reward and actions.
 impl<A: ActionSet, P: Policy> Agent for Decided<A, P> {
     fn observation_len(&self) -> usize {
         Self::SPACES.observation

@@ -11,7 +11,7 @@ crate::words! {
     pub enum RateMax {
         /// The largest rate up to the first congestion, then the largest at any congestion; it never falls.
         Congestion = "congestion",
-        /// The same, begun anew at the first congestion: it ends slow start, whose window is more than the path holds.
+        /// The same, restarted at the first congestion, which ends slow start with a window larger than the path holds.
         SecondCongestion = "second-congestion",
         /// The largest rate up to the first congestion, then that at the last congestion.
         LastCongestion = "last-congestion",
@@ -21,7 +21,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set of the reward.
+    /// The settings of the reward.
     pub struct RewardParams {
         rate_max: RateMax = RateMax::Congestion, "thr_max", Allowed::Word(RateMax::WORDS), "",
             "the rate that a reward of 1 stands for",
@@ -38,9 +38,9 @@ crate::parameters! {
 /// Which events are punished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Punished {
-    /// Each that cuts the window (Seo and Cho 2024 equation (6): packet loss).
+    /// Every event that cuts the window (Seo and Cho 2024 equation (6): packet loss).
     Congestion,
-    /// Three duplicate ACKs, and no timeout (Seo et al. 2022 section II.B).
+    /// Three duplicate ACKs, but not a timeout (Seo et al. 2022 section II.B).
     DuplicateAcks,
 }
 
@@ -50,34 +50,34 @@ impl Punished {
     }
 }
 
-/// What a loss is worth.
+/// The reward for a loss.
 pub(super) const LOSS: f32 = -1.0;
 
-/// How far back the largest rate of the last ten seconds is looked for.
+/// How far back `RateMax::Last10s` looks for the largest rate.
 const WINDOW: Span = Span::from_secs(10);
 
-/// What the flow's rate is worth.
+/// Computes the reward from the flow's rate.
 #[derive(Clone, Debug)]
 pub struct Reward {
     params: RewardParams,
-    /// The rates are in bytes a second.
+    /// The rate that a reward of 1 stands for, except under `Last10s`; in bytes per second, like `recent`.
     max: f64,
     recent: WindowedMax<f64>,
-    /// A congestion was seen.
+    /// Whether a congestion event was seen.
     seen: bool,
-    /// One was seen that the maximum takes in.
+    /// Whether one was seen that counts for the maximum.
     congested: bool,
 }
 
 impl Reward {
-    /// Of a flow that has not begun.
+    /// The reward of a flow that has not begun.
     #[must_use]
     pub fn new(params: RewardParams) -> Self {
         Self { params, max: 0.0, recent: WindowedMax::new(WINDOW.0), seen: false, congested: false }
     }
 
-    /// The window over the RTT: Seo and Cho 2024 equation (7), Seo et al. 2022 equation (4), but for a factor that the
-    /// share does not have.
+    /// The window over the RTT: Seo and Cho 2024 equation (7), Seo et al. 2022 equation (4), without a
+    /// constant factor that cancels in the share.
     fn rate(view: &View) -> f64 {
         view.cwnd as f64 / view.at.rtt.as_secs_f64()
     }
@@ -112,7 +112,7 @@ impl Reward {
     }
 }
 
-/// How much longer than the shortest the RTT is, as a share of it.
+/// How much longer the RTT is than the minimum RTT, as a share of the minimum.
 fn excess_rtt(at: Moment) -> f64 {
     at.rtt.as_secs_f64() / at.rtt_min.as_secs_f64() - 1.0
 }
@@ -138,7 +138,7 @@ mod tests {
         crate::params::Value::Word(word)
     }
 
-    /// Rates of 1000, 2000 and 1000 bytes in 50 ms; then congestion at 1600.
+    /// Rates of 1000, 2000 and 1000 bytes in 50 ms; then congestion at 1600 bytes in 50 ms.
     fn after_congestion(rule: &'static str) -> [f32; 5] {
         let mut reward = reward(&[("thr_max", word(rule))]);
         let before = [1000, 2000, 1000].map(|cwnd| reward.at_ack(&view(1, cwnd, 50)));
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(after_congestion("last-10s"), [1.0, 1.0, 0.5, 0.4, 1.0], "it forgets");
     }
 
-    /// Slow start overshoots to twice the window that the path holds, and loses; later 1000 bytes are lost.
+    /// Slow start overshoots to twice the window that the path holds, and loses; the next loss is at 1000 bytes.
     #[test]
     fn the_overshoot_of_slow_start_may_be_left_out() {
         for (rule, expected) in [("congestion", [1.0, 0.35, 0.4]), ("second-congestion", [1.0, 1.0, 0.8])] {
@@ -180,7 +180,7 @@ mod tests {
     fn a_longer_rtt_may_cost() {
         let mut reward = reward(&[("rtt_weight", crate::params::Value::Number(0.5))]);
         assert_eq!(reward.at_ack(&view(1, 1000, 50)), 1.0);
-        // As large a rate with a window and an RTT twice as large.
+        // The same rate, with the window and the RTT twice as large.
         assert_eq!(reward.at_ack(&view(1, 2000, 100)), 0.5);
     }
 

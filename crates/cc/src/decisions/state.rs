@@ -1,11 +1,11 @@
-//! What a network is shown: features of the flow, brought to about the size of one.
+//! What a network sees: features of the flow, scaled to about 1.
 
 /// One number of the state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feature {
     /// Its name, with its unit.
     pub name: &'static str,
-    /// A round value of the size that occurs.
+    /// A round number of the feature's typical size.
     pub scale: f64,
 }
 
@@ -23,17 +23,17 @@ pub const SINCE_CONGESTION: Feature = Feature { name: "since_congestion_ms", sca
 crate::words! {
     /// How the state is scaled.
     pub enum Scaling {
-        /// By a round value of the size that occurs, the same always.
+        /// Divided by a fixed round number of the feature's typical size.
         Fixed = "fixed",
-        /// Not at all.
+        /// Not scaled.
         Raw = "raw",
-        /// To mean 0 and variance 1 of all that was seen so far.
+        /// Normalised to mean 0 and variance 1 over all states so far.
         Running = "running",
     }
 }
 
 impl Scaling {
-    /// What a network takes in, in words that a file of weights carries; `None` where it changes all the time.
+    /// A network's inputs, as text that a weights file stores; `None` if their scales keep changing.
     #[must_use]
     pub fn inputs(self, features: &[Feature]) -> Option<String> {
         let name = |feature: &Feature| match self {

@@ -1,4 +1,4 @@
-//! When an experience is kept: a state, the action decided last, what it led to.
+//! When an experience is stored: a state, the last action chosen, and what it led to.
 
 use super::{Moment, View};
 use crate::units::{Span, Time};
@@ -13,7 +13,7 @@ crate::words! {
         SinceTuple = "since-tuple",
         /// At each decision.
         PerDecision = "per-decision",
-        /// At an ACK, once a minimum RTT.
+        /// At an ACK, once per minimum RTT.
         PerRtt = "per-rtt",
     }
 }
@@ -21,22 +21,22 @@ crate::words! {
 crate::words! {
     /// Which tuples a loss is held against.
     pub enum Blamed {
-        /// That of the last action.
+        /// The tuple of the last action.
         LastAction = "last-action",
-        /// All of the last RTT.
+        /// All tuples of the last RTT.
         LostWindow = "lost-window",
     }
 }
 
-/// The chain of tuples: where the next one begins.
+/// The chain of tuples: where the next one begins, and when the last ones were stored.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     rule: TupleRule,
-    /// The state in which the next tuple begins; none right after a loss.
+    /// The state in which the next tuple begins; `None` right after a loss.
     pub(super) state: Option<Vec<f32>>,
     cwnd: u64,
     last: Time,
-    /// When the tuples of the last RTT were stored.
+    /// The times at which the tuples of the last RTT were stored.
     recent: VecDeque<Time>,
 }
 

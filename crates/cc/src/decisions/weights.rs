@@ -1,4 +1,4 @@
-//! Weights that a scenario gives a network to begin with.
+//! Initial weights that a scenario gives a network.
 
 use crate::params::{FileCheck, FileKind, NamedFile, Parameter, Value};
 use cwndlab_learn::Weights;
@@ -7,24 +7,24 @@ use std::sync::Arc;
 /// The word for weights that are drawn at random.
 const FRESH: &str = "fresh";
 
-/// Weights to begin with: none, or those of a file.
+/// Initial weights: none, or those of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GivenWeights(Option<Arc<NamedFile>>);
 
 impl GivenWeights {
-    /// Those of a file of this name and hash.
+    /// The weights of a file with this name and hash.
     #[must_use]
     pub fn of_file(name: &str, hash: String, weights: Weights) -> Self {
         Self(Some(Arc::new(NamedFile::new(name, hash, weights))))
     }
 
-    /// What the file holds.
+    /// The file's weights; `None` if no file was given.
     #[must_use]
     pub fn weights(&self) -> Option<&Weights> {
         self.0.as_ref()?.content()
     }
 
-    /// What the parameter takes: a file that passes this check, or the word for none.
+    /// What the parameter accepts: a file that passes this check, or the word for none.
     #[must_use]
     pub const fn kind(check: FileCheck) -> FileKind {
         FileKind { format: "safetensors", none: FRESH, check }

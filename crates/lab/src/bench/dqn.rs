@@ -1,4 +1,4 @@
-//! Steps of a DQN, timed by themselves: what an agent inside adds to a simulation.
+//! Steps of a DQN, timed alone: what a built-in agent adds to the cost of a simulation.
 
 use cpu_time::ThreadTime;
 use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
@@ -8,7 +8,7 @@ use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Mlp, Rng};
 use serde_json::{Value, json};
 
-/// What is done with which network; the networks and all else are the defaults of the papers' algorithms.
+/// Name, operation and network of each case. Networks and parameters are the defaults of the papers' algorithms.
 const CASES: &[(&str, Operation, Network)] = &[
     ("dqn-train-30x3", Operation::Train, Network::NewReno),
     ("dqn-train-50x5", Operation::Train, Network::Cubic),
@@ -48,7 +48,7 @@ pub(super) fn cases() -> impl Iterator<Item = &'static str> {
     CASES.iter().map(|(name, ..)| *name)
 }
 
-/// Steps in a repeat: some ten milliseconds of them.
+/// Steps in a repeat, enough to take some ten milliseconds.
 fn steps(operation: Operation) -> u32 {
     match operation {
         Operation::Train => 500,
@@ -56,7 +56,7 @@ fn steps(operation: Operation) -> u32 {
     }
 }
 
-/// The best of this many repeats; `None` if the case is none of these.
+/// The best of `repeats` repeats; `None` if this is not a DQN case.
 pub(super) fn bench(case: &str, repeats: u32) -> Option<Value> {
     let (name, operation, network) = CASES.iter().find(|(name, ..)| *name == case)?;
     let sizes = network.sizes();
@@ -74,13 +74,13 @@ pub(super) fn bench(case: &str, repeats: u32) -> Option<Value> {
         }
         begin.elapsed().as_secs_f64() * 1e6 / f64::from(steps(*operation))
     };
-    // The first one warms up.
+    // The first repeat is a warm-up.
     once();
     let best = (0..repeats.max(1)).map(|_| once()).fold(f64::INFINITY, f64::min);
     Some(json!({ "name": name, "us_per_op": best }))
 }
 
-/// One with a full ring of random experiences, which never explores.
+/// A learner with a full ring of random experiences that never explores.
 fn learner(sizes: &[usize]) -> Dqn {
     let mut rng = Rng::named(1, "bench");
     let weights = Mlp::random(sizes, &mut rng);

@@ -1,20 +1,21 @@
-//! From segments, which the simulator counts, to bytes, which TCP's sequence numbers count.
+//! Converts the simulator's segment numbers to the byte numbers that TCP's sequence numbers count.
 
-/// Where the segments of a connection begin in its stream of bytes.
+/// The offsets at which a connection's segments begin in its byte stream.
 #[derive(Clone, Debug)]
 pub(super) struct Bytes {
     mss: u64,
-    /// Segments that are not full, in order, and what each lacks: the last one of a stream, and copies of it.
+    /// Segments shorter than `mss`, in order, each with the number of missing bytes. Only the last segment of
+    /// a stream, and copies of it, are short.
     short: Vec<(u32, u64)>,
 }
 
 impl Bytes {
-    /// Of a connection with full segments of `mss` bytes.
+    /// For a connection whose full segments carry `mss` bytes.
     pub(super) fn new(mss: u64) -> Self {
         Self { mss, short: Vec::new() }
     }
 
-    /// A segment left with this payload.
+    /// Notes that a segment was sent with this payload in bytes.
     pub(super) fn note(&mut self, seq: u32, payload: u64) {
         if payload < self.mss
             && let Err(at) = self.short.binary_search_by_key(&seq, |(seq, _)| *seq)
@@ -23,13 +24,13 @@ impl Bytes {
         }
     }
 
-    /// Bytes before a segment.
+    /// The number of bytes before a segment.
     pub(super) fn below(&self, seq: u32) -> u64 {
         let lacking = self.short.iter().take_while(|(short, _)| *short < seq);
         u64::from(seq) * self.mss - lacking.map(|(_, lacks)| lacks).sum::<u64>()
     }
 
-    /// Payload of a segment that has left.
+    /// The payload in bytes of a segment that was sent.
     pub(super) fn payload(&self, seq: u32) -> u64 {
         let short = self.short.binary_search_by_key(&seq, |(seq, _)| *seq);
         self.mss - short.map_or(0, |at| self.short[at].1)

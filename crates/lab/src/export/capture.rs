@@ -1,4 +1,4 @@
-//! Captures of the simulator: its packets, with headers made for them.
+//! Packet captures of a simulation: its packets, with synthesised headers.
 
 use super::connection::{Connection, endpoints};
 use super::ends::{Ends, Place};
@@ -13,10 +13,11 @@ use cwndlab_sim::tap::{End, LinkEvent, State};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Flows whose addresses the comment of a file lists.
+/// The most flows whose addresses a file's comment lists.
 const MOST_NAMED: usize = 500;
 
-/// The connections of the flows that use a place one after the other. Packets of the one before may still be under way.
+/// The current and the previous connection in a place, which flows use one after the other. Packets of the
+/// previous one may still be in flight.
 #[derive(Default)]
 struct Users {
     now: Option<Connection>,
@@ -64,7 +65,7 @@ impl Capture {
         self.ends.finish()
     }
 
-    /// Keeps what later packets of the connection need.
+    /// Notes the state that later packets of the connection need for their headers.
     fn note(&mut self, now: Time, flow: &Flow, packet: &Packet) {
         let at = packet.flow as usize;
         if self.users.len() <= at {
@@ -94,13 +95,13 @@ impl Capture {
     }
 }
 
-/// The addresses of the flows of a scenario.
+/// The comment of a file: the seed and the addresses of the flows.
 fn comment(spec: &SimSpec) -> String {
     let mut text = format!("Seed {}. Packets of the simulator, with headers made for them.", spec.seed);
     let parts = || spec.flows.iter().flat_map(FlowSpec::parts);
     for (place, (name, _)) in parts().enumerate().take(MOST_NAMED) {
         let [sender, receiver] = endpoints(place as u32, 0);
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n{name}: {} > {}", sender.address, receiver.address);
     }
     let more = parts().count().saturating_sub(MOST_NAMED);

@@ -1,4 +1,4 @@
-//! What the headers of a connection's packets say beyond what its packets carry: addresses, ports, sequence numbers, options.
+//! The header fields that the simulator's packets do not carry: addresses, ports, sequence numbers, options.
 
 use super::bytes::Bytes;
 use cwndlab_cc::Time;
@@ -8,13 +8,13 @@ use std::net::Ipv4Addr;
 /// Senders have the lower half of 10.0.0.0/8, receivers the upper half.
 const SENDERS: u32 = 0x0a00_0000;
 const RECEIVERS: u32 = 0x0a80_0000;
-/// Places of flows that have an address of their own.
+/// The number of places that have distinct addresses.
 const ADDRESSES: u32 = 0x0080_0000;
-/// The ports that nobody is assigned (RFC 6335): one for each flow that uses a place.
+/// The first of the ports that are not assigned to any service (RFC 6335): one for each flow that uses a place.
 const FIRST_PORT: u16 = 49_152;
-/// What takes data and does nothing with them (RFC 863).
+/// The port of the discard service, which ignores the data that it receives (RFC 863).
 const DISCARD: u16 = 9;
-/// Bytes before the end of the sequence numbers at which the first flow begins.
+/// The first flow's initial sequence number lies this many bytes before the wrap.
 const BEFORE_WRAP: u32 = 1 << 20;
 /// RFC 7323 section 2.3: the largest shift.
 const MOST_SHIFT: u8 = 14;
@@ -28,11 +28,11 @@ pub(super) struct Endpoint {
     pub(super) first: u32,
 }
 
-/// The sender and the receiver of the flow that uses a place as the `generation`th one.
+/// The sender and the receiver of the `generation`th flow in a place.
 pub(super) fn endpoints(place: u32, generation: u16) -> [Endpoint; 2] {
     let address = |base: u32| Ipv4Addr::from(base + (place + 1) % ADDRESSES);
     let port = FIRST_PORT + generation % (u16::MAX - FIRST_PORT + 1);
-    // Any number will do (RFC 9293 section 3.4.1); those of the first flow pass 2^32 after a megabyte.
+    // Any initial number is allowed (RFC 9293 section 3.4.1); those of the first flow wrap after a megabyte.
     let first = |odd: u32| (place << 16 ^ u32::from(generation)).wrapping_mul(odd).wrapping_sub(BEFORE_WRAP);
     [
         Endpoint { address: address(SENDERS), port, first: first(0x9e37_79b1) },
@@ -52,16 +52,16 @@ pub(super) struct Connection {
     pub(super) timestamps: bool,
     pub(super) sack: bool,
     pub(super) ecn: bool,
-    /// It is a subflow: its window is that of a multipath connection.
+    /// Whether it is a subflow, whose receive window belongs to a multipath connection.
     pub(super) subflow: bool,
-    /// What the receiver's windows are shifted by.
+    /// The window scale of the receiver, in bits.
     pub(super) shift: u8,
     /// When the last SYN left.
     pub(super) syn_sent: Time,
 }
 
 impl Connection {
-    /// That of a flow in this place, whose SYN leaves now.
+    /// The connection of a flow in this place, whose SYN leaves now.
     pub(super) fn new(now: Time, place: u32, flow: &Flow) -> Self {
         let options = flow.sender.options();
         let [sender, receiver] = endpoints(place, flow.generation);

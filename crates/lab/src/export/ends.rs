@@ -1,4 +1,5 @@
-//! The places at which packets are captured, one pcapng file for each: the ends of connections, and both ends of each link.
+//! The places where packets are captured, one pcapng file each: the two ends of the connections,
+//! and both ends of each link.
 
 use super::pcapng::{Heading, Writer};
 use super::{Guarded, Output, file, file_name, folder, told};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The longest headers: IPv4 and TCP, each with 40 bytes of options.
 const SNAP: u32 = 120;
-/// What the name of a return direction ends with; other names have no dots there.
+/// Suffix of a return direction's name. No other name of a link ends like this.
 const BACK: &str = ".back";
 
 /// One of the files.
@@ -18,7 +19,7 @@ pub struct Place(usize);
 const SENDERS: Place = Place(0);
 const RECEIVERS: Place = Place(1);
 
-/// Where the packets of a link are seen: where they come to it, and where they arrive.
+/// The capture places of a link: where packets enter it and where they leave it.
 #[derive(Clone, Copy)]
 struct Sight {
     entry: Place,
@@ -34,10 +35,10 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Those of connections, in this folder; each file has the comment.
+    /// Creates the files for the ends of connections in this folder; each carries the comment.
     ///
     /// # Errors
-    /// In words: one cannot be written.
+    /// A file cannot be written.
     pub fn create(at: &Path, comment: String) -> Result<Self, String> {
         folder(at, 2, "pcap")?;
         let mut ends = Self { folder: at.to_owned(), comment, files: Vec::new(), sights: Vec::new() };
@@ -46,11 +47,11 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Those of the links with these names, in the order in which events number them. A link and its return direction have the
-    /// same ends.
+    /// Adds the files for the links with these names, in the order in which events number them. A link and
+    /// its return direction share their ends.
     ///
     /// # Errors
-    /// In words: there are too many, or one cannot be written.
+    /// There are too many files, or one cannot be written.
     pub fn add_links<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), String> {
         let forward = names.clone().filter(|name| !name.ends_with(BACK)).count();
         folder(&self.folder, self.files.len() + 2 * forward, "pcap")?;
@@ -89,7 +90,7 @@ impl Ends {
         Ok(Place(self.files.len() - 1))
     }
 
-    /// Where packets are seen that leave or arrive at this end of connections.
+    /// The place that captures packets sent or received at this end of connections.
     #[must_use]
     pub fn of_connections(end: End) -> Place {
         match end {
@@ -98,7 +99,7 @@ impl Ends {
         }
     }
 
-    /// Where the packet of this event is seen, if it is.
+    /// The place that captures the packet of this event, if any does.
     #[must_use]
     pub fn of_link(&self, link: u32, event: LinkEvent<'_>) -> Option<Place> {
         let sight = self.sights.get(link as usize)?;
@@ -117,10 +118,10 @@ impl Ends {
         self.files[place.0].write(|file| file.packet(at, headers, length));
     }
 
-    /// Writes what is left.
+    /// Writes what is still buffered.
     ///
     /// # Errors
-    /// In words: why a file is not complete.
+    /// Why a file is not complete.
     pub fn finish(self) -> Result<(), String> {
         self.files.into_iter().try_for_each(|file| file.finish(Writer::flush))
     }

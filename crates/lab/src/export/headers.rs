@@ -1,4 +1,4 @@
-//! From a packet of the simulator to its IPv4 and TCP headers.
+//! Makes IPv4 and TCP headers for the simulator's packets.
 
 use super::connection::{Connection, Endpoint};
 use cwndlab_cc::Time;
@@ -7,14 +7,14 @@ use cwndlab_sim::packet::{AckHeader, Block, Body, Data, EcnField, Packet};
 use etherparse::TcpOptionElement as Option_;
 use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, TcpHeader};
 
-/// Payloads are zeros. `mss` is not above this.
+/// Payloads are zeros. `mss` does not exceed this length.
 static PAYLOAD: [u8; 9000] = [0; 9000];
-/// What the sender of data has room for: nothing comes that would need any.
+/// The window that a data sender advertises: it receives no data. Subflows' receivers advertise it too.
 const NO_NEED: u16 = u16::MAX;
 const HOPS: u8 = 64;
 const NANOS_PER_TICK: u64 = 1_000_000;
 
-/// Writes the headers of a packet, and returns the bytes of the whole packet.
+/// Writes the headers of a packet and returns the length of the whole packet in bytes.
 pub(super) fn write(connection: &Connection, packet: &Packet, out: &mut Vec<u8>) -> u32 {
     let Connection { sender, receiver, .. } = connection;
     let (from, to, tcp, payload) = match &packet.body {
@@ -43,7 +43,7 @@ pub(super) fn write(connection: &Connection, packet: &Packet, out: &mut Vec<u8>)
     out.extend_from_slice(&ip.to_bytes());
     if packet.fragment.index == 0 {
         let payload = &PAYLOAD[..payload as usize];
-        // The length is far below what the checksum allows.
+        // The length is far below the checksum's limit.
         let checksum = tcp.calc_checksum_ipv4(&ip, payload).unwrap_or_default();
         out.extend_from_slice(&TcpHeader { checksum, ..tcp }.to_bytes());
     }
@@ -63,13 +63,13 @@ impl Part {
         }
         let room = fragment::room(connection.mtu);
         let start = room * u64::from(packet.fragment.index);
-        // It counts in units of 8 bytes, and a packet of 9000 bytes fits.
+        // The field counts units of 8 bytes, so offsets in a packet of 9000 bytes fit.
         let offset = IpFragOffset::try_new((start / 8) as u16).unwrap_or(IpFragOffset::ZERO);
         Self { offset, bytes: room.min(whole.saturating_sub(start)) }
     }
 }
 
-/// The same for all fragments of a packet (RFC 791), and another one when the segment is sent again.
+/// The identification: the same for all fragments of a packet (RFC 791), different when a segment is retransmitted.
 fn identification(body: &Body) -> u16 {
     match body {
         Body::Data(data) => data.seq as u16 ^ (data.sent_at.0 / 1000) as u16,
@@ -88,7 +88,7 @@ fn ecn(field: EcnField) -> IpEcn {
 
 fn header(from: &Endpoint, to: &Endpoint, sequence: u32, window: u16, options: &[Option_]) -> TcpHeader {
     let mut tcp = TcpHeader::new(from.port, to.port, sequence, window);
-    // They never take more than the 40 bytes that there are.
+    // The options never exceed the 40 bytes available.
     let _ = tcp.set_options(options);
     tcp
 }
@@ -135,17 +135,17 @@ fn sequence(connection: &Connection, seq: u32) -> u32 {
     connection.sender.first.wrapping_add(1).wrapping_add(connection.bytes.below(seq) as u32)
 }
 
-/// A window in bytes as the field shows it, rounded up as Linux does (`__tcp_select_window`).
+/// A window in bytes as the header field encodes it, rounded up as Linux does (`__tcp_select_window`).
 fn shown(window: u64, shift: u8) -> u16 {
     window.div_ceil(1 << shift).min(u64::from(u16::MAX)) as u16
 }
 
-/// A timestamp (RFC 7323 section 3): 1 at the start, then one more each millisecond, as in Linux.
+/// A timestamp (RFC 7323 section 3): 1 at the start, then one tick per millisecond, as in Linux.
 fn stamp(at: Time) -> u32 {
     (at.0 / NANOS_PER_TICK + 1) as u32
 }
 
-/// The options of a SYN, in the order of Linux.
+/// The options of a SYN, in Linux's order.
 fn opening(connection: &Connection, at: Time, echo: u32, shift: u8) -> Vec<Option_> {
     let mut options = vec![Option_::MaximumSegmentSize(connection.mss as u16)];
     if connection.sack {

@@ -1,7 +1,7 @@
 //! Files for other programs: qlog for qvis, and pcapng for Wireshark (docs/exports.md).
 //!
-//! An export is a tap beside [`Watch`](cwndlab_sim::Watch). Everything is written as it happens, so that a run of any length takes little
-//! memory, and one that is interrupted leaves files that can be read.
+//! An export is a tap beside [`Watch`](cwndlab_sim::Watch). It writes everything as it happens, so a run of
+//! any length takes little memory, and an interrupted run leaves readable files.
 
 mod bytes;
 mod capture;
@@ -25,12 +25,12 @@ use std::fs::{File, create_dir_all};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-/// Files that one export may have open at a time: a process may often have no more than 1024.
+/// The most files that one export may have open at a time: many systems allow a process no more than 1024.
 const MOST_FILES: usize = 256;
-/// Characters of a name that go into the name of a file.
+/// The most characters of a flow's or link's name that go into a file name.
 const NAME_CHARS: usize = 60;
 
-/// What is wanted: folders, in each of which every seed gets one of its own.
+/// The requested exports: for each a folder, in which every seed gets a subfolder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// For qlog: one file for each flow.
@@ -41,7 +41,7 @@ pub struct Wanted {
 
 type Output = BufWriter<File>;
 
-/// The tap that writes what is wanted.
+/// The tap that writes the requested exports.
 pub(crate) struct Export {
     qlog: Option<Qlog>,
     capture: Option<Capture>,
@@ -51,7 +51,7 @@ impl Export {
     /// Creates the files.
     ///
     /// # Errors
-    /// In words: there are too many, or one cannot be written.
+    /// There are too many files, or one cannot be written.
     pub(crate) fn create(wanted: &Wanted, spec: &SimSpec) -> Result<Self, String> {
         let folder = |wanted: &Option<PathBuf>| wanted.as_ref().map(|at| folder_of(at, spec.seed));
         Ok(Self {
@@ -60,7 +60,7 @@ impl Export {
         })
     }
 
-    /// Creates the files of what there is in the run, which is about to begin.
+    /// Creates the files of the links, when the run is about to begin.
     ///
     /// # Errors
     /// Those of [`Export::create`].
@@ -70,7 +70,7 @@ impl Export {
 }
 
 impl Tap for Export {
-    /// Why a file is not complete, in words.
+    /// If a file is not complete, a message that says why.
     type Outcome = Result<(), String>;
 
     const DETAILED: bool = true;
@@ -108,13 +108,13 @@ impl Tap for Export {
     }
 }
 
-/// The folder of a seed.
+/// The subfolder of a seed.
 #[must_use]
 pub fn folder_of(wanted: &Path, seed: u64) -> PathBuf {
     wanted.join(format!("seed-{seed}"))
 }
 
-/// Creates a folder, unless an export has too many files for it.
+/// Creates a folder, unless the export would put too many files there.
 fn folder(at: &Path, files: usize, what: &str) -> Result<(), String> {
     if files > MOST_FILES {
         return Err(format!("{what}: expected at most {MOST_FILES} files, found {files}"));
@@ -122,7 +122,7 @@ fn folder(at: &Path, files: usize, what: &str) -> Result<(), String> {
     create_dir_all(at).map_err(|error| told(at, &error))
 }
 
-/// A new file.
+/// Creates a file.
 fn file(at: &Path) -> Result<Output, String> {
     File::create(at).map(BufWriter::new).map_err(|error| told(at, &error))
 }
@@ -131,13 +131,13 @@ fn told(at: &Path, error: &io::Error) -> String {
     format!("{}: {error}", at.display())
 }
 
-/// A name as a part of the name of a file: names may have any visible character.
+/// A name made fit for a file name: names may have any visible character.
 fn file_name(name: &str) -> String {
     let proper = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().take(NAME_CHARS).map(proper).collect()
 }
 
-/// A file with the first error of writing it, after which nothing is written.
+/// A file and the first error in writing it; nothing is written after an error.
 struct Guarded<T> {
     at: PathBuf,
     file: T,
@@ -155,7 +155,7 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes what is still buffered.
     fn finish(mut self, flush: impl FnOnce(&mut T) -> io::Result<()>) -> Result<(), String> {
         self.write(flush);
         self.error.map_or(Ok(()), |error| Err(told(&self.at, &error)))

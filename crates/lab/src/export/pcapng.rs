@@ -7,7 +7,7 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// A section of unknown length, as one that is being written has.
+/// The length is not known while the section is being written.
 const UNKNOWN_LENGTH: u64 = u64::MAX;
 /// Packets begin with the IP header.
 const LINKTYPE_RAW: u16 = 101;
@@ -22,17 +22,17 @@ const INTERFACE_DESCRIPTION_TEXT: u16 = 3;
 const TIME_RESOLUTION: u16 = 9;
 const END_OF_OPTIONS: u16 = 0;
 
-/// What a file says of itself.
+/// The metadata of a file.
 pub(super) struct Heading<'a> {
     pub(super) comment: &'a str,
-    /// The interface: its name and what it sees.
+    /// The interface: its name and a description of the packets that it captures.
     pub(super) name: &'a str,
     pub(super) description: &'a str,
-    /// Bytes that are kept of a packet at most.
+    /// The most bytes kept of a packet.
     pub(super) snap: u32,
 }
 
-/// A file that packets are added to.
+/// Writes a file packet by packet.
 pub(super) struct Writer<W> {
     out: W,
     body: Vec<u8>,
@@ -59,7 +59,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds a packet of `length` bytes, of which the first ones are given.
+    /// Adds a packet of `length` bytes, of which the first are `kept`.
     pub(super) fn packet(&mut self, at: Time, kept: &[u8], length: u32) -> io::Result<()> {
         let interface = 0;
         let (high, low) = ((at.0 >> 32) as u32, at.0 as u32);
@@ -70,12 +70,12 @@ impl<W: Write> Writer<W> {
         self.end(ENHANCED_PACKET)
     }
 
-    /// Writes what is left.
+    /// Writes what is still buffered.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// Adds to the block, and fills up to 32 bits.
+    /// Adds bytes to the block and pads them to a multiple of 32 bits.
     fn add(&mut self, bytes: &[u8]) {
         self.body.extend_from_slice(bytes);
         self.body.resize(self.body.len().next_multiple_of(4), 0);

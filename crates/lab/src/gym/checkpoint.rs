@@ -1,21 +1,21 @@
-//! A training put down: a safetensors file of all that a [`Trainer`](super::Trainer) goes on from.
+//! A saved training: a safetensors file with the whole state from which a [`Trainer`](super::Trainer) resumes.
 
 use crate::safetensors::{METADATA, Number, Writer, numbers, split};
 use cwndlab_learn::dqn::DqnState;
 use serde_json::{Map, Value};
 
-/// What is put down.
+/// The saved state of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Which training it is of: [`Course::identity`](super::Course::identity).
+    /// Identifies the training: [`Course::identity`](super::Course::identity) and the seed.
     pub training: String,
     /// The learner.
     pub dqn: DqnState,
-    /// The seed of the episode.
+    /// The seed of the current episode.
     pub episode: u64,
-    /// What was done in it, so that it can be played again up to here.
+    /// The actions taken in it, so that it can be replayed up to here.
     pub actions: Vec<u32>,
-    /// Seeds of episodes drawn.
+    /// The number of episode seeds drawn so far.
     pub seeds: u64,
 }
 
@@ -23,7 +23,7 @@ const TRAINING: &str = "training";
 const COUNTERS: &str = "counters";
 
 impl Checkpoint {
-    /// As a file.
+    /// Encodes it as a file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let dqn = &self.dqn;
@@ -42,7 +42,7 @@ impl Checkpoint {
         file.finish()
     }
 
-    /// From a file.
+    /// Decodes a file.
     ///
     /// # Errors
     /// What is wrong with it, as the end of a sentence.

@@ -1,4 +1,4 @@
-//! The source of an environment's episodes: a link that is drawn for each, or a fixed scenario.
+//! The source of an environment's episodes: a random link for each, or a fixed scenario.
 
 use super::environments::{Environment, RANGES, draw};
 use super::kernel::{Job, KernelRun, Launch};
@@ -16,35 +16,35 @@ use cwndlab_sim::Sim;
 use cwndlab_sim::queue::Queues;
 use std::sync::Arc;
 
-/// A file's name, and the hash of what it holds.
+/// A file's name and the hash of its content.
 pub type HashedFile = (String, String);
 
-/// Dotted keys and values that are set over a scenario.
+/// Dotted keys and values that override a scenario.
 type Overrides = Vec<(String, String)>;
 
-/// Where the episodes play.
+/// The network in which the episodes run.
 #[derive(Clone)]
 pub enum World {
-    /// On a link drawn for each episode, with this many equal flows that agents steer.
+    /// A link drawn for each episode, with this many equal flows that agents steer.
     Drawn {
-        /// How many.
+        /// The number of flows.
         flows: u64,
     },
-    /// In a scenario; the named flows are steered, without names the first.
+    /// A scenario, in which agents steer the named flows, or the first one if no names are given.
     Scenario {
         /// The scenario's text.
         text: Vec<u8>,
         /// Its file's name.
         file: String,
-        /// The names.
+        /// The names of the steered flows.
         flows: Vec<String>,
     },
 }
 
-/// Why another algorithm could not play an episode.
+/// Why an episode could not run with another algorithm.
 #[derive(Debug)]
 pub enum AlgorithmFailure {
-    /// The scenario with it has mistakes.
+    /// The scenario with this algorithm has mistakes.
     Scenario(String),
     /// The run failed.
     Run(String),
@@ -57,25 +57,26 @@ pub struct Course {
     queues: Queues,
     text: Vec<u8>,
     file: String,
-    /// What the user sets; it goes over what is drawn.
+    /// The user's overrides, which take precedence over drawn values.
     own: Overrides,
-    /// The entries of `[[flow]]` that agents steer, and whether their algorithm stands in the scenario.
+    /// The entries of `[[flow]]` that agents steer, and whether the scenario already gives them
+    /// the environment's algorithm.
     steered: Vec<(usize, bool)>,
-    /// What starts kernels, if the episodes play in Linux.
+    /// Starts kernels, if the episodes run in Linux.
     linux: Option<Arc<dyn Launch>>,
-    /// The scenario, if it is always the same one.
+    /// The scenario, if it is the same for all episodes.
     pinned: Option<Arc<Scenario>>,
     agents: Vec<String>,
-    /// What the files that it names held when it was made.
+    /// The files that its scenario names, with the hashes of their content when the course was made.
     files: Vec<HashedFile>,
     algorithms: Vec<&'static str>,
 }
 
 impl Course {
-    /// Of an environment in a world, with overrides over its scenario; with `linux`, in the kernels that this starts.
+    /// A course of an environment in a world, with the user's overrides; with `linux`, in kernels that this starts.
     ///
     /// # Errors
-    /// The scenario has mistakes, or there is no such flow in it.
+    /// The scenario has mistakes, or lacks one of the named flows.
     pub fn new(
         environment: &'static Environment,
         world: World,
@@ -104,7 +105,7 @@ impl Course {
             files: Vec::new(),
             algorithms: Vec::new(),
         };
-        // Settings of the agents' algorithm have no meaning before it is there.
+        // Settings of the agents' algorithm mean nothing before the flows have that algorithm.
         let others = own.iter().filter(|(key, _)| !key.contains(".cc.")).cloned().collect();
         let given = if drawn { link::overrides(draw(0)) } else { Vec::new() };
         let before = course.read_exactly(&[given, others].concat())?;
@@ -136,13 +137,13 @@ impl Course {
         &self.agents
     }
 
-    /// What an agent sees and may do.
+    /// An agent's observation and action spaces.
     #[must_use]
     pub fn spaces(&self) -> Option<Spaces> {
         self.environment.spaces(&self.registry)
     }
 
-    /// A hash of all that the episodes are made from.
+    /// A hash of everything that determines the episodes.
     #[must_use]
     pub fn identity(&self) -> String {
         let mut own = self.own.clone();
@@ -152,7 +153,7 @@ impl Course {
         weights::hash(format!("{:?}{backend}", (self.environment.name, text, own, &self.agents)).as_bytes())
     }
 
-    /// What the first agent sees, in words that a file of weights carries; `None` where it changes all the time.
+    /// Describes the first agent's observation as a weights file does; `None` if its scaling keeps changing.
     ///
     /// # Errors
     /// The scenario has mistakes.
@@ -160,7 +161,7 @@ impl Course {
         Ok((self.environment.inputs)(&self.settings(0)?))
     }
 
-    /// What is set of the first agent's algorithm in the episode with this seed.
+    /// The settings of the first agent's algorithm in the episode with this seed.
     pub(super) fn settings(&self, seed: u64) -> Result<Vec<(String, Value)>, String> {
         let scenario = self.scenario(seed)?;
         let first = self.steered.first().map(|(n, _)| &scenario.flows[*n].kind);
@@ -179,14 +180,14 @@ impl Course {
         &self.algorithms
     }
 
-    /// The files that its scenario names, each with the hash of what it held when the course was made.
+    /// The files that its scenario names, each with the hash of its content when the course was made.
     #[must_use]
     pub fn files(&self) -> &[HashedFile] {
         &self.files
     }
 
-    /// The link that an episode's scenario has in force, by the names of [`RANGES`], without what is no single number;
-    /// nothing for a scenario of the user's own.
+    /// The link values in force in an episode's scenario, by the names of [`RANGES`], except those that are
+    /// no single number; empty for a user's own scenario.
     ///
     /// # Errors
     /// Its rate or its delay is no single value.
@@ -217,13 +218,13 @@ impl Course {
         }
     }
 
-    /// What the episode with this seed sets over the text, before what the user does.
+    /// The overrides of the episode with this seed, applied before the user's.
     fn drawn(&self, seed: u64) -> Overrides {
         let link = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
         [link, self.steering()].concat()
     }
 
-    /// Begins the episode with this seed, which has this scenario.
+    /// Begins the episode with this seed, whose scenario is given.
     ///
     /// # Errors
     /// Its kernel cannot be started.
@@ -241,7 +242,7 @@ impl Course {
         Ok(Episode::new(stage, &spec, &self.agents))
     }
 
-    /// Flows that wait for an agent, and have none.
+    /// Refuses a scenario with a flow that waits for an agent and has none.
     fn refuse_other_agents(&self, scenario: &Scenario) -> Result<(), String> {
         let steered = |n: usize| self.steered.iter().any(|(entry, _)| *entry == n);
         let waiting = scenario.flows.iter().enumerate();
@@ -257,7 +258,8 @@ impl Course {
         }
     }
 
-    /// What the user sets has to go with every link that may be drawn: what the smallest and the largest bear, all bear.
+    /// Checks that the user's overrides are valid on every link that may be drawn, by trying the
+    /// smallest and the largest.
     fn check_extremes(&self) -> Result<(), String> {
         let smallest = RANGES.each_ref().map(|range| range.low);
         let largest = RANGES.each_ref().map(|range| range.high);
@@ -269,8 +271,8 @@ impl Course {
         Ok(())
     }
 
-    /// Plays the episode with this seed to its end with another algorithm in the place of the agents, a name or a table as a
-    /// scenario has it. Returns its measures as JSON.
+    /// Runs the episode with this seed to its end with another algorithm in place of the agents. The
+    /// algorithm is a name or a table, as in a scenario. Returns the measures as JSON.
     ///
     /// # Errors
     /// There is no such algorithm, or the run failed.
@@ -293,11 +295,11 @@ impl Course {
         }
     }
 
-    /// What makes the episode with this seed one of another algorithm.
+    /// The overrides that replace the agents by another algorithm in the episode with this seed.
     fn replacing(&self, seed: u64, algorithm: &str) -> Overrides {
         let drawn = if self.pinned.is_some() { Vec::new() } else { link::overrides(draw(seed)) };
         let replaced = self.steered.iter().map(|(n, _)| (format!("flow.{n}.cc"), algorithm.to_owned()));
-        // What the user sets of the agents' algorithm has no meaning for another.
+        // The user's settings of the agents' algorithm mean nothing to another algorithm.
         let of_agents =
             |key: &str| self.steered.iter().any(|(n, _)| key.starts_with(&format!("flow.{n}.cc")));
         let own = self.own.iter().filter(|(key, _)| !of_agents(key)).cloned();
@@ -329,7 +331,7 @@ impl Course {
         Ok(scenario)
     }
 
-    /// The entries of the named flows, or the first that lasts.
+    /// The entries of the named flows, or without names the first flow that is no arrival process.
     fn find(&self, scenario: &Scenario, wanted: &[String]) -> Result<Vec<(usize, bool)>, String> {
         let lasting: Vec<(usize, &Flow)> = scenario
             .flows
@@ -359,7 +361,7 @@ impl Course {
         Ok(found)
     }
 
-    /// What makes the flows wait for their agents.
+    /// The overrides that make the flows wait for their agents.
     fn steering(&self) -> Overrides {
         let mut overrides = Vec::new();
         for (n, stands) in &self.steered {
@@ -373,7 +375,7 @@ impl Course {
         overrides
     }
 
-    /// Names of the flows that wait, those of a connection's subflows in its place.
+    /// Names of the flows that wait for agents, with a multipath connection replaced by its subflows.
     fn waiting(&self, scenario: &Scenario) -> Vec<String> {
         let entries = self.steered.iter().map(|(n, _)| &scenario.flows[*n]);
         entries

@@ -1,4 +1,4 @@
-//! The environments that there are, and the ranges that their episodes are drawn from.
+//! All environments, and the ranges from which their episodes are drawn.
 
 use cwndlab_cc::algo::actions::{CubicActions, NewRenoActions};
 use cwndlab_cc::algo::steered;
@@ -7,30 +7,30 @@ use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Registry, Rng, Spaces};
 use serde_json::{Value as Json, json};
 
-/// An environment: an algorithm whose decisions an agent outside makes.
+/// An environment: an algorithm whose decisions an external agent makes.
 pub struct Environment {
     /// Its name in Gymnasium's registry.
     pub name: &'static str,
     /// The algorithm.
     pub algorithm: &'static str,
-    /// What makes the algorithm wait for an agent.
+    /// The settings that make the algorithm wait for an agent.
     pub outside: &'static [(&'static str, &'static str)],
-    /// One sentence.
+    /// A summary in one sentence.
     pub summary: &'static str,
     /// When the agent decides.
     pub decides: &'static str,
     /// What each action does.
     pub actions: &'static [&'static str],
-    /// What a reward is.
+    /// What the reward measures.
     pub reward: &'static str,
-    /// What a network takes in with these settings; `None` where it changes all the time.
+    /// Describes a network's inputs with these settings; `None` if their scaling keeps changing.
     pub inputs: fn(&[(String, Value)]) -> Option<String>,
 }
 
 const OUTSIDE: &[(&str, &str)] = &[("policy", "outside")];
 const SEO_REWARD: &str = "cwnd/RTT as a share of the largest so far; -1 for a loss";
 
-/// All.
+/// All environments.
 pub const ENVIRONMENTS: &[Environment] = &[
     Environment {
         name: "cwndlab/DqnNewReno-v0",
@@ -78,7 +78,7 @@ pub struct Range {
     pub source: &'static str,
 }
 
-/// What is drawn, in this order.
+/// The drawn quantities, in the order of drawing.
 pub const RANGES: [Range; 4] = [
     Range {
         name: "link_rate_mbps",
@@ -110,7 +110,7 @@ pub const RANGES: [Range; 4] = [
     },
 ];
 
-/// The values of one episode.
+/// Draws the values of one episode.
 #[must_use]
 pub fn draw(seed: u64) -> [f64; RANGES.len()] {
     let mut rng = Rng::named(seed, "episode");
@@ -123,7 +123,7 @@ pub fn draw(seed: u64) -> [f64; RANGES.len()] {
 /// The environment of this name.
 ///
 /// # Errors
-/// There is none; those that there are.
+/// There is no such environment; the message lists all names.
 pub fn find(name: &str) -> Result<&'static Environment, String> {
     ENVIRONMENTS.iter().find(|environment| environment.name == name).ok_or_else(|| {
         let known: Vec<_> = ENVIRONMENTS.iter().map(|environment| environment.name).collect();
@@ -132,7 +132,8 @@ pub fn find(name: &str) -> Result<&'static Environment, String> {
 }
 
 impl Environment {
-    /// What an agent sees and may do, as the algorithm declares it; `None` if the registry's does not decide by actions.
+    /// An agent's spaces, as the algorithm declares them; `None` if the registry's algorithm
+    /// does not decide by actions.
     #[must_use]
     pub fn spaces(&self, registry: &Registry) -> Option<Spaces> {
         registry.get(self.algorithm)?.declaration(&[]).spaces

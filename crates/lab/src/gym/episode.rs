@@ -9,7 +9,7 @@ use cwndlab_sim::{Glance, SimSpec, Stop};
 /// Why an episode is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The flows of its agents have sent all they had.
+    /// All data of the agents' flows have been acknowledged.
     Terminated,
     /// Its time is up.
     Truncated,
@@ -24,14 +24,14 @@ pub struct Info {
     pub goodput_mbps: f64,
     /// The latest RTT sample.
     pub rtt_ms: f64,
-    /// The share of its packets that were sent again.
+    /// The share of its packets that were retransmissions.
     pub loss: f64,
 }
 
-/// What a decision led to.
+/// The result of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Whose turn it is, by its place among the agents.
+    /// The index of the agent that this result is for.
     pub agent: usize,
     /// Its reward since its last decision.
     pub reward: f32,
@@ -39,7 +39,7 @@ pub struct Step {
     pub end: Option<End>,
 }
 
-/// What is noted of an agent's flow at its decisions.
+/// An agent's flow at its last decision.
 #[derive(Clone, Copy, Default)]
 struct Noted {
     at: Time,
@@ -48,17 +48,17 @@ struct Noted {
 
 /// A run that agents steer.
 pub struct Episode {
-    /// `None` once it has failed.
+    /// The run; `None` once it has failed.
     stage: Option<Stage>,
-    /// The flows of the agents, and what was last seen of each.
+    /// The flow of each agent, and its last noted state.
     agents: Vec<(usize, Noted)>,
-    /// Whose decision is due.
+    /// The index of the agent whose decision is due.
     turn: usize,
     end: Option<End>,
 }
 
 impl Episode {
-    /// Of a run in which the flows of these names have agents.
+    /// An episode of a run in which the flows with these names have agents.
     #[must_use]
     pub(super) fn new(stage: Stage, spec: &SimSpec, agents: &[String]) -> Self {
         let flows: Vec<String> =
@@ -71,7 +71,7 @@ impl Episode {
     /// Runs to the next decision, or to the end.
     ///
     /// # Errors
-    /// A controller broke the run off, the kernel failed, or the simulator has a fault.
+    /// A controller aborted the run, the kernel failed, or the simulator has a fault.
     pub fn advance(&mut self) -> Result<(), Failure> {
         let Some(stage) = self.stage.take() else { return Ok(()) };
         let (stage, stop) = stage.run()?;
@@ -89,7 +89,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Whose turn it is, by its place among the agents.
+    /// The index of the agent whose turn it is.
     #[must_use]
     pub fn turn(&self) -> usize {
         self.turn
@@ -101,22 +101,22 @@ impl Episode {
         self.end
     }
 
-    /// Fills in what the agent whose turn it is sees.
+    /// Fills in the observation of the agent whose turn it is.
     pub fn observe(&mut self, observation: &mut [f32]) -> Step {
         self.observe_as(self.turn, observation)
     }
 
-    /// The same for any of the agents, at the end of the episode.
+    /// Like [`Episode::observe`], for any of the agents, at the end of the episode.
     pub fn observe_as(&mut self, agent: usize, observation: &mut [f32]) -> Step {
         let flow = self.agents.get(agent).map_or(usize::MAX, |(flow, _)| *flow);
         let over = self.end.is_some();
         let reward = self.stage.as_mut().and_then(|stage| stage.observe(flow, over, observation));
-        // Where nothing was ever decided there is nothing to reward.
+        // Without any decision there is nothing to reward.
         let reward = reward.unwrap_or_default();
         Step { agent, reward: if reward.is_nan() { 0.0 } else { reward }, end: self.end }
     }
 
-    /// What an agent's flow did since this was asked last.
+    /// What an agent's flow did since the last call.
     pub fn info(&mut self, agent: usize) -> Info {
         let (Some(stage), Some((flow, noted))) = (&self.stage, self.agents.get_mut(agent)) else {
             return Info::default();
@@ -138,23 +138,23 @@ impl Episode {
         }
     }
 
-    /// The action of the agent whose turn it is; it is in force after the flow's decision delay.
+    /// Takes the action of the agent whose turn it is; it takes effect after the flow's decision delay.
     pub fn act(&mut self, action: u32) {
         if let (Some(stage), Some((flow, _))) = (&mut self.stage, self.agents.get(self.turn)) {
             stage.act(*flow, action);
         }
     }
 
-    /// Whether there are measures of it yet: a kernel measures the whole run.
+    /// Whether its measures are available: a kernel reports them only after the whole run.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.end.is_some() || !matches!(self.stage, Some(Stage::Linux(_)))
     }
 
-    /// The measures of the run, which is of this scenario, as JSON.
+    /// The measures of the run, whose scenario is given, as JSON.
     ///
     /// # Errors
-    /// It has failed.
+    /// The run has failed.
     pub fn measures(self, scenario: &Scenario) -> Result<String, String> {
         self.stage.ok_or("the run has failed")?.measures(scenario)
     }

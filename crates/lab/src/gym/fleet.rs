@@ -5,14 +5,14 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 
-/// One environment of a fleet, and what its last step led to, if there was one.
+/// One environment of a fleet, and the result of its last step, if there was one.
 struct Member {
     player: Player,
     last: Option<Result<(Step, Info), String>>,
 }
 
-/// Steps all of its environments at once. One whose episode is over begins a new one at the next step, whatever its
-/// action (Gymnasium's `NEXT_STEP`).
+/// Steps all of its environments at once. An environment whose episode is over begins a new one at the next
+/// step and ignores that action (Gymnasium's `NEXT_STEP`).
 pub struct Fleet {
     members: Vec<Member>,
     threads: usize,
@@ -20,16 +20,16 @@ pub struct Fleet {
 
 /// What one environment returns after a step.
 pub struct StepResult<'a> {
-    /// What is seen.
+    /// The observation.
     pub observation: &'a [f32],
-    /// What the step led to.
+    /// The result of the step.
     pub step: Step,
     /// What the flow did.
     pub info: Info,
 }
 
 impl Fleet {
-    /// This many environments of one course, on this many threads; on all cores by default.
+    /// Makes `count` environments of one course, on `threads` threads; by default one thread per core.
     #[must_use]
     pub fn new(course: &Arc<Course>, count: usize, threads: Option<usize>) -> Self {
         let member = || Member { player: Player::new(course.clone()), last: None };
@@ -37,7 +37,7 @@ impl Fleet {
         Self { members: (0..count).map(|_| member()).collect(), threads: threads.unwrap_or_else(cores) }
     }
 
-    /// Begins an episode in each, with these seeds.
+    /// Begins an episode in each environment, with these seeds.
     ///
     /// # Errors
     /// A run failed.
@@ -45,7 +45,7 @@ impl Fleet {
         self.each(|n, member| member.last = Some(member.player.reset(seeds.get(n).copied().flatten())))
     }
 
-    /// Steps each with its action.
+    /// Steps each environment with its action.
     ///
     /// # Errors
     /// A run failed.
@@ -65,23 +65,23 @@ impl Fleet {
         }
     }
 
-    /// Where each stands.
+    /// The state of each environment.
     #[must_use]
     pub fn marks(&self) -> Vec<Mark> {
         self.members.iter().map(|member| member.player.mark()).collect()
     }
 
-    /// Lets each go where one of another fleet stood, as [`Player::go_to`] does.
+    /// Brings each environment to the state of one of another fleet, as [`Player::go_to`] does.
     ///
     /// # Errors
-    /// An episode does not repeat itself, or a run failed.
+    /// An episode cannot be reproduced, or a run failed.
     pub fn go_to(&mut self, marks: &[Mark]) -> Result<(), String> {
         self.each(|n, member| {
             member.last = marks.get(n).and_then(|mark| member.player.go_to(mark).transpose())
         })
     }
 
-    /// The results of each, in order.
+    /// The results of all environments, in order.
     pub fn results(&self) -> impl Iterator<Item = StepResult<'_>> {
         self.members.iter().filter_map(|member| {
             let (step, info) = *member.last.as_ref()?.as_ref().ok()?;
@@ -89,7 +89,7 @@ impl Fleet {
         })
     }
 
-    /// Does this with each, a share of them on each thread; the first error.
+    /// Does `work` on each environment, divided among the threads; returns the first error.
     fn each(&mut self, work: impl Fn(usize, &mut Member) + Sync) -> Result<(), String> {
         let share = self.members.len().div_ceil(self.threads.max(1)).max(1);
         let do_share = |first: usize, members: &mut [Member]| {

@@ -1,16 +1,16 @@
-//! A network that plays: the action that it values most.
+//! A trained network as a policy: it takes the action with the highest value.
 
 use cwndlab_cc::decisions::Weights;
 use cwndlab_learn::net::{Evaluation, argmax};
 
-/// Plays weights, and explores nothing.
+/// Acts by a network's weights, without exploring.
 pub struct GreedyPolicy {
     weights: Weights,
     evaluation: Evaluation,
 }
 
 impl GreedyPolicy {
-    /// Of these weights.
+    /// A policy with these weights.
     #[must_use]
     pub fn new(weights: Weights) -> Self {
         Self { evaluation: Evaluation::new(&weights.network), weights }
@@ -22,10 +22,10 @@ impl GreedyPolicy {
         &self.weights
     }
 
-    /// The action for what is seen.
+    /// The action for an observation.
     ///
     /// # Errors
-    /// The network takes in another number of values.
+    /// The network has another number of inputs.
     pub fn choose(&mut self, observation: &[f32]) -> Result<u32, String> {
         let network = &self.weights.network;
         let (wanted, found) = (network.inputs(), observation.len());

@@ -1,4 +1,4 @@
-//! A run in Linux that agents steer: the kernel's process says what they see, and waits for what they do.
+//! A run in Linux that agents steer: the kernel's process sends their observations and waits for their actions.
 
 use crate::linux::remote::{Heard, Seen, Server, served, word};
 use crate::run::Failure;
@@ -7,30 +7,32 @@ use cwndlab_cc::Time;
 use cwndlab_sim::Stop;
 use std::collections::BTreeMap;
 
-/// A run that a kernel is to make.
+/// A run for a kernel to do.
 pub struct Job<'a> {
     /// The scenario's text.
     pub text: &'a [u8],
     /// Its file's name.
     pub file: &'a str,
-    /// What is set over it.
+    /// The overrides of the scenario.
     pub overrides: Vec<(String, String)>,
-    /// The algorithms whose controllers the front end has, each by the key where the scenario names it, and with its probes.
+    /// The algorithms whose controllers run in the front end: the key where the scenario names
+    /// it, its name, its probes.
     pub remote: Vec<(String, &'static str, &'static [&'static str])>,
     /// The names of the flows that agents steer.
     pub agents: &'a [String],
     /// The seed of every random stream.
     pub seed: u64,
-    /// About how many data packets it carries.
+    /// About how many data packets the run carries.
     pub packets_expected: f64,
-    /// About how many of them are in its memory at once.
+    /// About how many data packets are in memory at once.
     pub packets_held: f64,
-    /// How many connections it makes at most.
+    /// The most connections that it makes.
     pub connections: f64,
 }
 
 impl<'a> Job<'a> {
-    /// This run of a scenario, which was read from a text with overrides. The algorithms of the names in `linked` are in the kernel.
+    /// A run of a scenario that was read from `text` with `overrides`. The algorithms named in `linked`
+    /// are linked into the kernel.
     pub(super) fn new(
         scenario: &Scenario,
         seed: u64,
@@ -55,46 +57,46 @@ impl<'a> Job<'a> {
 
 /// Starts kernels.
 pub trait Launch: Send + Sync {
-    /// Starts one.
+    /// Starts a kernel for this job.
     ///
     /// # Errors
     /// It cannot be started.
     fn launch(&self, job: &Job<'_>) -> Result<Box<dyn Process>, String>;
 
-    /// The names of the algorithms of a user's crate that are linked into them.
+    /// The names of a user's algorithms that are linked into the kernels.
     fn linked(&self) -> &[&'static str];
 }
 
-/// The process of a kernel. It ends when this is dropped.
+/// The process of a kernel. Dropping this ends it.
 pub trait Process: Send {
     /// Waits for its next message; `None` if it has ended.
     ///
     /// # Errors
-    /// It says nothing for too long.
+    /// It sends nothing for too long.
     fn receive(&mut self) -> Result<Option<Vec<u8>>, String>;
 
-    /// Answers. If it has ended, the next [`Process::receive`] shows that.
+    /// Sends an answer. If the process has ended, the next [`Process::receive`] returns `None`.
     fn answer(&mut self, answer: &[u8]);
 
     /// The measures of its run, as JSON, once it has ended.
     ///
     /// # Errors
-    /// It ended before its run did.
+    /// The process ended before its run was complete.
     fn measures(&mut self) -> Result<String, String>;
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct KernelRun {
     process: Box<dyn Process>,
-    /// The controllers of the front end.
+    /// The controllers that run in the front end.
     server: Server,
     now: Time,
-    /// What each agent saw last, by the number of its flow.
+    /// The last state that each agent saw, by the number of its flow.
     seen: BTreeMap<usize, Seen>,
 }
 
 impl KernelRun {
-    /// Starts one.
+    /// Starts a run.
     pub(super) fn start(launcher: &dyn Launch, scenario: &Scenario, job: &Job<'_>) -> Result<Self, String> {
         Ok(Self {
             process: launcher.launch(job)?,
@@ -138,7 +140,7 @@ impl KernelRun {
         self.now
     }
 
-    /// What the agent of a flow saw last.
+    /// The last state that the agent of a flow saw.
     pub(super) fn seen(&self, flow: usize) -> Option<&Seen> {
         self.seen.get(&flow)
     }
@@ -148,15 +150,15 @@ impl KernelRun {
         self.process.answer(&word(action.into()));
     }
 
-    /// The measures, as JSON, of a run that is over for its agents.
+    /// Finishes a run whose agents have seen the end; returns its measures as JSON.
     pub(super) fn measures(mut self) -> Result<String, String> {
         self.process.answer(&word(0));
         self.finish()
     }
 
-    /// Lets a run without agents, or what is left of one, come to its end; its measures, as JSON.
+    /// Completes a run without agents, or the rest of a run; returns its measures as JSON.
     pub(super) fn finish(mut self) -> Result<String, String> {
-        // Flows may have controllers in the front end.
+        // Controllers in the front end may still have to answer.
         while let Some(heard) = self.hear().map_err(|failure| failure.to_string())? {
             if let Heard::Answered(answer) = heard {
                 self.process.answer(&answer);

@@ -1,4 +1,4 @@
-//! The link of a drawn episode: its scenario, the values that are drawn for it, and those that are in force.
+//! The link of a drawn episode: its scenario, its drawn values, and the values in force.
 
 use super::environments::{Environment, RANGES};
 use crate::scenario::{Flow, Link, PACKET_BITS, QueueSize, Scenario};
@@ -12,7 +12,7 @@ pub const DURATION: &str = "10 s";
 /// The values of one episode, in the order of [`RANGES`].
 pub(super) type Drawn = [f64; RANGES.len()];
 
-/// The scenario over which they are set: flows of the environment's algorithm on one link.
+/// The scenario that the drawn values override: flows of the environment's algorithm on one link.
 pub(super) fn scenario(environment: &Environment, flows: u64) -> Vec<u8> {
     let link = format!(
         "duration = \"{DURATION}\"\n\n[[link]]\nname = \"bottleneck\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n"
@@ -29,7 +29,7 @@ pub(super) fn agents(flows: u64) -> impl Iterator<Item = String> {
     (0..flows).map(|n| format!("agent_{n}"))
 }
 
-/// What an episode with these values sets of the link; half of the RTT lies in each direction.
+/// The overrides that set the link to these values; half of the RTT is in each direction.
 pub(super) fn overrides([rate_mbps, rtt_ms, buffer_bdp, loss]: Drawn) -> Vec<(String, String)> {
     let set = |key: &str, value: String| (format!("link.bottleneck.{key}"), value);
     vec![
@@ -40,18 +40,18 @@ pub(super) fn overrides([rate_mbps, rtt_ms, buffer_bdp, loss]: Drawn) -> Vec<(St
     ]
 }
 
-/// What a flow meets in a scenario, by the names of [`RANGES`]: what was drawn, or what the user has set over it. A
+/// The link values that a flow meets in a scenario, by the names of [`RANGES`]: drawn, or set by the user. A
 /// buffer or a loss that is no single number is left out.
 ///
 /// # Errors
-/// Rate or delay is no single number: goodput and RTT could not be given as shares of it.
+/// Rate or delay is no single number, so goodput and RTT could not be expressed relative to it.
 pub(super) fn in_force(scenario: &Scenario, flow: &Flow) -> Result<Vec<(&'static str, f64)>, String> {
     let [path] = flow.paths.as_slice() else {
         return Err(format!("the flow has {} paths; {ONE}", flow.paths.len()));
     };
     let shared = || path.links.iter().map(|n| &scenario.links[*n]);
     let links: Vec<&Link> = shared().chain(&path.access).collect();
-    // The access link is the sender's own: its data cross it in its direction.
+    // The access link belongs to the sender, so data always cross it in its forward direction.
     let crossed: Vec<&Link> =
         shared().filter_map(|link| flow.data_direction(link)).chain(&path.access).collect();
     let rates = crossed.iter().map(|link| Ok((rate(link)?, *link))).collect::<Result<Vec<_>, String>>()?;
@@ -66,11 +66,11 @@ pub(super) fn in_force(scenario: &Scenario, flow: &Flow) -> Result<Vec<(&'static
     Ok(RANGES.iter().zip(values).filter_map(|(range, value)| Some((range.name, value?))).collect())
 }
 
-/// Why some links do not serve.
+/// Why some links cannot be used.
 const ONE: &str = "a drawn link has one rate and one delay, which `info` and scores report; \
                    give a scenario for any other network";
 
-/// The rate; `None` where the link has no limit.
+/// The rate; `None` if the link is unlimited.
 fn rate(link: &Link) -> Result<Option<Rate>, String> {
     match &link.spec.capacity {
         Capacity::Unlimited => Ok(None),
@@ -91,7 +91,7 @@ fn rtt(links: &[&Link]) -> Result<Span, String> {
     }
 }
 
-/// The buffer in bandwidth-delay products; one product has `bdp_bits`.
+/// The buffer in bandwidth-delay products of `bdp_bits` bits.
 fn buffer(link: &Link, bdp_bits: f64) -> Option<f64> {
     let of_bits = |bits: f64| (bdp_bits > 0.0).then(|| bits / bdp_bits);
     match link.size.as_ref()?.0 {
@@ -112,7 +112,7 @@ fn loss(link: &Link) -> Option<f64> {
     }
 }
 
-/// The probability of one or the other.
+/// The probability that at least one of two independent events occurs.
 fn either(a: f64, b: f64) -> f64 {
     a + b - a * b
 }

@@ -1,5 +1,5 @@
-//! Environments for agents outside: which there are, what their episodes are drawn from, and how one is played, alone,
-//! many at a time, or by a DQN that learns.
+//! Environments for external agents: their list, the ranges of their episodes, and how they run: one, many at
+//! a time, or with a DQN that learns.
 
 mod checkpoint;
 mod course;

@@ -5,13 +5,13 @@ use crate::Scenario;
 use cwndlab_cc::{Rng, Spaces};
 use std::sync::Arc;
 
-/// The random numbers that seeds of episodes are.
+/// The random stream of episode seeds.
 const STREAM: &str = "episodes";
 
 /// Plays the episodes of a course, for one agent or several.
 pub struct Player {
     course: Arc<Course>,
-    /// The seeds of the episodes that are reset without one, and the seed that decides them.
+    /// Draws the seeds of episodes that are reset without one; `first` is the seed of this stream.
     seeds: Rng,
     first: u64,
     seed: u64,
@@ -19,35 +19,35 @@ pub struct Player {
     observation: Vec<f32>,
 }
 
-/// An episode under way, or at its end.
+/// An episode in progress or at its end.
 struct Playing {
     scenario: Arc<Scenario>,
     episode: Episode,
-    /// What was done in it, a byte each.
+    /// The actions taken in it, a byte each.
     actions: Vec<u8>,
-    /// The end has been reported.
+    /// Whether the end has been reported.
     over: bool,
 }
 
-/// Where a player stands. Another player of the same course that goes there gives the same bits from then on.
+/// The state of a player. Another player of the same course that goes there continues bit for bit the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// The seed that decides the episodes that are reset without one.
+    /// The seed of the stream from which later episode seeds are drawn.
     pub first: u64,
-    /// How many of those it has drawn.
+    /// How many episode seeds it has drawn.
     pub drawn: u64,
-    /// The seed of the episode.
+    /// The seed of the current episode.
     pub seed: u64,
-    /// The episode, if there is one.
+    /// The current episode, if there is one.
     pub played: Option<Played>,
 }
 
-/// What was done in an episode.
+/// The course of an episode so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
-    /// The actions.
+    /// The actions taken.
     pub actions: Vec<u8>,
-    /// What was seen last.
+    /// The last observation.
     pub observation: Vec<f32>,
 }
 
@@ -68,19 +68,19 @@ impl Player {
         &self.course
     }
 
-    /// The seed of the episode.
+    /// The seed of the current episode.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What the agent whose turn it is has seen last.
+    /// The last observation of the agent whose turn it is.
     #[must_use]
     pub fn observation(&self) -> &[f32] {
         &self.observation
     }
 
-    /// What was done in the episode.
+    /// The actions taken in the episode.
     #[must_use]
     pub fn actions(&self) -> &[u8] {
         self.playing.as_ref().map_or(&[], |playing| &playing.actions)
@@ -94,8 +94,8 @@ impl Player {
         self.course.link(&self.playing.as_ref().ok_or(NO_EPISODE)?.scenario)
     }
 
-    /// Begins an episode and runs it to its first decision. A seed decides it and all that follow. There is nothing to
-    /// reward yet, and the next step reports an end that came before the first decision.
+    /// Begins an episode and runs it to its first decision. A given seed determines this episode and all that
+    /// follow. The reward is 0, and if the episode ends before its first decision, the next step reports that.
     ///
     /// # Errors
     /// Its scenario has mistakes, or the run failed.
@@ -115,14 +115,14 @@ impl Player {
         Ok((Step { reward: 0.0, end: None, ..step }, info))
     }
 
-    /// Lets the episodes to come have the seeds of another player: one that began with `first` and has drawn this many.
+    /// Makes later episodes use the seeds of a player that began with `first` and has drawn `drawn` of them.
     pub(super) fn follow(&mut self, first: u64, drawn: u64) {
         self.first = first;
         self.seeds = Rng::named(first, STREAM).after(drawn);
     }
 
-    /// Lets the agent whose turn it is act, and runs to the next decision: what it led to, and what the flow of the
-    /// agent whose turn it is then did since its last one.
+    /// Takes the action of the agent whose turn it is and runs to the next decision. Returns the result for
+    /// the agent whose turn it is then, and what its flow did since its last decision.
     ///
     /// # Errors
     /// There is no episode, it is over, or the run failed.
@@ -145,7 +145,7 @@ impl Player {
         Ok((step, episode.info(step.agent)))
     }
 
-    /// Where it stands.
+    /// Its current state.
     #[must_use]
     pub fn mark(&self) -> Mark {
         let played = |playing: &Playing| Played {
@@ -160,10 +160,10 @@ impl Player {
         }
     }
 
-    /// Goes where another player stood, by playing its episode again: what its last step led to.
+    /// Brings it to another player's state by replaying that episode; returns the result of the last step.
     ///
     /// # Errors
-    /// The episode does not repeat itself, or the run failed.
+    /// The episode cannot be reproduced, or the run failed.
     pub fn go_to(&mut self, mark: &Mark) -> Result<Option<(Step, Info)>, String> {
         let last = mark.played.as_ref().map(|played| self.play_again(mark.seed, played)).transpose()?;
         self.follow(mark.first, mark.drawn);
@@ -191,10 +191,10 @@ impl Player {
         self.playing.as_mut().map(|playing| &mut playing.episode)
     }
 
-    /// Ends the episode, and gives its measures as JSON.
+    /// Ends the episode and returns its measures as JSON.
     ///
     /// # Errors
-    /// There is none, its run has failed, or it is a kernel's and not over.
+    /// There is no episode, its run has failed, or it runs in a kernel and is not over.
     pub fn finish(&mut self) -> Result<String, String> {
         let playing = self.playing.take_if(|playing| playing.episode.is_measured());
         match (playing, &self.playing) {

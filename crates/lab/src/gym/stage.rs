@@ -1,4 +1,4 @@
-//! Where an episode plays: in the simulator, or in a kernel.
+//! The backend of an episode: the simulator or a kernel.
 
 use super::kernel::KernelRun;
 use crate::measures::{OverTime, outcome_json};
@@ -7,16 +7,16 @@ use crate::scenario::Scenario;
 use cwndlab_cc::Time;
 use cwndlab_sim::{Glance, Sim, Stop};
 
-/// A run that stops at each decision. Flows go by their number, subflows in the place of their connection.
+/// A run that stops at each decision. Flows are numbered; a connection's subflows are numbered in its place.
 pub(super) enum Stage {
-    /// In the simulator, with the seed of the run.
+    /// A run in the simulator, with its seed.
     Sim(Box<Sim>, u64),
-    /// In a kernel.
+    /// A run in a kernel.
     Linux(Box<KernelRun>),
 }
 
 impl Stage {
-    /// Runs to the next decision or to the end. After an error there is nothing to go on with.
+    /// Runs to the next decision or to the end. After an error the run cannot continue.
     pub(super) fn run(self) -> Result<(Self, Stop), Failure> {
         match self {
             Stage::Sim(mut sim, seed) => guarded(seed, move || {
@@ -38,7 +38,7 @@ impl Stage {
         }
     }
 
-    /// What a flow has done so far. In a kernel that is known of an agent at its decisions, and of all at the end.
+    /// What a flow has done so far. A kernel reports this for an agent at its decisions, and for all agents at the end.
     pub(super) fn glance(&self, flow: usize) -> Option<Glance> {
         match self {
             Stage::Sim(sim, _) => sim.glance(flow),
@@ -46,7 +46,7 @@ impl Stage {
         }
     }
 
-    /// Fills in what the agent of a flow sees; its reward since its last decision. `over` says that no decision follows.
+    /// Fills in the observation of a flow's agent; returns the reward since its last decision. `over`: none follows.
     pub(super) fn observe(&mut self, flow: usize, over: bool, observation: &mut [f32]) -> Option<f32> {
         match self {
             Stage::Sim(sim, _) => {
@@ -69,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// Ends the run, and gives its measures as JSON.
+    /// Ends the run and returns its measures as JSON.
     pub(super) fn measures(self, scenario: &Scenario) -> Result<String, String> {
         match self {
             Stage::Sim(sim, seed) => {

@@ -1,4 +1,4 @@
-//! A DQN that learns in an environment, over as many episodes as it takes; its ring of experiences outlives them.
+//! A DQN that learns in an environment over any number of episodes; its ring of experiences outlives them.
 
 use super::{Checkpoint, Player, Step};
 use cwndlab_cc::Spaces;
@@ -18,14 +18,14 @@ pub struct EpisodeReward {
     pub mean_reward: f64,
 }
 
-/// What a network of an algorithm with these settings is like.
+/// The network that an algorithm's settings ask for.
 struct Shape {
     sizes: Vec<usize>,
     params: DqnParams,
     inputs: String,
 }
 
-/// Learns.
+/// A DQN that learns by playing.
 pub struct Trainer {
     player: Player,
     dqn: Dqn,
@@ -35,18 +35,18 @@ pub struct Trainer {
     seed: u64,
     /// The sum of the episode's rewards.
     rewards: f64,
-    /// An episode is under way.
+    /// Whether an episode is in progress.
     playing: bool,
 }
 
-/// The random numbers of a learner.
+/// The random stream of a learner.
 const STREAM: &str = "train";
 
 impl Trainer {
     /// A learner with random weights, or with given ones.
     ///
     /// # Errors
-    /// The weights do not suit the environment, or its scenario has mistakes.
+    /// The weights do not fit the environment, or its scenario has mistakes.
     pub fn new(mut player: Player, seed: u64, given: Option<Weights>) -> Result<Self, String> {
         player.reset(Some(seed))?;
         let Shape { sizes, params, inputs } = shape(&player)?;
@@ -73,10 +73,10 @@ impl Trainer {
         Ok(Self { player, dqn, params, inputs, state, seed, rewards: 0.0, playing: true })
     }
 
-    /// A learner that goes on from a checkpoint, as if it had never been put down.
+    /// A learner that resumes from a checkpoint as if it had never stopped.
     ///
     /// # Errors
-    /// The checkpoint is of another training.
+    /// The checkpoint belongs to another training.
     pub fn resumed(player: Player, seed: u64, checkpoint: Checkpoint) -> Result<Self, String> {
         let mut trainer = Self::new(player, seed, None)?;
         let other =
@@ -95,7 +95,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// What another learner can go on from.
+    /// A checkpoint from which another learner can resume.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         let mark = self.player.mark();
@@ -150,20 +150,21 @@ impl Trainer {
         Ok(step)
     }
 
-    /// Decisions that were learned from, before it was put down and since.
+    /// The decisions that it learned from, including those before the checkpoint.
     #[must_use]
     pub fn decisions(&self) -> u64 {
         self.dqn.replay().made()
     }
 
-    /// What was learned so far.
+    /// The weights learned so far.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights { network: self.dqn.network().clone(), inputs: self.inputs.clone() }
     }
 }
 
-/// A training sees the flow at its decisions alone: it has no tuples of the ACKs between, and blames its last action.
+/// Refuses settings that training cannot follow: it sees the flow only at its decisions, so it has no tuples
+/// of the ACKs between them and blames its last action.
 fn refuse_other_tuples(settings: &[(String, Value)]) -> Result<(), String> {
     for (name, done) in
         [("tuples", TupleRule::PerDecision.to_value()), ("blamed", Blamed::LastAction.to_value())]

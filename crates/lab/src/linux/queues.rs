@@ -1,6 +1,6 @@
-//! The kernel's own queue disciplines: their names in scenario files, and what can be set of each.
+//! The kernel's own queue disciplines: their names in scenario files and their parameters.
 //!
-//! The defaults are those of Linux 6.12. A device's packet, which some of them are multiples of, is that of Ethernet.
+//! The defaults are those of Linux 6.12. Some are multiples of a device's packet, which here is that of Ethernet.
 
 mod options;
 mod red;
@@ -12,7 +12,7 @@ use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::queue::{BuildQueue, Chance, QueueKind, Service, Sizing};
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's CoDel.
+    /// The parameters of Linux's CoDel.
     pub struct CodelParams {
         limit: u64 = 1000, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_codel";
@@ -26,7 +26,7 @@ cwndlab_cc::parameters! {
 }
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's FQ-CoDel.
+    /// The parameters of Linux's FQ-CoDel.
     pub struct FqCodelParams {
         limit: u64 = 10_240, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_fq_codel";
@@ -46,7 +46,7 @@ cwndlab_cc::parameters! {
 }
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's fair queue. What it paces by, senders' sockets, is not there in a router.
+    /// The parameters of Linux's fair queue. It paces by the senders' sockets, which do not exist in a router.
     pub struct FqParams {
         limit: u64 = 10_000, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_fq";
@@ -60,7 +60,7 @@ cwndlab_cc::parameters! {
 }
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's PIE.
+    /// The parameters of Linux's PIE.
     pub struct PieParams {
         limit: u64 = 1000, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_pie";
@@ -78,7 +78,7 @@ cwndlab_cc::parameters! {
 }
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's FQ-PIE.
+    /// The parameters of Linux's FQ-PIE.
     pub struct FqPieParams {
         limit: u64 = 10_240, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_fq_pie";
@@ -98,7 +98,7 @@ cwndlab_cc::parameters! {
 }
 
 cwndlab_cc::parameters! {
-    /// What can be set of CAKE. Its shaper is off: the link has the rate.
+    /// The parameters of CAKE. Its shaper is off, because the link sets the rate.
     pub struct CakeParams {
         rtt: Span = Span::from_millis(100), "rtt", Allowed::Span(Span::from_micros(1), Span::from_secs(1000)), "time",
             "interval of its CoDel (COBALT)", "Linux sch_cake";
@@ -111,30 +111,30 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// What a scenario sets of a queue, by name.
+/// A scenario's settings of a queue, by parameter name.
 type Settings = [(String, Value)];
 
 /// A queue discipline of the kernel.
 pub struct KernelQueue {
-    /// How scenarios know it.
+    /// The kind of queue that scenarios name.
     pub kind: QueueKind,
     layout: Layout,
 }
 
-/// How Linux takes the settings of a discipline (`include/uapi/linux/pkt_sched.h`).
+/// How a discipline's settings are passed to Linux (`include/uapi/linux/pkt_sched.h`).
 enum Layout {
-    /// The number of each parameter among its attributes.
+    /// As attributes: the attribute number of each parameter.
     Attributes(&'static [(&'static str, u16)]),
-    /// In a structure of its own.
+    /// In a structure of the discipline's own.
     Built {
-        /// Says what is wrong with settings that are each within their limits.
+        /// Checks settings that are each within their limits.
         check: fn(&Settings) -> Result<(), String>,
-        /// Writes it, for a link of this rate.
+        /// Writes the structure, for a link of this rate.
         options: fn(&Settings, Option<Rate>) -> Vec<u8>,
     },
 }
 
-/// Packets that CAKE takes at most.
+/// The most packets that CAKE holds.
 const CAKE_PACKETS: u64 = 10_240;
 
 const fn kind(
@@ -159,7 +159,7 @@ const fn kind(
 const HASHES: Option<Chance> = Some(Chance { what: "hashes of the kernel's queue", unless: None });
 const DROPS: Option<Chance> = Some(Chance { what: "drops of the kernel's queue", unless: None });
 
-/// All that a scenario may name.
+/// All kernel queues that a scenario may name.
 pub const QUEUES: [KernelQueue; 8] = [
     KernelQueue {
         kind: kind("linux:codel", "CoDel of Linux (net/sched/sch_codel.c)", CodelParams::specs, None),
@@ -231,25 +231,25 @@ pub const QUEUES: [KernelQueue; 8] = [
     },
 ];
 
-/// The kinds of queue, made by this.
+/// The kinds of queue, each built by `build`.
 pub fn kinds(build: BuildQueue) -> impl Iterator<Item = QueueKind> {
     QUEUES.into_iter().map(move |queue| QueueKind { build, ..queue.kind })
 }
 
 impl KernelQueue {
-    /// The one of this name.
+    /// The queue of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         QUEUES.into_iter().find(|queue| queue.kind.name == name)
     }
 
-    /// What the kernel calls it.
+    /// Its name in the kernel.
     #[must_use]
     pub fn kernels_name(&self) -> &'static str {
         self.kind.name.trim_start_matches(PREFIX)
     }
 
-    /// Whether these settings, each of which is within its limits, go together.
+    /// Checks that these settings, each within its limits, are consistent.
     ///
     /// # Errors
     /// What is wrong.
@@ -260,7 +260,7 @@ impl KernelQueue {
         }
     }
 
-    /// The settings in the form that Linux takes, behind `TCA_OPTIONS`, for a link of this rate.
+    /// The settings in Linux's form, the content of `TCA_OPTIONS`, for a link of this rate.
     #[must_use]
     pub fn options(&self, settings: &Settings, rate: Option<Rate>) -> Vec<u8> {
         match self.layout {
@@ -273,7 +273,7 @@ impl KernelQueue {
         }
     }
 
-    /// The attributes and their values: times in microseconds, flags 0 or 1.
+    /// The attribute numbers and their values: times in microseconds, flags as 0 or 1.
     fn values(&self, numbers: &[(&str, u16)], settings: &Settings) -> Vec<(u16, u32)> {
         let value = |spec: ParamSpec| {
             let attribute = numbers.iter().find(|(name, _)| *name == spec.name)?.1;

@@ -1,4 +1,4 @@
-//! How long the flows over a link take to recover from a change of it.
+//! The time that the flows over a link take to recover from a change of the link.
 
 use super::seconds::{ROUNDING, Seconds, mean};
 use crate::scenario::{Flow, Link, Scenario, show_time};
@@ -8,9 +8,9 @@ use cwndlab_sim::outcome::Outcome;
 use cwndlab_sim::spec::{Capacity, LossKind};
 use std::collections::BTreeSet;
 
-/// What must be back of the later level.
+/// The share of the later level that counts as recovered.
 const RECOVERED: f64 = 0.9;
-/// Seconds needed after a change to measure recovery: half of them give the level.
+/// Recovery is measured only if at least this many seconds follow the change; the second half gives the level.
 const FEWEST_SECONDS: f64 = 10.0;
 
 /// A change of a link's rate, delay or loss, or a failure or its end, in either direction.
@@ -18,9 +18,9 @@ const FEWEST_SECONDS: f64 = 10.0;
 pub struct Change {
     /// The link's name.
     pub link: String,
-    /// When.
+    /// The time of the change.
     pub at: Time,
-    /// Time until the flows over it had recovered; `None` if they did not, or the run ended too soon after it.
+    /// Time until the flows over the link had recovered; `None` if they did not, or if too little time followed.
     pub recovery_s: Option<f64>,
 }
 
@@ -31,15 +31,15 @@ impl Change {
     }
 }
 
-/// What a flow or a group got, interval by interval.
+/// The goodput of a flow or a group in each interval.
 struct Traffic<'a> {
     flow: &'a Flow,
     name: &'a str,
     goodput_mbps: &'a [f64],
 }
 
-/// The changes of all links after the warm-up, in the order of the links; steps of one link at the same time are one
-/// change. A recording changes without end, and has none.
+/// The changes of all links after the warm-up, in the order of the links. Simultaneous steps of one link are
+/// one change. A recording changes all the time, so it is not counted.
 pub(crate) fn changes(scenario: &Scenario, outcome: &Outcome) -> Vec<Change> {
     let traffic = traffic(scenario, outcome);
     let seconds = Seconds::of(&outcome.intervals);
@@ -91,7 +91,7 @@ fn of_link(
     measured.map(change).collect()
 }
 
-/// The times of all steps but the first ones, in either direction.
+/// The times of all steps, in either direction, except each schedule's first.
 fn change_times(link: &Link) -> BTreeSet<Time> {
     let directions = std::iter::once(link).chain(link.back.as_deref());
     let mut times = BTreeSet::new();
@@ -114,21 +114,21 @@ fn later<T: Copy>(schedule: &Schedule<T>) -> impl Iterator<Item = Time> {
     schedule.iter().skip(1).map(|(at, _)| *at)
 }
 
-/// What all got together; who does not run gets nothing.
+/// The total goodput in each interval; a flow that does not run counts as zero.
 fn sum(over: &[&Traffic], intervals: usize) -> Vec<f64> {
     let of_interval =
         |n: usize| over.iter().map(|part| part.goodput_mbps[n]).filter(|mbps| !mbps.is_nan()).sum();
     (0..intervals).map(of_interval).collect()
 }
 
-/// From the change to the beginning of the first five seconds in which the mean of every second is 90 % of the level; that is the mean of
-/// the second half of the time from the change to `until_s`. `None` if there are no such seconds, if nothing arrived in
-/// that half, or if there are fewer than ten seconds.
+/// The time from the change to the start of the first five seconds in which the mean of every second is at least
+/// 90 % of the level. The level is the mean over the second half of the time from the change to `until_s`. `None`
+/// if there are no such five seconds, if nothing arrived in that half, or if there are fewer than ten seconds.
 ///
-/// The response to sudden changes is among the metrics that RFC 5166 asks for; this way to take it is ours. The level is
-/// that of the flows themselves, for what a link offers is not what they come to. It is no judgement of that level: who
-/// gives up half of the link for good has recovered at once. Nor does it see queues: a rate that shrinks is often filled
-/// at once.
+/// RFC 5166 lists the response to sudden changes among its metrics; this definition is ours. The level comes
+/// from the flows themselves, because flows do not always reach the link's rate. The measure does not judge
+/// that level: flows that give up half of the link for good recover at once. It ignores queues: flows often
+/// fill a reduced rate at once.
 fn recovery_s(seconds: &Seconds, goodput_mbps: &[f64], at_s: f64, until_s: f64) -> Option<f64> {
     if until_s - at_s + ROUNDING < FEWEST_SECONDS * seconds.length_s() {
         return None;
@@ -146,7 +146,7 @@ mod tests {
     use super::super::seconds::hand_made::{intervals, pieces};
     use super::*;
 
-    /// Recovery from a change at this time, in intervals of 0.1 s, rounded to 1 ms.
+    /// The recovery time from a change at `at_s`, in intervals of 0.1 s, rounded to 1 ms.
     fn of(at_s: f64, until_s: f64, series: &[(usize, f64)]) -> Option<f64> {
         let series = pieces(series);
         let intervals = intervals(0.1, series.len() as f64 / 10.0);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_dip_of_three_seconds() {
-        // One of the ten tenths of a second may be of the dip.
+        // One of the ten intervals of a second may belong to the dip.
         assert_eq!(of(10.0, 30.0, &[(100, 8.0), (30, 0.5), (170, 4.0)]), Some(2.9));
         assert_eq!(of(10.0, 30.0, &[(100, 8.0), (200, 4.0)]), Some(0.0));
         assert_eq!(of(10.0, 30.0, &[(100, 8.0), (30, 3.3), (170, 4.0)]), Some(2.5), "83 % are not enough");
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn only_up_to_the_next_change() {
-        // What comes after the next change is neither level nor recovery.
+        // Values after the next change count neither for the level nor for recovery.
         let series = [(100, 8.0), (60, 2.0), (40, 1.0), (10, 2.0), (90, 9.0)];
         assert_eq!(of(10.0, 20.0, &series), Some(0.0));
         assert_eq!(of(10.0, 21.0, &[(100, 8.0), (60, 0.5), (50, 2.0), (90, 2.0)]), Some(5.8));

@@ -1,16 +1,17 @@
-//! How long a flow takes until its rate is steady.
+//! The time that a flow takes until its rate is steady.
 
 use super::seconds::Seconds;
 
-/// How far the mean of a second may be from that of all five.
+/// How far the mean of a second may be from the mean of all five, as a share of it.
 const TOLERANCE: f64 = 0.25;
 
-/// From a flow's start to the earliest time from which its goodput is steady for five seconds: the mean of every second
-/// in them within 25 % of the mean of all five. `None` if that never happens. Times are as fine as the intervals.
+/// The time from a flow's start to the earliest time from which its goodput is steady for five seconds: the
+/// mean of every second in them is within 25 % of the mean of all five. `None` if that never happens. The
+/// resolution is one interval.
 ///
-/// After Dong et al. 2015 section 4.2, from where the second, the five and the 25 % are. It is not
-/// convergence to a fair share: the rate is held against its own mean, which is known on any network, and a flow that is
-/// steady at a hundredth of its share has converged. It says nothing of what comes after the five seconds.
+/// After Dong et al. 2015 section 4.2, the source of the one second, the five seconds and the 25 %. It is not
+/// convergence to a fair share: the rate is compared with its own mean, which is known on any network, so a flow
+/// that is steady at a hundredth of its share has converged. The time after the five seconds is not examined.
 pub(crate) fn convergence_s(seconds: &Seconds, goodput_mbps: &[f64], start_s: f64) -> Option<f64> {
     // A flow that gets nothing is steady, but has not converged.
     let steady = |rate: f64, level: f64| level > 0.0 && (rate - level).abs() <= TOLERANCE * level;
@@ -24,7 +25,7 @@ mod tests {
     use super::super::seconds::hand_made::{intervals, pieces};
     use super::*;
 
-    /// Of a flow that started then, in intervals of 0.1 s, rounded to 1 ms.
+    /// The convergence time of a flow that started at `start_s`, in intervals of 0.1 s, rounded to 1 ms.
     fn of(start_s: f64, series: &[(usize, f64)]) -> Option<f64> {
         let series = pieces(series);
         let intervals = intervals(0.1, series.len() as f64 / 10.0);

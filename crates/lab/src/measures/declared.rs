@@ -1,6 +1,6 @@
-//! Every measure, declared once: its name, heading, unit and meaning, how those of several components make up one of a
-//! whole run, and where its value is. The JSON of a run, the headings of tables and the tables of docs/results.md are
-//! made from it.
+//! Every measure, declared once: its name, heading, unit and meaning, how the values of several components
+//! combine into one of a whole run, and how its value is read. The JSON of a run, the headings of tables and
+//! the tables of docs/results.md are made from these declarations.
 
 use super::{Change, Convergence, number};
 use cwndlab_cc::Span;
@@ -8,14 +8,14 @@ use cwndlab_sim::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, MultipathOutc
 use cwndlab_sim::series::{self, Column};
 use serde_json::{Map, Value, json};
 
-/// How the values of several components make up that of a whole run.
+/// How the values of several components combine into one of a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
-    /// They add up.
+    /// Their sum.
     Sum,
     /// Their mean, each component counted once.
     Mean,
-    /// They say nothing together: each stands for itself.
+    /// They are not combined.
     Apart,
 }
 
@@ -29,17 +29,17 @@ impl Together {
     }
 }
 
-/// A measure of components that are seen as `T`.
+/// A measure that is read from components of type `T`.
 pub struct Measure<T: 'static> {
     /// Its name, with the unit at its end where it has one.
     pub name: &'static str,
-    /// What tables call it.
+    /// Its heading in tables.
     pub heading: &'static str,
     /// Its unit; empty for a count of events.
     pub unit: &'static str,
-    /// What it means, in a line of docs/results.md.
+    /// Its meaning, as a line of docs/results.md.
     pub meaning: &'static str,
-    /// How it adds up.
+    /// How the values of several components combine.
     pub together: Together,
     value: fn(&T) -> Value,
 }
@@ -59,7 +59,7 @@ fn optional(value: Option<f64>) -> Value {
 }
 
 measures! {
-    /// Of a flow.
+    /// The measures of a flow.
     FLOW of FlowOutcome:
     "goodput_mbps", "goodput", "Mbit/s", Sum, "payload delivered in order, each byte counted once", |f| number(f.goodput_mbps);
     "throughput_mbps", "throughput", "Mbit/s", Sum, "bytes sent on its first link, including headers and retransmissions", |f| number(f.throughput_mbps);
@@ -79,13 +79,13 @@ measures! {
 }
 
 measures! {
-    /// Of a flow over time.
+    /// The measures of a flow over time.
     OVER_TIME of Convergence:
     "convergence_s", "stable after", "s", Apart, "time from the start until the goodput becomes steady: until the first five seconds in which the mean of each second is within 25 % of the mean of all five (after Dong et al. 2015); no value if that never happens", |c| optional(c.own_s);
 }
 
 measures! {
-    /// Of a multipath connection, in addition.
+    /// The additional measures of a multipath connection.
     CONNECTION of MultipathOutcome:
     "reassembly_delay_ms", "reassembly", "ms", Mean, "mean time that data wait at the receiver for data on another path", |c| optional(c.reassembly_delay_ms);
     "reassembly_mean_bytes", "waits", "bytes", Sum, "data waiting there, averaged over time", |c| optional(c.reassembly_mean_bytes);
@@ -95,7 +95,7 @@ measures! {
 }
 
 measures! {
-    /// Of the timeout patterns of a flow or a group, where a scenario asks for them.
+    /// The timeout patterns of a flow or a group, if the scenario asks for them.
     PATTERNS of PatternsOutcome:
     "rtt_samples", "RTT samples", "", Sum, "number of RTT samples", |p| json!(p.rtt_samples);
     "rtt_peaks", "RTT peaks", "", Sum, "RTT samples that are peaks", |p| json!(p.rtt_peaks);
@@ -110,7 +110,7 @@ measures! {
 }
 
 measures! {
-    /// Of all flows of an arrival process together.
+    /// The measures of all flows of an arrival process together.
     GROUP of GroupOutcome:
     "arrived", "arrived", "flows", Sum, "flows that started in the measured time", |g| json!(g.arrived);
     "completed", "ended", "flows", Sum, "flows among these that delivered all their bytes", |g| json!(g.completed);
@@ -125,7 +125,7 @@ measures! {
 }
 
 measures! {
-    /// Of one direction of a link.
+    /// The measures of one direction of a link.
     LINK of LinkOutcome:
     "utilisation", "used", "0 to 1", Apart, "bits served, as a share of the bits that could have been served; no value without a rate", |l| optional(l.utilisation);
     "served_packets", "served", "packets", Apart, "packets served, including ACKs", |l| json!(l.served_packets);
@@ -138,19 +138,19 @@ measures! {
 }
 
 measures! {
-    /// Of a link that replays a recording from a start that is drawn.
+    /// The measure of a link that replays a recording from a random start.
     REPLAY of Span:
     "replay_start_s", "replays from", "s", Apart, "where in its recording the link begins; only with `start = \"random\"`", |start| number(start.as_secs_f64());
 }
 
 measures! {
-    /// Of a change of a link.
+    /// The measures of a change of a link.
     CHANGE of Change:
     "at_s", "at", "s", Apart, "time of the change; the same with every seed", |c| number(c.at.as_secs_f64());
     "recovery_s", "recovered after", "s", Apart, "time from the change until the link's goodput recovers: until the first five seconds in which the mean of each second, over all traffic on the link, is at least 90 % of the level. The level is the mean in the second half of the period from this change to the link's next one, or to the end of the run. No value if that never happens, or if the period is shorter than ten seconds", |c| optional(c.recovery_s);
 }
 
-/// The values of one component by their names.
+/// The values of one component, by measure name.
 pub(super) fn values<T>(measures: &[Measure<T>], component: &T) -> Map<String, Value> {
     measures.iter().map(|measure| (measure.name.to_owned(), (measure.value)(component))).collect()
 }

@@ -8,22 +8,22 @@ use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, Intervals};
 pub struct JainSeconds {
     /// The end of each second after the warm-up.
     pub end_s: Vec<f64>,
-    /// The index; NaN where fewer than two flows ran all along, or none got anything.
+    /// The index; NaN if fewer than two flows ran for the whole second, or none of them delivered anything.
     pub jain: Vec<f64>,
 }
 
-/// Jain's index of the goodputs over the measured time (Jain, Chiu and Hawe, DEC-TR-301, 1984); `None` for fewer than
-/// two flows, or if none got anything. Flows that did not run at the same time are compared all the same; it is not
-/// [`over_time`].
+/// Jain's index of the goodputs over the measured time (Jain, Chiu and Hawe, DEC-TR-301, 1984); `None` for
+/// fewer than two flows, or if none delivered anything. Unlike [`over_time`], it also compares flows that did
+/// not run at the same time.
 pub(crate) fn jain(flows: &[FlowOutcome]) -> Option<f64> {
     let goodputs: Vec<f64> = flows.iter().map(|flow| flow.goodput_mbps).collect();
     index(&goodputs)
 }
 
-/// Jain's index of what the flows got in each second after the warm-up, of those flows that ran all along. The second is
-/// a choice of ours, that of the other measures over time: flows that take turns by minutes are fair over the run and
-/// unfair here, and flows that take turns by tenths of a second are fair in both. It says nothing of starts and ends,
-/// nor of what a flow could have got on its path.
+/// Jain's index of the flows' goodputs in each second after the warm-up, among the flows that ran for the
+/// whole second. The length of a second is our choice, as for the other measures over time: flows that take
+/// turns by minutes are fair over the run but unfair here; flows that take turns by tenths of a second are
+/// fair in both. It covers neither starts and ends, nor the goodput that a flow could have had on its path.
 pub(crate) fn jain_seconds(intervals: &Intervals, warmup_s: f64) -> JainSeconds {
     let seconds = Seconds::of(intervals);
     let per = seconds.per();
@@ -53,7 +53,7 @@ fn contains(flow: &FlowIntervals, start: usize, end: usize) -> bool {
     flow.whole.start <= start && end <= flow.whole.end
 }
 
-/// (sum x)^2 / (n sum x^2), which rounding can take above 1 where all get the same.
+/// (sum x)^2 / (n sum x^2), capped at 1 because rounding can exceed it when all rates are equal.
 fn index(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -71,7 +71,7 @@ mod tests {
         FlowIntervals { goodput_mbps: Series(goodput_mbps), whole, ..FlowIntervals::default() }
     }
 
-    /// Four seconds of these flows, each with 40 intervals.
+    /// Four seconds of these flows, each with 40 intervals of 0.1 s.
     fn four_seconds(flows: Vec<FlowIntervals>) -> Intervals {
         Intervals { flows, ..intervals(0.1, 4.0) }
     }
@@ -110,7 +110,7 @@ mod tests {
         let late = flow(15..40, pieces(&[(14, f64::NAN), (26, 4.0)]));
         let poor = flow(0..40, vec![0.0; 40]);
         let jain = jain_seconds(&four_seconds(vec![early, late, poor]), 0.0);
-        // Early and poor; the same, for late comes within; all; late and poor.
+        // Early and poor; the same, because late starts within the second; all three; late and poor.
         let expected = [0.5, 0.5, 8.0 * 8.0 / (3.0 * 32.0), 0.5];
         assert_eq!(jain.jain, expected);
         assert_eq!(over_time(&jain), Some(expected.iter().sum::<f64>() / 4.0));

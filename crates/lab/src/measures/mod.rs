@@ -1,5 +1,5 @@
-//! An outcome as JSON, with the field names of `cwndlab run --json`, and what is measured over time from the intervals
-//! that every run keeps.
+//! An outcome as JSON, with the field names of `cwndlab run --json`, and the measures over time, computed
+//! from the intervals that every run keeps.
 
 mod changes;
 mod convergence;
@@ -22,29 +22,29 @@ use std::collections::BTreeMap;
 /// Time until a flow's rate was steady, and those of its subflows; `None` if it never was.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Convergence {
-    /// Its own.
+    /// The flow's own time.
     pub own_s: Option<f64>,
-    /// Those of the subflows of a multipath connection.
+    /// The times of a multipath connection's subflows.
     pub subflows_s: Vec<Option<f64>>,
 }
 
-/// What is measured over time.
+/// The measures over time.
 #[derive(Clone, Debug, Default)]
 pub struct OverTime {
     /// Jain's index in each second.
     pub jain_seconds: JainSeconds,
-    /// Its mean.
+    /// The mean of Jain's index over the seconds.
     pub jain: Option<f64>,
-    /// Of each flow: time until its rate was steady.
+    /// For each flow, the time until its rate was steady.
     pub convergence_s: Vec<Convergence>,
     /// Changes of links.
     pub changes: Vec<Change>,
-    /// Where the recordings of links begin that draw their start, by the links' names.
+    /// The start of each link's recording that draws its start, by the link's name.
     pub starts: BTreeMap<String, Span>,
 }
 
 impl OverTime {
-    /// Of a run of this scenario with this seed.
+    /// Computes the measures of a run of this scenario with this seed.
     #[must_use]
     pub fn of(scenario: &Scenario, seed: u64, outcome: &Outcome) -> Self {
         let seconds = Seconds::of(&outcome.intervals);
@@ -68,7 +68,7 @@ impl OverTime {
     }
 }
 
-/// Everything that was measured but the recording and the intervals.
+/// All measures except the recorded series and the intervals.
 #[must_use]
 pub fn outcome_json(outcome: &Outcome, over_time: &OverTime) -> Value {
     let convergence_s =
@@ -100,7 +100,7 @@ fn flow(flow: &FlowOutcome, convergence: &Convergence) -> Value {
     Value::Object(object)
 }
 
-/// The measures of timeout patterns, where they were counted.
+/// The measures of timeout patterns, if they were counted.
 fn patterns(patterns: Option<&PatternsOutcome>) -> Map<String, Value> {
     patterns.map_or_else(Map::new, |patterns| declared::values(declared::PATTERNS, patterns))
 }
@@ -128,7 +128,7 @@ fn change(change: &Change) -> Value {
     Value::Object(object)
 }
 
-/// Who a component is.
+/// The name of a component, and its algorithm.
 fn named(name: &str, cc: Option<&str>) -> impl Iterator<Item = (String, Value)> {
     let name = ("name".to_owned(), json!(name));
     std::iter::once(name).chain(cc.map(|cc| ("cc".to_owned(), json!(cc))))

@@ -1,4 +1,4 @@
-//! Means over a second, on the intervals that a run keeps.
+//! Means over seconds, computed from the intervals that a run keeps.
 
 use cwndlab_sim::outcome::Intervals;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 /// Seconds for which a rate must hold before it counts as settled; see [`super::convergence`].
 pub(crate) const SETTLED: usize = 5;
 
-/// What a difference or a quotient of two decimal times may lack of the number that it is.
+/// Tolerance for rounding in the difference or the quotient of two decimal times.
 pub(crate) const ROUNDING: f64 = 1e-6;
 
-/// Where seconds begin and end among the intervals. Where an interval is longer than a second, it stands for one.
+/// The seconds of a run in terms of its intervals. An interval longer than a second counts as one second.
 pub(crate) struct Seconds<'a> {
     end_s: &'a [f64],
     interval_s: f64,
-    /// Intervals of a second.
+    /// The number of intervals in a second.
     per: usize,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Seconds<'a> {
     pub(crate) fn of(intervals: &'a Intervals) -> Self {
         let interval_s = intervals.interval_s;
         let last_s = intervals.end_s.last().copied().unwrap_or(0.0);
-        // The last interval may be shorter; a mean over it would not be one over a second.
+        // The last interval may be shorter, and a mean that includes it would not cover a full second.
         let full = (last_s / interval_s + ROUNDING).floor() as usize;
         Self {
             end_s: &intervals.end_s[..full],
@@ -30,17 +30,17 @@ impl<'a> Seconds<'a> {
         }
     }
 
-    /// Intervals of a second.
+    /// The number of intervals in a second.
     pub(crate) fn per(&self) -> usize {
         self.per
     }
 
-    /// How long a second is here.
+    /// The length in seconds of what counts as a second here.
     pub(crate) fn length_s(&self) -> f64 {
         self.per as f64 * self.interval_s
     }
 
-    /// How many intervals are as long as the others.
+    /// The number of full intervals, without a shorter last one.
     pub(crate) fn intervals(&self) -> usize {
         self.end_s.len()
     }
@@ -63,9 +63,9 @@ impl<'a> Seconds<'a> {
         self.end_s.iter().filter(|end| **end <= time_s).count()
     }
 
-    /// The first interval from which on a rate is settled for five seconds: every second in them, wherever it begins,
-    /// has a mean that passes, beside the mean of the five. Seconds one after the other would not do: a rate that
-    /// swings every second is even in those that hold half of each swing.
+    /// The first interval from which a rate is settled for five seconds: the mean of every second within
+    /// them, wherever it begins, passes when compared with the mean of the five. Consecutive seconds would
+    /// not suffice: a rate that swings every second looks even in seconds that hold half of each swing.
     pub(crate) fn first_settled(
         &self,
         series: &[f64],
@@ -82,7 +82,7 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// The mean; NaN of nothing.
+/// The mean; NaN for no values.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -91,7 +91,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) mod hand_made {
     use super::*;
 
-    /// Intervals of this length up to this time, without any flow.
+    /// Intervals of length `interval_s` up to `until_s`, without any flow.
     pub(crate) fn intervals(interval_s: f64, until_s: f64) -> Intervals {
         let count = (until_s / interval_s).ceil() as usize;
         let end_s = (1..=count).map(|n| (n as f64 * interval_s).min(until_s)).collect();

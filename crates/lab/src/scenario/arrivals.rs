@@ -1,4 +1,4 @@
-//! Arrival processes: flows that come at random, or each in the place of one that has ended.
+//! Arrival processes: flows that arrive at random, or each when another one has ended.
 
 use super::limits;
 use super::problem::Checked;
@@ -8,7 +8,7 @@ use super::tree::Kind;
 use cwndlab_cc::Span;
 use cwndlab_sim::spec::{ArrivalProcess, SizeSpec};
 
-/// When they start, and how large they are.
+/// When the flows start, and how large they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrivals {
     pub(crate) process: ArrivalProcess,
@@ -17,9 +17,9 @@ pub(crate) struct Arrivals {
 
 /// Distributions of flow sizes by name.
 const KINDS: &[&str] = &["constant", "exponential", "pareto"];
-/// Mean arrivals a second at most.
+/// The highest mean number of arrivals a second.
 const MOST_PER_SECOND: f64 = 1e6;
-/// Tail index of a Pareto distribution where none is given: that of web objects (Crovella and Bestavros 1997).
+/// Default tail index of a Pareto distribution: that of web objects (Crovella and Bestavros 1997).
 const SHAPE: f64 = 1.2;
 
 /// `{ per_second = 20, size = "30 kB" }`, or `{ parallel = 8, size = "10 MB" }`

@@ -1,4 +1,4 @@
-//! What the readers of all parts of a scenario share.
+//! The context that the readers of all parts of a scenario share.
 
 use super::problem::Problems;
 use crate::trace::TraceFiles;
@@ -14,6 +14,6 @@ pub(crate) struct Context<'a> {
     /// Length of the run; `None` if it could not be read.
     pub(crate) duration: Option<Span>,
     pub(crate) profile: &'static Profile,
-    /// The profile's options with `[tcp]` over them.
+    /// The profile's options, overridden by `[tcp]`.
     pub(crate) tcp: TcpOptions,
 }

@@ -1,4 +1,4 @@
-//! What a run may cost in time and memory. A slip of the unit makes either a thousand times as much.
+//! Estimates of a run's time and memory. A wrong unit can make either a thousand times larger.
 
 use super::flow::{Flow, Path};
 use super::link::Link;
@@ -12,32 +12,32 @@ use std::collections::BTreeMap;
 
 /// A run with more data packets than this gets a warning.
 const ODDLY_MANY_PACKETS: f64 = 100e6;
-/// What one of them takes, in seconds of CPU.
+/// CPU time of one data packet, in seconds.
 const CPU_S: f64 = 0.15e-6;
-/// As is a link with more packets than this under way at once.
+/// A link with more packets than this in flight at once gets a warning too.
 const ODDLY_MANY_UNDER_WAY: f64 = 1e6;
 
-/// What a run is in packets and flows, about.
+/// The estimated size of a run in packets and flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ExpectedWork {
-    /// Data packets that it may carry.
+    /// Data packets that the run may carry.
     pub(crate) packets: f64,
-    /// The most of them that are sent and not yet acknowledged, in queues or under way.
+    /// The most data packets that are sent and not yet acknowledged, in queues or in flight.
     pub(crate) held: f64,
-    /// Transfers of arrival processes that are there at once.
+    /// Concurrent transfers of arrival processes.
     pub(crate) transfers: f64,
 }
 
-/// The flows that have one direction of a link as the slowest shared one on their way. In data packets.
+/// The flows whose slowest shared link is the same direction of the same link. Amounts are in data packets.
 struct Bottleneck<'a> {
     origin: &'a Origin,
-    /// What the link can carry in the run.
+    /// Packets that the link can carry in the run.
     capacity: f64,
-    /// What its flows may send in the run.
+    /// Packets that its flows may send in the run.
     sent: f64,
-    /// What of it may be sent in a second by flows without an end.
+    /// Packets per second that its unbounded flows may send.
     lasting_per_second: f64,
-    /// Largest base round-trip time of these.
+    /// Largest base round-trip time of its unbounded flows.
     rtt: Span,
     /// Largest base round-trip time of all its flows.
     longest: Span,
@@ -45,7 +45,7 @@ struct Bottleneck<'a> {
     queue: f64,
 }
 
-/// Warns of a run that carries very many packets, and of links that hold very many at once; returns the estimate.
+/// Warns of a run with very many packets, and of links that hold very many at once; returns the estimate.
 pub(crate) fn warn(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
@@ -85,7 +85,8 @@ fn held(bottleneck: &Bottleneck, duration: Span) -> f64 {
     (under_way + bottleneck.queue).min(carried(bottleneck))
 }
 
-/// Transfers of an arrival process that are there at once: those of a second, and what the slowest link leaves over.
+/// Concurrent transfers of an arrival process: the arrivals of one second, and those that the
+/// slowest link cannot carry.
 fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
     let Some(arrivals) = flow.arrivals.filter(|_| flow.enabled) else { return 0.0 };
     let processes = flow.count.unwrap_or(1) as f64;
@@ -103,7 +104,7 @@ fn transfers(flow: &Flow, links: &[Option<Link>], duration: Span) -> f64 {
     processes * rate * (seconds.min(1.0) + seconds * left_over)
 }
 
-/// Packets of 1500 bytes that a queue holds.
+/// The packets of 1500 bytes that a queue can hold.
 fn room(queue: &QueueSpec) -> f64 {
     match queue.most() {
         Limit::Unlimited => f64::INFINITY,
@@ -133,7 +134,7 @@ fn bottlenecks<'a>(
     let run_bits = |link: &Link| run_bits(link, duration);
     let forward: Vec<_> = links.iter().map(|link| run_bits(link.as_ref()?)).collect();
     let backward: Vec<_> = links.iter().map(|link| run_bits(link.as_ref()?.back.as_deref()?)).collect();
-    // By the link and its direction; a flow that no shared link limits has its own.
+    // The key is the link and its direction; a path that no shared link limits has a key of its own.
     let mut found: BTreeMap<(Option<usize>, usize), Bottleneck> = BTreeMap::new();
     for (index, (flow, path)) in paths(flows).enumerate() {
         let bits = if flow.kind.reverse { &backward } else { &forward };
@@ -146,7 +147,7 @@ fn bottlenecks<'a>(
         let rtt = base_rtt(path, links);
         let sent = sent(flow, capacity, access, rtt, duration);
         if !sent.is_finite() {
-            // A window that never changes, over nothing that limits it: it costs what it costs.
+            // A fixed window on an unlimited path: no estimate is possible.
             continue;
         }
         let shared = slowest.and_then(|(n, _)| Some((n, flow.data_direction(links[n].as_ref()?)?)));
@@ -194,7 +195,8 @@ fn run_bits(link: &Link, duration: Span) -> Option<f64> {
     Some(rates.iter().zip(ends).map(step).sum())
 }
 
-/// Packets that the flows of a table send at most, if the links of their path carry that many in the whole run.
+/// The most packets that the flows of a table send, if `shared` and `access` are the most packets that the
+/// shared links and the access link of their path carry in the whole run.
 fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64 {
     let active = &flow.active;
     let end = active.stop.map_or(duration.0, |stop| stop.0.min(duration.0));
@@ -209,7 +211,7 @@ fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64
     let own = match (flow.arrivals, flow.bytes) {
         (Some(arrivals), _) => match arrivals.process {
             ArrivalProcess::PerSecond(rate) => rate * active * mean(arrivals.size) / mss,
-            // What there is to send has no end.
+            // There is always more to send.
             ArrivalProcess::Parallel { .. } => f64::INFINITY,
         },
         (None, Some(bytes)) => bytes as f64 / mss,

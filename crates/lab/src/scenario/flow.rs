@@ -22,32 +22,32 @@ use cwndlab_sim::spec::{ActiveTime, FlowKind};
 use cwndlab_sim::tcp::{Metrics, TcpOptions};
 use std::collections::BTreeMap;
 
-/// The links' numbers by their names.
+/// The numbers of the links, by name.
 pub(crate) type LinkNumbers<'a> = BTreeMap<&'a str, usize>;
 
-/// Start jitter where none is given.
+/// Default start jitter.
 const START_JITTER: Span = Span::from_millis(10);
-/// An MTU, headers included, in bytes.
+/// The usual MTU, headers included, in bytes.
 const MTU: u64 = 1500;
 
 /// One `[[flow]]` table: a flow, several equal ones, or an arrival process.
 pub(crate) struct Flow {
     pub(crate) origin: Origin,
-    /// Whether it runs. One that does not is a part of the world all the same: names and sizes in bdp know it.
+    /// Whether it runs. A disabled flow still counts for names and for sizes in bdp.
     pub(crate) enabled: bool,
     /// The name as written.
     pub(crate) given_name: Option<String>,
-    /// How many, if it was written.
+    /// The number of flows, if it was written.
     pub(crate) count: Option<u64>,
     /// The names in force; known when all flows have been read.
     pub(crate) names: Vec<String>,
-    /// What runs at the ends of each.
+    /// What runs at the two ends of each flow.
     pub(crate) kind: FlowKind,
-    /// When they send.
+    /// When the flows send.
     pub(crate) active: ActiveTime,
-    /// How much each sends; `None`: without end.
+    /// How many bytes each sends; `None`: without end.
     pub(crate) bytes: Option<u64>,
-    /// One path, or those of the subflows.
+    /// One path, or the paths of the subflows.
     pub(crate) paths: Vec<Path>,
     /// The options of a multipath connection.
     pub(crate) mptcp: Option<MptcpOptions>,
@@ -58,23 +58,23 @@ pub(crate) struct Flow {
 
 /// A path of a flow.
 pub(crate) struct Path {
-    /// The links by number.
+    /// The numbers of its links.
     pub(crate) links: Vec<usize>,
-    /// A link of its own at the sender.
+    /// The access link at the sender, if there is one.
     pub(crate) access: Option<Link>,
 }
 
-/// The parameter that says who decides, and its value where an agent outside does.
+/// The parameter that selects who decides, and its value for an external agent.
 const POLICY: &str = "policy";
 const OUTSIDE: &str = "outside";
 
 impl Flow {
-    /// Whether a path of it holds this link.
+    /// Whether one of its paths contains this link.
     pub(crate) fn crosses(&self, link: usize) -> bool {
         self.paths.iter().any(|path| path.links.contains(&link))
     }
 
-    /// Whether its algorithm leaves the decisions to an agent outside.
+    /// Whether its algorithm leaves the decisions to an external agent.
     pub(crate) fn waits_for_agent(&self) -> bool {
         let FlowKind { algorithm, settings, .. } = &self.kind;
         let set = settings.iter().find(|(name, _)| name == POLICY).map(|(_, value)| value);
@@ -82,19 +82,19 @@ impl Flow {
         matches!(set.or(declared.map(|param| &param.default)), Some(Value::Word(OUTSIDE)))
     }
 
-    /// The names of the parts of one of its flows, path by path: the flow's own, or the subflows'.
+    /// The paths of one of its flows with their names: the flow's own name, or those of the subflows.
     pub(crate) fn parts(&self, name: &str) -> impl Iterator<Item = (String, &Path)> {
         let multipath = self.mptcp.is_some();
         let part = move |n| if multipath { format!("{name}/{}", n + 1) } else { name.to_owned() };
         self.paths.iter().enumerate().map(move |(n, path)| (part(n), path))
     }
 
-    /// What its data cross of a link of its path; `None` where that is a way back that holds nothing up.
+    /// The direction of a link that its data cross; `None` for a return direction that limits nothing.
     pub(crate) fn data_direction<'a>(&self, link: &'a Link) -> Option<&'a Link> {
         if self.kind.reverse { link.back.as_deref() } else { Some(link) }
     }
 
-    /// Whether it ends by itself, or its window does not grow without limit where no link limits it.
+    /// Whether its transfers are finite, or its window stays bounded even if no link limits it.
     pub(crate) fn bounded(&self) -> bool {
         let FlowKind { tcp, algorithm, settings, .. } = &self.kind;
         let window = tcp.receive_buffer < u64::MAX || algorithm.declaration(settings).bounded;
@@ -160,7 +160,7 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     })
 }
 
-/// What `cc` says.
+/// The value of `cc`.
 struct Chosen {
     algorithm: Algorithm,
     uncoupled: bool,
@@ -193,7 +193,7 @@ fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
     }
 }
 
-/// The algorithm, and whether it is to run uncoupled.
+/// The algorithm, and whether it runs uncoupled.
 fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool)> {
     let word = item.text()?;
     cx.registry.find(word).ok_or_else(|| {
@@ -211,7 +211,7 @@ fn registered<'a>(item: &Item, cx: &Context<'a>) -> Checked<(&'a Algorithm, bool
     })
 }
 
-/// The profile's settings with the scenario's over them.
+/// The profile's settings, overridden by the scenario's.
 fn over(dialect: Vec<(String, Value)>, own: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let kept = dialect.into_iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
     let mut settings: Vec<_> = kept.collect();
@@ -227,7 +227,7 @@ fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
     Ok(own)
 }
 
-/// A table of TCP options over others.
+/// A table of TCP options that overrides `base`.
 pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     let mut section = item.section()?;
     let mtu_given = section.has("mtu");
@@ -244,7 +244,7 @@ pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     Ok(options)
 }
 
-/// A full packet that exceeds an MTU, unless `mtu` says that this is meant.
+/// Warns if a full packet exceeds an MTU, unless `mtu` was set explicitly.
 fn warn_of_long_packets(item: &Item, options: &TcpOptions, mtu_given: bool) {
     let packet = options.mss + options.header;
     if mtu_given || packet <= MTU.min(options.mtu) {

@@ -1,4 +1,4 @@
-//! How much the simulator can hold.
+//! Limits on the size of a scenario.
 
 use super::cost::{self, ExpectedWork};
 use super::flow::{Flow, Path};
@@ -9,14 +9,14 @@ use super::section::Item;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::spec::Capacity;
 
-/// The most flows of one scenario.
+/// The most flows in one scenario.
 pub(crate) const FLOWS: u64 = 1_000_000;
-/// This many flows take gigabytes.
+/// More flows than this need gigabytes of memory.
 const ODDLY_MANY_FLOWS: u64 = 100_000;
 /// The most segments that one flow may send: the simulator numbers them with 32 bits.
 const SEGMENTS: f64 = 4e9;
 
-/// Refuses too many flows.
+/// Refuses too many flows, and warns of many.
 pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> {
     let mut total = 0;
     for flow in flows.iter().flatten() {
@@ -38,8 +38,8 @@ pub(crate) fn flows(flows: &[Option<Flow>], problems: &Problems) -> Checked<()> 
     Ok(())
 }
 
-/// Refuses what the simulator could not hold or number, and warns about what would take it long; returns what
-/// the run may come to, where that can be said.
+/// Refuses a scenario that the simulator could not hold or number, and warns of one that would take long;
+/// returns the estimated work, if it is known.
 pub(crate) fn check(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
@@ -59,7 +59,7 @@ pub(crate) fn check(
     }
 }
 
-/// Bytes of a flow, at most what it may send.
+/// Bytes that a flow sends, refused above the limit on segments.
 pub(crate) fn bytes(item: &Item, mss: u64) -> Checked<u64> {
     let bytes = quantity::bytes(item)?;
     let segments = bytes as f64 / mss as f64;
@@ -71,7 +71,7 @@ pub(crate) fn bytes(item: &Item, mss: u64) -> Checked<u64> {
     Ok(bytes)
 }
 
-/// Refuses a flow whose window nothing would hold: it doubles each round trip until the memory is full.
+/// Refuses a flow whose window nothing would limit: it would double each round trip until memory is full.
 fn endless(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems) -> Checked<()> {
     let shared = path.links.iter().map(|&n| links[n].as_ref());
     // A link that could not be read may have had a rate.
@@ -97,7 +97,7 @@ fn segments(flow: &Flow, links: &[Option<Link>], duration: Option<Span>, problem
         let shared = path.links.iter().filter_map(|&n| flow.data_direction(links[n].as_ref()?));
         shared.chain(&path.access).filter_map(highest_rate).min()
     };
-    // The data of a connection are numbered through over all its paths.
+    // A connection numbers its data across all its paths.
     let rate = flow.paths.iter().filter_map(slowest).map(|rate| rate.0).fold(0, u64::saturating_add);
     let rate = Some(Rate(rate)).filter(|rate| rate.0 > 0);
     let (Some(rate), Some(duration), None) = (rate, duration, flow.bytes) else { return Ok(()) };

@@ -12,31 +12,31 @@ use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::{Capacity, LinkSpec, ReorderSpec};
 
-/// A rate beyond this is probably a slip of the unit.
+/// A rate above this probably has the wrong unit.
 const ODDLY_FAST: Rate = Rate(400_000_000_000);
-/// As is one below this.
+/// A rate below this probably has the wrong unit too.
 const ODDLY_SLOW: Rate = Rate(1_000);
 
-/// One direction of a link as written, with what is needed to size its queue.
+/// One direction of a link as written, with the data for sizing its queue.
 #[derive(Clone)]
 pub(crate) struct Link {
-    /// What the simulator gets, but for the return direction and a queue size in bdp.
+    /// The simulator's specification, without the return direction and without a queue size in bdp.
     pub(crate) spec: LinkSpec,
     pub(crate) origin: Origin,
-    /// First rate, or a trace's mean; `None` if unlimited.
+    /// The first rate, or a trace's mean; `None` if unlimited.
     pub(crate) nominal: Option<Rate>,
-    /// What it replays; its start may depend on the seed.
+    /// The trace that it replays; its start may depend on the seed.
     pub(crate) trace: Option<RateRecording>,
     pub(crate) delays: Option<DelayRecording>,
-    /// First delay, or the mean of a file's.
+    /// The first delay, or a file's mean.
     pub(crate) nominal_delay: Span,
     pub(crate) size: Option<(QueueSize, Origin)>,
-    /// The sender is held back before the queue (access links).
+    /// Whether the sender is held back before the queue (access links).
     pub(crate) hold_back: bool,
     pub(crate) back: Option<Box<Link>>,
 }
 
-/// What a link is to its scenario; its defaults depend on it.
+/// The role of a link in its scenario; its defaults depend on it.
 #[derive(Clone)]
 pub(crate) enum Role {
     /// One of `[[link]]`.
@@ -47,7 +47,7 @@ pub(crate) enum Role {
     Back(Forward),
 }
 
-/// What a return direction takes over from the other one.
+/// The settings that a return direction inherits from the forward direction.
 #[derive(Clone)]
 pub(crate) struct Forward {
     delay: Checked<Delay>,
@@ -56,25 +56,25 @@ pub(crate) struct Forward {
 }
 
 impl Link {
-    /// Base delay of a round trip through it: its own way and the way back.
+    /// The base delay of a round trip: forward and return direction.
     pub(crate) fn round_trip(&self) -> Span {
         let back = self.back.as_deref().unwrap_or(self);
         self.nominal_delay + back.nominal_delay
     }
 
-    /// It and its return direction.
+    /// The forward direction, and the return direction if it has one.
     pub(crate) fn directions(&self) -> impl Iterator<Item = &Link> {
         std::iter::once(self).chain(self.back.as_deref())
     }
 
-    /// What the simulator gets, under this name, for a run of this seed and length.
+    /// The simulator's specification, under this name, for a run with this seed and duration.
     pub(crate) fn spec(&self, name: &str, seed: u64, duration: Span) -> LinkSpec {
         let drawn = self.drawn_start(name, seed).unwrap_or(Span::ZERO);
         let back = self.back.as_ref().map(|back| Box::new(back.replayed(&back_name(name), drawn, duration)));
         LinkSpec { back, ..self.replayed(name, drawn, duration) }
     }
 
-    /// One direction, whose recordings begin here if they draw their start.
+    /// The specification of one direction; recordings with a random start begin at `drawn`.
     fn replayed(&self, name: &str, drawn: Span, duration: Span) -> LinkSpec {
         let mut spec = LinkSpec { name: name.to_owned(), ..self.spec.clone() };
         if let Some(trace) = self.trace.as_ref().filter(|trace| trace.start == Start::Random) {
@@ -86,7 +86,7 @@ impl Link {
         spec
     }
 
-    /// Where its recordings begin, in both directions, if one of them draws its start.
+    /// The random start of its recordings in both directions, if any of them draws its start.
     fn drawn_start(&self, name: &str, seed: u64) -> Option<Span> {
         let longest = self.directions().filter_map(Link::drawn_cycle).max()?;
         Some(drawn_start(seed, name, longest))
@@ -97,7 +97,7 @@ impl Link {
         trace.max(self.delays.as_ref().and_then(DelayRecording::drawn_cycle))
     }
 
-    /// The directions that draw a start, each with its name and that start in the run with this seed.
+    /// The names of the directions that draw a start, each with its start in the run with this seed.
     pub(crate) fn drawn_starts(&self, name: &str, seed: u64) -> Vec<(String, Span)> {
         let Some(drawn) = self.drawn_start(name, seed) else { return Vec::new() };
         let begins = |direction: &Link| {
@@ -110,7 +110,7 @@ impl Link {
     }
 }
 
-/// What a return direction is called.
+/// The name of a return direction.
 fn back_name(name: &str) -> String {
     format!("{name}.back")
 }
@@ -174,7 +174,7 @@ pub(crate) fn link(
     })
 }
 
-/// How fast a link serves, and what is known of it.
+/// The capacity of a link, its nominal rate, and the trace that it replays.
 struct LinkCapacity {
     served: Capacity,
     nominal: Option<Rate>,

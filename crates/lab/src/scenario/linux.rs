@@ -1,4 +1,4 @@
-//! What a scenario asks that the Linux backend cannot serve: an error each, at the key that asks it.
+//! Settings that the Linux backend cannot serve: each is an error at its key.
 
 use super::Scenario;
 use super::arrivals::Arrivals;
@@ -12,7 +12,7 @@ use cwndlab_sim::mptcp::Scheduler;
 use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
-/// TCP options that become a sysctl or a socket option. The others are as Linux has them.
+/// TCP options that can be set by a sysctl or a socket option. The others must be as in Linux.
 const SERVED: [&str; 18] = [
     "mss",
     "header",
@@ -33,17 +33,18 @@ const SERVED: [&str; 18] = [
     "ecn",
     "window_validation",
 ];
-/// Bytes of the headers of a data segment: IPv4 and TCP, and timestamps (RFC 7323).
+/// Bytes of a data segment's headers: IPv4 and TCP, and timestamps (RFC 7323).
 const HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
-/// Segments that a delayed ACK of Linux acknowledges at most.
+/// The most segments that a delayed ACK of Linux acknowledges.
 const EVERY_SECOND: u64 = 2;
-/// Paths of all flows for which the kernel has devices.
+/// The most paths, over all flows, for which the kernel has devices.
 const MOST_PARTS: usize = 4096;
-/// Subflows of a connection (MPTCP_PM_ADDR_MAX).
+/// The most subflows of a connection (MPTCP_PM_ADDR_MAX).
 const MOST_PATHS: usize = 8;
 
-/// Reports everything that Linux cannot serve, and warns of what it serves only nearly. With `agents`, those outside decide.
+/// Reports everything that Linux cannot serve, and warns of what it serves only approximately. With
+/// `agents`, external agents decide.
 pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &Problems) {
     let report = |path: &[Step], message: String| {
         problems.error(&place(root, path), &dotted(path), message);
@@ -55,7 +56,7 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &P
             scenario.profile
         );
         report(&[Step::Key("profile")], message);
-        // The options that it sets would be refused one by one.
+        // Otherwise the options that the profile sets would be refused one by one.
         return;
     }
     if scenario.send_jitter.is_some_and(|jitter| jitter > Span::ZERO) {
@@ -82,7 +83,7 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &P
     }
 }
 
-/// How many pairs of devices each of its connections needs; of transfers that follow each other, all together.
+/// The pairs of devices that each connection needs; for parallel transfers, as many as run at once.
 fn parts_of(flow: &Flow) -> f64 {
     match &flow.arrivals {
         Some(Arrivals { process: ArrivalProcess::Parallel { transfers, .. }, .. }) => *transfers as f64,
@@ -130,7 +131,7 @@ fn check_flow(flow: &Flow, at: &[Step], agents: bool, report: &impl Fn(&[Step], 
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
 }
 
-/// Why Linux cannot send data with the ECN codepoint that an algorithm chooses by itself.
+/// Why Linux cannot send data with the ECN codepoint that an algorithm chooses itself.
 fn refused_ecn(kind: &FlowKind) -> Option<&'static str> {
     let needs = kind.algorithm.declaration(&kind.settings).needs;
     match needs.ecn {
@@ -144,7 +145,7 @@ fn refused_ecn(kind: &FlowKind) -> Option<&'static str> {
     }
 }
 
-/// What Linux serves only nearly.
+/// The settings that Linux serves only approximately.
 fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
     let key = |names: &[&'static str]| {
         let names: Vec<_> = names.iter().map(|name| Step::Key(name)).collect();
@@ -212,7 +213,8 @@ fn dotted(path: &[Step]) -> String {
     path.iter().map(step).collect::<Vec<_>>().join(".")
 }
 
-/// Where a value stands. A TCP option of a flow may stand in `[tcp]`; what stands nowhere is a matter of the table that lacks it.
+/// The place of a value. A TCP option of a flow may be in `[tcp]`; a missing value has the place
+/// of the table that lacks it.
 fn place(root: &Node, path: &[Step]) -> Place {
     let shared = path.iter().position(|step| matches!(step, Step::Key("tcp")));
     let own = walk(root, path);
@@ -224,7 +226,7 @@ fn place(root: &Node, path: &[Step]) -> Place {
     }
 }
 
-/// The place of the last step that there is, and how many steps there are.
+/// The place of the last step of the path that exists, and the number of steps that exist.
 fn walk(root: &Node, path: &[Step]) -> (Place, usize) {
     let mut node = root;
     let mut at = Place::TOP;

@@ -1,4 +1,4 @@
-//! What a link loses.
+//! Packet loss on a link.
 
 use super::problem::Checked;
 use super::section::{Item, Section};
@@ -11,7 +11,7 @@ const KINDS: &[&str] = &["random", "gilbert-elliott", "periodic"];
 /// Where packets are lost: before the queue or after it.
 const PLACES: &[&str] = &["before", "after"];
 
-/// Nothing is lost.
+/// No loss.
 pub(crate) const NONE: LossSpec = LossSpec { kind: LossKind::None, before_queue: false };
 
 /// A probability, steps of probabilities, or a table.

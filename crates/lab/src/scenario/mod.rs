@@ -1,4 +1,4 @@
-//! Scenario files: TOML text in, a checked scenario or every mistake in it out.
+//! Scenario files: reads TOML text and returns a checked scenario, or every mistake in it.
 
 mod arrivals;
 mod context;
@@ -48,7 +48,7 @@ use cwndlab_sim::spec::{AccessSpec, ArrivalProcess, ArrivalSpec, FlowSpec, PathS
 use cwndlab_sim::tcp::{Metrics, TcpOptions};
 use std::collections::BTreeMap;
 
-/// Where a scenario is to run.
+/// Where a scenario runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// The simulator.
@@ -56,7 +56,7 @@ pub enum Backend {
     Sim,
     /// Linux in virtual time.
     Linux {
-        /// Whether agents outside decide: those of an environment do.
+        /// Whether external agents decide, as in an environment.
         agents: bool,
     },
 }
@@ -73,9 +73,9 @@ impl Backend {
     }
 }
 
-/// What a scenario is read with.
+/// Everything needed to read a scenario besides its text.
 pub struct Source<'a> {
-    /// Where it is to run.
+    /// Where it runs.
     pub backend: Backend,
     /// The file's name, for messages.
     pub file: &'a str,
@@ -102,14 +102,14 @@ pub struct Scenario {
     pub(crate) work: ExpectedWork,
 }
 
-/// Cells that a recording may have: 128 MB of numbers.
+/// The most cells of a recording: 128 MB of numbers.
 const RECORDED_CELLS: usize = 16_000_000;
-/// Columns of a flow's or link's table, about.
+/// Approximate number of columns in a flow's or link's table.
 const COLUMNS: usize = 8;
-/// Samples of a series: enough for any plot.
+/// Allowed number of samples of a series: enough for any plot.
 const SAMPLES: std::ops::RangeInclusive<usize> = 100..=10_000;
 
-/// Reads a scenario, with overrides (dotted key, value) over it. The scenario is there if no problem is an error.
+/// Reads a scenario and applies overrides (dotted key, value). Returns the scenario only if no problem is an error.
 #[must_use]
 pub fn read(
     text: &[u8],
@@ -144,7 +144,7 @@ pub fn read(
     (accepted, problems.into_sorted())
 }
 
-/// Reported alone: every line of a trace is a mistake in a scenario.
+/// The only problem reported for a trace: as a scenario, every line of it would be a mistake.
 fn a_trace(file: &str) -> Problem {
     let path: String = file.chars().map(visible::shown).collect();
     let message = format!(
@@ -174,7 +174,7 @@ impl Scenario {
     }
 
     /// About how many data packets the run will carry at most, so that the work of several runs can be compared.
-    /// Links without a rate and windows without a limit by them are left out. An earlier run that has to be known counts too.
+    /// Flows for which no finite bound is known are left out. A required earlier run counts too.
     #[must_use]
     pub fn packets_expected(&self) -> f64 {
         self.work.packets * if self.knows_earlier_run() { 2.0 } else { 1.0 }
@@ -186,20 +186,20 @@ impl Scenario {
         self.work.held
     }
 
-    /// About how many senders there are at once: flows, subflows, connections, and transfers of arrival processes.
+    /// About how many senders exist at once: flows, subflows, connections, and transfers of arrival processes.
     #[must_use]
     pub fn senders(&self) -> f64 {
         let lasting = self.running().filter(|flow| flow.arrivals.is_none());
         lasting.map(recorded_tables).sum::<usize>() as f64 + self.work.transfers
     }
 
-    /// How many connections a run makes at most: of random arrivals, their mean number and four standard deviations.
+    /// The most connections that a run makes; for random arrivals, their mean number plus four standard deviations.
     #[must_use]
     pub fn connections(&self) -> f64 {
         self.running().map(|flow| self.connections_of(flow)).sum()
     }
 
-    /// The same of one flow.
+    /// The most connections of one flow.
     pub(crate) fn connections_of(&self, flow: &Flow) -> f64 {
         let named = flow.names.len() as f64;
         let Some(Arrivals { process: ArrivalProcess::PerSecond(rate), .. }) = flow.arrivals else {
@@ -210,7 +210,7 @@ impl Scenario {
         named * (mean + 4.0 * mean.sqrt())
     }
 
-    /// How many directions of links there are, access links included.
+    /// The number of link directions, access links included.
     #[must_use]
     pub fn directions(&self) -> usize {
         let directions = |link: &Link| 1 + usize::from(link.back.is_some());
@@ -226,13 +226,13 @@ impl Scenario {
         self.flows.iter().filter(|flow| flow.enabled)
     }
 
-    /// Whether a flow begins with what an equal run before this one has saved.
+    /// Whether a flow begins with metrics that an earlier, equal run saved.
     #[must_use]
     pub fn knows_earlier_run(&self) -> bool {
         self.running().any(|flow| flow.kind.tcp.metrics == Metrics::Saved)
     }
 
-    /// What the simulator gets; nothing is known of an earlier run.
+    /// The simulator's specification, without metrics of an earlier run.
     #[must_use]
     pub fn spec(&self, seed: u64, record: bool) -> SimSpec {
         let (arriving, lasting): (Vec<&Flow>, Vec<&Flow>) =
@@ -253,7 +253,7 @@ impl Scenario {
         }
     }
 
-    /// Where the recordings of links begin that draw their start, by the names of their directions.
+    /// The drawn starts of recordings with a random start, by the names of the links' directions.
     pub(crate) fn drawn_starts(&self, seed: u64) -> BTreeMap<String, Span> {
         let shared = self.links.iter().map(|link| link.drawn_starts(&link.spec.name, seed));
         let parts = self.running().flat_map(|flow| flow.names.iter().flat_map(|name| flow.parts(name)));
@@ -262,7 +262,7 @@ impl Scenario {
         shared.chain(own).flatten().collect()
     }
 
-    /// The files that it names, recordings and weights, each with the hash of what it held when the scenario was read.
+    /// The files that it names, recordings and weights, each with the hash of its content when the scenario was read.
     pub(crate) fn files(&self) -> Vec<(String, String)> {
         let access = self.flows.iter().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
         let directions = self.links.iter().chain(access).flat_map(Link::directions);
@@ -279,7 +279,7 @@ impl Scenario {
         replayed.chain(files).collect()
     }
 
-    /// Everything that is in force, defaults included, as canonical JSON: keys sorted, values exact.
+    /// All values in force, defaults included, as canonical JSON: keys sorted, values exact.
     #[must_use]
     pub fn resolve(&self) -> serde_json::Value {
         resolve::resolve(self)
@@ -293,7 +293,7 @@ impl Scenario {
     }
 }
 
-/// A connection has a table of its own beside its subflows'.
+/// The recorded tables of a flow: a multipath connection has one of its own besides those of its subflows.
 fn recorded_tables(flow: &Flow) -> usize {
     flow.names.len() * (flow.paths.len() + usize::from(flow.mptcp.is_some()))
 }
@@ -321,7 +321,7 @@ fn path_spec(name: &str, path: &Path, seed: u64, duration: Span) -> PathSpec {
     PathSpec { links: path.links.clone(), access, initial_ssthresh: None }
 }
 
-/// What the access link of a flow or subflow is called.
+/// The name of a flow's or subflow's access link.
 fn access_name(part: &str) -> String {
     format!("{part}.access")
 }

@@ -7,10 +7,10 @@ use super::visible::is_visible;
 use std::collections::{BTreeMap, BTreeSet};
 
 const LONGEST: usize = 100;
-/// What a formula begins with in a spreadsheet, where names come to by CSV.
+/// Characters that begin a formula in a spreadsheet, where names end up through CSV.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A `[[link]]` or `[[flow]]` table with its name; problems in it are reported under that name.
+/// A `[[link]]` or `[[flow]]` table and its name, under which problems in it are reported.
 pub(crate) fn named<'a>(item: &Item<'a>, kind: &'static str) -> Checked<(Option<String>, Section<'a>)> {
     let mut section = item.section()?.of_kind(kind);
     let name = section.get("name", name).ok().flatten();
@@ -35,7 +35,7 @@ fn name(item: &Item) -> Checked<String> {
     Ok(name.to_owned())
 }
 
-/// Gives each flow its names: its own, `<name>-1..n` for a count, `<cc>-<n>` where none is given.
+/// Gives each flow its names: the given name, `<name>-1..n` with a count, or `<cc>-<n>` without a name.
 pub(crate) fn name_flows(flows: &mut [Option<Flow>], problems: &Problems) {
     let mut of_algorithm: BTreeMap<String, u64> = BTreeMap::new();
     let mut taken = BTreeSet::new();

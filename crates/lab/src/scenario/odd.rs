@@ -1,4 +1,4 @@
-//! What is legal but odd, seen over the whole scenario.
+//! Warnings of legal but odd settings that show only in the whole scenario.
 
 use super::flow::{Flow, Path};
 use super::link::Link;
@@ -9,7 +9,7 @@ use cwndlab_cc::Span;
 use cwndlab_sim::spec::FlowKind;
 use std::collections::BTreeSet;
 
-/// Warns about what a reader of the scenario would stumble over.
+/// Warns of settings that would surprise a reader of the scenario.
 pub(crate) fn warn(
     links: &[Option<Link>],
     flows: &[Option<Flow>],
@@ -29,7 +29,7 @@ pub(crate) fn warn(
 
 fn unused(links: &[Option<Link>], flows: &[Option<Flow>], problems: &Problems) {
     if flows.is_empty() || flows.iter().any(Option::is_none) {
-        // The flow that is missing or could not be read might use it.
+        // A missing or unreadable flow might use the link.
         return;
     }
     let paths = flows.iter().flatten().flat_map(|flow| &flow.paths);

@@ -6,7 +6,7 @@ use super::words;
 use cwndlab_sim::queue::Queues;
 use std::ops::Range;
 
-/// In the place of a name or a number: every entry of the list.
+/// In place of a name or a number: every entry of the list.
 const EVERY: &str = "*";
 
 /// Applies all overrides in order; one that cannot be applied is reported.
@@ -19,7 +19,7 @@ pub(crate) fn apply(
     for (key, value) in overrides {
         let at = Place::Override(key.as_str().into());
         let change = Override { key, at, queues, problems };
-        // What failed has been reported, and the others are still applied, so that their problems show too.
+        // A failure has been reported; the other overrides are still applied, so that their problems show too.
         let _reported = change.apply(&mut root, value);
     }
     root
@@ -41,7 +41,7 @@ impl Override<'_> {
         self.set(root, &self.segments()?, None, &self.value(value))
     }
 
-    /// Sets what the path leads to; `above` is the key that the node stands under.
+    /// Sets the value at the path; `above` is the key of the node.
     fn set(&self, node: &mut Node, path: &[String], above: Option<&str>, value: &Node) -> Checked<()> {
         let Some((segment, rest)) = path.split_first() else {
             *node = value.clone();
@@ -52,7 +52,7 @@ impl Override<'_> {
             Kind::List(items) => {
                 let chosen = self.elements(items, segment, above.unwrap_or(""))?;
                 let set_in = |item: &mut Node| self.set(item, rest, Some(segment), value);
-                // What fails in one is reported, and the others are set all the same.
+                // A failure in one item is reported, and the others are still set.
                 let set: Vec<_> = items[chosen].iter_mut().map(set_in).collect();
                 set.into_iter().collect()
             }
@@ -74,7 +74,7 @@ impl Override<'_> {
         }
     }
 
-    /// The dotted key in parts; a part with dots stands in quotes.
+    /// Splits the dotted key; a part with dots is in quotes.
     fn segments(&self) -> Checked<Vec<String>> {
         let mut segments = vec![String::new()];
         let mut quoted = false;
@@ -93,13 +93,13 @@ impl Override<'_> {
         Ok(segments.into_iter().map(|segment| segment.trim().to_owned()).collect())
     }
 
-    /// The value as TOML if it is, else as the text that it is: `4 bdp` needs no quotes.
+    /// The value as TOML if it parses, otherwise as plain text: `4 bdp` needs no quotes.
     fn value(&self, text: &str) -> Node {
         let plain = || Node { at: self.at.clone(), kind: Kind::Text(text.trim().to_owned()) };
         tree::parse_value(text.trim(), &self.at).unwrap_or_else(plain)
     }
 
-    /// The value of a key; a table that is not there is made, as `tcp.mss=500` needs it.
+    /// The value of a key; a missing table is created, as `tcp.mss=500` needs.
     fn table_entry<'n>(&self, table: &'n mut Table, key: &str) -> &'n mut Node {
         if table.get(key).is_none() {
             table.set(key, Node { at: self.at.clone(), kind: Kind::Table(Table::default()) });

@@ -1,4 +1,4 @@
-//! The way of a flow: `path`, or the `paths` of a multipath connection, with `access` and `mptcp`.
+//! The path of a flow: `path`, or the `paths` of a multipath connection, with `access` and `mptcp`.
 
 use super::context::Context;
 use super::flow::LinkNumbers;
@@ -15,14 +15,14 @@ use std::collections::BTreeSet;
 /// RFC 8684 allows more, but no host has that many addresses.
 const MOST_PATHS: usize = 32;
 
-/// The links of each path, by number.
+/// The numbers of the links of each path.
 #[derive(Clone)]
 pub(crate) struct Paths {
     pub(crate) links: Vec<Vec<usize>>,
     multipath: bool,
 }
 
-/// Reads `path` or `paths`; a flow has one of them.
+/// Reads `path` or `paths`; a flow has exactly one of them.
 pub(crate) fn links(section: &mut Section, numbers: &LinkNumbers) -> Checked<Paths> {
     let Some(item) = section.item("paths") else {
         let links = section.require("path", |item| path(item, numbers))?;
@@ -67,7 +67,7 @@ fn link_index(item: &Item, numbers: &LinkNumbers) -> Checked<usize> {
     })
 }
 
-/// The access link of each path: `access` is one for all alike, or a list with one for each path.
+/// The access link of each path: `access` is one table for all paths, or a list with one for each.
 pub(crate) fn access(
     section: &mut Section,
     paths: &Checked<Paths>,
@@ -91,7 +91,7 @@ pub(crate) fn access(
     links.into_iter().map(|link| link.map(Some)).collect()
 }
 
-/// The options of a multipath connection; `None` where there is one `path`.
+/// The options of a multipath connection; `None` for a single `path`.
 pub(crate) fn options(section: &mut Section, paths: &Checked<Paths>) -> Checked<Option<MptcpOptions>> {
     let multipath = paths.as_ref().is_ok_and(|paths| paths.multipath);
     let Some(item) = section.item("mptcp") else {

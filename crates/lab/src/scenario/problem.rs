@@ -1,4 +1,4 @@
-//! What is wrong or odd in a scenario, reported as a good compiler does.
+//! Errors and warnings in a scenario, reported as a good compiler does.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ pub struct Problem {
     pub severity: Severity,
     /// Where it is.
     pub place: Place,
-    /// The key that it concerns, as `link.bottleneck.rate`; empty for the file as a whole.
+    /// The key that it concerns, such as `link.bottleneck.rate`; empty for the file as a whole.
     pub key: String,
     /// What was found and what is allowed.
     pub message: String,
@@ -66,7 +66,7 @@ impl Problem {
         }
     }
 
-    /// The dotted key of the override that it is in.
+    /// The dotted key of the override, if the problem is in one.
     #[must_use]
     pub fn override_key(&self) -> Option<&str> {
         match &self.place {
@@ -109,24 +109,24 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The most errors and the most warnings that are shown; nobody reads more.
+/// The most errors, and the most warnings, that are shown; nobody reads more.
 const MOST_REPORTED: usize = 20;
 
-/// A value that could not be had; why has been reported.
+/// A value could not be read, and the reason has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported;
 
-/// A value, or the knowledge that its problem has been reported.
+/// A value, or a note that its problem has been reported.
 pub(crate) type Checked<T> = Result<T, Reported>;
 
 /// Collects the problems of one file.
 pub(crate) struct Problems {
     file: Arc<str>,
     found: RefCell<Vec<Problem>>,
-    /// The lines that are not TOML. What else seems wrong in one of them is an echo, and what seems to be missing
-    /// anywhere may stand in them.
+    /// The lines that are not valid TOML. Other problems in them only follow from the syntax error, and keys
+    /// that seem to be missing may be in these lines.
     broken: BTreeSet<usize>,
-    /// The keys that tables of each kind have, as far as one was read.
+    /// The known keys of each kind of table, collected from the tables read so far.
     keys: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
 }
 
@@ -166,7 +166,7 @@ impl Problems {
         self.push(Severity::Warning, place, key, message.into());
     }
 
-    /// Something that must be there is not.
+    /// Reports that a required key is missing, unless syntax errors may have hidden it.
     pub(crate) fn missing(&self, place: &Place, key: &str, message: impl Into<String>) -> Reported {
         if !self.broken.is_empty() { Reported } else { self.error(place, key, message) }
     }
@@ -176,29 +176,29 @@ impl Problems {
         self.found.borrow().iter().any(|problem| problem.severity == Severity::Error)
     }
 
-    /// Notes the keys of a kind of table, for a key that stands in the wrong one.
+    /// Notes the keys of a kind of table, for messages about keys in the wrong table.
     pub(crate) fn note_keys(&self, kind: &'static str, keys: impl IntoIterator<Item = &'static str>) {
         self.keys.borrow_mut().entry(kind).or_default().extend(keys);
     }
 
-    /// The kinds of tables that have a key, as far as they are noted.
+    /// The kinds of table that are known to have a key.
     pub(crate) fn kinds_with(&self, key: &str) -> Vec<&'static str> {
         let keys = self.keys.borrow();
         keys.iter().filter(|(_, keys)| keys.contains(key)).map(|(kind, _)| *kind).collect()
     }
 
-    /// All that a reader can use, in the order of the file, those of overrides last.
+    /// The problems to show, in the order of the file, with those of overrides after it.
     pub(crate) fn into_sorted(self) -> Vec<Problem> {
         let mut found = self.found.into_inner();
         found.sort_by(|a, b| (&a.place, a.severity).cmp(&(&b.place, b.severity)));
         found.dedup();
-        // One override may go to many entries (`flow.*.cc`), and is wrong in each for the same reason.
+        // One override may apply to many entries (`flow.*.cc`) and be wrong in each for the same reason.
         let mut reported = BTreeSet::new();
         found.retain(|problem| {
             !matches!(problem.place, Place::Override(_))
                 || reported.insert((problem.place.clone(), problem.message.clone()))
         });
-        // Counted apart, so that no number of warnings hides an error.
+        // Counted separately, so that warnings never hide an error.
         for severity in [Severity::Error, Severity::Warning] {
             cap(&mut found, severity);
         }
@@ -206,7 +206,7 @@ impl Problems {
     }
 }
 
-/// Leaves the first problems of a severity, and the number of the others in their place.
+/// Keeps the first problems of a severity and replaces the others by their number.
 fn cap(found: &mut Vec<Problem>, severity: Severity) {
     let mut count = 0_usize;
     found.retain(|problem| {

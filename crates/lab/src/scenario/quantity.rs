@@ -1,4 +1,5 @@
-//! Numbers with units. A unit is never optional: `delay = 30` is a mistake somewhere in the world every day.
+//! Numbers with units. A unit is never optional, because a number without one, such as `delay =
+//! 30`, is a common mistake.
 
 use super::problem::Checked;
 use super::section::Item;
@@ -6,13 +7,13 @@ use super::tree::{Kind, shortened};
 use super::words;
 use cwndlab_cc::{Rate, Span};
 
-/// What is measured, and in which units.
+/// A physical dimension and its units.
 struct Dimension {
     noun: &'static str,
     example: &'static str,
     /// Units and their size in ns, bit/s or bytes.
     units: &'static [(&'static str, f64)],
-    /// The largest value: far beyond what is real, and far below what overflows.
+    /// The largest value: far above realistic values, and far below overflow.
     most: (f64, &'static str),
 }
 
@@ -71,7 +72,7 @@ const QUEUE: Dimension = Dimension {
     most: (1e15, "1000000 GB"),
 };
 
-/// What people write for a unit of ours, beyond what an edit distance sees.
+/// Common other unit names, which an edit distance would not match, and the unit to suggest for each.
 const HABITS: &[(&str, &str)] = &[
     ("bps", "bit/s"),
     ("kbps", "kbit/s"),
@@ -101,7 +102,7 @@ const HABITS: &[(&str, &str)] = &[
     ("p", "packets"),
 ];
 
-/// The one size of a queue in packets that has no plural.
+/// The only queue size in packets that is written in the singular.
 const ONE_PACKET: &str = "1 packet";
 
 /// How much a queue holds, as written.
@@ -111,7 +112,7 @@ pub(crate) enum QueueSize {
     Packets(u64),
     Bytes(u64),
     Bdp(f64),
-    /// Where none is written: 1 bdp, and a packet at least.
+    /// The default: 1 bdp, but at least one packet.
     Default,
 }
 
@@ -167,7 +168,7 @@ pub(crate) fn queue_size(item: &Item) -> Checked<QueueSize> {
     }
 }
 
-/// A finite value that is not negative, in the dimension's smallest unit, and the unit it was given in.
+/// A finite, non-negative value in the dimension's smallest unit, and the unit in which it was given.
 fn measure(item: &Item, dimension: &Dimension) -> Checked<(f64, &'static str)> {
     let Dimension { noun, example, units, most } = dimension;
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
@@ -222,7 +223,7 @@ fn unknown_unit(unit: &str, names: &[&str]) -> String {
     }
 }
 
-/// The number in front and the unit behind it; `1e3ms` is 1000 and `ms`.
+/// Splits a text into its number and its unit: `1e3ms` is 1000 and `ms`.
 fn split(text: &str) -> (Option<f64>, &str) {
     let numeric = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | '_');
     let mut end = text.find(|c| !numeric(c)).unwrap_or(text.len());
@@ -238,7 +239,7 @@ fn split(text: &str) -> (Option<f64>, &str) {
     (number.replace('_', "").parse().ok(), unit.trim())
 }
 
-/// A value in the largest unit that writes it as a whole number, so that it reads well and is exact.
+/// A value in the largest unit in which it is a whole number, so that it is exact and easy to read.
 fn exact(value: u64, units: &[(&str, u64)]) -> String {
     let fits = units.iter().rev().find(|(_, factor)| value.is_multiple_of(*factor));
     match fits {

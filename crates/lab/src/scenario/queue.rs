@@ -1,4 +1,4 @@
-//! Which queue a link has.
+//! The queue of a link.
 
 use super::problem::Checked;
 use super::quantity::{self, QueueSize};
@@ -10,16 +10,16 @@ use crate::linux;
 use cwndlab_cc::params::ParamSpec;
 use cwndlab_sim::queue::{LIMIT, Limit, QueueKind, QueueSpec, Queues, Sizing, droptail};
 
-/// The queue of an access link before which the sender is held back.
+/// The queue of an access link that holds its sender back before the queue.
 pub(crate) const HOST: &str = "host";
 
 /// A queue as written.
 pub(crate) struct Queue {
-    /// Its kind and parameters; a size that is still to be applied is not in it.
+    /// Its kind and parameters, without a size that is still to be applied.
     pub(crate) spec: QueueSpec,
-    /// The size, where one was written or is the kind's default.
+    /// The size as written, or the kind's default size if it has one.
     pub(crate) size: Option<(QueueSize, Origin)>,
-    /// The sender is held back before it.
+    /// Whether the sender is held back before the queue.
     pub(crate) host: bool,
 }
 
@@ -29,18 +29,18 @@ impl Queue {
         Self { spec: QueueSpec::droptail(Limit::Unlimited), size: Some((size, origin)), host: false }
     }
 
-    /// No queue that is ever full.
+    /// A queue that is never full.
     pub(crate) fn unlimited(host: bool) -> Self {
         Self { spec: QueueSpec::droptail(Limit::Unlimited), size: None, host }
     }
 }
 
-/// A size, the name of a kind, or a table of both; `host_allowed` on access links.
+/// Reads a size, the name of a kind, or a table of both; `host_allowed` is set for access links.
 pub(crate) fn queue(item: &Item, queues: &Queues, host_allowed: bool) -> Checked<Queue> {
     let text = match &item.node.kind {
         Kind::Text(text) => text,
         Kind::Table(_) => return table(item.section()?, queues),
-        // Says that a unit is missing.
+        // Reports that the unit is missing.
         Kind::Whole(_) | Kind::Real(_) => {
             return Ok(Queue::droptail(quantity::queue_size(item)?, item.origin()));
         }
@@ -66,12 +66,12 @@ pub(crate) fn queue(item: &Item, queues: &Queues, host_allowed: bool) -> Checked
     }
 }
 
-/// Why a kind that there is cannot be had here.
+/// Why an existing kind of queue cannot be used here.
 fn why_not(word: &str, queues: &Queues) -> Option<String> {
     queues.why_not(word).map(str::to_owned).or_else(|| linux::queue_elsewhere(word))
 }
 
-/// A queue of this kind of which nothing else is written.
+/// A queue of this kind with default settings.
 fn by_default(kind: QueueKind, origin: Origin) -> Queue {
     let size = (kind.sizing == Sizing::Any).then_some((QueueSize::Default, origin));
     Queue { spec: QueueSpec::of(kind), size, host: false }

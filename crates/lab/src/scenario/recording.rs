@@ -1,4 +1,4 @@
-//! What a link replays from files: its rate and its delay, and where in them a run begins.
+//! Rates and delays that a link replays from files, and the time in them at which a run begins.
 
 use super::context::Context;
 use super::problem::{Checked, Place};
@@ -13,27 +13,27 @@ use cwndlab_sim::Schedule;
 use cwndlab_sim::spec::Capacity;
 use std::sync::Arc;
 
-/// A file of this size takes long to read.
+/// A larger file takes long to read.
 const ODDLY_LARGE: u64 = 1_000_000_000;
-/// A delay beyond this is probably a slip of the unit.
+/// A longer delay probably has the wrong unit.
 const ODDLY_LONG: Span = Span::from_secs(10);
-/// A start that is drawn is a whole number of these.
+/// Random starts are whole multiples of this, in nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
-/// What a scenario writes for such a start.
+/// The word for a random start in a scenario.
 pub(crate) const RANDOM: &str = "random";
 
-/// Where in a recording a run begins.
+/// The time in a recording at which a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     At(Span),
-    /// Drawn by seed.
+    /// Drawn by the seed.
     Random,
 }
 
 impl Start {
     pub(crate) const BEGINNING: Self = Self::At(Span::ZERO);
 
-    /// As a scenario writes it; nothing for the beginning.
+    /// The start as written in a scenario; `None` for the beginning.
     pub(crate) fn shown(self) -> Option<String> {
         match self {
             Self::BEGINNING => None,
@@ -49,33 +49,33 @@ pub(crate) struct Recording<T> {
     pub(crate) file: String,
     pub(crate) hash: String,
     pub(crate) start: Start,
-    /// Of delays that have a line for each interval: this interval.
+    /// The interval of delays that have one line for each interval.
     pub(crate) every: Option<Span>,
     period: Option<Span>,
     content: T,
 }
 
 impl<T> Recording<T> {
-    /// Its cycle, if a run begins anywhere in it.
+    /// The length of its cycle, if the run's start in it is random.
     pub(crate) fn drawn_cycle(&self) -> Option<Span> {
         self.period.filter(|_| self.start == Start::Random)
     }
 
-    /// Where a run begins that draws this start; past its end it has begun again.
+    /// The time in its cycle at which a run begins: its own start or `drawn`, wrapped around past the end.
     pub(crate) fn begins_at(&self, drawn: Span) -> Span {
         let at = if let Start::At(at) = self.start { at } else { drawn };
         self.period.map_or(Span::ZERO, |period| Span(at.0 % period.0))
     }
 }
 
-/// Where the recordings of a link begin in the run with this seed, if one of them draws its start: all draw the same
-/// one, for they are of the same time. The longest of their cycles is `longest`.
+/// The random start of a link's recordings in the run with this seed. All recordings of the link share it,
+/// because they were recorded at the same time. The longest of their cycles is `longest`.
 pub(crate) fn drawn_start(seed: u64, link: &str, longest: Span) -> Span {
     let mut rng = Rng::named(seed, &format!("link {link} trace start"));
     Span(rng.below(longest.0.div_ceil(MILLISECOND)) * MILLISECOND)
 }
 
-/// A trace, with the mean rate of its cycle.
+/// A recorded trace of rates or delivery opportunities.
 pub(crate) type RateRecording = Recording<Service>;
 
 impl RateRecording {
@@ -95,21 +95,21 @@ impl DelayRecording {
 /// The delay of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Delay {
-    /// In the run; with a random start, in one that begins at the beginning.
+    /// The delay in the run; for a random start, as if the run began at the recording's beginning.
     pub(crate) schedule: Schedule<Span>,
-    /// The first delay, or the mean of a file's.
+    /// The first delay, or a file's mean.
     pub(crate) nominal: Span,
     pub(crate) recording: Option<DelayRecording>,
 }
 
-/// What a file is called, where it stands, and where it begins.
+/// A file's item in the scenario, its start, and its interval.
 struct Named<'a> {
     item: Item<'a>,
     start: Option<(Start, Item<'a>)>,
     every: Option<Span>,
 }
 
-/// A text, or a table with the keys `file` and `start`, and `every` if there may be one.
+/// Reads a text, or a table with the keys `file` and `start`, and `every` if allowed.
 fn named<'a>(item: &Item<'a>, may_have_every: bool) -> Checked<Named<'a>> {
     if !matches!(item.node.kind, Kind::Table(_)) {
         return Ok(Named { item: item.clone(), start: None, every: None });
@@ -133,7 +133,7 @@ fn start(item: &Item) -> Checked<Start> {
     }
 }
 
-/// A trace that serves a link; it begins at `inherited` if it does not say where.
+/// Reads the trace of a link; without a start of its own it begins at `inherited`.
 pub(crate) fn traced(item: &Item, inherited: Start, cx: &Context) -> Checked<(RateRecording, Rate)> {
     let named = named(item, false)?;
     let until = kept_until(&named, inherited, cx);
@@ -148,7 +148,7 @@ pub(crate) fn traced(item: &Item, inherited: Start, cx: &Context) -> Checked<(Ra
     Ok((recording, mean))
 }
 
-/// A delay: one value, steps, or a file, which begins at `inherited` if it does not say where.
+/// Reads a delay: one value, steps, or a file, which begins at `inherited` without a start of its own.
 pub(crate) fn delay(item: &Item, inherited: Start, cx: &Context) -> Checked<Delay> {
     if !matches!(item.node.kind, Kind::Table(_)) {
         let schedule = steps(item, link_delay)?;
@@ -170,7 +170,7 @@ pub(crate) fn delay(item: &Item, inherited: Start, cx: &Context) -> Checked<Dela
 }
 
 impl<T> Recording<T> {
-    /// The latest time in the cycle at which a run may begin.
+    /// The latest time in its cycle at which a run may begin.
     fn latest_start(&self) -> Span {
         self.drawn_cycle().unwrap_or_else(|| self.begins_at(Span::ZERO))
     }
@@ -180,18 +180,18 @@ fn fits(item: &Item, fits: Result<(), String>) -> Checked<()> {
     fits.map_err(|why| item.error(format!("{}: {why}", item.text().unwrap_or_default())))
 }
 
-/// How much of a file a run may need.
+/// The time up to which a run may need a file's content.
 fn kept_until(named: &Named, inherited: Start, cx: &Context) -> Span {
     let duration = cx.duration.unwrap_or(Span::from_secs(1));
     match named.start.as_ref().map_or(inherited, |(start, _)| *start) {
         Start::BEGINNING => duration,
         Start::At(at) if named.start.is_some() => at + duration,
-        // It may begin again before that.
+        // The cycle may wrap around, so all of it is needed.
         Start::At(_) | Start::Random => Span(u64::MAX),
     }
 }
 
-/// Reads a file. Errors name it.
+/// Reads a file; error messages name it.
 fn read<T>(
     item: &Item,
     cx: &Context,
@@ -207,7 +207,7 @@ fn read<T>(
     Ok((file.to_owned(), read))
 }
 
-/// One of ours by its name, else a file.
+/// Opens a built-in trace by its name, or else a file.
 fn opened<'a>(item: &Item, file: &str, cx: &Context<'a>) -> Checked<TraceFile<'a>> {
     let names = BUILT_IN.each_ref().map(|trace| trace.name);
     match (BuiltIn::named(file), &item.node.at) {
@@ -224,7 +224,7 @@ fn opened<'a>(item: &Item, file: &str, cx: &Context<'a>) -> Checked<TraceFile<'a
     })
 }
 
-/// What a file says itself holds; a start has to lie in it. What it inherits is for files that have a cycle.
+/// The start in force: the file's own, which must lie within it, or the inherited one if the file has a cycle.
 fn start_in_force(named: &Named, inherited: Start, period: Option<Span>) -> Checked<Start> {
     match (&named.start, period) {
         (None, None) => Ok(Start::BEGINNING),
@@ -251,7 +251,7 @@ fn warn_of_repetition(item: &Item, start: Start, period: Option<Span>, cx: &Cont
                 "the trace of {period} repeats: the run of {duration} begins at {at} and passes its end"
             ));
         }
-        // A trace of 59.986 s in a run of 60 s: a repetition shorter than 1 % of the trace changes nothing worth a warning.
+        // A trace of 59.986 s in a run of 60 s needs no warning: repeating less than 1 % of it hardly matters.
         _ if period.0 + period.0 / 100 < duration.0 => {
             let times = duration.0 as f64 / period.0 as f64;
             item.warn(format!(

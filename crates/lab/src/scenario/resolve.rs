@@ -1,4 +1,4 @@
-//! Everything that is in force in a scenario as canonical JSON: what `cwndlab show` prints and caches are keyed by.
+//! All values in force in a scenario as canonical JSON, which `cwndlab show` prints and which keys the caches.
 
 use super::Scenario;
 use super::arrivals::Arrivals;
@@ -66,7 +66,7 @@ fn link_object(link: &Link) -> Map<String, Value> {
     object
 }
 
-/// A file that is replayed; a start at its beginning is not shown.
+/// A replayed file; a start at its beginning is left out.
 fn recording<T>(recording: &Recording<T>) -> Value {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
@@ -146,7 +146,7 @@ fn flow(flow: &Flow, links: &[Link]) -> Value {
     Value::Object(object)
 }
 
-/// `path` and `access` as written, or `paths`, their access links and the options of a multipath connection.
+/// A flow's `path` and `access`, or its `paths`, their access links and the options of a multipath connection.
 fn way(flow: &Flow, links: &[Link]) -> Map<String, Value> {
     let named = |path: &Path| -> Value {
         path.links.iter().filter_map(|&n| Some(json!(links.get(n)?.spec.name))).collect()
@@ -188,7 +188,7 @@ pub(crate) fn tcp(options: &TcpOptions) -> Value {
     Value::Object(declared(&TcpOptions::specs(), |spec| options.get(spec.name)))
 }
 
-/// The last of the settings of a parameter: the one in force.
+/// The last setting of a parameter, which is the one in force.
 fn last(settings: &[(String, Setting)], spec: &ParamSpec) -> Option<Setting> {
     settings.iter().rev().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
 }

@@ -1,4 +1,4 @@
-//! Reading tables: every key that is asked for becomes an allowed one, so the list of keys is written nowhere else.
+//! Reading tables: every key that is asked for is thereby allowed, so no separate list of keys is needed.
 
 use super::problem::{Checked, Place, Problems, Reported};
 use super::tree::{Key, Kind, Node, Table};
@@ -21,7 +21,7 @@ impl<'a> Item<'a> {
         self.problems.warn(&self.node.at, &self.key, message);
     }
 
-    /// "found 3, a text is needed"; silent where a syntax error has been reported.
+    /// "expected a text, found 3"; silent where a syntax error has been reported.
     pub(crate) fn needs(&self, what: &str) -> Reported {
         match &self.node.kind {
             Kind::Broken => Reported,
@@ -29,7 +29,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Where it was written, for a problem that is seen later.
+    /// Where it was written, for a problem that is found later.
     pub(crate) fn origin(&self) -> Origin {
         Origin { at: self.node.at.clone(), key: self.key.clone() }
     }
@@ -119,14 +119,14 @@ pub(crate) struct Origin {
     pub(crate) key: String,
 }
 
-/// A table while it is read.
+/// A table being read.
 pub(crate) struct Section<'a> {
     table: &'a Table,
     at: Place,
     path: String,
     pub(crate) problems: &'a Problems,
     asked: Vec<&'static str>,
-    /// `flow` of a `[[flow]]`, and so on.
+    /// The kind of table, such as `flow` for a `[[flow]]`.
     kind: Option<&'static str>,
 }
 
@@ -136,13 +136,13 @@ impl<'a> Section<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Calls the table by another path, as by its name in place of its number.
+    /// Changes the table's path in messages, for example to its name in place of its number.
     pub(crate) fn called(mut self, path: String) -> Self {
         self.path = path;
         self
     }
 
-    /// Says of which kind of table it is.
+    /// Sets its kind of table.
     pub(crate) fn of_kind(mut self, kind: &'static str) -> Self {
         self.kind = Some(kind);
         self
@@ -152,7 +152,7 @@ impl<'a> Section<'a> {
         Origin { at: self.at.clone(), key: self.path.clone() }
     }
 
-    /// Whether the key is there; it counts as asked for.
+    /// Whether the key is present; it counts as asked for.
     pub(crate) fn has(&mut self, key: &'static str) -> bool {
         self.item(key).is_some()
     }
@@ -164,7 +164,7 @@ impl<'a> Section<'a> {
         Some(Item { node, key: self.path_of(key), problems: self.problems })
     }
 
-    /// The value of a key that may be absent.
+    /// The value of an optional key.
     pub(crate) fn get<T>(
         &mut self,
         key: &'static str,
@@ -173,7 +173,7 @@ impl<'a> Section<'a> {
         self.item(key).map(|item| read(&item)).transpose()
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(crate) fn require<T>(
         &mut self,
         key: &'static str,
@@ -216,7 +216,7 @@ impl<'a> Section<'a> {
         read
     }
 
-    /// Where a key at the top belongs: "`flow.*.cc`", or in the file "`cc` in a [[flow]]"; empty if nowhere.
+    /// Where a key at the top level belongs: "`flow.*.cc`", or in a file "`cc` in a [[flow]]"; empty if nowhere.
     fn elsewhere(&self, key: &Key) -> String {
         if !self.path.is_empty() {
             return String::new();

@@ -1,4 +1,4 @@
-//! Declared parameters, as an algorithm, a queue or `[tcp]` has them.
+//! Settings of declared parameters: those of an algorithm, a queue or `[tcp]`.
 
 use super::problem::Checked;
 use super::quantity;
@@ -6,29 +6,29 @@ use super::section::{Item, Section};
 use super::tree::Kind;
 use cwndlab_cc::params::{Allowed, ParamSpec, Value};
 
-/// What a parameter without an upper bound may be given as.
+/// The word for no limit, for parameters without an upper bound.
 pub(crate) const UNLIMITED: &str = "unlimited";
 
-/// The settings that a table makes of these parameters.
+/// The settings of these parameters in a table.
 pub(crate) fn settings(section: &mut Section, specs: &[ParamSpec]) -> Checked<Vec<(String, Value)>> {
     settings_by(section, specs, setting)
 }
 
-/// The same, each value read in this way.
+/// Like [`settings`], with each value read by `read`.
 pub(crate) fn settings_by(
     section: &mut Section,
     specs: &[ParamSpec],
     read: impl Fn(&Item, &ParamSpec) -> Checked<Value>,
 ) -> Checked<Vec<(String, Value)>> {
     let read = specs.iter().map(|spec| section.get(spec.name, |item| read(item, spec)));
-    // All are read before the first failure is passed on, so that each is reported.
+    // All are read before the first failure is returned, so that every failure is reported.
     let read: Vec<_> = read.collect();
     let values = read.into_iter().collect::<Checked<Vec<_>>>()?;
     let named = specs.iter().zip(values).filter_map(|(spec, value)| Some((spec.name.to_owned(), value?)));
     Ok(named.collect())
 }
 
-/// One value; of those in files only an algorithm has some.
+/// Reads one value; file parameters, which only algorithms have, are refused here.
 pub(crate) fn setting(item: &Item, spec: &ParamSpec) -> Checked<Value> {
     let value = match spec.allowed {
         Allowed::Number(..) => Value::Number(number(item, spec)?),
@@ -48,7 +48,7 @@ fn number(item: &Item, spec: &ParamSpec) -> Checked<f64> {
     }
 }
 
-/// A whole number; where the unit is bytes also a size, and where there is no upper bound the word for none.
+/// Reads a whole number, or a size if the unit is bytes, or [`UNLIMITED`] if there is no upper bound.
 fn count(item: &Item, spec: &ParamSpec) -> Checked<u64> {
     match (&item.node.kind, spec.allowed) {
         (Kind::Whole(n), _) => u64::try_from(*n).map_err(|_| item.needs(&spec.allowed.to_string())),

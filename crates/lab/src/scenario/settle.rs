@@ -1,4 +1,4 @@
-//! What can be settled only when all links and flows are known: sizes in bdp, and whether a packet fits.
+//! Checks and sizes that need all links and flows: queue sizes in bdp, and whether a packet fits.
 
 use super::flow::{Flow, Path};
 use super::link::Link;
@@ -9,19 +9,19 @@ use cwndlab_cc::params::Value;
 use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::queue::{LIMIT, Limit, QueueSpec, Sizing};
 
-/// A packet of drop-tail's count.
+/// Bits of a packet by which queue sizes in bdp are counted.
 pub(crate) const PACKET_BITS: f64 = 1500.0 * 8.0;
-/// More is legal, but no buffer that anyone sells.
+/// More than this is legal, but larger than any real buffer.
 const ODDLY_MANY_BDP: f64 = 100.0;
 
-/// What the flows over a link mean for its queue.
+/// The properties of the flows over a link that size its queue.
 #[derive(Clone, Copy)]
 struct Load {
-    /// Smallest base RTT.
+    /// The smallest base RTT.
     rtt: Span,
-    /// Largest packet in bytes, without the link's overhead.
+    /// The largest packet in bytes, without the link's overhead.
     packet: u64,
-    /// Most fragments of a segment.
+    /// The most fragments of a segment.
     fragments: u64,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn settle(links: &mut [Option<Link>], flows: &mut [Option<Flow>], pro
     }
 }
 
-/// The load of each link; `None` where there is no flow.
+/// The load of each link; `None` for a link without flows.
 fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
     let mut loads: Vec<Option<Load>> = vec![None; links.len()];
     for flow in flows.iter().flatten() {
@@ -64,13 +64,13 @@ fn loads(links: &[Option<Link>], flows: &[Option<Flow>]) -> Vec<Option<Load>> {
     loads
 }
 
-/// What one flow means, at this base RTT.
+/// The load of one flow, with this base RTT.
 fn load(flow: &Flow, rtt: Span) -> Load {
     let tcp = &flow.kind.tcp;
     Load { rtt, packet: tcp.mss + tcp.header, fragments: tcp.fragments() }
 }
 
-/// Sum of the first delays of all links of a path, there and back.
+/// The sum of the base delays of all links of a path, in both directions.
 pub(crate) fn base_rtt(path: &Path, links: &[Option<Link>]) -> Span {
     let shared = path.links.iter().filter_map(|&n| links.get(n)?.as_ref());
     let each = shared.chain(&path.access).map(Link::round_trip);
@@ -90,7 +90,7 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
         QueueSize::Unlimited => Limit::Unlimited,
         QueueSize::Packets(packets) => Limit::Packets(packets),
         QueueSize::Bytes(bytes) => Limit::Bytes(bytes),
-        // A queue counts fragments: as many hold a bdp as segments times the fragments of each.
+        // A queue counts fragments, so a bdp is its number of segments times the fragments of each.
         QueueSize::Bdp(bdp) => match in_packets(bdp, link.nominal, load.rtt) {
             Ok(packets) => Limit::Packets(packets * load.fragments),
             Err(message) => {
@@ -119,7 +119,7 @@ fn size(link: &mut Link, load: Load, problems: &Problems) {
     }
 }
 
-/// A size that was written in bdp, in packets; one that rounds to none is a slip.
+/// Converts a size in bdp to packets; a size that rounds to zero is an error.
 fn in_packets(bdp: f64, rate: Option<Rate>, rtt: Span) -> Result<u64, String> {
     let rate = rate.ok_or("a size in bdp needs a rate, and this link has none")?;
     let packets = exact_packets_of(bdp, rate, rtt);
@@ -133,7 +133,7 @@ fn in_packets(bdp: f64, rate: Option<Rate>, rtt: Span) -> Result<u64, String> {
     Err(format!("{bdp} bdp is {} packets here{one}; a queue holds at least one packet", shown(packets)))
 }
 
-/// A number of packets with three digits.
+/// A number of packets with three significant digits, or more before the point.
 fn shown(packets: f64) -> String {
     if packets == 0.0 || packets >= 100.0 {
         return format!("{packets:.0}");
@@ -143,7 +143,7 @@ fn shown(packets: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number of bandwidth-delay products in packets of 1500 bytes, rounded to the nearest, at least one.
+/// Converts bandwidth-delay products to packets of 1500 bytes, rounded to the nearest, at least one.
 fn packets_of(bdp: f64, rate: Rate, rtt: Span) -> u64 {
     exact_packets_of(bdp, rate, rtt).round().max(1.0) as u64
 }
@@ -159,7 +159,7 @@ fn warn_of_odd_size(limit: Limit, bdp_packets: u64, origin: &Origin, problems: &
         Limit::Bytes(bytes) => bytes as f64 * 8.0 / PACKET_BITS,
     };
     let bdp = packets / bdp_packets as f64;
-    // A bdp of a packet or two is no measure of a queue.
+    // A bdp of one or two packets says nothing about a queue's size.
     if bdp > ODDLY_MANY_BDP && bdp_packets > 2 {
         problems.warn(&origin.at, &origin.key, format!("the queue holds {bdp:.0} bandwidth-delay products"));
     }
@@ -176,7 +176,7 @@ fn apply(queue: &mut QueueSpec, limit: Limit) -> Result<(), String> {
             }
             queue.settings.push((LIMIT.to_owned(), value));
         }
-        // Such a size was refused as it was read.
+        // Such a size was refused when it was read.
         (Sizing::Limit | Sizing::Fixed { .. }, _) => {}
     }
     Ok(())

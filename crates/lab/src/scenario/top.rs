@@ -14,9 +14,9 @@ use cwndlab_cc::params::Parameters;
 use cwndlab_sim::tcp::{PROFILES, Profile, TcpOptions};
 use std::collections::BTreeSet;
 
-/// Longer runs are legal, but hardly meant.
+/// Longer runs are legal, but probably a mistake.
 const ODDLY_LONG: Span = Span::from_secs(86_400);
-/// Time between two recorded samples where none is given.
+/// The default time between two recorded samples.
 const RECORD_INTERVAL: Span = Span::from_millis(10);
 
 /// Reads the whole scenario.
@@ -29,7 +29,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     let send_jitter = section.get("send_jitter", quantity::time);
     let record_interval = section.get("record", record_interval);
     let timeout_patterns = section.get("timeout_patterns", |item| item.flag());
-    // Where the profile is wrong, the rest is checked with the default one.
+    // If the profile is wrong, the rest is checked with the default profile.
     let in_force = profile.unwrap_or(&PROFILES[0]);
     let tcp = section.get("tcp", |item| flow::options(item, &in_force.options()));
     problems.note_keys("tcp", TcpOptions::specs().iter().map(|spec| spec.name));
@@ -63,7 +63,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     })
 }
 
-/// Links and flows, and what they may come to; what could not be read is `None`, and has been reported.
+/// Links and flows, and the estimated work. A link or flow that could not be read is `None` and has been reported.
 fn network(section: &mut Section, cx: &Context) -> (Vec<Option<Link>>, Vec<Option<Flow>>, ExpectedWork) {
     let link_items = tables(section, "link");
     let named = link_items.iter().map(|item| names::named(item, "link").ok()).collect();
@@ -91,7 +91,7 @@ fn none_enabled(flows: &[Option<Flow>], problems: &Problems) {
     }
 }
 
-/// The tables of `[[link]]` or `[[flow]]`; there must be one.
+/// The tables of `[[link]]` or `[[flow]]`; at least one is required.
 fn tables<'a>(section: &mut Section<'a>, kind: &'static str) -> Vec<Item<'a>> {
     let Some(item) = section.item(kind) else {
         let at = section.origin().at;
@@ -115,7 +115,7 @@ fn tables<'a>(section: &mut Section<'a>, kind: &'static str) -> Vec<Item<'a>> {
     }
 }
 
-/// The links, with their names in the order of the file.
+/// The links and their names, in the order of the file.
 fn read_links(
     named: Vec<Option<(Option<String>, Section)>>,
     cx: &Context,
@@ -130,7 +130,7 @@ fn read_links(
     named.into_iter().map(&mut read_one).unzip()
 }
 
-/// A link must have a name, and one of its own: flows and overrides call it by it.
+/// Checks that a link has a unique name, because flows and overrides refer to it by name.
 fn proper_name(name: &Option<String>, section: &mut Section, taken: &mut BTreeSet<String>) -> Checked<()> {
     match name {
         Some(name) if !taken.insert(name.clone()) => {
@@ -172,7 +172,7 @@ fn record_interval(item: &Item) -> Checked<Span> {
     Ok(interval?.unwrap_or(RECORD_INTERVAL))
 }
 
-/// A file's name without directory and ending.
+/// A file's name without directory and extension.
 fn stem(file: &str) -> String {
     let stem = std::path::Path::new(file).file_stem();
     stem.map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())

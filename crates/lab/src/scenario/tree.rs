@@ -1,4 +1,4 @@
-//! A scenario's text as a tree of values that know where they were written.
+//! A scenario's text as a tree of values, each with the place where it was written.
 
 use super::problem::Place;
 use super::visible;
@@ -13,7 +13,7 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
 }
 
-/// What a value is.
+/// The kind and content of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Text(String),
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Moment,
     List(Vec<Node>),
     Table(Table),
-    /// Something that begins as a number and goes on as a text, which the parser lets pass.
+    /// A value that begins like a number and continues as text, which the parser accepts.
     Unquoted(String),
     /// A syntax error was reported here.
     Broken,
@@ -46,7 +46,7 @@ impl Table {
         self.0.iter().find(|(key, _)| key.name == name)
     }
 
-    /// Sets a key; an old value gives way.
+    /// Sets a key, replacing an old value.
     pub(crate) fn set(&mut self, name: &str, node: Node) {
         let key = Key { name: name.to_owned(), at: node.at.clone() };
         self.0.retain(|(key, _)| key.name != name);
@@ -55,7 +55,7 @@ impl Table {
 }
 
 impl Kind {
-    /// What it is, in words.
+    /// A noun for this kind of value, for messages.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Kind::Text(_) => "a text",
@@ -82,18 +82,18 @@ impl Kind {
     }
 }
 
-/// A text short enough for a message.
+/// Shortens a text for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     let shown: String = text.chars().take(LONGEST).map(visible::shown).collect();
     if text.chars().nth(LONGEST).is_some() { format!("{shown}...") } else { shown }
 }
 
-/// Byte offsets to lines and columns. Both are looked up: a file may be one line of a million values.
+/// Converts byte offsets to lines and columns by binary search, because one line may hold a million values.
 struct Lines {
     /// Where each line starts.
     starts: Vec<usize>,
-    /// The bytes that begin no character.
+    /// The offsets of bytes that do not begin a character.
     continued: Vec<usize>,
 }
 
@@ -112,7 +112,7 @@ impl Lines {
     }
 }
 
-/// A text as a tree, and its syntax errors. What can be read in spite of an error is in the tree.
+/// Parses a text into a tree and its syntax errors. The tree contains what can be read despite errors.
 pub(crate) fn parse(text: &str) -> (Node, Vec<(Place, String)>) {
     let lines = Lines::new(text);
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -123,7 +123,7 @@ pub(crate) fn parse(text: &str) -> (Node, Vec<(Place, String)>) {
     (root, syntax_problems(&errors, &lines))
 }
 
-/// A text as one value, as it may stand behind `=`.
+/// Parses a text as one value, as it may follow `=`.
 pub(crate) fn parse_value(text: &str, at: &Place) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
     let mut node = node(&value, &Lines::new(text), &[]);
@@ -131,7 +131,7 @@ pub(crate) fn parse_value(text: &str, at: &Place) -> Option<Node> {
     (!matches!(node.kind, Kind::Unquoted(_))).then_some(node)
 }
 
-/// One error a line: the first is the cause, the others mostly its echo.
+/// The first error of each line: the others are mostly its consequences.
 fn syntax_problems(errors: &[toml::de::Error], lines: &Lines) -> Vec<(Place, String)> {
     let mut problems: Vec<(Place, String)> = errors
         .iter()
@@ -179,7 +179,7 @@ fn whole(digits: &str, radix: u32) -> Kind {
     let unsigned = digits.trim_start_matches(['+', '-']);
     match i128::from_str_radix(digits, radix) {
         Ok(n) => Kind::Whole(n),
-        // Beyond 128 bits: larger than anything that is allowed anywhere.
+        // Beyond 128 bits: larger than any allowed value.
         Err(_) if unsigned.chars().all(|c| c.is_digit(radix)) => Kind::Real(f64::INFINITY),
         Err(_) => Kind::Unquoted(digits.to_owned()),
     }

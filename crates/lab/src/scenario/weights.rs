@@ -1,4 +1,4 @@
-//! Files of weights, as the parameter of an algorithm names one.
+//! Weights files that an algorithm's parameter names.
 
 use super::context::Context;
 use super::problem::{Checked, Place};
@@ -8,7 +8,7 @@ use cwndlab_cc::params::{Allowed, FileKind, NamedFile, ParamSpec, Value};
 use std::io::Read;
 use std::sync::Arc;
 
-/// The weights that an item names.
+/// Reads the weights file that an item names.
 pub(crate) fn given(item: &Item, kind: &FileKind, spec: &ParamSpec, cx: &Context) -> Checked<Value> {
     let name = item.text().map_err(|_| item.needs(&spec.allowed.to_string()))?;
     if name == kind.none {
@@ -31,7 +31,7 @@ pub(crate) fn given(item: &Item, kind: &FileKind, spec: &ParamSpec, cx: &Context
     Ok(Value::File(Arc::new(NamedFile::new(name, hash(&content), weights))))
 }
 
-/// Whether the weights among these settings suit the others.
+/// Checks that weights files among these settings fit the other settings.
 pub(crate) fn suit(section: &mut Section, specs: &[ParamSpec], settings: &[(String, Value)]) -> Checked<()> {
     for spec in specs {
         let Allowed::File(kind) = spec.allowed else { continue };

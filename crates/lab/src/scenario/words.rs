@@ -1,15 +1,15 @@
-//! Words that are allowed, and those of them that were probably meant by one that is not.
+//! Messages about unknown words: the allowed ones, and those that were probably meant.
 
 use super::tree::shortened;
 
-/// Words longer than this are no misspelling of ours.
+/// Longer words are not treated as misspellings.
 const LONGEST_MISSPELLING: usize = 64;
-/// How many allowed words a message lists.
+/// The most allowed words that a message lists.
 const LISTED: usize = 24;
-/// How many words that are equally near a message suggests.
+/// The most equally near words that a message suggests.
 const SUGGESTED: usize = 4;
 
-/// What others call a key, the key here, and what a reader of the one must know of the other.
+/// Other common names of a key, the key here, and a note on how the two differ.
 const ORDINARY: &[(&str, &str, &str)] = &[
     ("algorithm", "cc", ""),
     ("bandwidth", "rate", ""),
@@ -26,7 +26,7 @@ const ORDINARY: &[(&str, &str, &str)] = &[
     ("time", "duration", ""),
 ];
 
-/// The allowed words that were most likely meant: all that are equally near.
+/// The allowed words that were most likely meant: all that are nearest by edit distance, up to a limit.
 #[must_use]
 pub fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Vec<&'a str> {
     if word.len() > LONGEST_MISSPELLING {
@@ -57,7 +57,7 @@ pub(crate) fn unknown(noun: &str, word: &str, allowed: &[&str]) -> String {
     unknown_but(noun, word, &meant, allowed)
 }
 
-/// The same where it is known what was meant; an empty text says that it is not.
+/// Like [`unknown`], with a known suggestion `meant`; an empty text means that there is none.
 pub(crate) fn unknown_but(noun: &str, word: &str, meant: &str, allowed: &[&str]) -> String {
     let suggestion = if meant.is_empty() {
         "; allowed: ".to_owned()
@@ -81,7 +81,7 @@ pub(crate) fn alternatives<T: AsRef<str>>(words: &[T]) -> String {
     }
 }
 
-/// The words with commas, as many as a message bears.
+/// The words separated by commas, up to the most that a message lists.
 pub(crate) fn listed(words: &[&str]) -> String {
     match words.len() {
         0 => "none".to_owned(),

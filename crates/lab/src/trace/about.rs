@@ -1,4 +1,4 @@
-//! What a recording is like: its length, its mean, its values in windows of time, and its outages.
+//! Facts about a recording: its length, its mean, its values in time windows, and its outages.
 
 use super::cycle::Cycle;
 use super::{Delays, Service, Trace};
@@ -6,7 +6,7 @@ use cwndlab_cc::{Rate, Span};
 use cwndlab_sim::spec::Opportunities;
 use serde_json::{Value, json};
 
-/// The most windows that a recording is cut into.
+/// The most windows into which a recording may be cut.
 const MOST_WINDOWS: u64 = 10_000_000;
 
 /// A time in which nothing can be sent.
@@ -17,8 +17,8 @@ struct Outage {
 }
 
 impl Trace {
-    /// Facts as JSON: rates in windows of this length, without a last one that is shorter; and outages, the times of at
-    /// least a window in which nothing can be sent. The trace was read to its end.
+    /// Facts as JSON: rates in windows of this length, without a shorter last one, and outages, which are
+    /// times of at least one window in which nothing can be sent. The trace must have been read to its end.
     ///
     /// # Errors
     /// There are too many windows.
@@ -51,7 +51,7 @@ impl Trace {
         }))
     }
 
-    /// The outages of a cycle that goes on; the first may begin before its end.
+    /// The outages of a repeated cycle; one at the cycle's end may continue at its beginning.
     fn outages(&self, least: Span, period: Span) -> Vec<Outage> {
         let silences = match &self.service {
             Service::Opportunities(all) => silences(all),
@@ -62,8 +62,8 @@ impl Trace {
 }
 
 impl Delays {
-    /// Facts as JSON: the delay at the beginning of each window of this length, without a last one that is shorter.
-    /// The file was read to its end.
+    /// Facts as JSON: the delay at the beginning of each window of this length, without a shorter last one.
+    /// The file must have been read to its end.
     ///
     /// # Errors
     /// There are too many windows.
@@ -91,7 +91,7 @@ impl Delays {
     }
 }
 
-/// How many whole windows a cycle has; one at least.
+/// The number of whole windows in a cycle, at least one.
 fn windows(period: Option<Span>, window: Span) -> Result<u64, String> {
     let windows = period.map_or(1, |period| (period.0 / window.0).max(1));
     if windows > MOST_WINDOWS {
@@ -105,7 +105,7 @@ fn windows(period: Option<Span>, window: Span) -> Result<u64, String> {
 fn bits_of_opportunities(all: &Opportunities, window: Span, windows: u64) -> Vec<f64> {
     let mut bits = vec![0.0; windows as usize];
     for at in &all.at {
-        // What is at the very end of a window, or of the cycle, belongs to it.
+        // An opportunity at the very end of a window, or of the cycle, belongs to that window.
         let within = at.0.saturating_sub(1) / window.0;
         if let Some(bits) = bits.get_mut(within as usize) {
             *bits += all.bytes as f64 * 8.0;
@@ -133,13 +133,13 @@ fn bits_of_rates(cycle: &Cycle<Rate>, window: Span, windows: u64) -> Vec<f64> {
     bits
 }
 
-/// From when to when each rate holds.
+/// The begin and the end of each rate.
 fn held(cycle: &Cycle<Rate>, period: Span) -> impl Iterator<Item = (Span, Span, Rate)> {
     let ends = cycle.values().iter().skip(1).map(|(at, _)| *at).chain([period]);
     cycle.values().iter().zip(ends).map(|((at, rate), end)| (*at, end, *rate))
 }
 
-/// The times between opportunities. The last one ends the cycle.
+/// The gaps between opportunities. The last opportunity ends the cycle.
 fn silences(all: &Opportunities) -> Vec<Outage> {
     let mut last = Span::ZERO;
     let silence = |at: &cwndlab_cc::Time| {
@@ -150,7 +150,7 @@ fn silences(all: &Opportunities) -> Vec<Outage> {
     all.at.iter().map(silence).collect()
 }
 
-/// The times with a rate of zero. One that lasts to the end of the cycle goes on in the next.
+/// The times with a rate of zero. One that lasts to the end of the cycle continues in the next cycle.
 fn zeros(cycle: &Cycle<Rate>, period: Span) -> Vec<Outage> {
     let mut found: Vec<Outage> = Vec::new();
     for (at, end, _) in held(cycle, period).filter(|(.., rate)| rate.0 == 0) {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn opportunities_in_windows_and_the_gaps_between_them() {
-        // 1, 0, 2 and 1 opportunities in windows of 10 ms; the end of a window belongs to it.
+        // 1, 0, 2 and 1 opportunities in windows of 10 ms; a window includes its end.
         let facts = about("10\n21\n30\n40\n", 10);
         assert_eq!(facts["rates_mbps"], json!([1.2032, 0.0, 2.4064, 1.2032]));
         assert_eq!((&facts["lines"], &facts["length_s"]), (&json!(4), &json!(0.04)));
@@ -197,7 +197,7 @@ mod tests {
     fn rates_in_windows_and_the_times_without_one() {
         let facts = about("0,0\n0.5,8\n1,4\n1.5,0\n1.75,0\n", 1000);
         assert_eq!(facts["rates_mbps"], json!([4.0, 2.0]));
-        // The outage at the end of the cycle of 2 s goes on at its beginning.
+        // The outage at the end of the cycle of 2 s continues at its beginning.
         let short = about("0,0\n0.5,8\n1,4\n1.5,0\n1.75,0\n", 500);
         assert_eq!(short["outages"], json!([[1.5, 1.0]]));
         assert_eq!((&short["outage_share"], &short["mean_mbps"]), (&json!(0.5), &json!(3.0)));

@@ -1,23 +1,23 @@
-//! Traces that need no file: a scenario names them, and they are made when one is read.
+//! Traces that need no file: a scenario names them, and they are generated when it is read.
 
 use super::source::TraceFile;
 use super::synthetic::{Synthetic, synthetic};
 use std::sync::LazyLock;
 
-/// Begins the name of each; no such name is a path.
+/// Prefix of their names; a name with this prefix is never a path.
 pub const SYNTHETIC: &str = "synthetic:";
 
-/// A trace that ships.
+/// A built-in trace.
 pub struct BuiltIn {
     /// Its name in scenario files.
     pub name: &'static str,
-    /// One sentence.
+    /// A summary in one sentence.
     pub summary: &'static str,
-    /// Made once in a process: each seed of a run reads its traces again.
+    /// Generated once per process, because each seed of a run reads its traces again.
     text: LazyLock<String>,
 }
 
-/// All of them.
+/// All built-in traces.
 pub static BUILT_IN: [BuiltIn; 2] = [
     BuiltIn {
         name: "synthetic:lte-down",
@@ -44,7 +44,7 @@ impl BuiltIn {
         &self.text
     }
 
-    /// As if it were a file.
+    /// Opens it like a file.
     #[must_use]
     pub fn open(&self) -> TraceFile<'_> {
         let text = self.text().as_bytes();
@@ -58,7 +58,7 @@ mod tests {
     use crate::trace::read;
     use cwndlab_cc::Span;
 
-    /// Scenarios and papers rest on these bits.
+    /// Scenarios and papers depend on these exact bits.
     #[test]
     fn their_bits_stay() {
         let hashes = BUILT_IN.each_ref().map(|trace| {

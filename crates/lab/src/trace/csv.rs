@@ -1,5 +1,5 @@
-//! CSV files: seconds and a value, with or without a line of titles. A value holds until the next; the last one holds
-//! as long as the one before it, and then the file starts again.
+//! CSV files: seconds and a value, with or without a header line. A value holds until the next one; the last
+//! holds as long as the one before it, and then the file starts again.
 
 use super::Lines;
 use super::cycle::{Cycle, MOST_STEPS};
@@ -10,16 +10,16 @@ const LATEST: f64 = 1e9;
 
 /// The second column of a file.
 pub(super) struct Column<T: 'static> {
-    /// What a line looks like: `seconds,Mbit/s`.
+    /// The form of a line, for messages: `seconds,Mbit/s`.
     pub(super) line: &'static str,
-    /// A number, and as it is written.
+    /// Converts a number, also given as written.
     pub(super) value: fn(f64, &str) -> Result<T, String>,
     /// The value as a number, for the mean.
     pub(super) number: fn(T) -> f64,
 }
 
 impl<T> Column<T> {
-    /// What is said of the CSV of a spreadsheet in a country that writes 0,5 for a half.
+    /// The message for CSV from a spreadsheet that writes decimal commas and separates columns by semicolons.
     pub(super) fn semicolons(&self) -> String {
         format!("expected a comma between the two, `{}`, found semicolons", self.line)
     }
@@ -40,7 +40,7 @@ impl<T> Column<T> {
     }
 }
 
-/// What a file holds up to `until`, and the mean over its whole cycle as a number.
+/// The content of a file up to `until`, and the mean over its whole cycle as a number.
 pub(super) fn read<T: Copy>(
     first: &str,
     lines: &mut Lines,
@@ -67,12 +67,12 @@ pub(super) fn read<T: Copy>(
     Ok((Cycle::new(rows.kept, period), mean))
 }
 
-/// The rows that the run needs, and what the mean needs of the others.
+/// The rows that the run needs, and the sums over all rows that the mean needs.
 struct Rows<T> {
     kept: Vec<(Span, T)>,
     count: u64,
     last: (Span, T),
-    /// How long the row before the last held.
+    /// How long the second-last row held.
     held: Span,
     /// Sum of the values times their seconds, up to the last row.
     sum: f64,
@@ -96,7 +96,7 @@ impl<T: Copy> Rows<T> {
         if at <= until {
             self.kept.push(row);
         }
-        // Before they fill the memory.
+        // Checked while reading, before the rows fill the memory.
         if self.kept.len() as u128 > MOST_STEPS {
             return Err(format!("expected at most {MOST_STEPS} steps within the run, found more"));
         }

@@ -1,4 +1,4 @@
-//! One cycle of values that change at known times, and the steps that a run makes of it.
+//! One cycle of values that change at known times, and the steps of a run that repeats it.
 
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
@@ -9,7 +9,7 @@ pub(super) const MOST_STEPS: u128 = 20_000_000;
 /// One cycle: each value holds until the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cycle<T> {
-    /// The first stands at zero; the times increase.
+    /// Times and values. The first time is zero, and the times increase.
     values: Vec<(Span, T)>,
     period: Option<Span>,
 }
@@ -19,18 +19,18 @@ impl<T: Copy> Cycle<T> {
         Self { values, period }
     }
 
-    /// Its length; `None` for a single value, which lasts.
+    /// Its length; `None` for a single value, which holds forever.
     #[must_use]
     pub fn period(&self) -> Option<Span> {
         self.period
     }
 
-    /// All values that were kept, with the times from which they hold.
+    /// The values that were kept, with the times from which they hold.
     pub fn values(&self) -> &[(Span, T)] {
         &self.values
     }
 
-    /// Whether a run of this length that begins anywhere up to `start` has few enough steps.
+    /// Checks that a run of length `until` that begins anywhere up to `start` does not have too many steps.
     ///
     /// # Errors
     /// It has too many.
@@ -48,7 +48,7 @@ impl<T: Copy> Cycle<T> {
         self.period.map_or(1, |period| (start + until).0 / period.0 + 1)
     }
 
-    /// The steps of a run of this length that begins at `start` of the first cycle.
+    /// The steps of a run of length `until` that begins at `start` in the first cycle.
     #[must_use]
     pub fn steps(&self, start: Span, until: Span) -> Schedule<T> {
         let first = self.values.partition_point(|(at, _)| *at <= start).max(1) - 1;
@@ -71,7 +71,7 @@ mod tests {
         Cycle::new(vec![(Span::ZERO, 1), (ms(10), 2), (ms(30), 3)], Some(ms(50)))
     }
 
-    /// What holds in each millisecond of a run of 120 ms.
+    /// The value in each millisecond of a run of 120 ms.
     fn replayed(start_ms: u64) -> Vec<u8> {
         let steps = cycle().steps(Span::from_millis(start_ms), Span::from_millis(120));
         (0..120).map(|ms| steps.at(Time(Span::from_millis(ms).0))).collect()

@@ -1,4 +1,4 @@
-//! Delays from a file: a line for each interval, as LeoReplayer (Lai et al. 2025) has it, or CSV.
+//! Delays from a file: one line for each interval, as in LeoReplayer (Lai et al. 2025), or CSV.
 
 use super::csv::{self, Column};
 use super::cycle::MOST_STEPS;
@@ -6,9 +6,9 @@ use super::{Cycle, Lines};
 use cwndlab_cc::Span;
 use std::io::BufRead;
 
-/// Between two lines of a file that has one value a line: LeoReplayer's interval.
+/// The default interval between lines of a file with one value a line: LeoReplayer's interval.
 pub const EVERY: Span = Span::from_millis(10);
-/// In milliseconds: a quarter of an hour.
+/// The longest delay in milliseconds: about a quarter of an hour.
 const LONGEST: f64 = 1e6;
 
 const DELAY: Column<Span> = Column { line: "seconds,ms", value: delay, number: |delay| delay.0 as f64 };
@@ -16,9 +16,9 @@ const DELAY: Column<Span> = Column { line: "seconds,ms", value: delay, number: |
 /// Delays that were read.
 #[derive(Clone, Debug)]
 pub struct Delays {
-    /// One cycle of them, as far as the run needs it.
+    /// One cycle of delays, as far as the run needs it.
     pub cycle: Cycle<Span>,
-    /// Mean of a whole cycle.
+    /// The mean of the whole cycle.
     pub mean: Span,
     /// Time between two lines; `None` for CSV, which has times of its own.
     pub every: Option<Span>,
@@ -61,7 +61,7 @@ fn line_by_line(
     let mut next = Some(first);
     while let Some(line) = next {
         count += 1;
-        // A blank line is a mistake here: each stands for an interval.
+        // A blank line is a mistake here, because each line stands for an interval.
         if lines.number as u64 != count {
             return Err(format!("line {count}: expected a delay in ms, found an empty line"));
         }

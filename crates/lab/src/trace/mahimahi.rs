@@ -5,7 +5,7 @@ use cwndlab_cc::{Rate, Span, Time};
 use cwndlab_sim::spec::Opportunities;
 use std::sync::Arc;
 
-/// Bytes of one opportunity: an MTU of 1500 and mahimahi's four bytes of TUN header.
+/// Bytes of one opportunity: an MTU of 1500 bytes and mahimahi's TUN header of four bytes.
 const BYTES: u64 = 1504;
 /// Thirty years in milliseconds; later times would overflow.
 const LATEST: u64 = 1_000_000_000_000;
@@ -36,7 +36,7 @@ fn read_up_to(
         if ms < last {
             return Err(lines.wrong(&format!("{ms} ms comes after {last} ms: the times must not decrease")));
         }
-        // One is kept in any case: a link without any opportunity would be none.
+        // At least one is kept: a link without any opportunity could not send.
         if at.is_empty() || Span::from_millis(ms) <= until {
             at.push(Time(Span::from_millis(ms).0));
         }
@@ -57,13 +57,13 @@ fn read_up_to(
     Ok((Arc::new(kept), mean, period))
 }
 
-/// The cycle of what is kept, if that is not all: as long as the run, which thus sees no end of it.
+/// The period if only a part was kept: at least as long as the run, which therefore never sees the cycle's end.
 fn kept_period(at: &[Time], count: u64, until: Span) -> Option<Span> {
     let all = at.len() as u64 == count;
     at.last().filter(|_| !all).map(|last| until.max(Span(last.0)))
 }
 
-/// The same cycle from this time on, which lies in it.
+/// The same cycle, rotated to begin at `start`, which lies in it.
 pub(super) fn rotated(kept: &Opportunities, start: Span) -> Opportunities {
     let Opportunities { ref at, period, bytes } = *kept;
     let first = at.partition_point(|at| at.0 < start.0);

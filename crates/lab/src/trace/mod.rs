@@ -1,4 +1,4 @@
-//! Recorded links: reading them, and making synthetic ones.
+//! Recorded links: reading traces and generating synthetic ones.
 
 mod about;
 mod built_in;
@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
-/// What a trace holds.
+/// The content of a trace.
 #[derive(Clone, Debug)]
 pub enum Service {
     /// Delivery opportunities, repeated without end.
@@ -31,7 +31,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// What serves a run of this length that begins at `start` of the first cycle.
+    /// The capacity for a run of length `until` that begins at `start` in the first cycle.
     #[must_use]
     pub fn capacity(&self, start: Span, until: Span) -> Capacity {
         match self {
@@ -41,7 +41,7 @@ impl Service {
         }
     }
 
-    /// Whether a run of this length that begins anywhere up to `start` has few enough steps.
+    /// Checks that a run of length `until` that begins anywhere up to `start` does not have too many steps.
     ///
     /// # Errors
     /// It has too many.
@@ -56,7 +56,7 @@ impl Service {
 /// A trace that was read.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What it holds, as far as the run needs it.
+    /// Its content, as far as the run needs it.
     pub service: Service,
     /// Mean rate of one cycle.
     pub mean: Rate,
@@ -66,7 +66,7 @@ pub struct Trace {
     pub hash: String,
 }
 
-/// The longest line of a trace. A file without line breaks is not read into memory to find that it is no trace.
+/// The longest line of a trace in bytes, so that a file without line breaks is refused before it fills the memory.
 const LONGEST_LINE: u64 = 1000;
 
 /// Reads a trace; opportunities and rates after `until` are checked but not kept.
@@ -78,7 +78,7 @@ pub fn read(reader: &mut dyn BufRead, until: Span) -> Result<Trace, String> {
     let Some(first) = lines.next()? else {
         return Err("it is empty".to_owned());
     };
-    // Before any comma: behind it, it is but a part of a title.
+    // Only before the first comma: after it, a semicolon may be part of a title.
     if first.split(',').next().is_some_and(|field| field.contains(';')) {
         return Err(lines.wrong(&rates::RATE.semicolons()));
     }
@@ -93,7 +93,7 @@ pub fn read(reader: &mut dyn BufRead, until: Span) -> Result<Trace, String> {
     Ok(Trace { service, mean, period, hash: lines.hash() })
 }
 
-/// Whether a text begins as a trace does: with a line of numbers, or with titles and then such a line.
+/// Whether a text begins like a trace: with a line of numbers, or with a header line and then a line of numbers.
 #[must_use]
 pub fn is_like_trace(text: &str) -> bool {
     let numbers = |line: &str| {
@@ -109,7 +109,7 @@ pub fn is_like_trace(text: &str) -> bool {
     }
 }
 
-/// The lines of a trace with their numbers; the content is hashed on the way.
+/// The lines of a trace with their numbers; the content is hashed as it is read.
 struct Lines<'a> {
     reader: &'a mut dyn BufRead,
     hasher: Sha256,
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
         Self { reader, hasher: Sha256::new(), number: 0, buffer: Vec::new() }
     }
 
-    /// The next line that is not blank, without spaces at its ends.
+    /// The next non-blank line, trimmed.
     fn next(&mut self) -> Result<Option<String>, String> {
         while self.fill()? {
             let Ok(text) = std::str::from_utf8(&self.buffer) else {
@@ -149,7 +149,7 @@ impl<'a> Lines<'a> {
         Ok(read > 0)
     }
 
-    /// A message about the line that was read last.
+    /// A message about the last line read.
     fn wrong(&self, message: &str) -> String {
         format!("line {}: {message}", self.number)
     }

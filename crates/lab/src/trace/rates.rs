@@ -4,10 +4,10 @@ use super::csv::{self, Column};
 use super::{Cycle, Lines};
 use cwndlab_cc::{Rate, Span};
 
-/// A petabit a second.
+/// The highest rate in Mbit/s: a petabit a second.
 const FASTEST: f64 = 1e9;
 
-/// Megabits per second.
+/// A column of rates in Mbit/s.
 pub(super) const RATE: Column<Rate> =
     Column { line: "seconds,Mbit/s", value: rate, number: |rate| rate.0 as f64 };
 

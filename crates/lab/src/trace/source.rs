@@ -10,19 +10,19 @@ use std::path::{Path, PathBuf};
 pub struct TraceFile<'a> {
     /// Its content.
     pub reader: Box<dyn BufRead + 'a>,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// Something that has traces by name.
+/// A source of traces by name.
 pub trait TraceFiles {
-    /// Opens one that a scenario file names.
+    /// Opens a trace that a scenario file names.
     ///
     /// # Errors
     /// Why it cannot be opened, as the end of a sentence.
     fn open(&self, name: &str) -> Result<TraceFile<'_>, String>;
 
-    /// Opens one that is named beside the file, as on a command line.
+    /// Opens a trace that is named outside of the file, as on a command line.
     ///
     /// # Errors
     /// Why it cannot be opened, as the end of a sentence.
@@ -31,11 +31,11 @@ pub trait TraceFiles {
     }
 }
 
-/// Traces that are files; relative names start from this directory.
+/// Traces in files; names are relative to this directory.
 pub struct Directory(pub PathBuf);
 
 impl Directory {
-    /// The directory that a scenario file stands in.
+    /// The directory of a scenario file.
     #[must_use]
     pub fn of(scenario: &str) -> Self {
         let path = PathBuf::from(scenario);
@@ -48,7 +48,7 @@ impl TraceFiles for Directory {
         open(&self.0.join(name))
     }
 
-    /// Who types a name means a file where he stands; one that is not there may be a trace of the scenario's folder.
+    /// A name on the command line is relative to the current folder; if no file is there, to the scenario's folder.
     fn open_override(&self, name: &str) -> Result<TraceFile<'_>, String> {
         let (here, there) = (Path::new(name), self.0.join(name));
         match (here.is_file() || here == there, here.exists(), there.exists()) {
@@ -64,7 +64,7 @@ impl TraceFiles for Directory {
 
 fn open(path: &Path) -> Result<TraceFile<'static>, String> {
     let shown = path.display();
-    // Looked at before it is opened: opening a pipe would wait for its writer.
+    // Checked before opening, because opening a pipe would wait for its writer.
     let about = std::fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     if !about.is_file() {
         return Err(format!("{shown} is {}, not a file", kind(about.file_type())));
@@ -73,7 +73,7 @@ fn open(path: &Path) -> Result<TraceFile<'static>, String> {
     Ok(TraceFile { reader: Box::new(BufReader::with_capacity(1 << 16, file)), bytes: about.len() })
 }
 
-/// What is there in the place of a file.
+/// A noun for something that is not a file.
 fn kind(found: FileType) -> &'static str {
     match found {
         _ if found.is_dir() => "a folder",
@@ -83,7 +83,7 @@ fn kind(found: FileType) -> &'static str {
     }
 }
 
-/// Traces that are in memory.
+/// Traces in memory.
 #[derive(Default)]
 pub struct Memory(pub BTreeMap<String, String>);
 

@@ -1,23 +1,23 @@
-//! Synthetic cellular traces: a rate that wanders about its mean, as fading makes it, with short outages.
+//! Synthetic cellular traces: a rate that wanders about its mean, as under fading, with short outages.
 //!
-//! They stand in for recordings where none may be shipped, and claim no more than that: the same bits for the same
-//! name, a rate that doubles or halves within seconds, and now and then nothing at all.
+//! They replace recordings that may not be shipped, and promise only this: the same bits for the same name, a
+//! rate that doubles or halves within seconds, and occasional outages.
 
 use cwndlab_learn::Rng;
 use std::fmt::Write as _;
 
-/// What a synthetic trace is like.
+/// The parameters of a synthetic trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
-    /// Names its random stream.
+    /// The name of its random stream.
     pub name: &'static str,
     /// Length in milliseconds.
     pub millis: u64,
-    /// Mean that the rate returns to, in Mbit/s.
+    /// The mean to which the rate returns, in Mbit/s.
     pub mean: f64,
     /// Lowest and highest rate in Mbit/s.
     pub bounds: (f64, f64),
-    /// Outages a second.
+    /// Outages per second.
     pub outages: f64,
 }
 
@@ -30,7 +30,7 @@ impl Synthetic {
         Synthetic { name: "lte up", millis: 60_000, mean: 5.0, bounds: (0.5, 15.0), outages: 0.08 };
 }
 
-/// Milliseconds in which the rate forgets two thirds of where it was.
+/// Milliseconds in which the rate loses about two thirds of its distance from the mean.
 const MEMORY_MS: f64 = 2000.0;
 /// Standard deviation of the rate, relative to the mean.
 const SPREAD: f64 = 0.6;
@@ -44,7 +44,7 @@ const OPPORTUNITY_BITS: f64 = 1504.0 * 8.0;
 pub fn synthetic(kind: &Synthetic) -> String {
     let mut rng = Rng::named(0, kind.name);
     let mut text = String::new();
-    // The Ornstein-Uhlenbeck process in steps of 1 ms; its noise is a sum of uniforms, near enough to normal.
+    // An Ornstein-Uhlenbeck process in steps of 1 ms; its noise is a sum of uniforms, close enough to normal.
     let noise_per_step = SPREAD * kind.mean * (2.0_f64 / MEMORY_MS).sqrt();
     let (mut rate, mut credit_bits, mut outage_ms) = (kind.mean, 0.0, 0.0);
     for ms in 1..=kind.millis {
@@ -63,7 +63,7 @@ pub fn synthetic(kind: &Synthetic) -> String {
             opportunity(&mut text, ms);
         }
     }
-    // The last line ends the cycle, which thus has its full length.
+    // The last line ends the cycle, so the cycle has its full length.
     opportunity(&mut text, kind.millis);
     text
 }

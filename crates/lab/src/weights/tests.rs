@@ -17,7 +17,7 @@ fn what_was_written_is_read() {
     assert_eq!(decode(&encode(&weights())), Ok(weights()));
 }
 
-/// As the format has it: little-endian length, JSON, values; PyTorch's names and shapes.
+/// The format: little-endian length, JSON, values; PyTorch's names and shapes.
 #[test]
 fn the_layout_is_pytorchs() {
     let file = encode(&weights());
@@ -83,7 +83,7 @@ fn a_hash_is_that_of_the_content() {
 }
 
 proptest! {
-    /// Whatever the bytes, there is an answer.
+    /// Any bytes give a result or an error.
     #[test]
     fn damaged_files_are_answered(at in 0usize..1000, byte: u8, cut in 0usize..1000) {
         let mut bytes = encode(&weights());

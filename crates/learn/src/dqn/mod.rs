@@ -1,5 +1,5 @@
-//! A deep Q-network that learns while it acts (Mnih et al. 2015): epsilon-greedy actions, a ring of experiences, and
-//! steps of learning on random batches of it.
+//! A deep Q-network that learns while it acts (Mnih et al. 2015): epsilon-greedy actions, a ring of
+//! experiences, and learning steps on random batches from the ring.
 
 mod explore;
 mod replay;
@@ -12,45 +12,45 @@ use crate::Rng;
 use crate::net::{Adam, AdamConfig, Batch, Evaluation, Loss, Mlp, argmax};
 use explore::Explorer;
 
-/// What can be set; the defaults are those of its user.
+/// The settings; the caller supplies the defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DqnConfig {
-    /// How much the value of the next state counts.
+    /// Weight of the next state's value.
     pub discount: f32,
     /// Adam's step size.
     pub learning_rate: f64,
-    /// Experiences in a step of learning.
+    /// Experiences per learning step.
     pub batch: usize,
     /// Experiences that the ring holds.
     pub replay_capacity: usize,
-    /// Experiences that must have been made before anything is learned.
+    /// Experiences that must be stored before learning starts.
     pub warmup: u64,
-    /// Steps of learning from one copy to the target network to the next; with 1 there is none.
+    /// Learning steps between copies to the target network; 1 amounts to having no target network.
     pub target_sync: u64,
-    /// The share of each hidden layer that is left out in a step of learning.
+    /// The share of each hidden layer that a learning step leaves out.
     pub dropout: f64,
     /// The same share is left out while acting, too.
     pub dropout_acting: bool,
-    /// What an error costs.
+    /// The loss function.
     pub loss: Loss,
     /// The online network chooses the next action that the target network values (van Hasselt et al. 2016).
     pub double: bool,
     /// Probability of a random action.
     pub epsilon: f64,
-    /// Decisions in which that probability falls from 1 to epsilon.
+    /// Number of decisions over which that probability falls from 1 to epsilon.
     pub epsilon_decay: u64,
 }
 
-/// What the last step of learning showed.
+/// The results of the last learning step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Learned {
     /// Mean loss of the batch.
     pub loss: f32,
-    /// Mean value of the actions taken in it.
+    /// Mean Q-value of the actions taken in the batch.
     pub mean_q: f32,
 }
 
-/// A learner, or a player of fixed weights: one that never learns.
+/// A learner, or a player of fixed weights, whose `learn` is never called.
 #[derive(Clone, Debug)]
 pub struct Dqn {
     online: Mlp,
@@ -71,7 +71,7 @@ struct Learner {
     before: Batch,
     after: Batch,
     drawn: Vec<usize>,
-    /// The value of each experience of the batch, as the target network has it.
+    /// The target value of each experience of the batch: its reward plus the discounted value of the next state.
     wanted: Vec<f32>,
     steps: u64,
     last: Option<Learned>,
@@ -118,7 +118,7 @@ impl Dqn {
         &self.replay
     }
 
-    /// What the last step of learning showed.
+    /// The results of the last learning step.
     #[must_use]
     pub fn last(&self) -> Option<Learned> {
         self.school.last
@@ -148,7 +148,7 @@ impl Dqn {
         self.replay.reward_again(experiences, reward);
     }
 
-    /// One step of learning, once there are experiences enough.
+    /// Takes one learning step, once there are enough experiences.
     pub fn learn(&mut self) {
         if self.replay.made() < self.config.warmup.max(1) {
             return;
@@ -161,7 +161,7 @@ impl Dqn {
 }
 
 impl Learner {
-    /// A batch from the ring, each experience as likely as any other each time.
+    /// Draws a batch from the ring, uniformly and with replacement.
     fn draw(&mut self, replay: &Replay, rng: &mut Rng) {
         self.drawn.fill_with(|| rng.below(replay.len() as u64) as usize);
     }
@@ -188,8 +188,8 @@ impl Learner {
         }
     }
 
-    /// Reward plus what the best next action is worth: Mnih et al. 2015 algorithm 1; double: van Hasselt et al. 2016
-    /// equation (4).
+    /// Sets each target value to the reward plus the discounted value of the best next action: Mnih et al.
+    /// 2015 algorithm 1; double: van Hasselt et al. 2016 equation (4).
     fn value_next_states(&mut self, online: &Mlp, replay: &Replay, config: &DqnConfig) {
         let mut chosen = Vec::new();
         if config.double {
@@ -224,13 +224,13 @@ impl Learner {
     }
 }
 
-/// Leaves a share of the values out; what is kept makes up for it (Srivastava et al. 2014, inverted).
+/// Drops a share of the values and scales up the rest to make up for it (Srivastava et al. 2014, inverted).
 fn drop_out(values: &mut [f32], share: f64, rng: &mut Rng) {
     if share == 0.0 {
         return;
     }
     let (below, scale) = ((share * 4_294_967_296.0) as u32, kept_scale(share).to_bits());
-    // All bits of the factor or none: a branch would be mispredicted for each value that is left out.
+    // Masks all bits of the factor or none: a branch would be mispredicted for each value that is dropped.
     let factor = |half: u32| f32::from_bits(scale & u32::from(half < below).wrapping_sub(1));
     for pair in values.chunks_mut(2) {
         let bits = rng.bits();

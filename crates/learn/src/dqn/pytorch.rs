@@ -1,4 +1,5 @@
-//! Step by step the same as PyTorch: the numbers are in tests/golden/pytorch.txt, written by the script beside it.
+//! Compares learning with PyTorch's, step by step: its numbers are in tests/golden/pytorch.txt, written by
+//! the script beside that file.
 
 use super::*;
 use crate::net::tests::{Sequence, network};
@@ -6,7 +7,7 @@ use crate::net::tests::{Sequence, network};
 const GOLDEN: &str = include_str!("../../tests/golden/pytorch.txt");
 const BATCH: usize = 32;
 
-/// One case of the golden file: what its lines hold, by their first word.
+/// One case of the golden file: its lines, each split into words.
 struct Case<'a>(Vec<Vec<&'a str>>);
 
 impl Case<'_> {
@@ -16,7 +17,7 @@ impl Case<'_> {
         Case(lines.take_while(|l| !l.starts_with("case")).map(|l| l.split(' ').collect()).collect())
     }
 
-    /// Loss and sum of the squared weights after this step, if they were noted.
+    /// Loss and sum of the squared weights after this step, if the file has them.
     fn step(&self, step: u64) -> Option<(f64, f64)> {
         let line = self.0.iter().find(|line| line[0] == "step" && line[1] == step.to_string())?;
         Some((line[2].parse().unwrap(), line[3].parse().unwrap()))

@@ -18,7 +18,7 @@ pub struct Experience<'a> {
 pub struct Replay {
     pub(super) state_len: usize,
     pub(super) capacity: usize,
-    /// All experiences ever made.
+    /// Number of experiences ever stored.
     pub(super) made: u64,
     /// For each experience its state and the state that followed.
     pub(super) states: Vec<f32>,
@@ -40,25 +40,25 @@ impl Replay {
         }
     }
 
-    /// How many are held.
+    /// How many experiences are held.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rewards.len()
     }
 
-    /// Whether there is none.
+    /// Whether the ring holds no experience.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rewards.is_empty()
     }
 
-    /// How many there ever were.
+    /// How many experiences were ever stored.
     #[must_use]
     pub fn made(&self) -> u64 {
         self.made
     }
 
-    /// Where the experience of this number has its place.
+    /// The place in the ring of the experience with this number.
     fn place(&self, number: u64) -> usize {
         (number % self.capacity as u64) as usize
     }
@@ -81,7 +81,7 @@ impl Replay {
         }
     }
 
-    /// Gives the last n this reward; those no longer held are left out.
+    /// Gives the last n experiences this reward, except those no longer held.
     pub fn reward_again(&mut self, experiences: usize, reward: f32) {
         for back in 1..=experiences.min(self.len()) as u64 {
             let place = self.place(self.made - back);

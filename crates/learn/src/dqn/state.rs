@@ -1,9 +1,9 @@
-//! A learner put down, to be taken up again: it goes on as if nothing had been.
+//! A learner's saved state, from which it continues as if it had never stopped.
 
 use super::Dqn;
 use crate::Rng;
 
-/// All that a learner has become; what was set of it is not in it.
+/// Everything that changes while a learner runs; its configuration is not included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DqnState {
     /// Parameters of the network, and of the target network.
@@ -14,28 +14,28 @@ pub struct DqnState {
     pub first_moments: Vec<f32>,
     /// See above.
     pub second_moments: Vec<f32>,
-    /// Adam's decays to the power of the steps taken.
+    /// Adam's decays to the power of the number of steps taken.
     pub powers: [f64; 2],
-    /// Steps of learning.
+    /// Number of learning steps.
     pub steps: u64,
-    /// Of each experience in the ring its state and the state that followed.
+    /// For each experience in the ring, its state and the state that followed.
     pub states: Vec<f32>,
     /// Their actions.
     pub actions: Vec<u32>,
     /// Their rewards.
     pub rewards: Vec<f32>,
-    /// Experiences ever made.
+    /// Number of experiences ever stored.
     pub made: u64,
-    /// Experiences before which all actions are random.
+    /// Number of experiences before which all actions are random.
     pub warmup: u64,
-    /// Decisions since then.
+    /// Number of decisions since then.
     pub decided: u64,
-    /// Random numbers drawn.
+    /// Number of random numbers drawn.
     pub drawn: u64,
 }
 
 impl Dqn {
-    /// What it has become.
+    /// The state to save.
     #[must_use]
     pub fn state(&self) -> DqnState {
         let (first, second, powers) = self.school.adam.state();
@@ -56,7 +56,8 @@ impl Dqn {
         }
     }
 
-    /// Goes on from there, if the learner has the same shape; `rng` is its stream from the beginning.
+    /// Restores a saved state; `None` if it does not fit this learner's shape. `rng` is the saved learner's
+    /// random stream from its beginning.
     #[must_use]
     pub fn restored(mut self, state: DqnState, rng: Rng) -> Option<Self> {
         let parameters = self.online.parameters().len();

@@ -23,7 +23,8 @@ fn learner(config: DqnConfig, seed: u64) -> Dqn {
     Dqn::new(config, weights, true, rng)
 }
 
-/// A walk on four places from the left; beyond the right end are the reward and the left end again.
+/// A walk over four places, starting at the left; a step beyond the right end is rewarded and leads back to
+/// the left end.
 fn walk(dqn: &mut Dqn, steps: u32) {
     let mut place = 0i32;
     for _ in 0..steps {
@@ -63,7 +64,7 @@ fn it_learns_where_the_reward_is() {
     }
 }
 
-/// By hand: Q(s, a) of a network without hidden layer, one experience, one step.
+/// Computed by hand: Q(s, a) of a network without a hidden layer, for one experience and one step.
 #[test]
 fn what_is_wanted_of_an_action() {
     let mut weights = Mlp::zero(&[1, 2]);
@@ -133,7 +134,7 @@ fn dropout_leaves_its_share_out_and_keeps_the_sum() {
     assert_eq!(rng.bits(), before, "no number is drawn for nothing");
 }
 
-/// One hidden node that decides: without it the first of equal actions is taken, in half of all decisions.
+/// One hidden node decides. When it is dropped, in half of all decisions, the actions are equal and the first is taken.
 #[test]
 fn dropout_leaves_its_share_out_while_acting_if_it_shall() {
     let chosen = |dropout_acting: bool| {
@@ -160,7 +161,7 @@ fn the_same_seed_learns_the_same() {
     assert_ne!(run(1), run(2));
 }
 
-/// Put down in the warm-up, while the ring fills, and when it turns; what was set is set again.
+/// Saved during the warm-up, while the ring fills, and after it has wrapped around; the configuration is given again.
 #[test]
 fn a_learner_taken_up_again_goes_on_as_if_nothing_had_been() {
     let config = DqnConfig { dropout: 0.1, epsilon_decay: 300, ..config() };

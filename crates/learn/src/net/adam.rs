@@ -3,7 +3,7 @@
 use super::Mlp;
 use super::kernels::Kernels;
 
-/// What can be set.
+/// The settings of Adam.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamConfig {
     /// Step size.
@@ -12,12 +12,12 @@ pub struct AdamConfig {
     pub beta1: f64,
     /// Decay of the second moment.
     pub beta2: f64,
-    /// What is added to the root of the second moment.
+    /// Added to the root of the second moment.
     pub epsilon: f64,
 }
 
 impl AdamConfig {
-    /// The decays and the epsilon of the paper, which PyTorch has too.
+    /// The decays and the epsilon of the paper, which PyTorch also uses.
     #[must_use]
     pub fn with_rate(learning_rate: f64) -> Self {
         Self { learning_rate, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
@@ -30,7 +30,7 @@ pub struct Adam {
     config: AdamConfig,
     kernels: Kernels,
     moments: Moments,
-    /// The decays to the power of the steps taken.
+    /// The decays to the power of the number of steps taken.
     powers: (f64, f64),
 }
 
@@ -41,19 +41,19 @@ pub(super) struct Moments {
     second: Vec<f32>,
 }
 
-/// One step, as all parameters take it.
+/// The constants of one step, the same for all parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AdamStep {
     decays: (f32, f32),
-    /// The learning rate, corrected for the first moment's beginning at zero.
+    /// The learning rate, corrected for the first moment's start at zero.
     rate: f32,
-    /// One over the correction of the second moment's root.
+    /// Factor that corrects the root of the second moment for its start at zero.
     root_scale: f32,
     epsilon: f32,
 }
 
-/// Moments below this become zero. What a dead unit leaves decays into denormal numbers, which take many times as
-/// long to compute with; beside the epsilon neither moment matters long before.
+/// Moments below this become zero. A dead unit's moments decay into denormal numbers, which take many times
+/// as long to compute with. Long before that, both moments are negligible next to the epsilon.
 const VANISHED: f32 = 1e-30;
 
 impl Adam {
@@ -69,16 +69,16 @@ impl Adam {
         Self { config, kernels, moments, powers: (1.0, 1.0) }
     }
 
-    /// Running means of the gradients and of their squares, and the decays to the power of the steps taken.
+    /// Running means of the gradients and of their squares, and the decays to the power of the number of steps.
     #[must_use]
     pub fn state(&self) -> (&[f32], &[f32], [f64; 2]) {
         (&self.moments.first, &self.moments.second, [self.powers.0, self.powers.1])
     }
 
-    /// Goes on from what [`Adam::state`] gave.
+    /// Restores what [`Adam::state`] returned.
     ///
     /// # Panics
-    /// It was of another network.
+    /// The state comes from a network with another number of parameters.
     pub fn restore(&mut self, first: &[f32], second: &[f32], powers: [f64; 2]) {
         self.moments.first.copy_from_slice(first);
         self.moments.second.copy_from_slice(second);

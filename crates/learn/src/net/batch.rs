@@ -1,4 +1,4 @@
-//! A batch that goes through a network forward and backward: the gradient of a loss.
+//! A batch that goes through a network forward and backward, which gives the gradient of a loss.
 
 use super::kernels::{Kernels, LayerBatch, ROWS, SAMPLES};
 use super::{Adam, Layer, Mlp};
@@ -7,13 +7,13 @@ use super::{Adam, Layer, Mlp};
 #[derive(Clone, Debug)]
 pub struct Batch {
     kernels: Kernels,
-    /// Samples, filled up with zeros.
+    /// Number of samples, including those that pad the batch to a multiple of `SAMPLES`.
     samples: usize,
     /// The inputs, then each layer's outputs, feature by feature.
     values: Vec<Vec<f32>>,
-    /// How the loss rises with the outputs of a layer, and with its inputs; feature by feature.
+    /// The loss's derivatives by a layer's outputs and by its inputs, feature by feature.
     errors: [Vec<f32>; 2],
-    /// The errors of a layer's outputs, sample by sample; behind the outputs zeros.
+    /// The errors of a layer's outputs, sample by sample; zeros follow each sample's outputs.
     by_sample: Vec<f32>,
     gradient: Vec<f32>,
 }
@@ -58,8 +58,8 @@ impl Batch {
         self.forward_with(mlp, |_| {});
     }
 
-    /// Computes the outputs; `dropout` changes the values of each hidden layer before they go on: it multiplies them,
-    /// feature by feature and sample by sample, by 0 or by what makes up for those lost.
+    /// Computes the outputs. `dropout` gets each hidden layer's values, feature by feature, before the next
+    /// layer does: it multiplies each by 0, or by the factor that makes up for those dropped.
     pub fn forward_with(&mut self, mlp: &Mlp, mut dropout: impl FnMut(&mut [f32])) {
         for (n, layer) in mlp.layers.iter().enumerate() {
             let hidden = n + 1 < mlp.layers.len();
@@ -72,15 +72,15 @@ impl Batch {
         }
     }
 
-    /// Sets how the loss rises with each output of one sample; call it for all samples of the batch.
+    /// Sets the loss's derivative by each output of one sample; call it for all samples of the batch.
     pub fn set_slopes(&mut self, sample: usize, slopes: impl IntoIterator<Item = f32>) {
         for (output, slope) in slopes.into_iter().enumerate() {
             self.errors[0][output * self.samples + sample] = slope;
         }
     }
 
-    /// The gradient for the slopes that were set, after [`Batch::forward_with`] whose dropout kept values times
-    /// `kept_scale`; the network takes a step against it.
+    /// Computes the gradient for the slopes that were set and moves the network one step against it. Comes
+    /// after [`Batch::forward_with`], whose dropout multiplied the values that it kept by `kept_scale`.
     pub fn step(&mut self, mlp: &mut Mlp, kept_scale: f32, adam: &mut Adam) {
         self.backward(mlp, kept_scale);
         adam.step(mlp, &self.gradient);
@@ -100,19 +100,19 @@ impl Batch {
             }
             let below = &mut below[..size(layer.inputs)];
             self.kernels.backward(&weights, &errors[..layer.outputs * samples], below);
-            // ReLU and dropout pass on what came through: a value above zero.
+            // Errors pass back through ReLU and dropout only where the value is above zero.
             for (error, value) in below.iter_mut().zip(&self.values[n]) {
                 *error = if *value > 0.0 { *error * kept_scale } else { 0.0 };
             }
             self.errors.swap(0, 1);
         }
-        // The slopes of the next step are set in the first.
+        // The next step's slopes are written to the first of the two.
         if mlp.layers().is_multiple_of(2) {
             self.errors.swap(0, 1);
         }
     }
 
-    /// How the loss rises with a layer's weights, [output][input], and its biases.
+    /// The loss's derivatives by all weights and biases, in the shape of the network.
     #[cfg(test)]
     pub(super) fn gradient(&self, mlp: &Mlp) -> Mlp {
         Mlp { parameters: self.gradient.clone(), ..mlp.clone() }
@@ -124,7 +124,7 @@ fn weights<'a>(mlp: &'a Mlp, layer: &Layer, samples: usize) -> LayerBatch<'a> {
     LayerBatch { values, stride: layer.stride, inputs: layer.inputs, samples }
 }
 
-/// Turns a matrix over: feature by feature to sample by sample, with zeros up to the stride.
+/// Transposes a matrix from feature by feature to sample by sample, padded with zeros to the stride.
 fn by_sample(errors: &[f32], stride: usize, samples: usize, turned: &mut Vec<f32>) {
     turned.clear();
     turned.resize(samples * stride, 0.0);

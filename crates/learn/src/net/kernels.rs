@@ -1,26 +1,27 @@
-//! The loops that take the time, with the widest vectors that the processor has.
+//! The hot loops, with the widest vectors that the processor has.
 //!
-//! The same bits with every instruction set: a vector goes over outputs or samples, never across a sum, so each sum
-//! is taken in the order in which it is written here; and no multiplication is fused with an addition.
+//! Every instruction set gives the same bits: the lanes of a vector are outputs or samples, never the terms
+//! of one sum, so each sum is taken in the order written here; and no multiplication is fused with an
+//! addition.
 //!
-//! Matrices of a batch lie feature by feature, one value a sample, so that one feature of [`SAMPLES`] samples is a
-//! vector. Numbers of rows are multiples of [`ROWS`], strides of [`LANES`].
+//! A batch's matrices are stored feature by feature, with one value per sample, so that one feature of
+//! [`SAMPLES`] samples fills whole vectors. Row counts are multiples of [`ROWS`], and strides of [`LANES`].
 
 use super::adam::{AdamStep, Moments};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Outputs that are taken at once where there is one input.
+/// Strides are multiples of this: the fewest outputs computed at once for a single input.
 pub(super) const LANES: usize = 8;
-/// Samples that a batch is filled up to: two vectors of eight, which are taken at once.
+/// A batch is padded to a multiple of this many samples: two vectors of eight, processed at once.
 pub(super) const SAMPLES: usize = 16;
-/// Rows of a matrix that are taken at once, to use what was loaded so often.
+/// Rows of a matrix that are processed at once, so that each load serves four rows.
 pub(super) const ROWS: usize = 4;
 
 /// The kernels for this processor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernels(Arch);
 
-/// What there is to do; it is inlined into code for the instruction set.
+/// The work to do; it is inlined into code for the instruction set.
 enum Task<'a> {
     One { weights: &'a [f32], stride: usize, from: &'a [f32], to: &'a mut [f32], relu: bool },
     Forward { layer: &'a LayerBatch<'a>, from: &'a [f32], to: &'a mut [f32], relu: bool },
@@ -49,18 +50,18 @@ impl WithSimd for Task<'_> {
 }
 
 impl Kernels {
-    /// With the widest vectors that there are.
+    /// Kernels with the widest vectors that this processor has.
     pub(super) fn best() -> Self {
         Self(Arch::new())
     }
 
-    /// With what every x86-64 processor has.
+    /// Kernels that use only what every x86-64 processor has.
     #[cfg(test)]
     pub(super) fn plain() -> Self {
         Self(Arch::Scalar)
     }
 
-    /// One layer for one input: `to = from W + bias`, without its negative values if `relu`.
+    /// One layer for one input: `to = from W + bias`, with negative values set to zero if `relu`.
     pub(super) fn one(self, weights: &[f32], stride: usize, from: &[f32], to: &mut [f32], relu: bool) {
         self.0.dispatch(Task::One { weights, stride, from, to, relu });
     }
@@ -70,12 +71,12 @@ impl Kernels {
         self.0.dispatch(Task::Forward { layer, from, to, relu });
     }
 
-    /// What the outputs' errors make of the inputs': `inputs = W errors`.
+    /// Propagates the errors of the outputs back to the inputs: `inputs = W errors`.
     pub(super) fn backward(self, layer: &LayerBatch, errors: &[f32], inputs: &mut [f32]) {
         self.0.dispatch(Task::Backward { layer, errors, inputs });
     }
 
-    /// The gradient of a layer's weights and biases; `errors` lie sample by sample.
+    /// The gradient of a layer's weights and biases; `errors` are stored sample by sample.
     pub(super) fn gradient(self, layer: &LayerBatch, from: &[f32], errors: &[f32], gradient: &mut [f32]) {
         self.0.dispatch(Task::Gradient { layer, from, errors, gradient });
     }
@@ -97,7 +98,7 @@ pub(super) struct LayerBatch<'a> {
     pub(super) values: &'a [f32],
     pub(super) stride: usize,
     pub(super) inputs: usize,
-    /// Samples, filled up.
+    /// Number of samples, including the padding.
     pub(super) samples: usize,
 }
 
@@ -130,7 +131,7 @@ fn one(weights: &[f32], stride: usize, from: &[f32], to: &mut [f32], relu: bool)
     }
 }
 
-/// Computes outputs from this one on; returns how many.
+/// Computes N outputs, starting at output `at`; returns N.
 #[inline(always)]
 fn one_lanes<const N: usize>(
     weights: &[f32],
@@ -155,14 +156,14 @@ fn positive(value: f32) -> f32 {
     if value > 0.0 { value } else { 0.0 }
 }
 
-/// [`positive`] of each; as a select, for a masked store takes many times as long (AMD).
+/// [`positive`] of each lane, written as a select because a masked store takes many times as long (AMD).
 #[inline(always)]
 fn positives<S: Simd>(simd: S, values: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
     simd.select_f32s(simd.greater_than_f32s(values, zero), values, zero)
 }
 
-/// This many vectors of each of [`ROWS`] rows.
+/// N vectors of each of [`ROWS`] rows.
 type Tile<S, const N: usize> = [[<S as Simd>::f32s; N]; ROWS];
 
 /// `sums[row] += factors[row] * values`.
@@ -181,13 +182,13 @@ fn add_products<S: Simd, const N: usize>(
     }
 }
 
-/// This many vectors from this one on.
+/// N vectors, starting at index `at`.
 #[inline(always)]
 fn vectors<V, const N: usize>(values: &[V], at: usize) -> &[V; N] {
     values[at..].first_chunk().expect("matrices are filled up")
 }
 
-/// Vectors of a batch that are taken at once.
+/// Vectors of a batch that are processed at once.
 const PAIR: usize = 2;
 
 #[inline(always)]
@@ -252,7 +253,7 @@ fn weight_gradient<S: Simd>(simd: S, layer: &LayerBatch, from: &[f32], errors: &
             columns::<S, 1>(simd, rows, errors, gradient, (at, across));
         }
     }
-    // After the weights: where the inputs are filled up, their rows reach the biases'.
+    // Written after the weights' gradient, because the rows that pad the inputs overlap the biases' row.
     for at in 0..across {
         let mut sum = simd.splat_f32s(0.0);
         for sample in 0..layer.samples {

@@ -1,17 +1,17 @@
-//! What an error costs.
+//! The loss functions.
 
 /// A loss, averaged over a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// The squared error.
     Mse,
-    /// Half of the squared error up to 1, the error itself less a half beyond (Huber 1964; Mnih et al. 2015 clip the
-    /// error, which has the same gradient).
+    /// Half of the squared error up to 1, and the absolute error less a half beyond (Huber 1964; Mnih et al.
+    /// 2015 clip the error, which has the same gradient).
     Huber,
 }
 
 impl Loss {
-    /// What this error costs, and how fast that rises with the error.
+    /// The loss of this error, and its derivative by the error.
     #[must_use]
     pub fn of(self, error: f32) -> (f32, f32) {
         match self {

@@ -1,7 +1,8 @@
 //! A multilayer perceptron: linear layers with ReLU between them.
 //!
-//! A layer's weights lie input by input, the biases behind them, so that one input is multiplied with all outputs at
-//! once; rows and columns are filled up with zeros to what the kernels take at once, and learning keeps them zero.
+//! A layer's weights are stored input by input, followed by the biases, so that one input is multiplied with
+//! the weights of all outputs at once. Zeros pad rows and columns to the kernels' block sizes; learning keeps
+//! the padding zero.
 
 mod adam;
 mod batch;
@@ -23,14 +24,14 @@ pub struct Mlp {
     parameters: Vec<f32>,
 }
 
-/// One linear layer, as it lies in the parameters.
+/// One linear layer: its shape and its place in the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layer {
     inputs: usize,
     outputs: usize,
-    /// From one input's weights to the next one's.
+    /// Distance from one input's weights to the next input's.
     stride: usize,
-    /// Where the first input's weights lie.
+    /// Index of the first input's first weight.
     start: usize,
 }
 
@@ -39,12 +40,12 @@ impl Layer {
         self.start + input * self.stride + output
     }
 
-    /// The biases lie like the weights of one input more.
+    /// The biases are stored like the weights of one more input.
     fn bias(&self, output: usize) -> usize {
         self.weight(output, self.inputs)
     }
 
-    /// Rows of weights, the biases included, filled up.
+    /// Rows of weights, including the biases and the padding.
     fn rows(&self) -> usize {
         (self.inputs + 1).next_multiple_of(ROWS)
     }
@@ -76,8 +77,8 @@ impl Mlp {
         Self { sizes: sizes.to_vec(), layers, parameters: vec![0.0; len] }
     }
 
-    /// A network whose weights and biases are drawn from U(-1/sqrt(inputs), 1/sqrt(inputs)), layer by layer: what
-    /// PyTorch's `nn.Linear` begins with.
+    /// A network whose weights and biases are drawn from U(-1/sqrt(inputs), 1/sqrt(inputs)), layer by layer,
+    /// as PyTorch initialises `nn.Linear`.
     #[must_use]
     pub fn random(sizes: &[usize], rng: &mut Rng) -> Self {
         let mut mlp = Self::zero(sizes);
@@ -114,13 +115,13 @@ impl Mlp {
         self.sizes[self.sizes.len() - 1]
     }
 
-    /// Linear layers.
+    /// Number of linear layers.
     #[must_use]
     pub fn layers(&self) -> usize {
         self.layers.len()
     }
 
-    /// A layer's weights, [output][input] as PyTorch has them, and its biases.
+    /// A layer's weights, `[output][input]` as in PyTorch, and its biases.
     #[must_use]
     pub fn weights(&self, layer: usize) -> (Vec<f32>, Vec<f32>) {
         let layer = self.layers[layer];
@@ -130,10 +131,10 @@ impl Mlp {
         (weights, biases)
     }
 
-    /// Sets a layer's weights, [output][input], and its biases.
+    /// Sets a layer's weights, `[output][input]`, and its biases.
     ///
     /// # Panics
-    /// There are not just as many as the layer has.
+    /// The number of weights or of biases is not the layer's.
     pub fn set_weights(&mut self, layer: usize, weights: &[f32], biases: &[f32]) {
         let layer = self.layers[layer];
         assert_eq!((weights.len(), biases.len()), (layer.inputs * layer.outputs, layer.outputs));
@@ -145,21 +146,21 @@ impl Mlp {
         }
     }
 
-    /// All parameters as they lie, the zeros between them included.
+    /// All parameters as they are stored, including the zeros that pad them.
     #[must_use]
     pub fn parameters(&self) -> &[f32] {
         &self.parameters
     }
 
-    /// Sets them.
+    /// Sets all parameters, in the form that [`Mlp::parameters`] returns.
     ///
     /// # Panics
-    /// They are of another network.
+    /// Their number is not this network's.
     pub fn set_parameters(&mut self, parameters: &[f32]) {
         self.parameters.copy_from_slice(parameters);
     }
 
-    /// Takes over the weights of a network of the same shape.
+    /// Copies the weights of a network of the same shape.
     pub fn copy_from(&mut self, other: &Self) {
         self.parameters.copy_from_slice(&other.parameters);
     }
@@ -169,7 +170,7 @@ impl Mlp {
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     kernels: Kernels,
-    /// The values of two layers, in turn.
+    /// The values of two successive layers, swapped after each layer.
     values: [Vec<f32>; 2],
 }
 
@@ -188,7 +189,7 @@ impl Evaluation {
     /// The network's outputs for this input.
     ///
     /// # Panics
-    /// The input has not the network's length.
+    /// The input's length is not the network's number of inputs.
     pub fn outputs(&mut self, mlp: &Mlp, input: &[f32]) -> &[f32] {
         self.outputs_with(mlp, input, |_| {})
     }
@@ -196,7 +197,7 @@ impl Evaluation {
     /// The same; `hidden` sees, and may change, the values of each hidden layer.
     ///
     /// # Panics
-    /// The input has not the network's length.
+    /// The input's length is not the network's number of inputs.
     pub fn outputs_with(&mut self, mlp: &Mlp, input: &[f32], mut hidden: impl FnMut(&mut [f32])) -> &[f32] {
         assert_eq!(input.len(), mlp.inputs());
         self.values[0][..input.len()].copy_from_slice(input);

@@ -47,7 +47,7 @@ fn with_weights(mlp: &Mlp, mut all: &[f32]) -> Mlp {
     changed
 }
 
-/// The outputs as they are written in a textbook, in double precision.
+/// The outputs by the textbook formula, in double precision.
 fn textbook(mlp: &Mlp, input: &[f32]) -> Vec<f64> {
     let mut values: Vec<f64> = input.iter().map(|v| f64::from(*v)).collect();
     for layer in 0..mlp.layers() {
@@ -83,7 +83,7 @@ fn outputs_are_those_of_the_textbook() {
     }
 }
 
-/// One by one and in a batch of any size: every sum is taken in the same order.
+/// Each sum is taken in the same order, for a single input and in a batch of any size.
 #[test]
 fn a_batch_and_single_inputs_have_the_same_bits() {
     for (n, sizes) in SHAPES.iter().enumerate() {
@@ -104,7 +104,7 @@ fn a_batch_and_single_inputs_have_the_same_bits() {
     }
 }
 
-/// A tenth of half of the squares of all outputs, summed over the batch, with every third hidden value left out.
+/// 0.05 times the sum of all squared outputs of the batch, with every third hidden value dropped.
 fn cost(mlp: &Mlp, batch: &mut Batch, inputs: &[Vec<f32>]) -> f64 {
     inputs.iter().enumerate().for_each(|(sample, input)| batch.set_input(sample, input));
     batch.forward_with(mlp, every_third);
@@ -144,14 +144,14 @@ fn gradients_are_finite_differences() {
                 cost(&with_weights(&mlp, &weights), &mut batch, &inputs)
             };
             let slope = (moved(1.0 / 512.0) - moved(-1.0 / 512.0)) * 256.0;
-            // Where a ReLU bends between the two, the slopes differ.
+            // Where a ReLU has its kink between the two points, the slopes differ.
             off += usize::from((slope - f64::from(*expected)).abs() > 2e-3 * slope.abs().max(1.0));
         }
         assert!(off * 20 <= gradient.len(), "{off} of {} gradients are off in {sizes:?}", gradient.len());
     }
 }
 
-/// What is filled up takes no part: a second gradient in the same room is the same, and so are the weights' zeros.
+/// Padding has no effect: a reused batch gives the same gradient as a fresh one, and the weights' padding stays zero.
 #[test]
 fn room_that_was_used_gives_the_same_gradient() {
     for (n, sizes) in SHAPES.iter().enumerate() {
@@ -169,7 +169,7 @@ fn room_that_was_used_gives_the_same_gradient() {
     }
 }
 
-/// One number for all bits of a network's weights.
+/// A hash of all bits of a network's weights.
 fn digest(mlp: &Mlp) -> u64 {
     all_weights(mlp).iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, value| {
         (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3)
@@ -202,7 +202,7 @@ fn every_instruction_set_gives_the_same_bits() {
     }
 }
 
-/// On this machine and on every other: a digest of the weights after 20 steps.
+/// The digests of the weights after 20 steps, which every machine must reproduce.
 #[test]
 fn every_machine_gives_the_same_bits() {
     let digests = [SHAPES[0], SHAPES[1]].map(|sizes| digest(&trained(sizes, Kernels::best())));

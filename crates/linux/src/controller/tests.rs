@@ -2,7 +2,7 @@ use super::*;
 use crate::request::a_flow;
 use cwndlab_cc::{Agent, Control};
 
-/// Decides at each ACK, by itself or by an agent outside; its window is the action in force, in segments.
+/// Decides at each ACK, by itself or through an external agent; its window is the action in force, in segments.
 struct Decides {
     window: u64,
     outside: bool,

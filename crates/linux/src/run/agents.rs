@@ -1,4 +1,5 @@
-//! Agents outside: the kernel sends the front end their observations and waits for the actions. Virtual time stands still meanwhile.
+//! External agents: the kernel sends the front end their observations and waits for the actions. Virtual time
+//! stands still meanwhile.
 
 use super::Run;
 use crate::controller::Controller;
@@ -11,7 +12,7 @@ use cwndlab_sim::Glance;
 #[derive(Default)]
 pub(super) struct Agents {
     parts: Vec<usize>,
-    /// They have seen the end.
+    /// The agents have seen the end.
     over: bool,
 }
 
@@ -22,8 +23,8 @@ impl Agents {
 }
 
 impl Run {
-    /// The agent of a part must decide, whose socket shows this. As in the simulator, a decision is the end if the flows of
-    /// all agents have sent all they had.
+    /// The agent of a part, whose socket shows `facts`, must decide. As in the simulator, the agents have
+    /// reached the end instead if the flows of all of them are finished.
     pub fn decide(&mut self, part: usize, now: Time, facts: &Facts) {
         if self.agents.over {
             return;
@@ -40,7 +41,7 @@ impl Run {
         }
     }
 
-    /// The run is over: so it is for all agents, if it was not before.
+    /// The run is over: ends it for all agents, if they have not seen the end before.
     pub(super) fn end_with_agents(&mut self) {
         if !self.agents.over {
             let shown: Vec<_> =
@@ -73,12 +74,12 @@ impl Run {
             rtt: Span::from_micros(facts.rtt_us),
             finished: self.is_finished(part, now, facts),
         };
-        // There is none before the connection is established.
+        // There is no controller before the connection is established.
         let (reward, observation) = self.controllers[part].as_mut().map(observe).unwrap_or_default();
         Seen { now, glance, reward, observation }
     }
 
-    /// All that the flow of a part, or its connection, had to send was acknowledged.
+    /// Whether everything that the flow of a part, or its connection, had to send has been acknowledged.
     fn is_finished(&self, part: usize, now: Time, facts: &Facts) -> bool {
         let whole = match self.lane_of(part).connection {
             Some(connection) => &self.connections[connection].whole,

@@ -1,4 +1,4 @@
-//! What Python declares of a controller, as an algorithm of the registry.
+//! Makes an algorithm of the registry from a controller's declaration in Python.
 
 use super::facts::{Random, Setup};
 use super::python::{ControllerClass, PythonController};
@@ -38,7 +38,8 @@ struct Parameter {
     source: String,
 }
 
-/// The algorithm that a declaration describes. `declared` is the declaration itself: it makes the controllers.
+/// The algorithm that a declaration describes. `declared` is the same declaration as a Python object: it
+/// makes the controllers.
 pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResult<Algorithm> {
     let params = Python::attach(|py| {
         let specs = declaration.parameters.iter().map(|parameter| parameter.spec(py));
@@ -65,8 +66,8 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
     })
 }
 
-/// The registry holds names as constants of the program. A controller is registered once or a few times in the life
-/// of a process, so what is never freed is little.
+/// The registry holds names as `'static` strings. A controller is registered once or a few times in the life
+/// of a process, so little memory is leaked.
 fn kept(text: String) -> &'static str {
     text.leak()
 }
@@ -89,7 +90,7 @@ impl Parameter {
             |seconds: f64| if seconds.is_infinite() { Span::MAX } else { Span::from_secs_f64(seconds) };
         let (default, allowed) = match self.kind.as_str() {
             "number" => (Value::Number(default.extract()?), Allowed::Number(low, high)),
-            // A float beyond what 64 bits hold becomes their largest: no upper bound.
+            // A float too large for 64 bits becomes the largest `u64`: no upper bound.
             "count" => (Value::Count(default.extract()?), Allowed::Count(low as u64, high as u64)),
             "flag" => (Value::Flag(default.extract()?), Allowed::Flag),
             "time" => (
@@ -116,7 +117,7 @@ impl Parameter {
     }
 }
 
-/// Makes a controller of a flow, or breaks the run off if its class raises an exception.
+/// Makes a flow's controller, or breaks off the run if its class raises an exception.
 fn make(
     class: &Arc<ControllerClass>,
     setup: &cwndlab_cc::Setup,
@@ -143,7 +144,7 @@ fn as_dict<'py>(py: Python<'py>, settings: &[(String, Value)]) -> PyResult<Bound
             Value::Flag(flag) => dict.set_item(name, flag),
             Value::Word(word) => dict.set_item(name, word),
             Value::Span(span) => dict.set_item(name, span.as_secs_f64()),
-            // No class declares one.
+            // No class declares a file.
             Value::File(file) => dict.set_item(name, &file.name),
         }?;
     }

@@ -1,5 +1,5 @@
-//! What a controller in Python is given: plain values with units in their names, made for each callback, so that
-//! one that is kept stays as it was. A field costs nothing until it is read.
+//! The objects that a Python controller receives: plain values with units in their names, made anew for each
+//! callback, so that one that is kept does not change. A field costs nothing until it is read.
 
 use cwndlab_cc::contract;
 use cwndlab_cc::{Phase, Rng, SendLimit, Span};
@@ -25,7 +25,7 @@ macro_rules! getters {
     };
 }
 
-/// What holds at a callback.
+/// The state of the flow at a callback.
 #[pyclass(frozen, subclass, module = "cwndlab")]
 pub struct Facts(pub(super) contract::Facts);
 
@@ -215,7 +215,7 @@ getters! { Lost(lost):
     app_limited: bool = lost.app_limited,
 }
 
-/// What a controller is given when it is made.
+/// The settings that a controller is created with.
 #[pyclass(frozen, module = "cwndlab")]
 pub struct Setup {
     #[pyo3(get)]
@@ -244,13 +244,13 @@ impl Setup {
     }
 }
 
-/// The flow's own random stream, lent for the time of a callback.
+/// The flow's own random stream, lent for the duration of a callback.
 #[pyclass(frozen, module = "cwndlab")]
 #[derive(Default)]
 pub struct Random(Mutex<Option<Rng>>);
 
 impl Random {
-    /// Changes what is lent.
+    /// Replaces the stream that is lent; returns the one before.
     pub(super) fn swap(&self, rng: Option<Rng>) -> Option<Rng> {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), rng)
     }

@@ -9,7 +9,7 @@ pub(crate) use declaration::{Declaration, algorithm};
 use facts::{Ack, Event, Facts, Lost, Random, RateSample, Sent, Setup};
 use pyo3::prelude::*;
 
-/// The types of what a controller is given.
+/// Adds the types of the objects that a controller receives.
 pub(crate) fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Facts>()?;
     module.add_class::<Ack>()?;

@@ -11,8 +11,8 @@ use pyo3::types::PyString;
 use pyo3::{PyClass, intern};
 use std::sync::Arc;
 
-/// What leaves at once where a paced controller does not say: a millisecond's worth, two segments at least, as in
-/// Linux (sk_pacing_shift).
+/// The send quantum of a paced controller that does not set one: a millisecond's worth, at least two
+/// segments, as in Linux (sk_pacing_shift).
 const SEND_QUANTUM: Span = Span::from_millis(1);
 
 /// What the controllers of one class have in common.
@@ -20,14 +20,14 @@ pub(super) struct ControllerClass {
     pub(super) declares: Declaration,
     pub(super) sees_sending: bool,
     pub(super) has_timer: bool,
-    /// The declaration: it makes controllers, and puts what goes wrong in them into words.
+    /// The declaration: it makes controllers, and describes their errors.
     pub(super) declared: Py<PyAny>,
 }
 
 impl ControllerClass {
-    /// Ends the run with what Python says of an error in this method.
+    /// Ends the run with Python's description of an error in this method.
     pub(super) fn break_off(&self, py: Python<'_>, method: &str, error: &PyErr) -> ! {
-        // With its traceback, which the value alone has not in every version of Python.
+        // With its traceback, which the value alone does not have in every version of Python.
         let value = error.clone_ref(py).into_value(py);
         let told = self.declared.call_method1(py, "told", (value, method));
         break_off(match told.and_then(|told| told.extract::<String>(py)) {
@@ -50,7 +50,7 @@ pub(super) struct PythonController {
 }
 
 impl PythonController {
-    /// Around an object that has just been made.
+    /// Wraps an object that has just been made.
     pub(super) fn of(
         class: Arc<ControllerClass>,
         instance: Bound<'_, PyAny>,
@@ -64,7 +64,7 @@ impl PythonController {
         Ok(made)
     }
 
-    /// Calls a method with what happened, and reads the decision.
+    /// Calls a method with the object that describes the event, and reads the decision.
     fn call<T: PyClass>(
         &mut self,
         cx: &mut Context,
@@ -88,7 +88,7 @@ impl PythonController {
         });
     }
 
-    /// Calls with the flow's random stream at hand.
+    /// Calls a function while the flow's random stream is lent to Python.
     fn lending<T>(&self, cx: &mut Context, call: impl FnOnce() -> T) -> T {
         let random = self.random.get();
         random.swap(Some(cx.rng.clone()));
@@ -125,7 +125,7 @@ impl PythonController {
     }
 }
 
-/// A controller decides by its attributes; who returns something expects what does not happen.
+/// A controller decides by its attributes. A returned value would have no effect, so it is refused.
 fn refuse_answer(answer: &Bound<'_, PyAny>) -> PyResult<()> {
     if answer.is_none() {
         return Ok(());

@@ -50,7 +50,7 @@ fn as_whole(value: &Bound<'_, PyAny>) -> Option<u64> {
         return value.extract().ok();
     }
     let real = as_real(value)?;
-    // Beyond 64 bits a window is as good as infinite, and no less a mistake.
+    // A number beyond 64 bits is as good as infinite, and just as much a mistake.
     (real >= 0.0 && real < u64::MAX as f64).then_some(real as u64)
 }
 
@@ -58,7 +58,7 @@ fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {
     if let Ok(float) = value.cast_exact::<PyFloat>() {
         return Some(float.value());
     }
-    // Numbers of numpy are no ints and floats of Python; they give their value in the same way.
+    // NumPy's numbers are not Python's ints and floats; they give their value in the same way.
     value.extract().ok()
 }
 

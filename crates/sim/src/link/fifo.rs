@@ -1,7 +1,8 @@
 //! A FIFO in front of a rate, without service events: drop-tail, or the device of a [`stack`](super::stack).
 //!
-//! Packets stand in the pipe's ring from the time they enter the FIFO: the first `gone` of them are known to have left the queue.
-//! What has left is accounted for when somebody looks; at the latest when it arrives, because it is in the cache then.
+//! Packets are in the pipe's ring from the time they enter the FIFO: the first `gone` of them are known to
+//! have left the queue. A departure is accounted for when the state is needed; at the latest when the packet
+//! reaches the far end, because the packet is in the cache then.
 
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
@@ -13,9 +14,9 @@ use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
-/// A packet that is put in.
+/// A packet that enters the FIFO.
 pub struct Entry {
-    /// When it came to the link.
+    /// When it arrived at the link.
     pub arrived: Time,
     /// Bytes that it takes on the link.
     pub bytes: u32,
@@ -31,19 +32,19 @@ pub struct Fifo {
     next_step: Time,
     /// Packets of the ring that have left the queue and are accounted for.
     gone: usize,
-    /// When the next one leaves it, if one is there.
+    /// When the next packet leaves the queue; [`Time::NEVER`] if there is none.
     next_departure: Time,
-    /// Waiting or in service, or gone and not accounted for.
+    /// Packets that wait or are in service, or that have left and are not accounted for yet.
     backlog: Backlog,
     /// Departure of the last packet accepted, and of the last one that is gone.
     last_departure: Time,
     last_gone: Time,
-    /// Bits that the packet in service still has, when an outage stopped it.
+    /// Bits of the packet in service that were left when an outage stopped it.
     left_bits: f64,
 }
 
 impl Fifo {
-    /// An empty one.
+    /// An empty FIFO.
     pub fn new(limit: Limit, capacity: &Capacity) -> Self {
         let rates = match capacity {
             Capacity::Rate(rates) => Some(rates.clone()),
@@ -72,7 +73,7 @@ impl Fifo {
     #[inline(always)]
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
-        // With room for it beside all that is not accounted for there is room.
+        // If the packet fits even beside the departures not accounted for yet, there is room for it.
         let has_room = !T::IN_ORDER && self.limit.admits(self.backlog, bytes);
         if !has_room {
             self.settle(turn, pipe);
@@ -85,7 +86,7 @@ impl Fifo {
         self.accept(now, Entry { arrived: now, bytes, packet: *packet }, pipe);
     }
 
-    /// Takes a packet in, whatever the limit says.
+    /// Accepts a packet, whatever the limit is.
     #[inline(always)]
     pub fn accept(&mut self, now: Time, entry: Entry, pipe: &mut Pipe) {
         let Entry { arrived, bytes, packet } = entry;
@@ -219,7 +220,7 @@ impl Fifo {
         }
     }
 
-    /// Bytes of the packet in service that are out already.
+    /// Bytes of the packet in service that have been sent already.
     pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
         match (pipe.ring().get(self.gone), &self.server) {
             (Some(flight), Some(server)) => {
@@ -229,7 +230,8 @@ impl Fifo {
         }
     }
 
-    /// Shows size and time of arrival of each packet that waits or is in service, when all that has left is settled.
+    /// Shows the size and the arrival time of each packet that waits or is in service, once all that has left
+    /// is settled.
     pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
         pipe.ring().iter().skip(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
     }
@@ -239,20 +241,20 @@ impl Fifo {
         self.next_departure.min(self.next_step)
     }
 
-    /// Nothing waits and nothing is in service, when all that has left is settled.
+    /// Whether nothing waits and nothing is in service, once all that has left is settled.
     #[inline]
     pub fn is_free(&self) -> bool {
         self.backlog.packets == 0
     }
 
-    /// What waits or is in service, when all that has left is settled.
+    /// The packets and bytes that wait or are in service, once all that has left is settled.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// When at most `packets` are here, if all that has left is settled. A step of the rate re-times what waits: asked again at
-    /// the next one.
+    /// When at most `packets` wait or are in service, once all that has left is settled. A step of the rate
+    /// re-times the waiting packets, so the caller asks again at the next step.
     pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
         let surplus = self.backlog.packets.checked_sub(packets + 1);
         let last = surplus.and_then(|surplus| pipe.ring().get(self.gone + surplus as usize));

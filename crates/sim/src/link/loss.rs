@@ -7,7 +7,7 @@ use cwndlab_cc::{Rng, Time};
 pub struct LossProcess {
     kind: LossKind,
     rng: Rng,
-    /// Packets since the last periodic loss.
+    /// Data packets since the last periodic loss.
     count: u64,
     /// Gilbert-Elliott: in the bad state.
     bad: bool,
@@ -27,7 +27,7 @@ impl LossProcess {
     }
 
     /// Whether the packet that leaves at this time is lost. `countable` is false for packets without data: a
-    /// periodic loss, which theory is tested with, strikes data only.
+    /// periodic loss, which serves to test theory, strikes data only.
     pub fn strikes(&mut self, at: Time, countable: bool) -> bool {
         match &self.kind {
             LossKind::None => false,

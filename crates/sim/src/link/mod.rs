@@ -1,8 +1,8 @@
 //! One direction of a link: loss before, queue, server, propagation, loss after.
 //!
-//! Drop-tail in front of a rate is a [`fifo`]: the departure of a packet is known when it arrives, so it needs no
-//! service event. Nor does a FIFO behind FQ-CoDel, a [`stack`]. Everything else is [`served`] packet by packet. Either way a
-//! link is one component of the event loop, with one next event.
+//! Drop-tail in front of a rate is a [`fifo`]: the departure of a packet is known when it arrives, so it
+//! needs no service event. Nor does a FIFO behind FQ-CoDel, a [`stack`]. Everything else is [`served`] packet
+//! by packet. Either way a link is one component of the event loop, with one next event.
 
 mod fifo;
 mod loss;
@@ -39,9 +39,9 @@ pub struct Link {
     overhead: u32,
     loss: LossProcess,
     loss_before: bool,
-    /// Whether it works, if it does not always.
+    /// Whether it works, for a link that is sometimes down.
     up: Option<Schedule<bool>>,
-    /// Packets may be lost as they come, and as they leave.
+    /// Whether packets may be lost as they enter the link, and as they leave it.
     loses_at_entry: bool,
     loses_at_exit: bool,
     serving: Serving,
@@ -114,7 +114,8 @@ impl Link {
         self.advance_and(turn, |packet| *packet)
     }
 
-    /// The same, with what `take` takes of the packet: a copy of a part costs less than one of the whole.
+    /// The same, but returns what `take` copies from the packet: copying a part costs less than copying the
+    /// whole.
     #[inline(always)]
     pub fn advance_and<T: Tap, R>(
         &mut self,
@@ -154,7 +155,7 @@ impl Link {
         self.is_lost(now, departed, &packet, false)
     }
 
-    /// The flow of the packet with this place among those in flight, counted from the next to arrive.
+    /// The flow of the packet at this position among those in flight; 0 is the next to arrive.
     #[inline]
     #[must_use]
     pub fn flow_after(&self, others: usize) -> Option<u32> {
@@ -179,7 +180,8 @@ impl Link {
         }
     }
 
-    /// Shows the size in bytes and the time of arrival of each packet that waits or is in service, once the link is settled.
+    /// Shows the size in bytes and the arrival time of each packet that waits or is in service, once the link
+    /// is settled.
     pub fn each_waiting(&self, show: impl FnMut(u32, Time)) {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.each_waiting(&self.pipe, show),
@@ -188,7 +190,7 @@ impl Link {
         }
     }
 
-    /// What waits or is in service, once the link is settled.
+    /// The packets and bytes that wait or are in service, once the link is settled.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         match &self.serving {
@@ -198,8 +200,8 @@ impl Link {
         }
     }
 
-    /// When at most `packets` will wait or be in service, once the link is settled: now, if that is so already; or the next time
-    /// at which the answer may change, if that comes first.
+    /// When at most `packets` will wait or be in service, once the link is settled: now, if that is so
+    /// already; or the next time at which the answer may change, if that comes first.
     #[must_use]
     pub fn time_below(&self, now: Time, packets: u64) -> Time {
         match &self.serving {
@@ -209,7 +211,7 @@ impl Link {
         }
     }
 
-    /// Bytes of the packet in service that are out already.
+    /// Bytes of the packet in service that have been sent already.
     #[must_use]
     pub fn partly_served(&self, now: Time) -> f64 {
         match &self.serving {
@@ -223,7 +225,7 @@ impl Link {
     #[must_use]
     pub fn possible_bits(&self, since: Time, now: Time) -> Option<f64> {
         let until = match self.capacity {
-            // What happens now has happened: an opportunity of this very nanosecond was used.
+            // Events of this instant have happened: an opportunity at this very nanosecond was used.
             Capacity::Trace(_) => now + Span(1),
             Capacity::Unlimited | Capacity::Rate(_) => now,
         };
@@ -237,8 +239,8 @@ impl Link {
     }
 }
 
-/// Bytes of a packet that are out when `left_bits` of it are not. Its end is a whole nanosecond, which can be a
-/// fraction of one later than its last bit.
+/// Bytes of a packet that have been sent when `left_bits` remain. A packet ends at a whole nanosecond, which
+/// can be a fraction of one later than its last bit.
 fn bytes_out(bytes: u32, left_bits: f64) -> f64 {
     (f64::from(bytes) - left_bits / 8.0).max(0.0)
 }

@@ -1,4 +1,5 @@
-//! Propagation: packets under way, in the order of their arrival but for those that a reordering link delays.
+//! Propagation: packets in flight, in the order of their arrival except for those that a reordering link
+//! delays.
 
 use crate::packet::Packet;
 use crate::schedule::Schedule;
@@ -7,14 +8,14 @@ use cwndlab_cc::{Rng, Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A packet under way (or, for a FIFO link, still in its queue).
+/// A packet in flight (or, for a FIFO link, still in its queue).
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
-    /// When it came to the link.
+    /// When it arrived at the link; on a link served packet by packet, the same as `departed`.
     pub arrived: Time,
-    /// When its last bit is out.
+    /// When its last bit is sent.
     pub departed: Time,
-    /// When it is at the far end.
+    /// When it reaches the far end.
     pub arrival: Time,
     /// Bytes that it takes on the link.
     pub bytes: u32,
@@ -22,7 +23,7 @@ pub struct Flight {
     pub packet: Packet,
 }
 
-/// A packet that took the longer way: ordered by its arrival, then by its coming.
+/// A packet delayed by reordering: ordered by its arrival, then by the order of departures.
 struct Late {
     arrival: Time,
     order: u64,
@@ -46,10 +47,10 @@ impl Ord for Late {
     }
 }
 
-/// What is under way on a link.
+/// The packets in flight on a link.
 pub struct Pipe {
     delay: Schedule<Span>,
-    /// The delay, when it never changes.
+    /// The delay, if it never changes and has no jitter.
     constant: Option<Span>,
     jitter: Span,
     reorder: Option<ReorderSpec>,
@@ -77,7 +78,7 @@ impl Pipe {
         }
     }
 
-    /// When a packet that leaves at `departed` is at the far end: never before the one ahead of it.
+    /// When a packet that leaves at `departed` reaches the far end: never before the one ahead of it.
     #[inline]
     pub fn arrival(&mut self, departed: Time) -> Time {
         let delay = self.constant.unwrap_or_else(|| {
@@ -87,12 +88,12 @@ impl Pipe {
         self.last_arrival
     }
 
-    /// The packets' arrivals are about to be computed again from this one on.
+    /// Prepares to compute arrivals again, for the packets after the one that arrives at `last_arrival`.
     pub fn rewind(&mut self, last_arrival: Time) {
         self.last_arrival = last_arrival;
     }
 
-    /// A packet that has left, or whose departure is known.
+    /// Adds a packet that has left, or whose departure is known.
     #[inline(always)]
     pub fn push(&mut self, flight: Flight) {
         match self.reorder {
@@ -109,7 +110,7 @@ impl Pipe {
         self.late.push(Reverse(late));
     }
 
-    /// When the next packet is at the far end.
+    /// When the next packet reaches the far end.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
@@ -117,19 +118,19 @@ impl Pipe {
         in_order.min(late)
     }
 
-    /// The next packet of those in order, and of all after [`Pipe::put_next_first`].
+    /// The next of the packets in order; right after [`Pipe::put_next_first`], the next of all packets.
     #[inline]
     pub fn first(&self) -> Option<&Flight> {
         self.ring.front()
     }
 
-    /// It has arrived.
+    /// Removes the first packet: it has arrived.
     #[inline]
     pub fn remove_first(&mut self) {
         self.ring.pop_front();
     }
 
-    /// A packet that took the longer way stands before those in order if it is the next one.
+    /// Moves a packet delayed by reordering to the front of those in order if it is the next to arrive.
     #[inline]
     pub fn put_next_first(&mut self) {
         if !self.late.is_empty() {

@@ -1,5 +1,5 @@
-//! A link served packet by packet: for kinds of queue that ask for it ([`Service::ByPacket`](crate::queue::Service)), for traces, for
-//! reordering.
+//! A link served packet by packet: for kinds of queue that need it
+//! ([`Service::ByPacket`](crate::queue::Service)), for traces and for reordering.
 
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
@@ -16,7 +16,7 @@ use cwndlab_cc::{Rate, Time};
 struct InService {
     waiting: Waiting,
     started: Time,
-    /// When it is out; never during an outage, unknown with a trace.
+    /// When its last bit is sent; [`Time::NEVER`] during an outage, and with a trace.
     finish: Time,
     /// Bits still to send when an outage began.
     left_bits: f64,
@@ -55,8 +55,8 @@ impl Served {
     }
 
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: Packet, bytes: u32, pipe: &mut Pipe) {
-        // With a rate, what leaves now has left when this comes, whichever component is asked first. With a trace, an opportunity
-        // has its own event.
+        // With a rate, a packet that leaves now has left before this one arrives, whichever component runs
+        // first. With a trace, each opportunity has its own event.
         self.complete_due(turn, pipe);
         turn.emit(LinkEvent::Enqueued { packet: &packet, bytes });
         self.queue.enqueue(turn.now, Waiting { packet, bytes, since: turn.now }, turn);
@@ -87,7 +87,7 @@ impl Served {
             if served.finish > turn.now {
                 break;
             }
-            // At its own time: who calls may be a nanosecond late.
+            // At its own time: the caller may be a nanosecond late.
             let turn = &mut LinkTurn { now: served.finish, tap: turn.tap, link: turn.link };
             self.complete(turn, &served, pipe);
             self.take_up(turn, pipe);
@@ -174,7 +174,7 @@ impl Served {
         }
     }
 
-    /// Bytes of the packet in service that are out already.
+    /// Bytes of the packet in service that have been sent already.
     pub fn partly_served(&self, now: Time) -> f64 {
         let Some(served) = &self.in_service else { return 0.0 };
         let bytes = served.waiting.bytes;
@@ -187,14 +187,14 @@ impl Served {
         }
     }
 
-    /// Shows size and time of arrival of each packet that waits or is in service.
+    /// Shows the size and the arrival time of each packet that waits or is in service.
     pub fn each_waiting(&self, mut show: impl FnMut(u32, Time)) {
         let mut show = |waiting: &Waiting| show(waiting.bytes, waiting.since);
         self.queue.each_waiting(&mut show);
         self.in_service.iter().for_each(|served| show(&served.waiting));
     }
 
-    /// What waits or is in service.
+    /// The packets and bytes that wait or are in service.
     pub fn backlog(&self) -> Backlog {
         let mut backlog = self.queue.backlog();
         if let Some(served) = &self.in_service {
@@ -203,7 +203,7 @@ impl Served {
         backlog
     }
 
-    /// Nobody knows how long a discipline keeps a packet: asked again at the next event.
+    /// How long a discipline keeps a packet is unknown, so the caller asks again at the next event.
     pub fn time_below(&self, now: Time, packets: u64) -> Time {
         if self.backlog().packets <= packets { now } else { self.next_event() }
     }

@@ -11,7 +11,7 @@ const BIT_NANOS: u64 = 8 * 1_000_000_000;
 pub struct Serializer {
     rate: Rate,
     remainder: u64,
-    /// The last size, with its quotient and remainder: most packets have the same.
+    /// The last size, with its quotient and remainder: most packets have the same size.
     cached: (u64, u64, u64),
 }
 
@@ -34,7 +34,7 @@ impl Serializer {
         self.remainder = 0;
     }
 
-    /// When a packet is out whose first bit goes at `start`; never at rate zero.
+    /// When a packet whose first bit is sent at `start` has been sent; never at rate zero.
     #[inline]
     pub fn finish(&mut self, start: Time, bytes: u64) -> Time {
         if self.rate.0 == 0 || start == Time::NEVER {
@@ -53,7 +53,8 @@ impl Serializer {
         Time(start.0.saturating_add(nanos))
     }
 
-    /// Bits that a packet which ends at `finish` still has to send; `stopped` were left when an outage stopped it.
+    /// Bits still to be sent of a packet that ends at `finish`; during an outage the `stopped` bits, which
+    /// were left when it began.
     #[must_use]
     pub fn left_bits(&self, now: Time, finish: Time, stopped: f64) -> f64 {
         if self.rate.0 == 0 || finish == Time::NEVER {
@@ -62,8 +63,8 @@ impl Serializer {
         finish.since(now).as_secs_f64() * self.rate.0 as f64
     }
 
-    /// Bits that a packet still has to send when `left` nanoseconds of its service remain, at the old rate; and when
-    /// it ends at the new one.
+    /// When a packet that would end at `finish` ends at the new rate, and the bits that it still has to send;
+    /// `left_bits` were left if an outage has stopped it.
     #[must_use]
     pub fn retime(&self, now: Time, finish: Time, left_bits: f64, new: Rate) -> (Time, f64) {
         let bits = self.left_bits(now, finish, left_bits);
@@ -83,7 +84,7 @@ pub struct TraceClock {
 }
 
 impl TraceClock {
-    /// At the first opportunity.
+    /// A clock at the first opportunity.
     #[must_use]
     pub fn new(trace: Arc<Opportunities>) -> Self {
         Self { trace, cycle: 0, index: 0 }

@@ -1,8 +1,9 @@
 //! A device's FIFO behind FQ-CoDel, as ns-3 stacks them, without service events.
 //!
-//! The FIFO knows its departures, as [`super::fifo`] does. At each of them FQ-CoDel may hand down a packet. That packet
-//! goes behind all others of the FIFO, so it changes nothing before the link is next settled (a packet comes or arrives, the
-//! rate changes, somebody looks). FQ-CoDel is asked then, with the time of the departure.
+//! The FIFO knows its departures in advance, as in [`super::fifo`]. At each departure FQ-CoDel may hand down
+//! a packet. That packet goes to the tail of the FIFO, so it changes nothing before the link is next settled
+//! (a packet enters the link or reaches its far end, the rate changes, the state is looked at). FQ-CoDel is
+//! asked then, with the time of the departure.
 
 use super::fifo::{Entry, Fifo};
 use super::pipe::Pipe;
@@ -17,7 +18,7 @@ use cwndlab_cc::Time;
 pub struct Stack {
     above: FqCodel,
     device: Fifo,
-    /// Packets that may wait in the device, beside the one in service: at least 1.
+    /// Packets that may wait in the device, besides the one in service: at least 1.
     room: u64,
 }
 
@@ -49,15 +50,15 @@ impl Stack {
         }
     }
 
-    /// The device asks FQ-CoDel until it is full or nothing is left. Where it would find the packet that has just come and
-    /// then nothing, FQ-CoDel need not be troubled.
+    /// The device asks FQ-CoDel for packets until it is full or FQ-CoDel is empty. When it would get only the
+    /// packet that has just arrived and then nothing, FQ-CoDel can be bypassed.
     #[inline]
     fn passes(&self) -> bool {
         self.above.is_idle() && self.device.backlog().packets < self.room
     }
 
     fn fill_device<T: Tap>(&mut self, at: Time, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
-        // Drops and marks bear the time at which the place came free.
+        // Drops and marks carry the time at which the slot became free.
         let turn = &mut LinkTurn { now: at, tap: turn.tap, link: turn.link };
         while self.device.backlog().packets <= self.room {
             let Some(Waiting { packet, bytes, since }) = self.above.dequeue(at, turn) else { break };
@@ -65,7 +66,7 @@ impl Stack {
         }
     }
 
-    /// Accounts for what has left the device, and lets FQ-CoDel fill its place.
+    /// Accounts for what has left the device, and lets FQ-CoDel refill it.
     #[inline]
     pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         if self.above.is_idle() {
@@ -78,7 +79,7 @@ impl Stack {
     #[inline(never)]
     fn settle_both<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         while let Some(departed) = self.device.settle_next(turn, pipe) {
-            // A device that has run empty asks again when a packet comes.
+            // A device that has run empty asks again when the next packet arrives.
             if !self.device.is_free() {
                 self.fill_device(departed, turn, pipe);
             }
@@ -94,7 +95,7 @@ impl Stack {
         self.device.deliver(turn, pipe);
     }
 
-    /// At a step of the rate.
+    /// Handles a step of the rate.
     #[inline]
     pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         if self.device.next_event() <= turn.now {
@@ -103,25 +104,27 @@ impl Stack {
         }
     }
 
-    /// Bytes of the packet in service that are out already.
+    /// Bytes of the packet in service that have been sent already.
     pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
         self.device.partly_served(now, pipe)
     }
 
-    /// Shows size and time of arrival of each packet that waits or is in service, when all that has left is settled.
+    /// Shows the size and the arrival time of each packet that waits or is in service, once all that has left
+    /// is settled.
     pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
         self.above.each_waiting(&mut |waiting: &Waiting| show(waiting.bytes, waiting.since));
         self.device.each_waiting(pipe, show);
     }
 
-    /// What waits or is in service, when all that has left is settled.
+    /// The packets and bytes that wait or are in service, once all that has left is settled.
     pub fn backlog(&self) -> Backlog {
         let (above, device) = (self.above.backlog(), self.device.backlog());
         Backlog { packets: above.packets + device.packets, bytes: above.bytes + device.bytes }
     }
 
-    /// When at most `packets` are here, if all that has left is settled. CoDel may drop some at each departure: as long as
-    /// packets wait above, the next departure is the answer.
+    /// When at most `packets` wait or are in service, once all that has left is settled. CoDel may drop
+    /// packets at each departure, so while packets wait in FQ-CoDel and there are too many, the answer is the
+    /// next departure or step of the rate.
     pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
         let above = self.above.backlog().packets;
         if above == 0 {

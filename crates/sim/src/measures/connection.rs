@@ -32,7 +32,7 @@ impl WaitingSegments {
         self.most = self.most.max(segments);
     }
 
-    /// The same segments wait, and nothing was counted before `now`.
+    /// The same number of segments wait; counting begins at `now`.
     fn restarted(&self, now: Time) -> Self {
         Self { over_time: self.over_time.restarted(now), most: self.over_time.segments() }
     }
@@ -56,7 +56,8 @@ impl ConnectionGauge {
         };
     }
 
-    /// What was measured up to now: counts and rates are sums over the subflows, but goodput, which is that of the data in order.
+    /// What was measured up to now: counts and rates are sums over the subflows, except goodput, which is
+    /// that of the connection's data in order.
     pub(super) fn outcome(
         &self,
         connection: &Connection,
@@ -97,8 +98,9 @@ impl ConnectionGauge {
         }
     }
 
-    /// The mean time from a segment's arrival until all data below it had arrived, in ms, `None` if none was `delivered`; and the
-    /// time-weighted mean of the segments that waited. The first follows from the second by Little's law.
+    /// The mean time from a segment's arrival until all data below it had arrived, in ms, `None` if none was
+    /// `delivered`; and the time-weighted mean of the segments that waited. The first follows from the second
+    /// by Little's law.
     fn waited(&self, now: Time, delivered: u32) -> (Option<f64>, f64) {
         let nanos = self.waiting.over_time.nanos(now);
         let mean_ms = (delivered > 0).then(|| nanos as f64 / f64::from(delivered) / 1e6);

@@ -15,12 +15,12 @@ pub(super) struct FlowGauge {
     seen: Seen,
     /// Bytes of a packet's headers.
     header: u64,
-    /// The longest packet that leaves whole.
+    /// The longest packet that leaves whole, in bytes.
     mtu: u64,
 }
 
 impl FlowGauge {
-    /// Of a flow that has not begun.
+    /// A gauge of a flow that has not begun.
     pub(super) fn new(flow: &Flow) -> Self {
         Self { header: flow.header(), mtu: u64::from(flow.mtu), seen: Seen::default() }
     }

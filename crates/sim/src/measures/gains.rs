@@ -9,13 +9,13 @@ use std::ops::Range;
 /// An interval of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
-    /// Its begin.
+    /// Its start.
     pub from: Time,
     /// Its end.
     pub until: Time,
 }
 
-/// All that a flow had at the end of an interval.
+/// The totals of a flow at the end of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reached {
     /// Payload delivered in order.
@@ -26,7 +26,7 @@ pub struct Reached {
     pub window_nanos: u128,
 }
 
-/// What it got in one interval.
+/// What a flow achieved in one interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gain {
     /// Goodput.
@@ -48,7 +48,7 @@ impl Interval {
         self.until.since(self.from)
     }
 
-    /// What a flow got in it that started then.
+    /// What a flow that started at `started` achieved in the interval.
     #[must_use]
     pub fn gain(&self, started: Time, before: &Reached, now: &Reached) -> Gain {
         let running = self.until.since(self.from.max(started));
@@ -60,12 +60,12 @@ impl Interval {
     }
 }
 
-/// When something ran, beside the ends of the intervals of the run.
+/// When a flow or group ran, with the ends of the run's intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Ran<'a> {
     /// Its start.
     pub started: Time,
-    /// Until when it is measured.
+    /// The end of its measured time.
     pub until: Time,
     /// The end of each interval.
     pub ends: &'a [Time],
@@ -92,7 +92,7 @@ impl Ran<'_> {
         first..behind_last.max(first)
     }
 
-    /// A flow that got this in each interval.
+    /// The intervals of a flow with these gains.
     #[must_use]
     pub fn intervals(&self, gains: impl Iterator<Item = Gain> + Clone) -> FlowIntervals {
         let column = |value: fn(Gain) -> f64| self.series(gains.clone().map(value));

@@ -15,7 +15,7 @@ pub(super) struct GroupGauge {
     since: Time,
     arrived: u64,
     completion: Histogram,
-    /// Of the flows that have ended in the measured time.
+    /// Counters of the flows that have ended in the measured time.
     counters: Counters,
     /// Payload of all flows that have ended since the start of the run.
     ended_bytes: u64,
@@ -28,7 +28,8 @@ impl GroupGauge {
         self.arrived += 1;
     }
 
-    /// A flow has ended. Its completion time counts if it started in the measured time and delivered all that it was to send.
+    /// A flow has ended. Its completion time counts if it started in the measured time and delivered all its
+    /// data.
     pub(super) fn end(&mut self, flow: &Flow) {
         if let Some(completion) = flow.completion().filter(|_| flow.started() >= self.since) {
             self.completion.record(completion);
@@ -82,7 +83,7 @@ pub struct GroupTotals<'a> {
 }
 
 impl GroupTotals<'_> {
-    /// The process was measured `since` then, or from its start on, up to now.
+    /// The outcome of a process measured from `since`, or from its start if that is later, up to now.
     #[must_use]
     pub fn outcome(&self, spec: &ArrivalSpec, since: Time, now: Time) -> GroupOutcome {
         let Self { arrived, bytes, completion, counters } = *self;

@@ -2,11 +2,11 @@
 
 use cwndlab_cc::Span;
 
-/// Buckets of one power of two: each is 1/64 of it wide, so a percentile is right to 0.8 %.
+/// Buckets per power of two: each is 1/64 of it wide, so a percentile is accurate to 0.8 %.
 const BUCKETS: usize = 64;
 const BUCKET_BITS: u32 = 6;
 
-/// Counts times; memory is taken for the powers of two from the smallest to the largest time met.
+/// Counts times; memory is allocated for the powers of two from the smallest to the largest time counted.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     /// Buckets of the powers of two from `first` on.
@@ -35,7 +35,7 @@ impl Histogram {
         *self.bucket(octave, bucket) += 1;
     }
 
-    /// The bucket, for which memory is taken if need be.
+    /// A bucket; memory for it is allocated if needed.
     fn bucket(&mut self, octave: usize, bucket: usize) -> &mut u32 {
         if self.counts.is_empty() {
             self.first = octave;
@@ -52,7 +52,7 @@ impl Histogram {
         &mut self.counts[(octave - self.first) * BUCKETS + bucket]
     }
 
-    /// All that these have counted.
+    /// The sum of these histograms.
     #[must_use]
     pub fn of<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
@@ -60,7 +60,7 @@ impl Histogram {
         all
     }
 
-    /// Counts all that another one has counted.
+    /// Adds all counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -71,7 +71,7 @@ impl Histogram {
         }
     }
 
-    /// How many were counted.
+    /// The number of times counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -94,7 +94,7 @@ impl Histogram {
         middle_ns(self.first + at / BUCKETS, at % BUCKETS) / 1e6
     }
 
-    /// The time below which this share of them lies, in milliseconds: the middle of its bucket.
+    /// The time below which this share of the times lies, in milliseconds: the middle of its bucket.
     #[must_use]
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
         if self.count == 0 {

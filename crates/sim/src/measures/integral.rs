@@ -2,36 +2,36 @@
 
 use cwndlab_cc::{Span, Time};
 
-/// Segments that change now and then: a window, or what waits.
+/// A number of segments that changes now and then: a window, or the segments that wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Integral {
     segments: u64,
     since: Time,
-    /// The integral until then, in segment nanoseconds.
+    /// The integral until `since`, in segment nanoseconds.
     nanos: u128,
 }
 
 impl Integral {
-    /// The value from now on.
+    /// Sets the number from `now` on.
     #[inline]
     pub fn change(&mut self, now: Time, segments: u64) {
         *self = Self { segments, since: now, nanos: self.nanos(now) };
     }
 
-    /// How many there are.
+    /// The current number of segments.
     #[must_use]
     pub fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// The integral up to `now`, in segment nanoseconds; it does not go back behind the last change.
+    /// The integral up to `now`, in segment nanoseconds; for a `now` before the last change, up to that change.
     #[inline]
     #[must_use]
     pub fn nanos(&self, now: Time) -> u128 {
         self.nanos + u128::from(self.segments) * u128::from(now.since(self.since).0)
     }
 
-    /// There are as many, and nothing was counted before `now`.
+    /// The same number of segments, with an integral that begins at `now`.
     #[must_use]
     pub fn restarted(&self, now: Time) -> Self {
         Self { segments: self.segments, since: now, nanos: 0 }

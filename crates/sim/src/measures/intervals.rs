@@ -1,7 +1,7 @@
 //! The meter: what each flow and group got in every interval of the run, whether it is recorded or not.
 //!
-//! It keeps what measures over time are taken from. The recorder cannot serve them: it is there on request only, at an
-//! interval that the user chooses.
+//! It keeps the data from which measures over time are computed. The recorder cannot supply them: it runs on
+//! request only, at an interval that the user chooses.
 
 use super::flow::FlowGauge;
 use super::gains::{Gain, Interval, Ran, Reached};
@@ -17,10 +17,10 @@ const SHORTEST: Span = Span::from_millis(100);
 const MOST_INTERVALS: u64 = 2000;
 /// ... and of all together, so that a thousand flows take half a kilobyte each ...
 const MOST_ROWS: u64 = 40_000;
-/// ... but no fewer than this, however many they are.
+/// ... but no fewer than this, however many components there are.
 const FEWEST_INTERVALS: u64 = 20;
 
-/// Probes of the algorithms are kept with no more flows than this: with more, nobody looks at each.
+/// Probes of the algorithms are kept for at most this number of flows: with more, nobody looks at each.
 pub const MOST_PROBED_FLOWS: usize = 16;
 
 /// Looks at all flows and groups at the end of each interval.
@@ -30,21 +30,22 @@ pub struct Meter {
     last: Time,
     next: Time,
     ends: Vec<Time>,
-    /// What each flow, connection and group had at the last look.
+    /// The totals of each flow, connection and group at the last look.
     flows: Vec<Reached>,
     connections: Vec<u64>,
     groups: Vec<u64>,
-    /// Interval by interval, one row a flow, connection or group in each.
+    /// Interval by interval, one row for each flow, connection or group.
     flow_rows: Vec<FlowRow>,
     connection_rows: Vec<f32>,
     group_rows: Vec<f32>,
     /// The probes of each flow's algorithm at the end of each interval; none with many flows.
     probes: Vec<Vec<f32>>,
-    /// Room for the probes of one flow.
+    /// A buffer for the probes of one flow.
     probed: Vec<f64>,
 }
 
-/// A flow in one interval. A thousand flows have many: 24 bits of a mean are more than anybody reads.
+/// A flow in one interval. A thousand flows have many rows, and the 24 bits of an `f32` are more than anybody
+/// reads of a mean.
 #[derive(Clone, Copy)]
 struct FlowRow {
     goodput_mbps: f32,
@@ -105,7 +106,7 @@ impl Meter {
         self.next
     }
 
-    /// Looks at what the interval brought that ends now.
+    /// Looks at what happened in the interval that ends now.
     pub fn look(&mut self, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) {
         self.close(self.next, flows, groups, state);
         self.next = next_end(self.last, self.interval, self.end);
@@ -114,7 +115,7 @@ impl Meter {
     fn close(&mut self, at: Time, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) {
         let interval = Interval { from: self.last, until: at };
         let mbps = |bytes: u64| interval.mbps(bytes) as f32;
-        // The flows that arrivals started stand behind those of the scenario.
+        // The flows that arrivals started come after those of the scenario.
         for ((before, flow), gauge) in self.flows.iter_mut().zip(state.flows).zip(flows) {
             let now = reached(flow, gauge, at);
             self.flow_rows.push(FlowRow::of(&interval.gain(flow.started(), before, &now)));
@@ -140,7 +141,7 @@ impl Meter {
         self.ends.push(at);
     }
 
-    /// What was kept up to now; the last interval may be a shorter one.
+    /// The intervals up to now; the last interval may be shorter.
     #[must_use]
     pub fn finish(mut self, flows: &[FlowGauge], groups: &[GroupGauge], state: &State<'_>) -> Intervals {
         let now = state.now;
@@ -208,13 +209,13 @@ fn reached(flow: &Flow, gauge: &FlowGauge, at: Time) -> Reached {
     }
 }
 
-/// The end of the interval after this one. The last has none: it ends when the run is read out, after all that happens
-/// in its last instant.
+/// The end of the interval that begins at `last`. The last interval has none: it ends when the run is read
+/// out, after all events of its last instant.
 fn next_end(last: Time, interval: Span, end: Time) -> Time {
     if end.since(last) > interval { last + interval } else { Time::NEVER }
 }
 
-/// The shortest of 1, 2, 5 x 10^k that the rows suffice for.
+/// The shortest interval of the form 1, 2, 5 x 10^k for which the rows suffice.
 #[must_use]
 pub fn interval(duration: Span, components: u64) -> Span {
     let most = (MOST_ROWS / components.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS);

@@ -19,8 +19,8 @@ pub struct LinkGauge {
     marked_packets: u64,
     lost_packets: u64,
     queue_delay: Histogram,
-    /// How long the packets that have left were here, weighted by their bytes: with those that are still here it is the integral of
-    /// the backlog over time.
+    /// The time that packets which have left spent here, weighted by their bytes: with the packets that are
+    /// still here it is the integral of the backlog over time.
     byte_nanos: u128,
     /// Data packets served before the gauge started.
     served_data_before: u64,
@@ -48,7 +48,7 @@ impl LinkGauge {
         }
     }
 
-    /// The part of a stay in the measured time, in byte nanoseconds.
+    /// The part of a packet's stay that lies in the measured time, in byte nanoseconds.
     #[inline]
     fn stay(&self, arrived: Time, until: Time, bytes: u32) -> u128 {
         u128::from(until.since(arrived.max(self.since)).0) * u128::from(bytes)

@@ -1,4 +1,5 @@
-//! The tap that measures: what flows, groups, connections and links did from the warm-up on, and in each interval of the run.
+//! The tap that measures: what flows, groups, connections and links did after the warm-up, and in each
+//! interval of the run.
 
 mod connection;
 mod flow;
@@ -40,7 +41,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// Of a run of this length that has not begun.
+    /// Measures of a run of this length that has not begun.
     #[must_use]
     pub fn new(duration: Span, state: &State<'_>) -> Self {
         Self {
@@ -65,7 +66,7 @@ impl Measures {
         self.flows.iter().zip(state.flows).filter_map(of_flow).collect()
     }
 
-    /// All times that were counted; what counted none has no entry.
+    /// The distributions of all times that were counted; a component that counted none has no entry.
     fn distributions(&self, state: &State<'_>) -> Vec<Distribution> {
         let connections = state.connections.iter().map(|connection| {
             let rtts = flow::rtts_of(&self.flows[connection.flows.clone()]);

@@ -7,7 +7,7 @@ use crate::outcome::FlowOutcome;
 use crate::tcp::Counters;
 use cwndlab_cc::{Span, Time};
 
-/// A flow from a given time on. The fields stand in memory in this order: first what every ACK touches.
+/// A flow from a given time on. The fields lie in memory in this order: first those that every ACK touches.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Seen {
@@ -21,7 +21,7 @@ pub struct Seen {
     counters_before: Counters,
 }
 
-/// All of a flow since its start: when that was, the payload delivered in order, and its counts.
+/// The totals of a flow since its start: when that was, the payload delivered in order, and its counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
     /// When it started.
@@ -83,7 +83,7 @@ impl Seen {
         counters.since(&self.counters_before)
     }
 
-    /// What was measured of a flow until then, from its start on.
+    /// What was measured of a flow up to `until`, from its start on.
     #[must_use]
     pub fn outcome(&self, name: &str, cc: String, totals: &Totals, until: Time) -> FlowOutcome {
         let Totals { started, bytes, counters } = *totals;
@@ -113,7 +113,8 @@ impl Seen {
     }
 }
 
-/// Until when a flow is measured: its last byte's arrival, its stop if all had arrived before, or now.
+/// The end of a flow's measured time: its last byte's arrival, its stop if all data had arrived before, or
+/// now.
 #[must_use]
 pub fn measured_until(
     completed: Option<Time>,

@@ -16,14 +16,14 @@ pub struct Connection {
     pub flows: Range<usize>,
     /// The first subflow's data were acknowledged.
     pub is_established: bool,
-    /// Its sending side; a subflow's sender has it while it handles an event.
+    /// Its sending side; a subflow's sender holds it while it handles an event.
     pub distributor: Option<Box<Distributor>>,
     /// Its receiving side.
     pub reassembly: Reassembly,
 }
 
 impl Connection {
-    /// A connection whose subflows are these.
+    /// A connection with these subflows.
     #[must_use]
     pub fn new(spec: &FlowSpec, options: &MptcpOptions, flows: Range<usize>) -> Self {
         let stream = Stream::new(spec.kind.tcp.mss, spec.bytes);
@@ -37,8 +37,8 @@ impl Connection {
         }
     }
 
-    /// A subflow delivers these of its segments in order; returns the payload that had not come before. `on_waiting` is called
-    /// with the number of segments that wait, whenever that changes.
+    /// A subflow delivers these of its segments in order; returns the payload that is new, in bytes.
+    /// `on_waiting` is called with the number of waiting segments whenever it changes.
     pub fn deliver(
         &mut self,
         now: Time,
@@ -73,14 +73,14 @@ impl Connection {
         self.distributor.as_ref().map_or(0, |distributor| distributor.stream().bytes_below(next))
     }
 
-    /// All of its data have arrived.
+    /// Whether all of its data have arrived.
     #[must_use]
     pub fn has_all(&self) -> bool {
         let total = self.distributor.as_ref().and_then(|distributor| distributor.stream().segments());
         total == Some(self.reassembly.next())
     }
 
-    /// All of its data have been acknowledged.
+    /// Whether all of its data have been acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.distributor.as_ref().is_some_and(|distributor| distributor.is_finished())
@@ -92,7 +92,7 @@ impl Connection {
         self.distributor.as_ref().map_or(0, |distributor| distributor.reinjected())
     }
 
-    /// For how long the receive window held back a subflow that had room in its own window.
+    /// How long the receive window held back a subflow that had room in its own window.
     #[must_use]
     pub fn blocked(&self, now: Time) -> Span {
         self.distributor.as_ref().map_or(Span::ZERO, |distributor| distributor.blocked(now))

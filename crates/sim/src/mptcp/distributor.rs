@@ -15,16 +15,16 @@ pub struct Distributor {
     views: Vec<SubflowView>,
     /// The subflow whose sender holds it.
     me: usize,
-    /// The one whose turn it is (round-robin).
+    /// The subflow whose turn it is (round-robin).
     turn: usize,
-    /// The next segment of data that nobody has sent.
+    /// The first segment of data that no subflow has sent.
     next: u32,
     /// All the data.
     stream: Stream,
     /// One past the last segment that the receiver has room for.
     edge: u32,
     acknowledged: Segments,
-    /// Data of failed subflows, for others to send again: with the subflow that failed.
+    /// Data of failed subflows, for others to send again, each with the subflow that failed.
     stranded: VecDeque<(u32, usize)>,
     reinjected: u64,
     /// How long the receive window held a subflow back, up to `blocked_until`.
@@ -35,9 +35,9 @@ pub struct Distributor {
 /// The data that one subflow carries.
 #[derive(Debug, Default)]
 struct Lane {
-    /// The data of the segments that are not acknowledged, in the subflow's order.
+    /// The data that its unacknowledged segments carry, in the subflow's order.
     carried: VecDeque<u32>,
-    /// The subflow's number of the first of them.
+    /// The subflow's own number of the first of these segments.
     first: u32,
     /// Its window has room, but the last time it asked there was nothing for it: no data, or no room at the receiver.
     waits: bool,
@@ -69,12 +69,12 @@ impl Distributor {
     /// The sender of this subflow takes it.
     #[inline]
     pub fn pass_to(&mut self, now: Time, subflow: usize) {
-        // Nothing changes from one event to the next.
+        // Nothing has changed since the last event, so the blocked time can be added up now.
         (self.blocked, self.blocked_until) = (self.blocked(now), now);
         self.me = subflow;
     }
 
-    /// What siblings may know of the holder; gives what the holder may know of all, and which it is itself.
+    /// Stores the holder's view for its siblings; returns the views of all subflows and the holder's index.
     #[inline]
     pub fn show(&mut self, view: SubflowView) -> (&[SubflowView], usize) {
         self.views[self.me] = view;
@@ -97,7 +97,7 @@ impl Distributor {
         if self.comes_after_another(subflow) { Err(SendLimit::Application) } else { Ok(()) }
     }
 
-    /// Whether there are data that nobody has sent, and room for them.
+    /// Whether there are unsent data, and room for them at the receiver.
     #[inline]
     fn new_data(&self) -> Result<(), SendLimit> {
         if !self.stream.has(self.next) {
@@ -106,7 +106,7 @@ impl Distributor {
         if self.next < self.edge { Ok(()) } else { Err(SendLimit::Receiver) }
     }
 
-    /// Whether a sibling that has room as well goes first.
+    /// Whether a sibling that also has room goes first.
     fn comes_after_another(&self, subflow: usize) -> bool {
         let rivals = |n: usize| n != subflow && self.lanes[n].waits && self.views[n].usable;
         let mut siblings = (0..self.lanes.len()).filter(|n| rivals(*n));
@@ -131,7 +131,7 @@ impl Distributor {
         self.stranded.iter().position(|(_, failed)| *failed != subflow)
     }
 
-    /// The holder sends the segment that was offered; gives its payload in bytes.
+    /// The holder sends the segment that was offered; returns its payload in bytes.
     pub fn take(&mut self) -> u64 {
         let me = self.me;
         self.turn = (me + 1) % self.lanes.len();
@@ -150,13 +150,14 @@ impl Distributor {
         self.stream.payload(segment)
     }
 
-    /// What stopped the holder. If it waits for data or for room at the receiver, a sibling's event may bring them.
+    /// Notes what stopped the holder. If it waits for data or for room at the receiver, a sibling's event may
+    /// bring them.
     #[inline]
     pub fn note_limit(&mut self, limit: SendLimit) {
         self.lanes[self.me].waits = limit != SendLimit::Window;
     }
 
-    /// For how long the receive window held back a subflow that had room in its own window.
+    /// How long the receive window held back a subflow that had room in its own window.
     #[must_use]
     pub fn blocked(&self, now: Time) -> Span {
         let waits = |n: usize| self.lanes[n].waits && self.views[n].usable;
@@ -164,14 +165,14 @@ impl Distributor {
         if blocked { self.blocked + now.since(self.blocked_until) } else { self.blocked }
     }
 
-    /// A subflow that is to be woken, as there is something for it now.
+    /// A waiting subflow that now has something to send.
     #[must_use]
     pub fn to_wake(&self) -> Option<usize> {
         (0..self.lanes.len()).find(|n| self.lanes[*n].waits && self.offer_to(*n).is_ok())
     }
 
-    /// All of the holder's segments below `una` have arrived, and the receiver has room for data below `edge`. What a
-    /// subflow acknowledges in order is acknowledged at the data level: the receiver keeps it.
+    /// All of the holder's segments below `una` have arrived, and the receiver has room for data below `edge`. Data
+    /// acknowledged in order on a subflow are acknowledged at the data level, because the receiver keeps them.
     pub fn on_ack(&mut self, una: u32, edge: u32) {
         self.edge = self.edge.max(edge);
         let lane = &mut self.lanes[self.me];
@@ -187,7 +188,7 @@ impl Distributor {
         }
     }
 
-    /// The holder's retransmission timer expired: what it has under way is for others to send again, once.
+    /// The holder's retransmission timer expired: others are to send its unacknowledged data again, once.
     pub fn on_timeout(&mut self) {
         let lane = &mut self.lanes[self.me];
         let new = lane.given_up.saturating_sub(lane.first) as usize;

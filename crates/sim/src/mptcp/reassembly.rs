@@ -1,10 +1,10 @@
-//! The receiving side of the data level: what subflows deliver is put in order, within one window for all of them.
+//! The receiving side of the data level: it puts the subflows' data in order, within one window that they share.
 
 use super::segments::Segments;
 use crate::tcp::{ReceiveWindow, TcpOptions};
 use cwndlab_cc::{Span, Time};
 
-/// What has arrived of a connection's data.
+/// The part of a connection's data that has arrived.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     arrived: Segments,
@@ -26,13 +26,13 @@ impl Reassembly {
         self.arrived.next()
     }
 
-    /// One past the last segment that there is room for: relative to the data in order (RFC 8684 section 3.3.4).
+    /// One past the last segment that there is room for, counted from the data in order (RFC 8684 section 3.3.4).
     #[must_use]
     pub fn edge(&self) -> u32 {
         self.next().saturating_add(self.window.segments())
     }
 
-    /// What the window may grow to, in bytes.
+    /// The limit to which the window may grow now, in bytes.
     #[must_use]
     pub fn space(&self) -> u64 {
         self.window.space()
@@ -44,7 +44,7 @@ impl Reassembly {
         self.waiting
     }
 
-    /// A subflow delivers a segment. Says whether it had not come before.
+    /// A subflow delivers a segment. Returns whether it is new.
     pub fn on_segment(&mut self, segment: u32) -> bool {
         let before = self.next();
         if !self.arrived.insert(segment) {

@@ -1,4 +1,4 @@
-//! A set of segments that fills up from below, as what has arrived of a stream does.
+//! A set of segments that fills up from below, such as those of a stream that have arrived.
 
 const WORD_BITS: u32 = u64::BITS;
 
@@ -12,21 +12,21 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// The first that is missing.
+    /// The first missing segment.
     #[inline]
     #[must_use]
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Whether it is there.
+    /// Whether the set contains this segment.
     #[must_use]
     pub fn contains(&self, segment: u32) -> bool {
         let above = || self.reaches(segment) && self.words[self.at(segment)] & bit(segment) != 0;
         segment < self.next || above()
     }
 
-    /// Adds one; says whether it was missing.
+    /// Adds a segment; returns whether it was missing.
     #[inline]
     pub fn insert(&mut self, segment: u32) -> bool {
         if segment < self.next {
@@ -51,7 +51,7 @@ impl Segments {
         ((segment / WORD_BITS - self.next / WORD_BITS) as usize) < self.words.len()
     }
 
-    /// Where a segment's word is; the ring reaches it.
+    /// The index of a segment's word, which the ring must reach.
     #[inline]
     fn at(&self, segment: u32) -> usize {
         (segment / WORD_BITS) as usize & (self.words.len() - 1)
@@ -69,7 +69,7 @@ impl Segments {
         self.words = words;
     }
 
-    /// The first missing one is there now.
+    /// Moves `next` on, after the first missing segment was added.
     #[inline]
     fn advance(&mut self) {
         loop {
@@ -78,7 +78,7 @@ impl Segments {
             let run = (self.words[at] >> place).trailing_ones();
             self.next += run;
             if place + run < WORD_BITS {
-                // What is below `next` is not asked for again: cleared once the word is full.
+                // Bits below `next` are not read again; they are cleared once the word is full.
                 break;
             }
             self.words[at] = 0;
@@ -98,7 +98,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against the obvious implementation, with gaps and bursts around the words' ends.
+        /// Compares with the obvious implementation, with gaps and bursts around the words' ends.
         #[test]
         fn agrees_with_a_set(moves in prop::collection::vec((0u32..300, 1u32..80), 1..60)) {
             let mut segments = Segments::default();

@@ -1,6 +1,6 @@
 //! CoDel (RFC 8289).
 //!
-//! [`Dialect::Ns3`] has what ns-3.37 does differently; what is left out of it is listed in [`super::ns3_default`].
+//! [`Dialect::Ns3`] follows ns-3.37 where that differs; [`super::ns3_default`] lists what is left out of it.
 
 use super::{Backlog, Discipline, QueueKind, QueueTap, Service, Sizing, Waiting};
 use crate::packet::EcnField;
@@ -9,7 +9,7 @@ use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
-    /// What can be set of CoDel.
+    /// The parameters of CoDel.
     pub struct CodelParams {
         limit: u64 = 1000, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait", "Linux sch_codel";
@@ -22,7 +22,7 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How scenarios know it.
+/// The queue kind, as scenarios name it.
 pub const QUEUE: QueueKind = QueueKind {
     name: "codel",
     summary: "CoDel (RFC 8289)",
@@ -38,7 +38,7 @@ pub const QUEUE: QueueKind = QueueKind {
     build: |_, settings| Box::new(Codel::new(&CodelParams::with(settings))),
 };
 
-/// Whose CoDel it is.
+/// Which version of CoDel is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// RFC 8289.
@@ -60,7 +60,8 @@ pub struct Law {
     least: u64,
 }
 
-/// RFC 8289 section 5.3 lets one packet of the interface's MTU be; a larger packet, once seen, raises it.
+/// RFC 8289 section 5.3 drops nothing while no more than one MTU of the interface is left; a larger packet,
+/// once seen, raises this bound.
 const MTU: u64 = 1500;
 
 impl Law {
@@ -71,13 +72,13 @@ impl Law {
         Self { dialect, target, interval, ecn, least }
     }
 
-    /// Whose CoDel it is.
+    /// Which version of CoDel is followed.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Notes the size of a packet that came: links with overhead have packets above 1500 bytes.
+    /// Notes the size of a packet that arrived: links with overhead have packets above 1500 bytes.
     pub fn saw(&mut self, bytes: u32) {
         if self.dialect == Dialect::Rfc {
             self.least = self.least.max(u64::from(bytes) + 1);
@@ -102,13 +103,13 @@ pub trait PacketSource {
 /// CoDel's state for one queue.
 #[derive(Clone, Debug)]
 pub struct Controller {
-    /// When the delay will have stood above the target for an interval; `None` while it is below.
+    /// When the delay will have been above the target for an interval; `None` while it is below.
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
-    /// What the dropping state began with, and its drops since but the first.
+    /// The count with which the dropping state began, plus its drops after the first.
     count: u32,
-    /// What the dropping state began with.
+    /// The count with which the dropping state began.
     last_count: u32,
     /// ns-3's estimate of 1/sqrt(count).
     inverse_root: f64,
@@ -127,12 +128,12 @@ impl Default for Controller {
     }
 }
 
-/// The packet at the head, judged.
+/// The verdict on the packet at the head.
 #[derive(Clone, Copy)]
 struct Judged {
-    /// The delay has stood above the target long enough to drop it.
+    /// The delay has been above the target long enough to drop it.
     above: bool,
-    /// It is marked in place of that.
+    /// It is to be marked instead.
     marks: bool,
 }
 
@@ -162,8 +163,8 @@ impl Controller {
         source: &mut impl PacketSource,
         tap: &mut dyn QueueTap,
     ) -> Option<Waiting> {
-        // RFC 8289 section 5.5. A mark stands for a drop and delivers the packet, so it ends the search. What is looked at stays
-        // in its place until it is known what becomes of it.
+        // RFC 8289 section 5.5. A mark replaces a drop and delivers the packet, so it ends the search. The
+        // packet looked at stays at the head until its fate is decided.
         let mut next = self.look(law, now, source)?;
         if self.dropping {
             self.dropping = next.above;
@@ -211,8 +212,9 @@ impl Controller {
         Some(Judged { above: now >= first, marks })
     }
 
-    /// Enters the dropping state. If it was left less than 16 intervals ago, it goes on with the rate it had reached
-    /// then: with the drops of that time, less those it began with (RFC 8289 section 5.5, which follows Linux here).
+    /// Enters the dropping state. If it was left less than 16 intervals ago, it resumes at the drop rate
+    /// reached then: its count is the one reached less the one with which that state began
+    /// (RFC 8289 section 5.5, which follows Linux here).
     fn enter(&mut self, law: &Law, now: Time) {
         let reached = self.count - self.last_count;
         let recently = now.since(self.drop_next) < law.interval.times(16);

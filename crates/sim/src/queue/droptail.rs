@@ -1,10 +1,10 @@
-//! First in, first out; what does not fit is dropped.
+//! First in, first out; packets that do not fit are dropped.
 
 use super::{Backlog, Discipline, Limit, QueueKind, QueueTap, Service, Sizing, Waiting};
 use cwndlab_cc::Time;
 use std::collections::VecDeque;
 
-/// How scenarios know it.
+/// The queue kind, as scenarios name it.
 pub const QUEUE: QueueKind = QueueKind {
     name: "droptail",
     summary: "first in, first out; packets that do not fit are dropped",

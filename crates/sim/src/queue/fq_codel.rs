@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290).
 //!
-//! Packets of all queues wait in one pool, linked by index: memory follows the largest backlog in all, and in the
-//! steady state nothing is allocated. A queue comes into being with its first packet.
+//! Packets of all queues wait in one pool, linked by index: memory follows the largest total backlog, and
+//! nothing is allocated in the steady state. A queue is created with its first packet.
 
 use super::codel::{Controller, Dialect, Law, PacketSource};
 use super::largest::Largest;
@@ -12,7 +12,7 @@ use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
-    /// What can be set of FQ-CoDel.
+    /// The parameters of FQ-CoDel.
     pub struct FqCodelParams {
         limit: u64 = 10_240, "limit", Allowed::Count(1, 100_000_000), "packets",
             "most packets that may wait in all queues together", "RFC 8290 section 5.2";
@@ -31,7 +31,7 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// How scenarios know it.
+/// The queue kind, as scenarios name it.
 pub const QUEUE: QueueKind = QueueKind {
     name: "fq-codel",
     summary: "FQ-CoDel (RFC 8290)",
@@ -54,7 +54,7 @@ pub const QUEUE: QueueKind = QueueKind {
 /// No packet, or no queue.
 const NONE: u32 = u32::MAX;
 
-/// The most that one overflow drops (RFC 8290 section 4.1).
+/// The most packets that one overflow drops (RFC 8290 section 4.1).
 const BATCH: u64 = 64;
 
 struct Node {
@@ -81,7 +81,7 @@ impl Pool {
         self.nodes.len() as u32 - 1
     }
 
-    /// Frees a place; gives what it held and its successor.
+    /// Frees a place; returns the packet that it held and the next place in the list.
     fn take(&mut self, place: u32) -> (Waiting, u32) {
         let node = &mut self.nodes[place as usize];
         let taken = (node.waiting, node.next);
@@ -102,9 +102,9 @@ struct List {
 struct FlowQueue {
     list: List,
     controller: Controller,
-    /// Bytes that it may still send this turn; below zero: what it has sent too much.
+    /// Bytes that it may still send this turn; below zero if it has sent more than it was allowed.
     deficit: i64,
-    /// On one of the two lists of queues.
+    /// Whether it is on the list of new or of old queues.
     listed: bool,
 }
 
@@ -140,7 +140,8 @@ impl PacketSource for Head<'_> {
     }
 }
 
-/// What a packet counts: what it takes on the link, but in ns-3 without the link's header.
+/// The length at which a packet counts, in bytes: its size on the link, but in ns-3 without the link's
+/// header.
 fn length(dialect: Dialect, waiting: &Waiting) -> u32 {
     match dialect {
         Dialect::Rfc => waiting.bytes,
@@ -166,8 +167,9 @@ pub struct FqCodel {
     fattest: Fattest,
 }
 
-/// Finds the queue with the most bytes. Overflows come in rows: an index of all queues is made at the first and kept
-/// until none has come for as many changes as there are queues, so that a queue which never overflows pays nothing.
+/// Finds the queue with the most bytes. Overflows come in series: the first one builds an index of all
+/// queues, which is kept until there have been more changes than queues without an overflow, so that a queue
+/// which never overflows pays nothing.
 #[derive(Debug, Default)]
 struct Fattest {
     bytes: Option<Largest>,
@@ -175,7 +177,7 @@ struct Fattest {
 }
 
 impl Fattest {
-    /// The queue with the most bytes; of equal ones the first.
+    /// The queue with the most bytes; the first if several are equal.
     fn find(&mut self, queues: &[FlowQueue]) -> usize {
         self.changes = 0;
         self.bytes.get_or_insert_with(|| Largest::of(queues.iter().map(|queue| queue.list.bytes))).index()
@@ -221,8 +223,8 @@ impl FqCodel {
         }
     }
 
-    /// The bucket of a packet's 5-tuple (RFC 8290 section 4.1). The two directions of a connection are two tuples,
-    /// and so are two flows that used one place one after the other.
+    /// The bucket of a packet's 5-tuple (RFC 8290 section 4.1). The two directions of a connection are two
+    /// tuples, and so are two flows that used the same index one after the other.
     fn bucket(&self, packet: &Packet) -> usize {
         let backward = u64::from(!matches!(packet.body, Body::Syn | Body::Data(_)));
         let place = u64::from(packet.flow) << 1 | backward;
@@ -232,7 +234,8 @@ impl FqCodel {
         // The finaliser of SplitMix64, then multiply-and-shift.
         let mut hash = self.key ^ (place << 16 | u64::from(packet.generation));
         if packet.fragment.index > 0 && self.law.dialect() == Dialect::Ns3 {
-            // Ipv4QueueDiscItem::Hash: only the first fragment has the ports, so the others are of another tuple.
+            // Ipv4QueueDiscItem::Hash: only the first fragment has the ports, so the others form another
+            // tuple.
             hash = !hash;
         }
         hash = (hash ^ hash >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -259,8 +262,9 @@ impl FqCodel {
         self.table[bucket]
     }
 
-    /// Nothing waits and no queue has a turn: a packet that came and left now, and a `dequeue` of nothing after it, would
-    /// leave no trace but the order of the queues, and in the RFC's dialect the largest size seen.
+    /// Nothing waits and no queue has a turn. A packet that arrived and left now, followed by a `dequeue`
+    /// that finds nothing, would then change only the order of the queues and, in the RFC's dialect, the
+    /// largest size seen.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.new.is_empty() && self.old.is_empty()
@@ -317,8 +321,8 @@ impl Discipline for FqCodel {
         }
     }
 
-    // RFC 8290 section 4.2: new queues first; a turn ends when the quantum is used up (at a deficit of zero, as in Linux
-    // and ns-3, so that a quantum of one packet is one packet).
+    // RFC 8290 section 4.2: new queues first; a turn ends when the quantum is used up (at a deficit of zero,
+    // as in Linux and ns-3, so that a quantum of one packet is one packet).
     fn dequeue(&mut self, now: Time, tap: &mut dyn QueueTap) -> Option<Waiting> {
         loop {
             let is_new = !self.new.is_empty();
@@ -442,7 +446,7 @@ mod tests {
         assert_eq!((fq.queues.len(), fq.pool.nodes.len()), (3, 3));
     }
 
-    /// The search through all queues is done once for a row of overflows, not at each of them.
+    /// The search through all queues is done once for a series of overflows, not at each of them.
     #[test]
     fn overflows_in_a_row_share_one_index_of_the_queues() {
         let params = FqCodelParams { limit: 1000, perfect_hash: true, ..FqCodelParams::default() };
@@ -465,7 +469,7 @@ mod tests {
         assert_eq!(tally.dropped, 4000);
     }
 
-    /// Bursts that build up a delay, and idle times between them in which packets come one by one.
+    /// Bursts that build up a delay, and idle times between them in which packets arrive one by one.
     #[test]
     fn an_idle_discipline_need_not_be_asked() {
         let serve = |shortcut: bool| {

@@ -1,15 +1,16 @@
-//! Which of many numbers is the largest, while single ones change: a tournament.
+//! Finds the largest of many numbers while single ones change: a tournament tree.
 
-/// Numbers, and the largest of them; of equal ones the first.
+/// Numbers, and the largest of them; the first if several are equal.
 #[derive(Debug, Default)]
 pub struct Largest {
-    /// Leaves from `half` on, each with its number and its index; above each pair its winner, at 1 that of all.
+    /// Leaves from index `half` on, each with its number and its index; above each pair its winner, at 1 the
+    /// overall winner.
     tree: Vec<(u64, usize)>,
     half: usize,
 }
 
 impl Largest {
-    /// Of these numbers.
+    /// A tournament of these numbers.
     #[must_use]
     pub fn of(numbers: impl ExactSizeIterator<Item = u64>) -> Self {
         let half = numbers.len().next_power_of_two();
@@ -19,7 +20,7 @@ impl Largest {
         largest
     }
 
-    /// One of them changes, or is added.
+    /// Changes one of the numbers, or adds one.
     pub fn set(&mut self, index: usize, number: u64) {
         if index >= self.half {
             let room = index + 1 - self.half;

@@ -1,8 +1,8 @@
 //! Where packets wait: the queue disciplines.
 //!
-//! A discipline is one file, which implements [`Discipline`] and declares a [`QueueKind`], and one line in [`Queues`]. A link asks it
-//! for the next packet. Drop-tail in front of a rate, and a device's FIFO behind FQ-CoDel, need no event for that:
-//! [`crate::link`] knows their departures.
+//! A discipline is one file, which implements [`Discipline`] and declares a [`QueueKind`], and one line in
+//! [`Queues`]. A link asks it for the next packet. Drop-tail in front of a rate, and a device's FIFO behind
+//! FQ-CoDel, need no event for that: [`crate::link`] knows their departures.
 
 pub mod codel;
 pub mod droptail;
@@ -17,7 +17,7 @@ use crate::packet::Packet;
 use cwndlab_cc::params::{ParamSpec, Parameters, Value};
 use cwndlab_cc::{Rate, Time};
 
-/// A packet in a queue, with the time it came.
+/// A packet in a queue, with the time at which it arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// The packet.
@@ -28,7 +28,7 @@ pub struct Waiting {
     pub since: Time,
 }
 
-/// What waits.
+/// How much waits in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -38,13 +38,13 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// One packet more.
+    /// Adds a packet.
     pub fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }
 
-    /// One packet less.
+    /// Removes a packet.
     pub fn take(&mut self, bytes: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(bytes);
@@ -106,7 +106,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether one packet more fits.
+    /// Whether one more packet fits.
     #[must_use]
     pub fn admits(self, backlog: Backlog, bytes: u32) -> bool {
         match self {
@@ -142,13 +142,13 @@ impl QueueSpec {
         Self { settings: P::specs().into_iter().filter_map(setting).collect(), ..Self::of(kind) }
     }
 
-    /// First in, first out; what does not fit is dropped.
+    /// First in, first out; packets that do not fit are dropped.
     #[must_use]
     pub fn droptail(limit: Limit) -> Self {
         Self { limit, ..Self::of(droptail::QUEUE) }
     }
 
-    /// The most that waits.
+    /// The most that may wait.
     #[must_use]
     pub fn most(&self) -> Limit {
         let given = self.settings.iter().find(|(name, _)| name == LIMIT).map(|(_, value)| value.clone());
@@ -164,7 +164,7 @@ impl QueueSpec {
         }
     }
 
-    /// What it learns on a link of this name and rate in a run with this seed.
+    /// The [`Site`] of this queue on a link of this name and rate, in a run with this seed.
     #[must_use]
     pub fn site<'a>(&self, seed: u64, link: &'a str, rate: Option<Rate>) -> Site<'a> {
         Site { kind: self.kind.name, link, seed, rate, limit: self.limit }

@@ -1,8 +1,8 @@
 //! ns-3's default stack of a point-to-point device (3.37): a FIFO of 100 packets behind FQ-CoDel.
 //!
-//! The device stops the queue discipline when its FIFO is full and wakes it when there is room, at the same time. So
-//! nothing is dropped in the FIFO, and neither CoDel nor fairness reaches the packets in it: CoDel's delay ends where a
-//! packet enters the FIFO.
+//! The device stops the queue discipline when its FIFO is full and wakes it as soon as there is room. So
+//! nothing is dropped in the FIFO, and neither CoDel nor fair queueing acts on the packets in it: the delay
+//! that CoDel measures ends when a packet enters the FIFO.
 
 use super::codel::Dialect;
 use super::fq_codel::{FqCodel, FqCodelParams};
@@ -12,7 +12,7 @@ use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
 cwndlab_cc::parameters! {
-    /// What can be set of ns-3's default stack.
+    /// The parameters of ns-3's default stack.
     pub struct Ns3DefaultParams {
         device: u64 = 100, "device", Allowed::Count(1, 100_000_000), "packets",
             "the device's own FIFO", "ns-3 PointToPointNetDevice, DropTailQueue 100p";
@@ -24,7 +24,7 @@ cwndlab_cc::parameters! {
 /// The limit of ns-3's FqCoDelQueueDisc; the device's FIFO comes on top of it.
 const FQ_CODEL_PACKETS: u64 = 10_240;
 
-/// How scenarios know it.
+/// The queue kind, as scenarios name it.
 pub const QUEUE: QueueKind = QueueKind {
     name: "ns3-default",
     summary: "ns-3's default: a device FIFO behind FQ-CoDel",
@@ -95,8 +95,8 @@ impl Ns3Default {
 
 impl Discipline for Ns3Default {
     fn enqueue(&mut self, now: Time, waiting: Waiting, tap: &mut dyn QueueTap) {
-        // The device asks until it is full or nothing is left. Where it would find this packet and then nothing, the
-        // discipline need not be troubled.
+        // The device asks for packets until it is full or nothing is left. When it would get only this packet
+        // and then nothing, the discipline can be bypassed.
         if self.device.len() + 1 < self.room && self.discipline.is_idle() {
             self.put_in_device(waiting);
             return;

@@ -1,11 +1,12 @@
-//! The queue disciplines by name. A registry is a value: the built-in ones, and what a caller adds.
+//! The queue disciplines by name. A registry is a value that holds the built-in ones and those that a caller
+//! adds.
 
 use super::fq_codel::FqCodel;
 use super::{Discipline, Limit, codel, droptail, fq_codel, ns3_default};
 use cwndlab_cc::params::{ParamSpec, Value};
 use cwndlab_cc::{Rate, Rng};
 
-/// What a discipline learns when it is made.
+/// What a discipline is told when it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The name of its kind.
@@ -28,17 +29,17 @@ impl Site<'_> {
     }
 }
 
-/// The parameter that [`Sizing::Limit`] is about.
+/// The name of the parameter that [`Sizing::Limit`] refers to.
 pub const LIMIT: &str = "limit";
 
-/// How a scenario says how much a queue holds.
+/// How a scenario sets how much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizing {
     /// By `size`, in packets, bytes or bdp, or "unlimited"; 1 bdp where none is given. It is [`Site::limit`].
     Any,
     /// By the parameter [`LIMIT`], which counts packets; `size` is another name of it, in packets or bdp.
     Limit,
-    /// Not at all.
+    /// Not at all: the size is fixed.
     Fixed {
         /// The most packets that wait.
         packets: u64,
@@ -48,26 +49,28 @@ pub enum Sizing {
 /// What a discipline draws by chance, so that two seeds differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance {
-    /// In a few words, as "hashes of FQ-CoDel".
+    /// What is drawn, in a few words, such as "hashes of FQ-CoDel".
     pub what: &'static str,
-    /// A flag among its parameters that ends it.
+    /// A flag among its parameters that switches it off.
     pub unless: Option<&'static str>,
 }
 
 /// Makes a discipline from checked settings.
 pub type BuildQueue = fn(&Site, &[(String, Value)]) -> Box<dyn Discipline>;
 
-/// Makes the FQ-CoDel of a [`Service::DeviceFifo`] from checked settings, and tells how many packets may wait in the FIFO, at
-/// least 1.
+/// Makes the FQ-CoDel of a [`Service::DeviceFifo`] from checked settings; also returns how many packets may
+/// wait in the FIFO, at least 1.
 pub type BuildStack = fn(&Site, &[(String, Value)]) -> (FqCodel, u64);
 
 /// How a link serves a queue.
 #[derive(Clone, Copy, Debug)]
 pub enum Service {
-    /// Packet by packet, with an event for each: the discipline is asked when the one before is out.
+    /// Packet by packet, with an event for each: the discipline is asked when the previous packet has been
+    /// sent.
     ByPacket,
-    /// First in, first out, and only what exceeds the limit as it comes is dropped. A link with a rate then knows when a
-    /// packet will leave as soon as it comes: it works by itself, without service events, and makes no discipline.
+    /// First in, first out; only packets that exceed the limit when they arrive are dropped. A link with a
+    /// rate then knows when a packet will leave as soon as it arrives: it needs no service events, and makes
+    /// no discipline.
     Fifo,
     /// A device's FIFO behind FQ-CoDel. A link with a rate needs no service events here either.
     DeviceFifo(BuildStack),
@@ -86,7 +89,7 @@ pub struct QueueKind {
     pub departures: &'static [&'static str],
     /// Its parameters, without `size`.
     pub params: fn() -> Vec<ParamSpec>,
-    /// How a scenario says how much it holds.
+    /// How a scenario sets how much it holds.
     pub sizing: Sizing,
     /// How a link serves it.
     pub service: Service,
@@ -104,7 +107,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The kinds that ship: one line each.
+    /// The built-in kinds: one line each.
     #[must_use]
     pub fn built_in() -> Self {
         let kinds = vec![droptail::QUEUE, codel::QUEUE, fq_codel::QUEUE, ns3_default::QUEUE];
@@ -117,13 +120,13 @@ impl Queues {
         self.kinds.push(kind);
     }
 
-    /// Takes away the kind of this name, and keeps what to say to those who name it.
+    /// Removes the kind of this name, and keeps the reason to report to those who name it.
     pub fn withhold(&mut self, name: &'static str, reason: String) {
         self.kinds.retain(|other| other.name != name);
         self.withheld.push((name, reason));
     }
 
-    /// What to say of a kind that was taken away.
+    /// The reason why a kind was removed.
     #[must_use]
     pub fn why_not(&self, name: &str) -> Option<&str> {
         self.withheld.iter().find(|(other, _)| *other == name).map(|(_, reason)| reason.as_str())

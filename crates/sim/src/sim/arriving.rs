@@ -1,4 +1,4 @@
-//! What a packet does that has crossed a link, and what is fetched ahead for the next ones.
+//! What happens to a packet that has crossed a link, and what is prefetched for the next ones.
 
 use super::Sim;
 use crate::ahead::FEW_FLOWS;
@@ -6,13 +6,14 @@ use crate::flow::Answer;
 use crate::packet::{Body, Data, EcnField, Fragment, Packet};
 use crate::tap::{End, Tap};
 
-/// What a link hands over: nearly always a whole packet of data, of which the header of an ACK is no part.
+/// What a link hands over: nearly always a whole packet of data, which is copied without room for an ACK
+/// header.
 pub(super) enum Arrived {
     Segment(Segment),
     Other(Packet),
 }
 
-/// A packet of data that was not cut.
+/// A packet of data that was not fragmented.
 pub(super) struct Segment {
     flow: u32,
     generation: u16,
@@ -131,7 +132,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// Of many flows the receiver is fetched whose packet arrives on this link two packets later.
+    /// With many flows, prefetches the receiver of the packet that arrives on this link after the next one.
     #[inline]
     pub(super) fn fetch_receiver(&self, link: usize) {
         if self.flows.len() > FEW_FLOWS
@@ -141,8 +142,8 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// Of many flows those are fetched whose senders are next: what stands in the flow of the one after the next, and of the next
-    /// one what that points to.
+    /// With many flows, prefetches for the next two senders: for the later one what lies in its flow, and for
+    /// the earlier one what its flow points to.
     #[inline]
     pub(super) fn fetch_senders(&mut self) {
         if self.flows.len() > FEW_FLOWS {
@@ -157,7 +158,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// The same where more than a delay lies between the receiver and its sender, or somebody looks at packets.
+    /// The same if the return path has links, the flow is a subflow, or the tap wants packets.
     #[inline(never)]
     fn answer_over_links(&mut self, index: usize, mut answer: Answer) {
         let flow = &mut self.flows[index];

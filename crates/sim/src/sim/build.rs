@@ -16,7 +16,7 @@ use cwndlab_cc::{Span, Time};
 use std::sync::Arc;
 
 impl<T: Tap> Sim<T> {
-    /// Builds one with the tap that `tap` makes, given what there will be.
+    /// Builds a simulation with the tap that `tap` makes from the initial state.
     #[must_use]
     pub fn with_tap(spec: &SimSpec, tap: impl FnOnce(&State<'_>) -> T) -> Self {
         let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
@@ -74,7 +74,7 @@ impl<T: Tap> Sim<T> {
     }
 }
 
-/// Makes flows and arrival processes; equal options are made once.
+/// Makes flows and arrival processes; those with equal options share them.
 struct Maker<'a> {
     spec: &'a SimSpec,
     topology: Topology,
@@ -82,7 +82,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// All flows, the subflows of connections among them, and the connections.
+    /// All flows, including the subflows of connections, and the connections.
     fn flows(&mut self) -> (Vec<Flow>, Vec<Connection>) {
         let mut flows = Vec::new();
         let mut connections: Vec<Connection> = Vec::new();
@@ -111,7 +111,7 @@ impl Maker<'_> {
         Arrivals::new(arrivals, self.spec.seed, routes, shared)
     }
 
-    /// What flows of this kind get for one of their paths.
+    /// The routes and the shared values of flows of this kind on one of their paths.
     fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
         let routes = self.topology.routes(kind, path, self.spec);
         let processing = match self.spec.send_jitter {

@@ -14,7 +14,7 @@ impl<T: Tap> Sim<T> {
     fn room_at(&mut self, host: u32, index: usize) -> u32 {
         let backlog = self.settled(self.hosts[host as usize].link).backlog().packets;
         let packets = self.hosts[host as usize].room(index as u32, backlog);
-        // A segment goes whole into a queue that has room for one of its fragments.
+        // All fragments of a segment go into a queue that has room for one of them.
         packets.div_ceil(self.flows[index].fragments)
     }
 
@@ -27,7 +27,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// A new flow has the place of one that may have been the first in line.
+    /// A new flow has taken the index of one that may have been the first in line.
     pub(super) fn pass_on_turn(&mut self, index: usize) {
         if let Some(host) = self.flows[index].routes.host {
             self.hosts[host as usize].look_again();
@@ -35,7 +35,7 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// A sender that could send more stands in line; the first in line is woken when there is room.
+    /// A sender that could send more joins the line; the first in line is woken when there is room.
     #[inline]
     pub(super) fn wait_for_turn(&mut self, index: usize, host: u32) {
         let flow = &mut self.flows[index];
@@ -46,7 +46,8 @@ impl<T: Tap> Sim<T> {
         self.wake_first(host);
     }
 
-    /// The first in line is woken when the queue has room. The time may be too early: then the sender asks again.
+    /// Has the first in line woken when the queue has room. The time may be too early: then the sender asks
+    /// again.
     fn wake_first(&mut self, host: u32) {
         let (now, most) = (self.now, self.hosts[host as usize].packets - 1);
         let until = self.settled(self.hosts[host as usize].link).time_below(now, most);

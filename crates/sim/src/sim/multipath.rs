@@ -1,4 +1,4 @@
-//! What subflows of a multipath connection do beyond what other flows do.
+//! What the simulation does only for the subflows of a multipath connection.
 
 use super::Sim;
 use crate::event::Component;
@@ -8,7 +8,7 @@ use cwndlab_cc::Time;
 use std::ops::Range;
 
 impl<T: Tap> Sim<T> {
-    /// Gives the sender of a subflow the data of its connection for an event, or takes them back.
+    /// Lends the sender of a subflow its connection's data for an event, or takes them back.
     #[inline]
     pub(super) fn exchange_data(&mut self, index: usize) {
         if let Some(place) = self.flows[index].place {
@@ -25,7 +25,7 @@ impl<T: Tap> Sim<T> {
         self.flows[index].sender.exchange(&mut connection.distributor);
     }
 
-    /// What a subflow has in order from this segment on goes up to its connection.
+    /// Passes the segments that a subflow has in order, from this one on, up to its connection.
     #[inline(never)]
     pub(super) fn pass_up(&mut self, index: usize, from: u32) {
         let Some(place) = self.flows[index].place else { return };
@@ -49,8 +49,8 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// The others join once data of the first subflow are acknowledged: only then is the peer known to have the connection's keys
-    /// (RFC 8684 section 3.1; Linux `check_fully_established`).
+    /// The other subflows join once data of the first are acknowledged: only then is the peer known to have
+    /// the connection's keys (RFC 8684 section 3.1; Linux `check_fully_established`).
     fn join_others(&mut self, connection: usize) {
         self.connections[connection].is_established = true;
         for sibling in self.connections[connection].flows.clone().skip(1) {
@@ -59,8 +59,8 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// A subflow's event is over: siblings for which it brought something are woken, and the connection ends with its
-    /// last acknowledgement.
+    /// A subflow's event is over: wakes the siblings that it gave something to do, and ends the connection
+    /// with its last acknowledgement.
     #[inline(never)]
     pub(super) fn after_subflow(&mut self, index: usize, place: SubflowPlace) {
         self.exchange(index, place);
@@ -92,7 +92,8 @@ impl<T: Tap> Sim<T> {
         self.connections[connection].distributor.as_ref()?.to_wake()
     }
 
-    /// All of its data have arrived; once the sender knows, nothing leaves any more.
+    /// All data of the connection have arrived; once the sender knows that (`finished`), it sends nothing
+    /// more.
     fn end_connection(&mut self, subflows: Range<usize>, finished: bool) {
         for index in subflows {
             self.flows[index].complete(self.now);

@@ -5,7 +5,7 @@ use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_cc::{Setup, Span};
 
 cwndlab_cc::words! {
-    /// How recovery sends.
+    /// How much a sender may send in recovery.
     pub enum Recovery {
         /// Proportional rate reduction (RFC 9937).
         Prr = "prr",
@@ -29,11 +29,11 @@ cwndlab_cc::words! {
 }
 
 cwndlab_cc::words! {
-    /// What a connection knows of an earlier one.
+    /// What a connection inherits from an earlier one.
     pub enum Metrics {
         /// Nothing.
         None = "none",
-        /// The ssthresh that Linux saved as it ended.
+        /// The ssthresh that Linux saved when that one ended.
         Saved = "saved",
     }
 }
@@ -130,7 +130,7 @@ impl TcpOptions {
         fragments(self.mss + self.header, self.mtu)
     }
 
-    /// What a controller is given of them when it is made.
+    /// The options that a controller is created with.
     #[must_use]
     pub fn setup(&self) -> Setup {
         Setup {
@@ -142,7 +142,7 @@ impl TcpOptions {
     }
 }
 
-/// A stack profile: a named set of options, and the dialect of each algorithm that its world had.
+/// A stack profile: a named set of options, and the dialects of algorithms in that stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     /// Its name in scenario files.
@@ -159,7 +159,7 @@ pub struct Profile {
     dialects: &'static [(&'static str, &'static str, Setting)],
 }
 
-/// A value that can stand in a table.
+/// A value in a constant table.
 #[derive(Clone, Copy, Debug)]
 enum Setting {
     Count(u64),
@@ -310,14 +310,14 @@ impl Profile {
         TcpOptions::with(&settings)
     }
 
-    /// What it sets of an algorithm.
+    /// Its settings for an algorithm.
     #[must_use]
     pub fn dialect(&self, algorithm: &str) -> Vec<(String, Value)> {
         let of_this = self.dialects.iter().filter(|(name, ..)| *name == algorithm);
         of_this.map(|(_, name, setting)| ((*name).to_owned(), setting.value())).collect()
     }
 
-    /// The algorithms that it has a dialect of, with what is set.
+    /// The algorithms that it has a dialect for: algorithm, parameter, value.
     pub fn dialects(&self) -> impl Iterator<Item = (&'static str, &'static str, Value)> {
         self.dialects.iter().map(|(algorithm, name, setting)| (*algorithm, *name, setting.value()))
     }

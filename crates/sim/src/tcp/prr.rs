@@ -13,7 +13,7 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// Recovery begins. `recover_fs` is RecoverFS: what is outstanding, without what was SACKed before.
+    /// Recovery begins. `recover_fs` is RecoverFS: segments outstanding, without those SACKed before.
     #[must_use]
     pub fn begin(ssthresh: u32, recover_fs: u32) -> Self {
         Self { ssthresh, recover_fs: recover_fs.max(1), ..Self::default() }
@@ -25,7 +25,7 @@ impl Prr {
         Self { ns3: Some(mss as u32), ..Self::begin(ssthresh, recover_fs) }
     }
 
-    /// What may be in flight now.
+    /// Segments that may be in flight now.
     #[must_use]
     pub fn window(&self) -> u32 {
         self.window
@@ -57,9 +57,9 @@ impl Prr {
         self.window = pipe + may_send.max(first);
     }
 
-    /// ns-3's TcpPrrRecovery. It multiplies bytes in 32 bits, so with windows above some 90 segments the product
-    /// wraps, and recovery sends almost nothing until the pipe has fallen to ssthresh. Below ssthresh what was not
-    /// sent before is credited only when a retransmission is acknowledged.
+    /// ns-3's TcpPrrRecovery. It multiplies bytes in 32 bits, so with windows above some 90 segments the
+    /// product wraps, and recovery sends almost nothing until the pipe has fallen to ssthresh. Below ssthresh
+    /// it credits segments that were not sent before only when a retransmission is acknowledged.
     fn on_ack_ns3(&self, delivered: u32, pipe: u32, retransmission_acked: bool, mss: u32) -> u32 {
         let first = i64::from(self.out == 0);
         let out = i64::from(self.out);

@@ -3,9 +3,9 @@
 use super::options::TcpOptions;
 use cwndlab_cc::{Span, Time};
 
-/// ACKs at once for a start, a long silence, and data that came twice (Linux: TCP_MAX_QUICKACKS).
+/// Quick ACKs after a start, a long silence, or duplicate data (Linux: TCP_MAX_QUICKACKS).
 const MOST: u32 = 16;
-/// ACKs at once for a congestion mark (Linux `__tcp_ecn_check_ce`).
+/// Quick ACKs after a congestion mark (Linux `__tcp_ecn_check_ce`).
 const FOR_A_MARK: u32 = 2;
 
 /// Linux's `icsk_ack.quick`: how many of the next ACKs are not delayed.
@@ -19,18 +19,18 @@ pub struct QuickAcks {
 }
 
 impl QuickAcks {
-    /// None yet; never any if the profile has none.
+    /// None yet, and never any if the profile turns quick ACKs off.
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
         Self { enabled: options.quick_ack, left: 0, arrived: Time::ZERO, silence: Span::ZERO }
     }
 
-    /// A new segment arrives, with this receive window in segments and this RTT; the first one, or one after a silence longer
-    /// than the receiver's own RTO, begins a series (Linux `tcp_event_data_recv`).
+    /// A new segment arrives, with this receive window in segments and this RTT; the first one, or one after
+    /// a silence longer than the receiver's own RTO, begins a series (Linux `tcp_event_data_recv`).
     #[inline]
     pub fn on_data(&mut self, now: Time, window: u32, rtt: Span, rto_min: Span) {
         if self.silence == Span::ZERO {
-            // RFC 6298 rule (2.2) for the RTT of the handshake, the only one that a mere receiver measures.
+            // RFC 6298 rule (2.2) for the RTT of the handshake, the only one that a pure receiver measures.
             self.silence = rtt + rto_min.max(Span(2 * rtt.0));
             self.enter(MOST, window);
         } else if now.since(self.arrived) > self.silence {
@@ -39,12 +39,12 @@ impl QuickAcks {
         self.arrived = now;
     }
 
-    /// A segment came that was there already (Linux `tcp_data_queue`).
+    /// A duplicate segment arrived (Linux `tcp_data_queue`).
     pub fn on_duplicate(&mut self, window: u32) {
         self.enter(MOST, window);
     }
 
-    /// A congestion mark came (Linux `__tcp_ecn_check_ce`).
+    /// A congestion mark arrived (Linux `__tcp_ecn_check_ce`).
     pub fn on_mark(&mut self, window: u32) {
         self.enter(FOR_A_MARK, window);
     }
@@ -61,15 +61,15 @@ impl QuickAcks {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Whether the next ACK is not delayed. `push`: it is for the last that the peer has written, which the application reads at
-    /// once (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
+    /// Whether the next ACK is not delayed. `push`: it answers the last data that the peer has written, which
+    /// the application reads at once (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
     #[must_use]
     pub fn is_due(&self, push: bool) -> bool {
         self.enabled && (self.left > 0 || push)
     }
 
-    /// Linux `tcp_incr_quickack`: no more than half of the window has segments.
+    /// Linux `tcp_incr_quickack`: at most half as many as the window has segments.
     fn enter(&mut self, most: u32, window: u32) {
         let half = if window < 2 { 2 } else { window / 2 };
         self.left = self.left.max(half.min(most));

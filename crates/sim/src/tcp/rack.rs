@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Duplicate ACKs that prove a loss (RFC 5681).
 pub const DUP_THRESH: u32 = 3;
-/// The reordering window is this part of the minimum RTT, times a factor that DSACKs raise.
+/// The reordering window is the minimum RTT divided by this, times a factor that DSACKs raise.
 const REORDER_DIVISOR: u64 = 4;
 /// A raised reordering window is kept for this many recoveries (RFC 8985 section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
@@ -17,23 +17,23 @@ const MOST_REORDERING: u32 = 300;
 /// The state of RACK.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
-    /// The most recently sent of the delivered packets: which transmission it was, and its RTT.
+    /// The highest transmission number delivered, and the RTT of the last packet delivered.
     order: u32,
     rtt: Span,
     reordering_seen: bool,
-    /// By how many segments the path was seen to reorder (Linux tp->reordering).
+    /// Reordering seen on the path, in segments (Linux tp->reordering).
     reordering: u32,
     factor: u64,
     persist: u32,
-    /// DSACKs raise the factor once a round: not before this total is delivered.
+    /// DSACKs raise the factor once a round: not again before this total is delivered.
     factor_round: u32,
-    /// Original transmissions below are decided: delivered or marked.
+    /// Original transmissions below this segment are decided: delivered or marked lost.
     undecided: u32,
-    /// Retransmissions in the order of their sending: segment and number of the transmission.
+    /// Retransmissions in the order in which they were sent: segment and number of the transmission.
     resent: VecDeque<(u32, u32)>,
 }
 
-/// What RACK looks at beside the scoreboard.
+/// RACK's inputs besides the scoreboard.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     /// The time.
@@ -52,8 +52,8 @@ impl Rack {
         self.resent.push_back((seq, order));
     }
 
-    /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the original. The RTT is that
-    /// of any segment, thus of a late one as well.
+    /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the
+    /// original. Otherwise the RTT is that of this segment, even if it came late.
     #[inline]
     pub fn on_delivered(&mut self, record: &Record, ambiguous: bool, now: Time) {
         if ambiguous {
@@ -63,30 +63,30 @@ impl Rack {
         self.order = self.order.max(record.order);
     }
 
-    /// Step 3: a segment below the highest delivered one arrived that had been sent only once, or whose retransmission was
-    /// superfluous (Linux tcp_try_undo_partial). `by` is its distance from the highest one, in segments (Linux
-    /// tcp_check_sack_reordering).
+    /// Step 3: a segment arrived below the highest delivered one, and it had been sent only once, or its
+    /// retransmission was superfluous (Linux tcp_try_undo_partial). `by` is its distance from the highest
+    /// one, in segments (Linux tcp_check_sack_reordering).
     pub fn on_reordering(&mut self, by: u32) {
         self.reordering_seen = true;
         self.reordering = self.reordering.max(by.min(MOST_REORDERING));
     }
 
-    /// A timeout with this many segments SACKed above the hole. If the path has not reordered by more, the hole was a loss, and
-    /// the path counts as in order again (Linux tcp_enter_loss).
+    /// A timeout with this many segments SACKed above the hole. If the path has not reordered by more, the
+    /// hole was a loss, and the path no longer counts as reordering (Linux tcp_enter_loss).
     pub fn on_timeout(&mut self, sacked: u32) {
         if sacked >= self.reordering {
             self.reordering = self.reordering.min(DUP_THRESH);
         }
     }
 
-    /// Whether windows grow by ACKs that do not advance (Linux tcp_may_raise_cwnd).
+    /// Whether ACKs that do not advance SND.UNA let the window grow (Linux tcp_may_raise_cwnd).
     #[must_use]
     pub fn grows_unordered(&self) -> bool {
         self.reordering > DUP_THRESH
     }
 
-    /// Step 4: a DSACK says that the reordering window was too small. Without reordering it says nothing about it (Linux
-    /// tcp_dsack_seen).
+    /// Step 4: a DSACK says that the reordering window was too small. If no reordering was seen, it says
+    /// nothing about that window (Linux tcp_dsack_seen).
     pub fn on_dsack(&mut self, delivered: u32, in_flight: u32) {
         if !self.reordering_seen {
             return;
@@ -98,12 +98,12 @@ impl Rack {
         self.persist = PERSISTENCE;
     }
 
-    /// A recovery was taken back because DSACKs report all that was resent (Linux tcp_try_undo_dsack).
+    /// A recovery was undone because DSACKs report all retransmissions as duplicates (Linux tcp_try_undo_dsack).
     pub fn on_undone_by_dsack(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
 
-    /// A recovery has ended that was not taken back (Linux tcp_try_undo_recovery).
+    /// A recovery has ended without an undo (Linux tcp_try_undo_recovery).
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -111,19 +111,19 @@ impl Rack {
         }
     }
 
-    /// Marks were taken back: everything outstanding is undecided again.
+    /// Loss marks were removed: everything outstanding is undecided again.
     pub fn reconsider(&mut self, una: u32) {
         self.undecided = una;
     }
 
-    /// Whether what left after this was delivered.
+    /// Whether a packet sent after this one was delivered.
     #[inline]
     #[must_use]
     pub fn has_overtaken(&self, record: &Record) -> bool {
         record.order < self.order
     }
 
-    /// Whether a segment sent then would be lost by now, without a reordering window.
+    /// Whether a segment sent at `sent_at` would count as lost by now, without a reordering window.
     #[must_use]
     pub fn is_overdue(&self, sent_at: Time, now: Time) -> bool {
         sent_at + self.rtt <= now
@@ -137,7 +137,7 @@ impl Rack {
         Span(at.min_rtt.0 / REORDER_DIVISOR * self.factor.max(1)).min(at.srtt)
     }
 
-    /// Step 5: marks what is lost (`lost` sees each segment), and returns when to look again.
+    /// Step 5: marks lost segments (`lost` is called for each), and returns when to check again.
     pub fn detect(
         &mut self,
         board: &mut Scoreboard,
@@ -153,7 +153,7 @@ impl Rack {
             self.undecided = seq;
             let record = *board.record(seq);
             if board.is_resent(seq) {
-                // A probe: it is watched below, among the retransmissions.
+                // A probe: it is checked below, among the retransmissions.
                 self.undecided = seq + 1;
                 continue;
             }
@@ -190,20 +190,20 @@ impl Rack {
     }
 }
 
-/// Loss detection by count (RFC 6675 section 4, IsLost): three SACKed segments above. A retransmission that is lost
-/// is not seen; a timeout repairs it.
+/// Loss detection by count (RFC 6675 section 4, IsLost): a segment is lost when three above it are SACKed. A
+/// lost retransmission is not detected; a timeout repairs it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DupThresh {
     undecided: u32,
 }
 
 impl DupThresh {
-    /// Marks were taken back: everything outstanding is undecided again.
+    /// Loss marks were removed: everything outstanding is undecided again.
     pub fn reconsider(&mut self, una: u32) {
         self.undecided = una;
     }
 
-    /// Marks what is lost; `lost` sees each segment.
+    /// Marks lost segments; `lost` is called for each.
     pub fn detect(&mut self, board: &mut Scoreboard, mut lost: impl FnMut(&Record, u32)) {
         if board.sacked() < DUP_THRESH {
             return;
@@ -287,7 +287,8 @@ mod tests {
         rack.on_reordering(1);
         sack(&mut rack, &mut board, 5, at(100).now);
         sack(&mut rack, &mut board, 1, at(110).now);
-        // Segment 0 left at 0 ms, 1 at 1 ms and took 109 ms, and 25 ms are waited. By the RTT of 5, 95 ms, 0 would be lost.
+        // Segment 0 left at 0 ms; 1 left at 1 ms and took 109 ms; the window is 25 ms. By the RTT of 5, 95
+        // ms, 0 would be lost.
         assert_eq!(detect(&mut rack, &mut board, &at(133)), (vec![], Some(at(134).now)));
     }
 
@@ -300,7 +301,7 @@ mod tests {
         assert!(rack.grows_unordered());
     }
 
-    /// Linux tcp_enter_loss: with at least as many SACKs as the path was seen to reorder by, the hole was a loss.
+    /// Linux tcp_enter_loss: with at least as many SACKs as the reordering seen on the path, the hole was a loss.
     #[test]
     fn a_timeout_with_many_sacks_ends_growth_out_of_order() {
         let mut rack = Rack::default();

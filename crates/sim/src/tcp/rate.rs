@@ -1,23 +1,23 @@
-//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1): how fast data left the network, free of bursts at
-//! either end.
+//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1): how fast data left the network, not distorted by
+//! bursts at either end.
 
 use super::scoreboard::Record;
 use cwndlab_cc::{RateSample, Time};
 
-/// Totals of a connection, and what its next records note.
+/// Totals of a connection, and the values that its next records take.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRate {
-    /// Segments delivered in all.
+    /// Total segments delivered.
     pub delivered: u32,
-    /// Segments marked lost in all.
+    /// Total segments marked lost.
     pub lost: u32,
-    /// Segments that arrived marked CE in all.
+    /// Total segments that arrived marked CE.
     pub ce: u32,
     delivered_at: Time,
     first_sent_at: Time,
     /// Transmissions so far.
     sent: u32,
-    /// Samples are app-limited until this many segments are delivered; zero when they are not.
+    /// Segments sent are app-limited until more than this total is delivered; zero when they are not.
     app_limited_until: u32,
 }
 
@@ -54,7 +54,7 @@ impl DeliveryRate {
         }
     }
 
-    /// There is nothing to send: what is in flight and what follows it is app-limited.
+    /// There is nothing to send: segments sent before those in flight are delivered are app-limited.
     pub fn limit_by_application(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }

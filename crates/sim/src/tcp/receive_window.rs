@@ -5,29 +5,30 @@ use cwndlab_cc::{Span, Time};
 
 /// The receive buffer at the start, in bytes (Linux's tcp_rmem default).
 const INITIAL_BUFFER: u64 = 131_072;
-/// What a segment takes of the buffer besides its payload, in bytes (Linux `skb->truesize`: 2304 for 1448 bytes of payload).
+/// Buffer space that a segment takes besides its payload, in bytes (Linux `skb->truesize`: 2304 for 1448
+/// bytes of payload).
 const SEGMENT_OVERHEAD: u64 = 856;
-/// Segments of the first round (Linux TCP_INIT_CWND).
+/// Segments in the first round (Linux TCP_INIT_CWND).
 const INITIAL_SEGMENTS: u64 = 10;
 /// Headers of IPv4 and TCP without options, in bytes.
 const PLAIN_HEADERS: u64 = 40;
-/// The best round of a window that follows another one: no round of its own is better.
+/// `best_round` of a window that follows another one: none of its own rounds exceeds this.
 const FOLLOWS: u64 = u64::MAX;
 
-/// How the receive window grows: twice what one round trip brought (Linux's dynamic right-sizing).
+/// The receive window. It grows to twice what arrived in one round trip (Linux's dynamic right-sizing).
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
     mss: u64,
     most: u64,
-    /// What is advertised, in bytes, and in whole segments.
+    /// The advertised window, in bytes and in whole segments.
     window: u64,
     segments: u32,
-    /// What it may grow to.
+    /// The limit to which the window may grow now, in bytes.
     space: u64,
     round_start: Time,
-    /// The segment that it began with.
+    /// The first segment of the round.
     round_from: u32,
-    /// Bytes, or [`FOLLOWS`].
+    /// The most bytes in one round so far, or [`FOLLOWS`].
     best_round: u64,
 }
 
@@ -35,11 +36,12 @@ impl ReceiveWindow {
     /// The window at the start.
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
-        // Linux tcp_measure_rcv_mss: what part of the buffer is payload, in 256ths.
+        // Linux tcp_measure_rcv_mss: the share of the buffer that is payload, in 256ths.
         let ratio = options.mss * 256 / (options.mss + SEGMENT_OVERHEAD);
         let announced_mss = options.mss + options.header.saturating_sub(PLAIN_HEADERS);
         let most = options.receive_buffer;
-        // Linux tcp_init_buffer_space: until a segment shows that ratio, half of the buffer less one segment.
+        // Linux tcp_init_buffer_space: until a segment shows that ratio, the window is half of the buffer
+        // less one segment.
         let (window, space) = if options.window_tuning {
             ((INITIAL_BUFFER / 2 - announced_mss).min(most), (INITIAL_BUFFER * ratio / 256).min(most))
         } else {
@@ -57,7 +59,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment arrived, in order or not; says whether the window grew (Linux tcp_grow_window).
+    /// A segment arrived, in order or not; returns whether the window grew (Linux tcp_grow_window).
     #[inline(always)]
     pub fn grow(&mut self) -> bool {
         let grow = (2 * self.mss).min(self.space.saturating_sub(self.window));
@@ -76,13 +78,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// What it may grow to, in bytes.
+    /// The limit to which the window may grow now, in bytes.
     #[must_use]
     pub fn space(&self) -> u64 {
         self.space
     }
 
-    /// The window of a subflow may grow to what its connection has room for, and grows by its own segments (Linux
+    /// Lets a subflow's window grow to its connection's limit; the subflow's own segments make it grow (Linux
     /// `mptcp_rcv_space_adjust` sets `sk_rcvbuf` and `window_clamp` of all subflows).
     #[inline]
     pub fn follow(&mut self, space: u64) {
@@ -90,9 +92,11 @@ impl ReceiveWindow {
         self.space = self.space.max(space);
     }
 
-    /// Linux tcp_rcv_space_adjust: room for twice the last round and what it grew by, and 16 segments.
+    /// Linux tcp_rcv_space_adjust: room for twice the last round plus 16 segments, and more in proportion to
+    /// the round's growth.
     fn end_round(&mut self, now: Time, next: u32) {
-        // In Linux the first round begins when the handshake is complete, just before the first segment (tcp_init_buffer_space).
+        // In Linux the first round begins when the handshake is complete, just before the first segment
+        // (tcp_init_buffer_space).
         if self.round_start == Time::ZERO {
             self.round_start = now;
             return;
@@ -109,7 +113,7 @@ impl ReceiveWindow {
         self.round_start = now;
     }
 
-    /// What is advertised, in segments.
+    /// The advertised window in segments.
     #[must_use]
     pub fn segments(&self) -> u32 {
         self.segments

@@ -9,16 +9,16 @@ use std::collections::VecDeque;
 
 /// Duplicate ACKs that are sent at once, before compression begins (Linux: TCP_FASTRETRANS_THRESH).
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
-/// ACKs that compression holds back at most (Linux: tcp_comp_sack_nr).
+/// The most ACKs that compression holds back (Linux: tcp_comp_sack_nr).
 const COMPRESSED_MOST: u32 = 44;
-/// Compression waits for this part of the RTT (Linux: 5 %).
+/// Compression waits for the RTT divided by this (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
 /// Timestamps count milliseconds (Linux TCP_TS_HZ).
 const TIMESTAMP_TICK: Span = Span::from_millis(1);
-/// By how many of their ticks a segment's timestamp may lie behind the newest one (Linux TCP_PAWS_WINDOW).
+/// How many ticks a segment's timestamp may lie behind the newest one (Linux TCP_PAWS_WINDOW).
 const PAWS_WINDOW: u64 = 1;
 
-/// The receiver of one flow. The fields stand in memory in this order: first what every segment touches.
+/// The receiver of one flow. The fields lie in memory in this order: those that every segment touches come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -26,7 +26,7 @@ pub struct Receiver {
     last_ack: u32,
     /// The timestamp to echo (RFC 7323: TS.Recent).
     echo: Time,
-    /// Our own timestamps before this one have come back.
+    /// Our own timestamps before this one have been echoed.
     next_echo: Time,
     rtt: Span,
     /// Segments since the last ACK.
@@ -40,7 +40,7 @@ pub struct Receiver {
     delay_timeout: Span,
     rto_min: Span,
     ce_count: u32,
-    /// ACKs of segments out of order that were sent at once, and the [`Receiver::next`] that they had.
+    /// ACKs of out-of-order segments that were sent without compression, and the [`Receiver::next`] in them.
     duplicates_sent: u32,
     duplicates_of: u32,
     compressed: u32,
@@ -52,7 +52,7 @@ pub struct Receiver {
     duplicate: Option<Block>,
     /// Out-of-order blocks in the order of their segments.
     pending: VecDeque<Block>,
-    // From here on what only segments out of order touch.
+    // Only out-of-order segments touch the fields below.
     /// Block starts in the order in which they were last touched, the newest first.
     recent: [u32; SACK_BLOCKS],
     recent_len: usize,
@@ -60,7 +60,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that has nothing yet.
+    /// A receiver that has received nothing yet.
     #[must_use]
     pub fn new(options: &TcpOptions) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Receiver {
         self.window.segments()
     }
 
-    /// The receive window of a subflow may grow to what its connection has room for, in bytes.
+    /// Lets a subflow's receive window grow to its connection's limit, in bytes.
     #[inline]
     pub fn follow(&mut self, space: u64) {
         self.window.follow(space);
@@ -129,7 +129,7 @@ impl Receiver {
         self.next_echo = now;
     }
 
-    /// A segment arrives; whether [`Receiver::acknowledge`] is due at once.
+    /// A segment arrives; returns whether [`Receiver::acknowledge`] is due at once.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnField) -> bool {
         if data.sent_at < self.echo && self.is_old(data.sent_at) {
@@ -138,7 +138,8 @@ impl Receiver {
         }
         self.note_ecn(data, ecn);
         self.measure_rtt(now, data.echo);
-        // RFC 7323 section 4.3, of an acceptable segment: Linux tcp_sequence drops what lies below the last ACK before.
+        // RFC 7323 section 4.3, for an acceptable segment: Linux tcp_sequence has already dropped those below
+        // the last ACK.
         if data.seq <= self.last_ack && data.seq + 1 >= self.last_ack && data.sent_at >= self.echo {
             self.echo = data.sent_at;
         }
@@ -148,15 +149,15 @@ impl Receiver {
         self.beside_the_order(now, data.seq)
     }
 
-    /// RFC 7323 section 5.3: a segment is refused whose timestamp is older than that of one which filled a hole since (PAWS; Linux
-    /// `tcp_paws_discard`). So is a late one after a retransmission below it.
+    /// RFC 7323 section 5.3: a segment is refused if its timestamp is older than that of one that has since
+    /// filled a hole (PAWS; Linux `tcp_paws_discard`). So is a late one after a retransmission below it.
     #[cold]
     fn is_old(&self, sent_at: Time) -> bool {
         let ticks = |at: Time| TIMESTAMP_TICK.whole_in(Span(at.0));
         self.paws && ticks(self.echo) - ticks(sent_at) > PAWS_WINDOW
     }
 
-    /// Linux `tcp_send_dupack`: what is refused is acknowledged at once, as a duplicate if it was there.
+    /// Linux `tcp_send_dupack`: a refused segment is acknowledged at once, as a duplicate if it had arrived before.
     #[cold]
     fn refuse(&mut self, seq: u32) {
         if seq < self.next {
@@ -191,7 +192,7 @@ impl Receiver {
             self.ece = false;
         }
         if ecn == EcnField::Ce {
-            // Linux does so for the first of those that are echoed together (TCP_ECN_DEMAND_CWR).
+            // Linux does so for the first of the marks that are echoed together (TCP_ECN_DEMAND_CWR).
             if !self.ece {
                 self.quick.on_mark(self.window.segments());
             }
@@ -200,8 +201,8 @@ impl Receiver {
         }
     }
 
-    /// Linux tcp_rcv_rtt_measure_ts and tcp_rcv_rtt_update: one sample for each timestamp that comes back, in whole
-    /// milliseconds. A shorter one counts in full, a longer one by an eighth.
+    /// Linux tcp_rcv_rtt_measure_ts and tcp_rcv_rtt_update: one sample for each timestamp that is echoed, in
+    /// whole milliseconds. A shorter one replaces the RTT, a longer one counts by an eighth.
     fn measure_rtt(&mut self, now: Time, echo: Time) {
         if echo < self.next_echo && self.rtt != Span::ZERO {
             return;
@@ -209,7 +210,7 @@ impl Receiver {
         let sent = TIMESTAMP_TICK.whole_in(Span(echo.0));
         self.next_echo = Time((sent + 1) * TIMESTAMP_TICK.0);
         let sample = TIMESTAMP_TICK.times(TIMESTAMP_TICK.whole_in(Span(now.0)) - sent);
-        // Below a millisecond Linux measures by whole windows; here by the exact time.
+        // Below a millisecond Linux measures by whole windows; this takes the exact time.
         let sample = if sample == Span::ZERO { now.since(echo) } else { sample };
         let first = self.rtt == Span::ZERO;
         self.rtt = if first || sample < self.rtt {
@@ -238,7 +239,7 @@ impl Receiver {
         if self.tick == Span::ZERO { now } else { Time((self.tick.whole_in(Span(now.0)) + 1) * self.tick.0) }
     }
 
-    /// Puts a segment among the out-of-order ones or below, or where a gap was.
+    /// Takes a segment that is old, fills a gap, or is out of order.
     fn insert(&mut self, now: Time, seq: u32) {
         if seq < self.next {
             self.quick.on_duplicate(self.window.segments());
@@ -259,7 +260,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrived that was not there; the window may grow.
+    /// A new segment arrived; the window may grow.
     #[inline(always)]
     fn grow(&mut self) {
         if self.window.grow() {
@@ -267,7 +268,7 @@ impl Receiver {
         }
     }
 
-    /// The first out-of-order block may have become part of what is in order.
+    /// Joins the first out-of-order block to the data in order if they now touch.
     fn absorb(&mut self) {
         let Some(first) = self.pending.front() else { return };
         if first.start == self.next {
@@ -345,7 +346,8 @@ impl Receiver {
         }
     }
 
-    /// Linux's SACK compression: the first duplicates at once, then one ACK for all that came in a short while.
+    /// Linux's SACK compression: the first duplicates at once, then one ACK for all segments that arrive in a
+    /// short while.
     fn out_of_order(&mut self, now: Time) -> bool {
         if self.duplicates_of != self.next {
             self.duplicates_of = self.next;
@@ -458,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Linux tcp_grow_window: the ACKs of a subflow stay quick as long as its window grows towards that of its connection.
+    /// Linux tcp_grow_window: the ACKs of a subflow stay quick while its window grows towards that of its connection.
     #[test]
     fn acks_are_quick_while_the_window_grows() {
         let answered = |space: u64| {
@@ -470,7 +472,7 @@ mod tests {
                 .count()
         };
         assert_eq!(answered(50_000_000), 2000);
-        // 50 segments and what was quick before; every second from then on.
+        // 50 segments, plus those acknowledged quickly before; from then on every second one.
         assert!((1000..1100).contains(&answered(2 * 50 * 1448)), "{}", answered(2 * 50 * 1448));
     }
 
@@ -512,7 +514,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order of arrival, all is delivered, and every block names what has arrived.
+        /// Whatever the order of arrival, all is delivered, and every block names segments that have arrived.
         #[test]
         fn reassembly(order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle()) {
             let mut receiver = receiver(plain());

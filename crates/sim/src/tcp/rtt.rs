@@ -3,10 +3,10 @@
 use super::options::{RtoFloor, TcpOptions};
 use cwndlab_cc::{Rng, Rtt, Span, Time};
 
-/// RFC 6298 rule (5.7): the timeout with which data begin after a lost SYN.
+/// RFC 6298 rule (5.7): the RTO when data transfer begins after a lost SYN.
 const FALLBACK: Span = Span::from_secs(3);
 
-/// From this tick on a clock has a phase.
+/// A clock with a tick of this length or longer has a phase.
 const COARSE: Span = Span::from_millis(1);
 
 /// Before the first sample: RFC 6298 rule (2.1).
@@ -18,13 +18,13 @@ pub fn unmeasured(options: &TcpOptions) -> Rtt {
 /// The clock that RTT samples are read from.
 #[derive(Clone, Copy, Debug)]
 pub struct TimestampClock {
-    /// Length of a tick; zero is exact.
+    /// Length of a tick; zero for an exact clock.
     tick: Span,
     /// How far into a tick the run begins.
     phase: Span,
-    /// What a sample of no tick counts as.
+    /// The smallest sample: the value of zero ticks.
     least: Span,
-    /// SRTT and RTTVAR, where they go in ticks as well.
+    /// SRTT and RTTVAR in ticks, where the profile keeps them so.
     estimate: Option<Estimate>,
 }
 
@@ -49,8 +49,8 @@ impl Estimate {
 }
 
 impl TimestampClock {
-    /// The clock of one connection: nothing ties the ticks of its host to the start of the run. Ticks as fine as
-    /// microseconds have no phase, which would be all that two seeds of a run without chance differ in.
+    /// The clock of one connection. Its phase is random, as nothing ties its host's ticks to the start of the run.
+    /// Ticks below 1 ms have no phase: in a run without other randomness, only the phase would differ between seeds.
     #[must_use]
     pub fn new(options: &TcpOptions, rng: &mut Rng) -> Self {
         let tick = options.clock;
@@ -58,7 +58,7 @@ impl TimestampClock {
         Self { tick, phase, least: options.clock_least, estimate: options.srtt_ticks.then(Estimate::default) }
     }
 
-    /// Takes a sample in: `smoothed` goes into SRTT, `latest` is shown as the latest sample.
+    /// Adds a sample: `smoothed` goes into SRTT, `latest` is reported as the latest sample.
     #[inline(always)]
     pub fn sample(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
         if self.estimate.is_none() {
@@ -81,7 +81,7 @@ impl TimestampClock {
         set_timeout(rtt, options);
     }
 
-    /// The time between two moments as it shows it: a difference of ticks.
+    /// The time between two instants by this clock: a whole number of ticks.
     #[inline]
     #[must_use]
     pub fn between(&self, from: Time, to: Time) -> Span {
@@ -98,8 +98,8 @@ pub fn distrust(rtt: &mut Rtt) {
     rtt.rto = rtt.rto.max(FALLBACK);
 }
 
-/// RFC 6298 rules (2.2) and (2.3), with gains 1/8 and 1/4. `smoothed` goes into SRTT, `latest` is shown as the latest
-/// sample.
+/// RFC 6298 rules (2.2) and (2.3), with gains 1/8 and 1/4. `smoothed` goes into SRTT, `latest` is reported as
+/// the latest sample.
 #[inline]
 fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
     rtt.latest = latest;
@@ -118,7 +118,8 @@ fn sample(rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
 
 #[inline]
 fn set_timeout(rtt: &mut Rtt, options: &TcpOptions) {
-    // RFC 6298 rule (2.4): four variances, but a floor below it; Linux sets the floor under the variance term.
+    // RFC 6298 rule (2.4): SRTT plus four RTTVAR, with a floor under the sum; Linux applies the floor to the
+    // variance term.
     let variance = rtt.variance.times(4);
     let rto = match options.rto_floor {
         RtoFloor::Variance => rtt.smoothed + variance.max(options.rto_min),
@@ -191,7 +192,7 @@ mod tests {
             let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
             clock(phase_ms).between(at(from_ms), at(to_ms))
         };
-        // 9 ms that hold a tick, and 9 ms that hold none.
+        // 9 ms with a tick in them, and 9 ms without one.
         assert_eq!(span(0, 3, 12), Span::from_millis(10));
         assert_eq!(span(0, 15, 24), Span::from_millis(10));
         assert_eq!(span(0, 15, 32), Span::from_millis(20));

@@ -1,36 +1,36 @@
-//! What has been sent and not yet acknowledged (RFC 6675), one record a segment, flags as bit sets.
+//! Segments sent and not yet acknowledged (RFC 6675): one record per segment, flags as bit sets.
 //!
 //! pipe = outstanding - sacked - lost + resent, in segments, as RFC 6675 and Linux count it.
 
 use cwndlab_cc::Time;
 
-/// Records that an idle flow has room for; the ring doubles as the window grows.
+/// Initial number of records; the ring doubles as the window grows.
 const FIRST_RECORDS: usize = 16;
 
-/// What was noted when a segment was last sent.
+/// The state of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
-    /// When.
+    /// When it was sent.
     pub sent_at: Time,
-    /// Which of the flow's transmissions it was: one sent later has a higher number, also at the same instant.
+    /// Its number among the flow's transmissions: a later one has a higher number, even at the same instant.
     pub order: u32,
-    /// When the delivery total at that time had been reached.
+    /// When the last delivery before it happened, or its flight began.
     pub delivered_at: Time,
-    /// When the first packet of the flight that it belongs to was sent.
+    /// Start of its send interval: when the newest segment of the last ACK was sent, or its flight began.
     pub first_sent_at: Time,
-    /// Segments delivered in all at that time.
+    /// Total segments delivered by then.
     pub delivered: u32,
-    /// Segments lost in all at that time.
+    /// Total segments lost by then.
     pub lost: u32,
-    /// Segments marked CE in all at that time.
+    /// Total segments marked CE by then.
     pub ce: u32,
     /// Segments in flight, itself included.
     pub in_flight: u32,
-    /// The application limited the rate.
+    /// Whether the application limited the rate.
     pub app_limited: bool,
 }
 
-/// What is known of 64 segments, a bit each: side by side, so that a look at a segment finds all of it in one place.
+/// Flags of 64 segments, one bit each. The sets lie side by side, so that all flags of a segment are in one place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     sacked: u64,
@@ -59,7 +59,7 @@ pub struct Delivered {
 /// The scoreboard of one flow.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
-    /// A ring.
+    /// A ring, indexed by segment.
     records: Vec<Record>,
     una: u32,
     next: u32,
@@ -69,9 +69,9 @@ pub struct Scoreboard {
     ever_resent_count: u32,
     /// One past the highest SACKed segment, or `una`.
     highest_sacked: u32,
-    /// No lost and not resent segment is below.
+    /// No segment below this one is lost and still to be resent.
     resend_hint: u32,
-    /// A ring for as many segments.
+    /// A ring for as many segments, 64 to an entry.
     marks: Vec<Marks>,
 }
 
@@ -211,7 +211,7 @@ impl Scoreboard {
         self.ever_resent_count += u32::from(!ever);
     }
 
-    /// The lowest segment that is lost and not on its way again.
+    /// The lowest lost segment that has no retransmission in flight.
     #[inline]
     pub fn next_lost(&mut self) -> Option<u32> {
         if self.lost_count == 0 && self.resent_count == 0 { None } else { self.find_lost() }
@@ -234,7 +234,8 @@ impl Scoreboard {
         None
     }
 
-    /// Marks a segment lost; a retransmission of it that was in flight is lost, too. False if it was marked already.
+    /// Marks a segment lost; a retransmission of it that was in flight is lost, too. Returns whether anything
+    /// changed: false if it was marked already and had no retransmission in flight.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
         let marks = self.marks_mut(seq);
         let (again, first) = (marks.resent & bit(seq) != 0, marks.lost & bit(seq) == 0);
@@ -282,7 +283,7 @@ impl Scoreboard {
         None
     }
 
-    /// Takes a SACK block in; `visit` sees each segment that it newly delivers.
+    /// Processes a SACK block; `visit` is called for each segment that it newly delivers.
     pub fn sack(&mut self, start: u32, end: u32, mut visit: impl FnMut(&Record, Delivered)) {
         let end = end.min(self.next);
         let mut seq = start.max(self.una);
@@ -309,8 +310,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes a cumulative acknowledgement in; `visit` sees each segment that it newly delivers (those that were
-    /// SACKed before are not new).
+    /// Processes a cumulative acknowledgement; `visit` is called for each segment that it newly delivers
+    /// (those that were SACKed before are not new).
     pub fn acknowledge(&mut self, cumulative: u32, mut visit: impl FnMut(&Record, Delivered)) {
         let cumulative = cumulative.min(self.next);
         while self.una < cumulative {
@@ -337,7 +338,7 @@ impl Scoreboard {
         self.una = cumulative.min(self.next);
     }
 
-    /// A delivered segment is neither lost nor on its way again.
+    /// A delivered segment counts neither as lost nor as resent.
     #[inline]
     fn settle(&mut self, seq: u32) {
         let marks = self.marks_mut(seq);
@@ -356,7 +357,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets segments that duplicate ACKs were counted for, up to a number of them; returns how many.
+    /// Forgets up to `most` of the segments counted from duplicate ACKs; returns how many.
     pub fn forget_duplicates(&mut self, most: u32) -> u32 {
         let forgotten = most.min(self.sacked_count);
         self.sacked_count -= forgotten;
@@ -369,7 +370,7 @@ impl Scoreboard {
         self.sacked_count = self.sacked_count.min(self.outstanding() - self.lost_count);
     }
 
-    /// Nothing was lost after all: what is marked and not on its way again is waited for.
+    /// Nothing was lost after all: removes every loss mark, so segments that were not resent are in flight again.
     pub fn unmark_lost(&mut self) {
         for seq in self.una..self.next {
             let marks = self.marks_mut(seq);
@@ -388,7 +389,7 @@ impl Scoreboard {
             records[seq as usize & (new - 1)] = *self.record(seq);
         }
         self.records = records;
-        // A ring of 64 segments or fewer has a bit for each of 64.
+        // One entry has bits for 64 segments, enough for any smaller ring.
         let words = new.div_ceil(64);
         if words > self.marks.len() {
             let mut wider = vec![Marks::default(); words];
@@ -469,7 +470,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of flags.
+        /// Compares with a plain list of flags.
         #[test]
         fn agrees_with_a_list(moves in moves()) {
             #[derive(Clone, Copy, Default)]

@@ -7,7 +7,7 @@ use cwndlab_cc::{SendLimit, SubflowView};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     mss: u64,
-    /// Segments in all, and the payload of the last one in bytes; `None`: without end.
+    /// Number of segments, and payload of the last one in bytes; `None` for an endless stream.
     end: Option<(u32, u64)>,
 }
 
@@ -80,20 +80,20 @@ impl Stream {
 pub enum Supply {
     /// It has a stream of its own.
     Own(Stream),
-    /// A multipath connection lends its data to a subflow while that handles an event; `None` between events.
+    /// A multipath connection's data, lent to a subflow while it handles an event; `None` between events.
     Lent(Option<Box<Distributor>>),
 }
 
 impl Supply {
-    /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first that the
-    /// receiver has no room for.
+    /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first
+    /// segment that the receiver has no room for.
     #[inline]
     pub fn offer(&self, next: u32, window_end: u32) -> Result<(), SendLimit> {
         match self {
             Self::Own(stream) if !stream.has(next) => Err(SendLimit::Application),
             Self::Own(_) if next >= window_end => Err(SendLimit::Receiver),
             Self::Own(_) => Ok(()),
-            // Room is granted at the data level alone (RFC 8684 section 3.3.4).
+            // Only the data level has a receive window (RFC 8684 section 3.3.4).
             Self::Lent(Some(distributor)) => distributor.offer(),
             Self::Lent(None) => Err(SendLimit::Application),
         }
@@ -108,7 +108,7 @@ impl Supply {
         }
     }
 
-    /// Whether the application has written no more than up to this segment.
+    /// Whether this segment is the last that the application has written.
     #[inline]
     #[must_use]
     pub fn ends_with(&self, segment: u32) -> bool {
@@ -118,7 +118,7 @@ impl Supply {
         }
     }
 
-    /// Payload of a segment that is sent again, in bytes.
+    /// Payload of a retransmitted segment, in bytes.
     #[inline]
     #[must_use]
     pub fn payload_again(&self, segment: u32) -> u64 {
@@ -149,7 +149,7 @@ impl Supply {
         }
     }
 
-    /// The connection's data, while a subflow has them.
+    /// The connection's data, while this subflow holds them.
     #[inline]
     pub fn distributor(&mut self) -> Option<&mut Distributor> {
         match self {
@@ -158,7 +158,7 @@ impl Supply {
         }
     }
 
-    /// Takes the data of a connection, or gives them back with what siblings may know of this subflow.
+    /// Takes a connection's data, or returns them and stores this subflow's view for its siblings.
     pub fn exchange(&mut self, data: &mut Option<Box<Distributor>>, view: SubflowView) {
         let Self::Lent(held) = self else { return };
         if let Some(distributor) = held {

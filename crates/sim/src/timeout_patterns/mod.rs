@@ -12,9 +12,9 @@ pub use patterns::{Loss, Patterns};
 #[derive(Debug, Default)]
 pub struct TimeoutPatterns {
     flows: Vec<Patterns>,
-    /// The arrival process of each flow that is under way.
+    /// The group of each flow that is running; `None` for a flow without one.
     group_of: Vec<Option<usize>>,
-    /// Of the flows that have ended.
+    /// Patterns of the flows that have ended, by group.
     groups: Vec<Patterns>,
 }
 
@@ -80,7 +80,7 @@ impl TimeoutPatterns {
         self.groups.clear();
     }
 
-    /// Adds what was counted to what the run yields.
+    /// Adds the counts to the run's outcome.
     pub fn report(mut self, state: &State<'_>, outcome: &mut Outcome) {
         for flow in 0..self.flows.len() {
             self.end(flow);

@@ -1,12 +1,13 @@
-//! The timeout patterns of one sender. What feeds it is a tap of the simulator, or what a socket of Linux shows.
+//! The timeout patterns of one sender. They are fed by a tap of the simulator, a Linux socket's state, or a
+//! packet capture.
 
 use crate::outcome::{Distribution, PatternsOutcome};
 use cwndlab_cc::rtt_peak::{PEAK, ratio};
 use cwndlab_cc::{Rtt, Span};
 
-/// Classes of peak ratios from one whole number to the next ...
+/// Classes of peak ratios from one whole number to the next.
 const CLASSES_PER_ONE: u64 = 10;
-/// ... of which the last holds all from 10 on.
+/// All classes; the last one holds all ratios from 10 on.
 const CLASSES: u64 = 10 * CLASSES_PER_ONE + 1;
 /// The first class of peaks.
 const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
@@ -16,7 +17,7 @@ const PEAK_CLASS: u64 = (PEAK * CLASSES_PER_ONE as f64) as u64;
 pub enum Loss {
     /// A retransmission timeout.
     Timeout,
-    /// Fast recovery: the triple duplicate ACK of a time before SACK.
+    /// Fast recovery: a triple duplicate ACK, in the terms of the time before SACK.
     FastRecovery,
 }
 
@@ -38,10 +39,10 @@ impl Growth {
     }
 }
 
-/// What one sender sees of it. A loss is judged by the last sample before it; the average is SRTT before the sample.
+/// The patterns of one sender. A loss is judged by the last sample before it; the average is SRTT before the sample.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
-    /// The last sample, and the RTTs before it.
+    /// The last sample; the minimum RTT and SRTT before it.
     latest: Span,
     base: Span,
     average: Span,
@@ -49,16 +50,16 @@ pub struct Patterns {
     peaks: u64,
     timeouts_at_peak: u64,
     recoveries_at_peak: u64,
-    /// After each kind of loss, without a peak and with one.
+    /// Window growth after each kind of loss, without a peak and with one.
     regained: [[Growth; 2]; 2],
     /// The last loss: its kind, whether it came with a peak, and the window that it left.
     since: Option<(Loss, bool, f64)>,
-    /// How many samples had a ratio of each class.
+    /// Number of samples in each class.
     classes: Vec<u32>,
 }
 
 impl Patterns {
-    /// A sample arrives; `before` are the RTTs without it.
+    /// A sample arrives; `before` holds the RTTs before it.
     pub fn on_sample(&mut self, before: &Rtt, latest: Span) {
         (self.latest, self.base, self.average) = (latest, before.minimum, before.smoothed);
         self.samples += 1;
@@ -70,7 +71,7 @@ impl Patterns {
         }
     }
 
-    /// The class of the last sample's ratio, in whole numbers: this is done for each ACK.
+    /// The class of the last sample's ratio, in integer arithmetic, because it is computed for each ACK.
     fn class(&self) -> Option<u64> {
         let rise = self.latest.saturating_sub(self.base).0;
         let usual = self.average.saturating_sub(self.base).0;
@@ -105,13 +106,13 @@ impl Patterns {
         ratio(self.latest, self.base, self.average)
     }
 
-    /// Forgets what was counted so far, but not where it stands.
+    /// Resets the counts, but keeps the last sample and the last loss.
     pub fn restart(&mut self) {
         let Self { latest, base, average, since, .. } = *self;
         *self = Self { latest, base, average, since, ..Self::default() };
     }
 
-    /// Adds what another flow counted.
+    /// Adds another flow's counts.
     pub fn add(&mut self, other: &Self) {
         self.samples += other.samples;
         self.peaks += other.peaks;
@@ -128,8 +129,8 @@ impl Patterns {
         }
     }
 
-    /// How the ratios are distributed: the middle of each class that is not empty, and how many it holds. The last is
-    /// open: it is shown at its lower end.
+    /// The distribution of the ratios: the middle and the count of each class that is not empty. The last
+    /// class is open, so its lower end stands for it.
     fn classes(&self) -> (Vec<f64>, Vec<u32>) {
         let filled = self.classes.iter().enumerate().filter(|(_, count)| **count > 0);
         let middle = |class: usize| match class as u64 + 1 {
@@ -139,7 +140,7 @@ impl Patterns {
         filled.map(|(class, count)| (middle(class), *count)).unzip()
     }
 
-    /// What was counted.
+    /// The counts, and the mean growth after each kind of loss.
     #[must_use]
     pub fn outcome(&self) -> PatternsOutcome {
         let after = |loss: Loss, at_peak: bool| self.regained[loss as usize][usize::from(at_peak)];

@@ -1,5 +1,5 @@
-//! The four actions on CUBIC (Seo et al. 2022; Seo and Cho 2024 section 3.2.2): one segment less, nothing, or on along
-//! the cubic with C or 3 C.
+//! The four actions on CUBIC (Seo et al. 2022; Seo and Cho 2024 section 3.2.2): one segment less, no change,
+//! or a step along the cubic with C or 3 C.
 
 use crate::algo::cubic::{COUNT_MIN, Cubic, CubicParams, Form};
 use crate::classic::{Window, WindowRule};
@@ -12,15 +12,15 @@ use crate::probes::Probe;
 use crate::units::Span;
 
 crate::words! {
-    /// The most segments acknowledged from one decision to the next.
+    /// The largest number of segments acknowledged between two decisions.
     pub enum CntCap {
-        /// A window, so that a decision comes at least once a round trip.
+        /// One window, so that there is at least one decision per round trip.
         Cwnd = "cwnd",
-        /// No bound: on the plateau CUBIC counts a hundred windows.
+        /// No bound: on the plateau CUBIC's count is a hundred windows.
         Uncapped = "uncapped",
-        /// A window, neither more nor less.
+        /// Exactly one window.
         PerRtt = "per-rtt",
-        /// Nothing: a decision comes at each ACK.
+        /// None: there is a decision at each ACK.
         PerAck = "per-ack",
     }
 }
@@ -30,19 +30,19 @@ crate::words! {
     pub enum Increase {
         /// One segment towards the target, as CUBIC does when its count is reached.
         OneSegment = "one-segment",
-        /// To the target at once, by half of the window at most; a decision then comes once a window.
+        /// Straight to the target, by at most half of the window; there is then one decision per window.
         SetTarget = "set-target",
     }
 }
 
 crate::words! {
-    /// When W_max is (1 + beta) / 2 of the window before a loss, and not all of it.
+    /// When W_max is set to (1 + beta) / 2 of the window before a loss, rather than to all of it.
     pub enum WMaxCut {
         /// When the last W_max was not reached again (RFC 9438 section 4.7).
         FastConvergence = "fast-convergence",
         /// At each loss (Seo and Cho 2024 table 2).
         Always = "always",
-        /// At none.
+        /// Never.
         Never = "never",
     }
 }
@@ -57,11 +57,11 @@ crate::words! {
     }
 }
 
-/// The forms of CUBIC that count.
+/// The counting forms of CUBIC.
 const COUNTING_FORMS: &[&str] = &["linux", "ns3"];
 
 crate::parameters! {
-    /// What can be set of CUBIC's actions.
+    /// The parameters of CUBIC's actions.
     pub struct CubicActionParams {
         c: f64 = 0.4, "C", Allowed::Number(0.001, 1000.0), "segments/s^3",
             "CUBIC's actions: how fast the cubic grows; one action takes three times this",
@@ -90,18 +90,19 @@ crate::parameters! {
     }
 }
 
-/// What the steeper action makes of C (Seo et al. 2022 equation (1), Seo and Cho 2024 equation (4): a = 3).
+/// The factor that the steeper action applies to C (Seo et al. 2022 equation (1), Seo and Cho 2024 equation
+/// (4): a = 3).
 const STEEPER: f64 = 3.0;
 
-/// CUBIC, its growth in congestion avoidance left to actions.
+/// CUBIC whose growth in congestion avoidance is left to actions.
 pub struct CubicActions {
     params: CubicActionParams,
     beta: f64,
     base: Cubic,
     counter: DecisionCounter,
-    /// C as the last action along the cubic has it.
+    /// The C that the last action along the cubic used.
     c: f64,
-    /// How far into its epoch the cubic is aimed at.
+    /// The time since the epoch began for which the cubic gives the target.
     ahead: Span,
 }
 
@@ -113,7 +114,7 @@ impl CubicActions {
             form: params.form,
             beta,
             fast_convergence: params.w_max_cut == WMaxCut::FastConvergence,
-            // Neither the papers' equations nor ns-3 before 3.41 have it.
+            // Neither the papers' equations nor ns-3 before 3.41 have a Reno-friendly region.
             reno_friendly: false,
             hystart: params.hystart,
             ..CubicParams::default()
@@ -122,7 +123,7 @@ impl CubicActions {
         Self { params, beta, base, counter: DecisionCounter::default(), c, ahead: Span::ZERO }
     }
 
-    /// The cubic of this epoch; one begins with the first ACK after a loss.
+    /// The cubic of this epoch; the first ACK after a loss begins a new one.
     fn curve(&self, cx: &Context, cwnd: u64) -> CubicCurve {
         self.base.curve().unwrap_or_else(|| {
             let w_max = self.base.w_max();
@@ -138,7 +139,7 @@ impl CubicActions {
     fn cnt(&self, curve: &CubicCurve, cwnd: u64) -> u64 {
         let count = self.base.count(curve.whole_window(self.ahead), cwnd).max(COUNT_MIN);
         match (self.params.increase, self.params.cnt_cap) {
-            // RFC 9438 section 4.2 bounds the target by 1.5 cwnd a round trip, not a decision.
+            // RFC 9438 section 4.2 bounds the target by 1.5 cwnd per round trip, not per decision.
             (Increase::SetTarget, _) | (_, CntCap::PerRtt) => cwnd,
             (_, CntCap::PerAck) => 0,
             (_, CntCap::Cwnd) => count.min(cwnd),
@@ -146,10 +147,10 @@ impl CubicActions {
         }
     }
 
-    /// On along the cubic with this C, which also counts to the next decision.
+    /// Moves along the cubic with this C, which also sets the count to the next decision.
     fn climb(&mut self, window: &mut Window, c: f64) {
         self.c = c;
-        // Between the question and a late answer a loss may have ended the epoch.
+        // If the answer is late, a loss may have ended the epoch in the meantime.
         let Some(curve) = self.base.curve().map(|curve| curve.with_c(c)) else { return };
         self.base.follow(curve);
         let cwnd = window.cwnd / window.mss;
@@ -226,7 +227,7 @@ impl WindowRule for CubicActions {
 
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
         let ssthresh = self.base.shrink(cx, window, event);
-        // After a timeout CUBIC has forgotten W_max.
+        // CUBIC has forgotten W_max after a timeout.
         if self.params.w_max_cut == WMaxCut::Always && event != Event::Timeout {
             self.base.set_w_max(window.segments() * (1.0 + self.beta) / 2.0);
         }

@@ -1,4 +1,4 @@
-//! The actions among which a policy chooses, on the base algorithms that they move.
+//! The actions from which a policy chooses, one set for each base algorithm.
 
 mod cubic;
 mod newreno;

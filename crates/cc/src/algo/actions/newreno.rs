@@ -1,4 +1,4 @@
-//! The seven actions on NewReno (Seo and Cho 2024 section 3.1.2): once a window of acknowledged segments.
+//! The seven actions on NewReno (Seo and Cho 2024 section 3.1.2): one action per window of acknowledged segments.
 
 use crate::algo::newreno::Counting;
 use crate::classic::{Window, WindowRule};
@@ -10,7 +10,7 @@ use crate::probes::Probe;
 const DELTAS_SEGMENTS: [i64; 7] = [-10, -3, -1, 0, 1, 3, 10];
 
 crate::parameters! {
-    /// What can be set of NewReno's actions.
+    /// The parameters of NewReno's actions.
     pub struct NewRenoActionParams {
         counting: Counting = Counting::Bytes, "counting", Allowed::Word(Counting::WORDS), "",
             "NewReno's actions: what counts towards a decision, and in slow start: bytes acknowledged, or ACKs regardless of \
@@ -20,7 +20,7 @@ crate::parameters! {
     }
 }
 
-/// NewReno, its growth in congestion avoidance left to actions.
+/// NewReno whose growth in congestion avoidance is left to actions.
 pub struct NewRenoActions {
     params: NewRenoActionParams,
     beta: f64,

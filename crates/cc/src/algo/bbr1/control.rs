@@ -1,4 +1,5 @@
-//! What the model makes of it: pacing rate and window (Linux tcp_bbr.c `bbr_set_pacing_rate`, `bbr_inflight`, `bbr_set_cwnd`).
+//! Pacing rate and window, derived from the model (Linux tcp_bbr.c `bbr_set_pacing_rate`, `bbr_inflight`,
+//! `bbr_set_cwnd`).
 
 use super::cycle::GainPhase;
 use super::{Bbr1, Mode};
@@ -6,9 +7,9 @@ use crate::bbr::pacing;
 use crate::contract::{Ack, Context};
 use crate::units::{Rate, Span};
 
-/// What came bunched adds at most what the bandwidth brings in this time (`bbr_extra_acked_max_us`).
+/// Aggregated ACKs add at most the data that the bandwidth delivers in this time (`bbr_extra_acked_max_us`).
 const EXTRA_ACKED_MOST: Span = Span::from_millis(100);
-/// Quanta that may wait in the end hosts beside what is on the path (`bbr_quantization_budget`).
+/// Quanta that may wait in the end hosts in addition to the data on the path (`bbr_quantization_budget`).
 const QUANTA_IN_HOSTS: u64 = 3;
 
 impl Bbr1 {
@@ -17,7 +18,7 @@ impl Bbr1 {
             Mode::Startup => self.params.startup_gain,
             Mode::Drain => 1.0 / self.params.startup_gain,
             Mode::ProbeRtt => 1.0,
-            // A probe against a policer is lost.
+            // A policer would drop the probe.
             Mode::ProbeBw if self.policer.rate().is_some() => 1.0,
             Mode::ProbeBw => match self.cycle.phase() {
                 GainPhase::Up => self.params.up_gain,
@@ -35,7 +36,7 @@ impl Bbr1 {
         }
     }
 
-    /// Whole segments, rounded up: rounded down a small estimate would make itself smaller (`bbr_bdp`).
+    /// The BDP in whole segments, rounded up: rounding down would make a small estimate ever smaller (`bbr_bdp`).
     fn bdp_segments(&self, rate: Rate, gain: f64) -> u64 {
         let bytes =
             self.min_rtt.get().map_or(self.setup.initial_window, |rtt| rate.scaled(gain).bytes_in(rtt));
@@ -46,16 +47,16 @@ impl Bbr1 {
         self.quantum / self.setup.mss
     }
 
-    /// Bytes to have in flight for this many segments on the path (`bbr_quantization_budget`): an even number, as an ACK is
-    /// delayed until the second segment.
+    /// Bytes to have in flight for this many segments on the path (`bbr_quantization_budget`): an even number
+    /// of segments, because a delayed ACK waits for the second one.
     fn with_budget(&self, segments: u64) -> u64 {
         let even = (segments + QUANTA_IN_HOSTS * self.quantum_segments()).next_multiple_of(2);
         let up = self.mode == Mode::ProbeBw && self.cycle.phase() == GainPhase::Up;
-        // On a path of few segments Up must get above the BDP.
+        // Up must exceed the BDP even on a path of few segments.
         (even + if up { 2 } else { 0 }) * self.setup.mss
     }
 
-    /// What this gain over the largest bandwidth has in flight (`bbr_inflight`).
+    /// Bytes in flight for this gain times the BDP at the largest bandwidth (`bbr_inflight`).
     pub(super) fn inflight(&self, gain: f64) -> u64 {
         self.with_budget(self.bdp_segments(self.bandwidth.get(), gain))
     }

@@ -6,25 +6,25 @@ use cwndlab_learn::Rng;
 
 const PHASES: u64 = 8;
 
-/// What the pacing gain of a phase is for.
+/// The purpose of a phase's pacing gain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GainPhase {
     /// Above the bandwidth: is there more?
     Up,
-    /// Below it: what Up put into the queue drains.
+    /// Below it: drains the queue that Up has built.
     Down,
     Cruise,
 }
 
-/// What the ACK at hand says of the phase under way.
+/// What the current ACK says about the current phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     pub now: Time,
     pub min_rtt: Span,
     pub lost: bool,
-    /// As much is in flight as Up wants.
+    /// The data in flight has reached Up's target.
     pub high: bool,
-    /// As little is in flight as Down wants.
+    /// The data in flight has fallen to Down's target.
     pub low: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// A start at random, so that flows do not probe in step; not in Down, for which nothing was queued yet.
+    /// Starts in a random phase, so that flows do not probe in step; never in Down, since nothing is queued yet.
     pub fn start(now: Time, rng: &mut Rng) -> Self {
         let index = match rng.below(PHASES - 1) {
             0 => 0,
@@ -63,7 +63,8 @@ impl Cycle {
     fn is_over(&self, progress: &Progress) -> bool {
         let full_length = progress.now.since(self.since) > progress.min_rtt;
         match self.phase() {
-            // On a short path a round trip may not do to fill it; but a small buffer may not hold so much.
+            // On a short path one round trip may not be enough to reach the target; a small buffer may never
+            // hold that much.
             GainPhase::Up => full_length && (progress.lost || progress.high),
             GainPhase::Down => full_length || progress.low,
             GainPhase::Cruise => full_length,
@@ -126,7 +127,7 @@ mod tests {
             starts[Cycle::start(Time::ZERO, &mut rng).index as usize] += 1;
         }
         assert_eq!(starts[1], 0);
-        // Each of seven has a thousand; five standard deviations are 146.
+        // Each of the seven phases is expected a thousand times; five standard deviations are 146.
         assert!((0..8).filter(|n| *n != 1).all(|n| (854..1146).contains(&starts[n])), "{starts:?}");
     }
 }

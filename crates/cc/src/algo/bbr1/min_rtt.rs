@@ -1,5 +1,6 @@
-//! The propagation delay: the smallest RTT of ten seconds, and ProbeRTT, which empties the queue to see it again (Linux
-//! tcp_bbr.c `bbr_update_min_rtt`; draft-cardwell-iccrg-bbr-congestion-control-00 section 4.3.5).
+//! The propagation delay: the smallest RTT of ten seconds, and ProbeRTT, which empties the queue to measure
+//! it again (Linux tcp_bbr.c `bbr_update_min_rtt`; draft-cardwell-iccrg-bbr-congestion-control-00 section
+//! 4.3.5).
 
 use crate::bbr::Refresh;
 use crate::contract::RateSample;
@@ -19,12 +20,12 @@ impl MinRtt {
         Self { window, refresh, rtt: None, at: Time::ZERO }
     }
 
-    /// The estimate; none before the first sample.
+    /// The estimate; `None` before the first sample.
     pub fn get(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// Takes a sample, if there is one; says whether the last estimate has gone stale.
+    /// Takes a sample, if there is one; returns whether the last estimate has gone stale.
     pub fn update(&mut self, now: Time, rtt: Option<Span>, delayed: bool) -> bool {
         let stale = self.rtt.is_some() && now.since(self.at) > self.window;
         if let Some(rtt) = rtt
@@ -39,19 +40,19 @@ impl MinRtt {
         self.rtt.is_none_or(|least| self.refresh.renews(rtt, least))
     }
 
-    /// It was measured again: the window restarts.
+    /// The minimum was measured again: the window restarts.
     pub fn renew(&mut self, now: Time) {
         self.at = now;
     }
 }
 
-/// ProbeRTT, while it lasts, and the samples that it slows down.
+/// The state of ProbeRTT, and the range of samples that it slows down.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// When the time with little in flight is over; none until so little is in flight.
+    /// When the time with little in flight ends; `None` until the data in flight has fallen that low.
     done_at: Option<Time>,
     round_done: bool,
-    /// What was sent between these totals of delivered bytes was sent slowly.
+    /// Packets sent while the total of delivered bytes was between these two values were sent slowly.
     slowed: Option<(u64, u64)>,
 }
 
@@ -60,19 +61,20 @@ impl ProbeRtt {
         *self = Self { slowed: Some((delivered, delivered)), ..Self::default() };
     }
 
-    /// What is in flight now is slow, and what leaves until it is delivered (Linux sets `tp->app_limited`).
+    /// The data now in flight is slowed, and so is all data sent until it is delivered (Linux sets
+    /// `tp->app_limited`).
     pub fn slow_down(&mut self, delivered: u64, in_flight: u64) {
         if let Some((_, until)) = &mut self.slowed {
             *until = delivered + in_flight;
         }
     }
 
-    /// Whether the sample says no more of the path than one that the application limits.
+    /// Whether the sample says no more about the path than an application-limited one.
     pub fn has_slowed(&self, sample: &RateSample) -> bool {
         self.slowed.is_some_and(|(from, until)| (from..=until).contains(&sample.prior_delivered))
     }
 
-    /// Little enough is in flight: the time runs from now. False if it runs already.
+    /// Little enough is in flight: starts the timer. Returns false if it is already running.
     pub fn begin_time(&mut self, now: Time, duration: Span) -> bool {
         let begins = self.done_at.is_none();
         if begins {
@@ -85,12 +87,12 @@ impl ProbeRtt {
         self.round_done |= started && self.done_at.is_some();
     }
 
-    /// The time is over, and with it a round.
+    /// Whether the time is over and a round has passed.
     pub fn is_done(&self, now: Time) -> bool {
         self.round_done && self.is_time_over(now)
     }
 
-    /// The time is over: enough after a silence, in which nothing was in flight at all.
+    /// Whether the time is over. This suffices after an idle period, when nothing was in flight.
     pub fn is_time_over(&self, now: Time) -> bool {
         self.done_at.is_some_and(|at| now > at)
     }

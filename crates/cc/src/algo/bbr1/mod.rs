@@ -1,6 +1,7 @@
-//! BBR version 1 (Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control-00) as Linux (`tcp_bbr.c`) has it:
-//! the bandwidth and the propagation delay of the path are measured, each at its own time, and their product is kept in
-//! flight. Losses are repaired and otherwise hardly minded. What comes of the model, rate and window, is in `control`.
+//! BBR version 1 (Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control-00) as Linux
+//! (`tcp_bbr.c`) has it: the bandwidth and the propagation delay of the path are measured, each at its own
+//! time, and their product is kept in flight. Losses are repaired but otherwise have little effect. `control`
+//! derives the rate and the window from the model.
 
 mod control;
 mod cycle;
@@ -26,10 +27,11 @@ use policer::{Policer, Signs, Totals};
 use std::sync::Arc;
 use window::{LEAST_SEGMENTS, Window};
 
-/// The largest excess of acknowledged data counts for so many rounds to twice as many (`bbr_extra_acked_win_rtts`).
+/// The largest excess of acknowledged data is kept for this many rounds to twice as many
+/// (`bbr_extra_acked_win_rtts`).
 const EXTRA_ACKED_ROUNDS: u64 = 5;
 
-/// What the flow is about (`bbr_mode`; the numbers are the probe's).
+/// The flow's mode (`bbr_mode`; the probe records these numbers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Startup = 0,
@@ -44,7 +46,7 @@ impl Mode {
         use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
         match (self, next) {
             (Startup, Drain) | (Drain, ProbeBw) => true,
-            // A new cycle, when what a policer lets through is believed no more (`bbr_reset_probe_bw_mode`).
+            // A new cycle, once the policer's rate has been given up (`bbr_reset_probe_bw_mode`).
             (ProbeBw, ProbeBw) => true,
             (ProbeRtt, Startup | ProbeBw) => true,
             (from, ProbeRtt) => from != ProbeRtt,
@@ -67,11 +69,11 @@ pub struct Bbr1 {
     min_rtt: MinRtt,
     probe_rtt: ProbeRtt,
     cycle: Cycle,
-    /// Data leave again after a silence, and none of them has been acknowledged.
+    /// Sending has resumed after an idle period, and none of the new data has been acknowledged.
     restarts: bool,
     window: Window,
     pacing_rate: Rate,
-    /// Follows from the pacing rate.
+    /// Derived from the pacing rate.
     quantum: u64,
 }
 
@@ -96,7 +98,7 @@ impl Bbr1 {
             setup: *setup,
             mode: Mode::Startup,
             rounds: RoundCounter::default(),
-            // Linux's filter drops what is older than its length, so that one round more is in it.
+            // Linux's filter drops samples older than its length, so that it spans one more round.
             bandwidth: WindowedMax::new(params.bandwidth_rounds + 1),
             aggregation: Aggregation::default(),
             full_pipe: FullPipe::default(),
@@ -115,7 +117,7 @@ impl Bbr1 {
         bbr
     }
 
-    /// The bandwidth that is reckoned with (`bbr_bw`).
+    /// The bandwidth in use: the policer's rate if there is one, else the measured maximum (`bbr_bw`).
     fn rate(&self) -> Rate {
         self.policer.rate().unwrap_or(self.bandwidth.get())
     }
@@ -137,7 +139,7 @@ impl Bbr1 {
         }
         self.look_for_policer(cx, ack.lost > 0, app_limited);
         let rate = sample.rate();
-        // The application may limit a sample, but not make it larger than the path is.
+        // An application limit can lower a sample, but never raise it above the path's bandwidth.
         if !app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.update(self.rounds.count, rate);
         }
@@ -209,7 +211,7 @@ impl Bbr1 {
     /// `bbr_update_min_rtt`.
     fn watch_min_rtt(&mut self, cx: &mut Context, ack: &Ack) {
         let stale = self.min_rtt.update(cx.facts.now, ack.rtt, ack.delayed);
-        // After a silence the queue was empty: the RTT is measured without a dip.
+        // After an idle period the queue is empty: the RTT is measured without ProbeRTT.
         if stale && !self.restarts && self.mode != Mode::ProbeRtt {
             self.window.save(false);
             self.enter(Mode::ProbeRtt);
@@ -249,7 +251,7 @@ impl Bbr1 {
     fn restart_after_silence(&mut self, cx: &mut Context) {
         self.restarts = true;
         match self.mode {
-            // There is no need for more than the path has: no probe begins with an empty path.
+            // There is no need to pace above the bandwidth: no probe begins with an empty path.
             Mode::ProbeBw => self.pace(pacing::rate(self.rate(), 1.0)),
             Mode::ProbeRtt if self.probe_rtt.is_time_over(cx.facts.now) => self.leave_probe_rtt(cx),
             _ => {}
@@ -303,7 +305,7 @@ impl CongestionControl for Bbr1 {
             Event::Recovered => self.window.end_repair(),
             Event::Timeout => self.time_out(cx),
             Event::Undo => self.undo(),
-            // Marks say nothing to it, and a window that is a model's does not go stale.
+            // BBR ignores ECN marks, and a window derived from a model does not go stale.
             Event::EcnReduction | Event::IdleRestart(_) => {}
         }
     }
@@ -334,7 +336,7 @@ impl CongestionControl for Bbr1 {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

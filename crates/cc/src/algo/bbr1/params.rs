@@ -1,10 +1,10 @@
-//! What can be set.
+//! The parameters of BBR version 1.
 
 use crate::bbr::Refresh;
 use crate::units::Span;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct Bbr1Params {
         startup_gain: f64 = 2.885, "startup_gain", Allowed::Number(1.1, 10.0), "",
             "pacing and window gain of Startup; Drain paces at its inverse",

@@ -1,12 +1,13 @@
-//! Long-term bandwidth sampling: a token-bucket policer is known by two intervals of the same rate with much loss, and
-//! its rate is then kept for a while (Linux tcp_bbr.c `bbr_lt_bw_sampling`; Flach et al. 2016).
+//! Long-term bandwidth sampling: a token-bucket policer is recognised by two intervals of the same rate with
+//! heavy loss, and its rate is then kept for a while (Linux tcp_bbr.c `bbr_lt_bw_sampling`; Flach et al.
+//! 2016).
 
 use crate::units::{Rate, Span, Time};
 
 /// An interval has at least this many rounds, and at most four times as many (`bbr_lt_intvl_min_rtts`).
 const LEAST_ROUNDS: u64 = 4;
 const MOST_ROUNDS: u64 = 4 * LEAST_ROUNDS;
-/// An interval is lossy from 50 lost in 256 delivered on (`bbr_lt_loss_thresh`).
+/// An interval is lossy if at least 50 bytes are lost for every 256 delivered (`bbr_lt_loss_thresh`).
 const LOST: u64 = 50;
 const OF_DELIVERED: u64 = 256;
 /// Two rates agree within an eighth, or within 4 kbit/s (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
@@ -14,7 +15,7 @@ const RATIO: u64 = 8;
 const DIFFERENCE: Rate = Rate(4000);
 /// Rounds of ProbeBW until bandwidth is probed for again (`bbr_lt_bw_max_rtts`).
 const KEPT_ROUNDS: u64 = 48;
-/// A shorter interval says nothing.
+/// A shorter interval gives no rate.
 const LEAST_SPAN: Span = Span::from_millis(1);
 
 /// Totals of the connection when something was last delivered.
@@ -25,7 +26,7 @@ pub(super) struct Totals {
     pub lost: u64,
 }
 
-/// What the ACK at hand (or a timeout) says.
+/// What the current ACK (or a timeout) says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs {
     pub lost: bool,
@@ -37,7 +38,7 @@ pub(super) struct Signs {
 /// The detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Policer {
-    /// Where the interval under way began; none before a loss.
+    /// The totals at the start of the current interval; `None` before a loss.
     start: Option<Totals>,
     /// The rate of the last interval, or the policer's.
     rate: Option<Rate>,
@@ -52,27 +53,27 @@ impl Policer {
         self.rate.filter(|_| self.detected)
     }
 
-    /// Forgets all.
+    /// Forgets everything.
     pub fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// Takes a sample; says whether a rate that was kept has just been given up.
+    /// Takes a sample; returns whether a kept rate has just been given up.
     pub fn update(&mut self, totals: Totals, signs: Signs) -> bool {
         if self.detected {
             return self.give_up(signs);
         }
-        // Until the first loss the bucket still has tokens, and what passes is more than the policer's rate.
+        // Until the first loss the bucket still has tokens, and data passes faster than the policer's rate.
         if self.start.is_none() && !signs.lost {
             return false;
         }
         let start = *self.start.get_or_insert(totals);
         self.rounds += u64::from(signs.round_started);
-        // A pause underestimates the rate; an interval that is too long mixes what does not belong together.
+        // A pause makes the rate too low; an interval that is too long mixes data that does not belong together.
         if signs.app_limited || self.rounds > MOST_ROUNDS {
             self.reset();
         } else if self.rounds >= LEAST_ROUNDS && signs.lost {
-            // An interval ends with a loss as it began: the bucket is empty at both ends.
+            // An interval ends with a loss, just as it began: the bucket is empty at both ends.
             self.end_interval(start, totals);
         }
         false
@@ -115,7 +116,7 @@ mod tests {
     const SIGNS: Signs =
         Signs { lost: true, app_limited: false, round_started: true, probing_bandwidth: true };
 
-    /// Rounds of 100 ms, each delivering so much and losing so much.
+    /// Rounds of 100 ms with given numbers of delivered and lost bytes.
     struct Story {
         policer: Policer,
         totals: Totals,

@@ -1,9 +1,9 @@
-//! The window: it follows its target, conserves packets in the first round of a recovery, and is restored after it (Linux
-//! tcp_bbr.c `bbr_set_cwnd`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`).
+//! The window: it follows its target, conserves packets in the first round of a recovery, and is restored
+//! after it (Linux tcp_bbr.c `bbr_set_cwnd`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`).
 
 use crate::contract::Ack;
 
-/// At least this many segments are in flight: two ACKs for two each (`bbr_cwnd_min_target`).
+/// The smallest window in segments: two ACKs for two segments each (`bbr_cwnd_min_target`).
 pub(super) const LEAST_SEGMENTS: u64 = 4;
 
 /// What the transport is repairing.
@@ -18,15 +18,15 @@ enum Repair {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     mss: u64,
-    /// Until so much is delivered it grows whatever the target (`TCP_INIT_CWND`).
+    /// Until this many bytes are delivered, the window grows whatever the target (`TCP_INIT_CWND`).
     initial: u64,
     /// In bytes.
     pub cwnd: u64,
-    /// The last one that neither a repair nor ProbeRTT had cut.
+    /// The last window that neither a repair nor ProbeRTT had cut.
     prior: u64,
     repair: Repair,
-    /// What was under repair at the last ACK (`prev_ca_state`). A recovery that begins with the ACK that ended another
-    /// one is the same to the window: packets are not conserved again.
+    /// What was under repair at the last ACK (`prev_ca_state`). A recovery that begins with the ACK that
+    /// ended another one counts as the same recovery: packets are not conserved again.
     last_repair: Repair,
     conserves: bool,
 }
@@ -37,13 +37,13 @@ impl Window {
         Self { mss, initial, cwnd: initial, prior: 0, repair, last_repair, conserves: false }
     }
 
-    /// Notes the window before it is cut; `cut`: ProbeRTT has cut it already.
+    /// Saves the window before it is cut; `cut` says that ProbeRTT has already cut it.
     pub fn save(&mut self, cut: bool) {
         let good = self.last_repair == Repair::Nothing && !cut;
         self.prior = if good { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
-    /// As it was before it was cut.
+    /// Restores the window to its size before the cut.
     pub fn restore(&mut self) {
         self.cwnd = self.cwnd.max(self.prior);
     }
@@ -60,17 +60,17 @@ impl Window {
         self.cwnd = self.mss;
     }
 
-    /// All is repaired; the next ACK gives the window back.
+    /// The repair is complete; the next ACK restores the window.
     pub fn end_repair(&mut self) {
         self.repair = Repair::Nothing;
     }
 
-    /// Packets were conserved for a round.
+    /// The round of packet conservation is over.
     pub fn end_round(&mut self) {
         self.conserves = false;
     }
 
-    /// Takes an ACK; says whether the first round of a recovery begins with it.
+    /// Takes an ACK; returns whether the first round of a recovery begins with it.
     pub fn update(&mut self, ack: &Ack, in_flight: u64, target: u64, full_pipe: bool) -> bool {
         if ack.acked == 0 {
             return false;
@@ -78,7 +78,7 @@ impl Window {
         let begins = self.repair == Repair::Recovery && self.last_repair != Repair::Recovery;
         let ends = self.repair == Repair::Nothing && self.last_repair != Repair::Nothing;
         self.last_repair = self.repair;
-        // An ACK for n packets lets out at most 2 n: what it reports lost is taken off first.
+        // An ACK for n packets releases at most 2 n: the data that it reports lost is subtracted first.
         self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
         if begins {
             self.conserves = true;
@@ -96,7 +96,7 @@ impl Window {
         begins
     }
 
-    /// Slow start up to the target; down to it only when the target rests on a full pipe.
+    /// Grows towards the target as in slow start; shrinks to the target only once the pipe has been found full.
     fn approach(&mut self, target: u64, ack: &Ack, full_pipe: bool) {
         if full_pipe {
             self.cwnd = (self.cwnd + ack.acked).min(target);
@@ -106,7 +106,7 @@ impl Window {
         self.cwnd = self.cwnd.max(LEAST_SEGMENTS * self.mss);
     }
 
-    /// ProbeRTT: nothing but the least is in flight.
+    /// ProbeRTT: cuts the window to the minimum.
     pub fn cut(&mut self) {
         self.cwnd = self.cwnd.min(LEAST_SEGMENTS * self.mss);
     }

@@ -1,8 +1,8 @@
-//! The bandwidth of the path: the most that was seen of late, and what losses and marks let us dare of it.
+//! The bandwidth of the path: the recent maximum, and the bounds that losses and marks put on it.
 
 use crate::units::Rate;
 
-/// A rate that bounds nothing.
+/// A bound on the rate that is not set.
 pub const NO_BOUND: Rate = Rate(u64::MAX);
 
 /// Maximum of this and the previous cycle of ProbeBW (`bbr2_take_max_bw_sample`), and the bounds on it.
@@ -23,26 +23,26 @@ impl Default for Bandwidth {
 }
 
 impl Bandwidth {
-    /// The most that was delivered.
+    /// The largest delivery rate of the two cycles.
     #[must_use]
     pub fn max(&self) -> Rate {
         self.previous_cycle.max(self.this_cycle)
     }
 
-    /// What the flow goes by.
+    /// The bandwidth in use: the maximum within its bounds.
     #[must_use]
     pub fn estimate(&self) -> Rate {
         self.max().min(self.lo).min(self.hi)
     }
 
-    /// Takes a sample; one that the application limited counts only if it shows more.
+    /// Takes a sample; an application-limited one counts only if it is not below the maximum.
     pub fn take(&mut self, rate: Rate, app_limited: bool) {
         if !app_limited || rate >= self.max() {
             self.this_cycle = self.this_cycle.max(rate);
         }
     }
 
-    /// A cycle ends; one without a sample is not remembered in place of the last.
+    /// Ends a cycle; a cycle without a sample does not replace the previous one.
     pub fn next_cycle(&mut self) {
         if self.this_cycle > Rate(0) {
             (self.previous_cycle, self.this_cycle) = (self.this_cycle, Rate(0));

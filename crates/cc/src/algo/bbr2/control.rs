@@ -1,4 +1,4 @@
-//! What follows from the model: pacing rate and window (`bbr_set_pacing_rate`, `bbr_set_cwnd`,
+//! Pacing rate and window, derived from the model (`bbr_set_pacing_rate`, `bbr_set_cwnd`,
 //! `bbr2_bound_cwnd_for_inflight_model`).
 
 use super::{Bbr2, Extension, LEAST_SEGMENTS, Mode, NO_LIMIT};
@@ -6,16 +6,16 @@ use crate::bbr::{flight, pacing};
 use crate::contract::Facts;
 use crate::units::{Rate, Span};
 
-/// Most time for which extra_acked is allowed for (tcp_bbr2.c bbr_extra_acked_max_us).
+/// extra_acked adds at most the data delivered in this time (tcp_bbr2.c bbr_extra_acked_max_us).
 const MOST_AGGREGATION: Span = Span::from_millis(100);
-/// tcp_bbr2.c bbr_quantization_budget: so that UP goes above a BDP of few packets.
+/// tcp_bbr2.c bbr_quantization_budget: so that UP exceeds even a BDP of few packets.
 const UP_SEGMENTS: u64 = 2;
 /// tcp_bbr2.c bbr_quantization_budget: one quantum in the host's queue, one in its offload engine, one at the receiver.
 const QUANTA_IN_HOSTS: u64 = 3;
-/// tcp_bbr2.c bbr_tso_rtt_shift: on a short path a quantum may have 64 KiB more, half of it for each 512 us of RTT.
+/// tcp_bbr2.c bbr_tso_rtt_shift: on a short path a quantum may be 64 KiB larger, halved for each 512 us of RTT.
 const SHORT_PATH_QUANTUM: u64 = 64 * 1024;
 const SHORT_PATH: Span = Span::from_micros(512);
-/// tcp_bbr2.c bbr_rate_bytes_per_sec: a byte a second.
+/// tcp_bbr2.c bbr_rate_bytes_per_sec: one byte per second.
 const LEAST_RATE: Rate = Rate(8);
 
 impl<X: Extension> Bbr2<X> {
@@ -43,7 +43,8 @@ impl<X: Extension> Bbr2<X> {
         self.pacing_rate = rate.max(LEAST_RATE);
     }
 
-    /// Until the pipe is full the rate never falls: a low sample says only that there was too little to see more.
+    /// Until the pipe is full the rate never falls: a low sample only means that too little was sent to
+    /// measure more.
     pub(super) fn pace(&mut self, gain: f64) {
         self.pacing_gain = gain;
         let rate = self.extension.pacing_rate(self.mode, self.bandwidth.estimate(), gain).max(LEAST_RATE);
@@ -65,7 +66,7 @@ impl<X: Extension> Bbr2<X> {
         flight::at_next_departure(facts, in_flight, self.bandwidth.estimate(), leaving)
     }
 
-    /// Rounded up to whole segments, else each rounding would lower the rate that it is measured from.
+    /// The BDP rounded up to whole segments; otherwise each rounding would lower the rate that is measured next.
     fn bdp(&self, bandwidth: Rate, gain: f64) -> u64 {
         if self.min_rtt.path == Span::MAX {
             return self.initial_window;
@@ -73,7 +74,7 @@ impl<X: Extension> Bbr2<X> {
         flight::ceil((bandwidth.bytes_in(self.min_rtt.path) as f64 * gain) as u64, self.mss)
     }
 
-    /// This share of a flight, in whole segments.
+    /// This share of the bytes, in whole segments.
     pub(super) fn share(&self, bytes: u64, of: f64) -> u64 {
         flight::whole((bytes as f64 * of) as u64, self.mss)
     }
@@ -99,7 +100,7 @@ impl<X: Extension> Bbr2<X> {
         self.bdp(self.bandwidth.estimate(), self.params.probe_rtt_gain).max(LEAST_SEGMENTS * self.mss)
     }
 
-    /// inflight_hi less what is left for others (`bbr2_inflight_with_headroom`).
+    /// inflight_hi less the headroom left for other flows (`bbr2_inflight_with_headroom`).
     pub(super) fn with_headroom(&self) -> u64 {
         if self.inflight_hi == NO_LIMIT {
             return NO_LIMIT;
@@ -108,7 +109,7 @@ impl<X: Extension> Bbr2<X> {
         self.inflight_hi.saturating_sub(headroom).max(LEAST_SEGMENTS * self.mss)
     }
 
-    /// The window: toward its target, then within the bounds.
+    /// Moves the window toward its target, then keeps it within the bounds.
     pub(super) fn set_cwnd(&mut self, acked: u64) {
         if acked > 0 {
             self.approach_target(acked);

@@ -1,4 +1,5 @@
-//! DCTCP's share of marked data, which BBRv2 may go by on short paths (`bbr2_update_ecn_alpha`). Off by default.
+//! DCTCP's share of marked data, to which BBRv2 may react on short paths (`bbr2_update_ecn_alpha`). Off by
+//! default.
 
 use super::params::Bbr2Params;
 use crate::contract::{Ack, RateSample};
@@ -13,11 +14,11 @@ const STARTUP_ROUNDS: u32 = 2;
 /// The share of marked data, and when it is too high.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkedShare {
-    /// The path is short enough.
+    /// ECN is on and the path is short enough.
     pub eligible: bool,
     /// A mark came in this round.
     pub in_round: bool,
-    /// Smoothed share of marked data; at first all, so that the first marks weigh (bbr_ecn_alpha_init).
+    /// Smoothed share of marked data; initially 1, so that the first marks have weight (bbr_ecn_alpha_init).
     alpha: f64,
     /// Delivered and marked bytes of the round.
     delivered: u64,
@@ -58,7 +59,7 @@ impl MarkedShare {
         self.eligible && sample.ce > 0 && sample.ce as f64 >= THRESHOLD * sample.delivered as f64
     }
 
-    /// What marks leave of a bound.
+    /// The fraction of a bound that remains after a cut for marks.
     #[must_use]
     pub fn cut(&self) -> f64 {
         1.0 - self.alpha * FACTOR

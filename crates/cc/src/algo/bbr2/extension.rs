@@ -1,19 +1,20 @@
-//! The extension point for algorithms that differ from BBRv2 in one thing: what they are given, and what they may change.
+//! The extension point for algorithms that differ from BBRv2 in one thing: what they receive, and what they
+//! may change.
 
 use super::{MinRtt, Mode};
 use crate::bbr::pacing;
 use crate::probes::Probe;
 use crate::units::{Rate, Span, Time};
 
-/// What an extension is given, and asked.
+/// What an extension receives, and what it decides.
 pub trait Extension: Send + Sized + 'static {
-    /// Recorded values of its own; BBRv2's stand before them.
+    /// The extension's own recorded values; they follow BBRv2's.
     const PROBES: &'static [Probe<Self>] = &[];
 
     /// The first RTT of the connection.
     fn first_rtt(&mut self, _now: Time, _rtt: Span) {}
 
-    /// Sending starts again after there was nothing to send.
+    /// Sending resumes after an idle period.
     fn idle_restart(&mut self) {}
 
     /// An ACK has been taken into the model.
@@ -35,7 +36,7 @@ pub trait Extension: Send + Sized + 'static {
     }
 }
 
-/// BBRv2 as it is.
+/// BBRv2 without any extension.
 pub struct Plain;
 
 impl Extension for Plain {}

@@ -1,4 +1,4 @@
-//! The minimum RTT, over ten seconds, and over the five that time ProbeRTT (`bbr_update_min_rtt`).
+//! The minimum RTT over ten seconds, and over the five seconds that schedule ProbeRTT (`bbr_update_min_rtt`).
 
 use super::params::Bbr2Params;
 use crate::contract::Ack;
@@ -20,18 +20,18 @@ impl MinRtt {
     pub const UNKNOWN: Self =
         Self { path: Span::MAX, path_at: Time::ZERO, recent: Span::MAX, recent_at: Time::ZERO };
 
-    /// The handshake's.
+    /// Starts with the RTT of the handshake.
     #[must_use]
     pub fn begin(rtt: Span, now: Time) -> Self {
         Self { path: rtt, path_at: now, recent: rtt, recent_at: now }
     }
 
-    /// ProbeRTT has just been made: the next one is due after a whole interval.
+    /// ProbeRTT has just been done: the next one is due after a whole interval.
     pub fn postpone(&mut self, now: Time) {
         self.recent_at = now;
     }
 
-    /// Takes an ACK's sample; whether the recent minimum was too old, so that ProbeRTT is due.
+    /// Takes an ACK's sample; returns whether the recent minimum was too old, so that ProbeRTT is due.
     pub fn update(&mut self, params: &Bbr2Params, now: Time, ack: &Ack) -> bool {
         // tcp_bbr2.c bbr_init: the interval is at most the window.
         let interval = params.probe_rtt_interval.min(params.min_rtt_window);

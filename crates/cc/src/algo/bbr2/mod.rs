@@ -1,7 +1,7 @@
-//! BBRv2, the alpha of 2019 (google/bbr v2alpha, `net/ipv4/tcp_bbr2.c`): a model of the path, as BBRv1 has it, with
-//! bounds on rate and inflight that losses and ECN marks teach it. Cut along the parts of its source:
-//! the bandwidth filter, the minimum RTT, ECN; signals of a round; the upper bound; the phases of ProbeBW; ProbeRTT;
-//! and what follows for pacing and window.
+//! BBRv2, the alpha of 2019 (google/bbr v2alpha, `net/ipv4/tcp_bbr2.c`): a model of the path, as in BBRv1,
+//! with bounds on rate and inflight that it learns from losses and ECN marks. The modules follow the parts of
+//! its source: the bandwidth filter, the minimum RTT, ECN; the signals of a round; the upper bound; the
+//! phases of ProbeBW; ProbeRTT; and the pacing rate and window that follow from them.
 
 mod bandwidth;
 mod control;
@@ -34,7 +34,7 @@ use probe_rtt::ProbeRtt;
 use signals::Signals;
 use std::sync::Arc;
 
-/// An inflight that bounds nothing.
+/// A bound on inflight that is not set.
 const NO_LIMIT: u64 = u64::MAX;
 /// A window that delayed ACKs do not stall (tcp_bbr2.c bbr_cwnd_min_target).
 const LEAST_SEGMENTS: u64 = 4;
@@ -42,17 +42,17 @@ const LEAST_SEGMENTS: u64 = 4;
 const AGGREGATION_ROUNDS: u64 = 5;
 const AGGREGATION_ROUNDS_IN_STARTUP: u64 = 1;
 
-/// As a recorded value: not a number where it bounds nothing.
+/// The rate as a recorded value: not a number where it is no bound.
 fn mbps(rate: Rate) -> f64 {
     if rate == NO_BOUND { f64::NAN } else { rate.0 as f64 / 1e6 }
 }
 
-/// The same of an inflight.
+/// The same for a bound on inflight.
 fn limit(bytes: u64) -> f64 {
     if bytes == NO_LIMIT { f64::NAN } else { bytes as f64 }
 }
 
-/// The state machine, the phases of ProbeBW with it; the probe `mode` shows these numbers.
+/// The states, including the phases of ProbeBW; the probe `mode` records these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Doubles the rate each round.
@@ -67,7 +67,7 @@ pub enum Mode {
     Refill = 4,
     /// ProbeBW:UP.
     Up = 5,
-    /// Half a BDP, to see the path without a queue.
+    /// Sends half a BDP, to measure the path without a queue.
     ProbeRtt = 6,
 }
 
@@ -85,19 +85,19 @@ impl Mode {
         }
     }
 
-    /// One of the four phases of ProbeBW.
+    /// Whether this is one of the four phases of ProbeBW.
     #[must_use]
     pub fn is_probe_bw(self) -> bool {
         matches!(self, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
     }
 
-    /// Losses now may be of our own making (`bbr2_is_probing_bandwidth`).
+    /// Whether losses may now be of our own making (`bbr2_is_probing_bandwidth`).
     fn probes_bandwidth(self) -> bool {
         matches!(self, Mode::Startup | Mode::Refill | Mode::Up)
     }
 }
 
-/// What a reduction that proves spurious gives back (`bbr2_undo_cwnd`).
+/// What is restored when a reduction proves spurious (`bbr2_undo_cwnd`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Saved {
     cwnd: u64,
@@ -122,9 +122,9 @@ pub struct Bbr2<X> {
     signals: Signals,
     cycle: Cycle,
     probe_rtt: ProbeRtt,
-    /// The most that the path is known to carry without too much loss.
+    /// The most data in flight that the path is known to carry without too much loss.
     inflight_hi: u64,
-    /// What losses since the last probe leave of it.
+    /// The short-term bound that losses and marks have set since the last probe.
     inflight_lo: u64,
     cwnd: u64,
     pacing_rate: Rate,
@@ -159,7 +159,7 @@ impl<X: Extension> Bbr2<X> {
         Declaration { needs, probes: Self::NAMES.list(), ..Declaration::PLAIN }
     }
 
-    /// What holds of BBRv2 with this extension.
+    /// The declaration of BBRv2 with this extension.
     #[must_use]
     pub fn declares() -> Declares {
         Declares::by(|settings| Self::declaration(&Bbr2Params::with(settings)))
@@ -220,7 +220,8 @@ impl<X: Extension> Bbr2<X> {
         self.signals.reset();
     }
 
-    /// Startup, Drain, and on to ProbeBW when no more is in flight than the path holds (`bbr2_check_drain`).
+    /// Moves from Startup to Drain, and on to ProbeBW once no more is in flight than the path holds
+    /// (`bbr2_check_drain`).
     fn drain(&mut self, cx: &mut Context) {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.enter_drain();
@@ -237,13 +238,13 @@ impl<X: Extension> Bbr2<X> {
         self.inflight_lo = NO_LIMIT;
     }
 
-    /// `bbr_save_cwnd`: a window that something has cut already is no better than the one before it.
+    /// `bbr_save_cwnd`: a window that has already been cut is no better than the one before it.
     fn save_cwnd(&mut self, phase: Phase) {
         let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
-    /// What a spurious reduction gives back (`bbr2_ssthresh`).
+    /// Saves what is restored if the reduction proves spurious (`bbr2_ssthresh`).
     fn save(&mut self, phase: Phase) {
         self.save_cwnd(phase);
         let (bw_lo, inflight_lo, inflight_hi) = (self.bandwidth.lo, self.inflight_lo, self.inflight_hi);
@@ -259,7 +260,7 @@ impl<X: Extension> Bbr2<X> {
         self.cwnd = self.cwnd.max(self.saved.cwnd);
     }
 
-    /// `bbr2_set_state`: the loss window says nothing about the path; what was in flight before it does.
+    /// `bbr2_set_state`: the loss window says nothing about the path; the window before the loss does.
     fn time_out(&mut self, phase: Phase) {
         if matches!(phase, Phase::Open | Phase::Disorder) {
             self.save(phase);
@@ -271,13 +272,13 @@ impl<X: Extension> Bbr2<X> {
         self.cwnd = self.mss;
     }
 
-    /// `CA_EVENT_TX_START`: an empty path, because there was nothing to send.
+    /// `CA_EVENT_TX_START`: the path is empty because there was nothing to send.
     fn restart_from_idle(&mut self, cx: &mut Context) {
         self.idle_restart = true;
         self.aggregation.restart(cx.facts.now);
         self.extension.idle_restart();
         match self.mode {
-            // More than the bandwidth would only fill buffers.
+            // Pacing above the bandwidth would only fill buffers.
             mode if mode.is_probe_bw() => self.pace(1.0),
             Mode::ProbeRtt => self.end_probe_rtt_if_done(cx),
             _ => {}
@@ -310,7 +311,7 @@ impl<X: Extension> Bbr2<X> {
         self.aggregation.update(cx.facts.now, ack.acked, self.bandwidth.estimate(), self.cwnd);
     }
 
-    /// `bbr2_update_model`, in its order.
+    /// `bbr2_update_model`, in the same order.
     fn update_model(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
         if ack.sample.is_some() && ack.acked > 0 {
             self.update_signals(ack, sample);
@@ -351,7 +352,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
         self.judge_loss(cx, lost);
     }
 
-    /// An idle restart is seen when something is sent.
+    /// An idle restart is noticed in `on_sent`.
     fn on_event(&mut self, cx: &mut Context, event: Event) {
         match event {
             Event::LossRecovery | Event::EcnReduction => self.save(cx.facts.phase),
@@ -386,7 +387,7 @@ impl<X: Extension> CongestionControl for Bbr2<X> {
     }
 }
 
-/// What the code of the alpha has and this has not, or differently; F-BBRv2 shares it.
+/// Where this implementation departs from the code of the alpha; F-BBRv2 shares these departures.
 pub const DEPARTURES: &[&str] = &[
     "gains, rates and ECN's fractions are exact, where the kernel has 256ths",
     "no fast path: the kernel leaves out updates while the application limits the flow, to save time",
@@ -396,7 +397,7 @@ pub const DEPARTURES: &[&str] = &[
     "the first packet leaves before the handshake's RTT is known, paced by a nominal 1 ms",
 ];
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,10 +1,10 @@
-//! What can be set of BBRv2, with the defaults of `tcp_bbr2.c`; its fractions of 256 stand here as what they round.
+//! The parameters of BBRv2, with the defaults of `tcp_bbr2.c`, which writes fractions in 256ths.
 
 use crate::bbr::Refresh;
 use crate::units::Span;
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct Bbr2Params {
         startup_gain: f64 = 2.885, "startup_gain", Allowed::Number(1.0, 10.0), "",
             "gain of rate and window in Startup; Drain paces at its inverse",

@@ -5,33 +5,33 @@ use super::{Bbr2, Extension, Mode, NO_LIMIT};
 use crate::contract::{Ack, Context, RateSample};
 use crate::units::{Span, Time};
 
-/// What the ACKs that come in say about a probe.
+/// How the arriving ACKs relate to a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckPhase {
-    /// Nothing.
+    /// They belong to no probe.
     #[default]
     Init,
-    /// Data are sent to fill the pipe.
+    /// Data is being sent to fill the pipe.
     Refilling,
-    /// The probe has begun, and these are still from before it.
+    /// The probe has begun, but these ACKs are for data sent before it.
     Starting,
-    /// They are of the probe.
+    /// The ACKs are for data of the probe.
     Feedback,
-    /// The probe is over, and these are still of it.
+    /// The probe is over, but these ACKs are still for its data.
     Stopping,
 }
 
 /// When a cycle probes for bandwidth, and how the probe went.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
-    /// Since when this phase has lasted, UP; or this cycle, from DOWN on.
+    /// When UP began; in other phases, when this cycle began with DOWN.
     since: Time,
     /// When to probe again, after `since`.
     wait: Span,
-    /// Rounds since the last probe, from a random start.
+    /// Rounds since the last probe, counted from a random start.
     pub rounds: u64,
     pub ack_phase: AckPhase,
-    /// Samples and losses are of data that were sent to probe.
+    /// Samples and losses come from data that was sent to probe.
     pub samples: bool,
     /// The last probe ended because too much was lost.
     pub previous_too_high: bool,
@@ -41,7 +41,7 @@ pub struct Cycle {
     pub fair_sample: bool,
     /// Rounds of UP in which inflight_hi grew.
     pub up_rounds: u32,
-    /// Bytes to be acknowledged for each packet by which inflight_hi grows, and those that were.
+    /// Bytes that must be acknowledged for each packet added to inflight_hi, and the bytes acknowledged so far.
     pub up_acked_per_packet: u64,
     pub up_acked: u64,
 }
@@ -71,7 +71,7 @@ impl Cycle {
 }
 
 impl<X: Extension> Bbr2<X> {
-    /// From one phase to the next.
+    /// Moves from one phase to the next.
     pub(super) fn update_cycle(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
         if !self.full_pipe.reached || self.adapt_upper_bounds(cx, ack, sample) {
             return;
@@ -87,8 +87,8 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
-    /// After two to three seconds, or when a Reno flow with as much in flight would probe, but after 63 rounds
-    /// (`bbr2_check_time_to_probe_bw`).
+    /// After two to three seconds, or after as many rounds as a Reno flow with the same inflight would wait,
+    /// but at most 63 (`bbr2_check_time_to_probe_bw`).
     fn is_time_to_probe(&self, now: Time) -> bool {
         self.cycle.has_lasted(now, self.cycle.wait) || self.cycle.rounds >= self.rounds_between_probes()
     }
@@ -102,7 +102,7 @@ impl<X: Extension> Bbr2<X> {
         in_flight <= self.with_headroom() && in_flight <= self.inflight(self.bandwidth.max(), 1.0)
     }
 
-    /// `bbr2_start_bw_probe_down`. Flows that wait by chance do not probe in step.
+    /// `bbr2_start_bw_probe_down`. The random wait keeps flows from probing in step.
     pub(super) fn start_down(&mut self, cx: &mut Context) {
         self.enter(Mode::Down);
         self.signals.reset();
@@ -115,7 +115,7 @@ impl<X: Extension> Bbr2<X> {
         self.stop_probe();
     }
 
-    /// The ACKs of one more round are still of what was sent so far.
+    /// For one more round, ACKs are still for data that has already been sent.
     pub(super) fn stop_probe(&mut self) {
         self.cycle.ack_phase = AckPhase::Stopping;
         self.rounds.restart(self.signals.delivered());
@@ -129,7 +129,7 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
-    /// The pipe is filled before the probe, else a small buffer would look like a small path
+    /// Fills the pipe before the probe; otherwise a small buffer would look like a small path
     /// (`bbr2_start_bw_probe_refill`).
     pub(super) fn start_refill(&mut self, delivered: u64) {
         self.enter(Mode::Refill);
@@ -152,7 +152,7 @@ impl<X: Extension> Bbr2<X> {
         self.steepen();
     }
 
-    /// UP ends at a bound that was too high the last time, or when it has built a queue; when too much is lost
+    /// Ends UP at a bound that was too high the last time, or when UP has built a queue; if too much is lost,
     /// [`step_back`](Self::step_back) ends it.
     fn end_up_if_done(&mut self, cx: &mut Context, in_network: u64) {
         let risky = self.cycle.previous_too_high && in_network >= self.inflight_hi;

@@ -1,22 +1,23 @@
-//! ProbeRTT (`bbr_update_min_rtt`): half a BDP for 200 ms and a round, so that the path is seen without a queue.
+//! ProbeRTT (`bbr_update_min_rtt`): half a BDP for 200 ms and a round, so that the path is measured without a
+//! queue.
 
 use super::{Bbr2, Extension, Mode, probe_bw::AckPhase};
 use crate::contract::{Ack, Context, RateSample};
 use crate::units::Time;
 
-/// The end of ProbeRTT, and what its small window must not be taken for.
+/// When ProbeRTT ends, and which packets its small window held down.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeRtt {
-    /// Not before; set once no more than its window is in flight.
+    /// ProbeRTT does not end before this; set once no more than its window is in flight.
     ends: Option<Time>,
     round_done: bool,
-    /// Packets that left with so much delivered, from the first to the last, were held down.
+    /// Packets sent while the total delivered was between these two values were held down.
     held_from: u64,
     held_until: u64,
 }
 
 impl ProbeRtt {
-    /// Before the first.
+    /// Before the first ProbeRTT.
     pub const NONE: Self = Self { ends: None, round_done: false, held_from: 1, held_until: 0 };
 
     /// Whether the window of ProbeRTT, not the path, limited a packet: it counts as limited by the application.
@@ -27,7 +28,8 @@ impl ProbeRtt {
 }
 
 impl<X: Extension> Bbr2<X> {
-    /// The minimum RTT, and ProbeRTT when it is due. A flow that starts again after silence has just seen the path empty.
+    /// Updates the minimum RTT, and runs ProbeRTT when it is due. A flow that restarts after an idle period
+    /// has just measured an empty path.
     pub(super) fn update_min_rtt(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
         let due = self.min_rtt.update(&self.params, cx.facts.now, ack);
         if due && !self.idle_restart && self.mode != Mode::ProbeRtt {
@@ -69,7 +71,7 @@ impl<X: Extension> Bbr2<X> {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.reset_lower_bounds();
         if self.full_pipe.reached {
-            // A new wait for the next probe; with less than a BDP in flight there is nothing to drain.
+            // This draws a new wait for the next probe; with less than a BDP in flight there is nothing to drain.
             self.start_down(cx);
             self.start_cruise();
         } else {

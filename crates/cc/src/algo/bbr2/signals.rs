@@ -1,4 +1,5 @@
-//! What a round of losses says (`bbr2_update_congestion_signals`): the lower bounds, and the end of Startup.
+//! The signals of a round with losses (`bbr2_update_congestion_signals`): the lower bounds, and the end of
+//! Startup.
 
 use super::bandwidth::NO_BOUND;
 use super::{Bbr2, Extension, Mode, NO_LIMIT};
@@ -6,12 +7,12 @@ use crate::bbr::flight;
 use crate::contract::{Ack, Context, Lost, Phase, RateSample};
 use crate::units::Rate;
 
-/// The signals of one round trip of loss.
+/// The signals of one round trip with losses.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals {
     /// Bytes delivered when the round began: it ends when something sent from then on is delivered.
     round_delivered: u64,
-    /// The ACK at hand ended a round.
+    /// The current ACK ended a round.
     round_ended: bool,
     /// Something was lost in this round.
     pub lossy: bool,
@@ -19,7 +20,7 @@ pub struct Signals {
     began_with_this_ack: bool,
     /// Bytes delivered by the last ACK.
     delivered: u64,
-    /// bw_latest and inflight_latest: the most of this round.
+    /// bw_latest and inflight_latest: the maxima of this round.
     rate: Rate,
     inflight: u64,
     /// ACKs of this round that reported losses, in Startup.
@@ -55,7 +56,8 @@ impl Signals {
         (self.rate, self.inflight) = (Rate(0), 0);
     }
 
-    /// A packet is lost (`bbr2_skb_marked_lost`): the first one begins a round, so that a whole one is looked at.
+    /// A packet is lost (`bbr2_skb_marked_lost`): the first loss begins a round, so that a full round is
+    /// observed.
     pub fn note_loss(&mut self) {
         if !self.lossy {
             self.round_delivered = self.delivered;
@@ -64,7 +66,8 @@ impl Signals {
         self.lossy = true;
     }
 
-    /// The ACK is reported after its losses: what it delivered belongs before the round that they began.
+    /// The ACK is reported after its losses: the data it delivered belongs before the round that those losses
+    /// began.
     pub fn begin_ack(&mut self, ack: &Ack) {
         if self.began_with_this_ack && ack.lost > 0 {
             self.round_delivered = ack.delivered;
@@ -76,7 +79,7 @@ impl Signals {
 }
 
 impl<X: Extension> Bbr2<X> {
-    /// Bandwidth and losses of an ACK; at the end of a round of losses the lower bounds.
+    /// Takes the bandwidth and losses of an ACK; at the end of a round of losses, adapts the lower bounds.
     pub(super) fn update_signals(&mut self, ack: &Ack, sample: &RateSample) {
         let rate = sample.rate();
         self.bandwidth.take(rate, sample.app_limited);
@@ -95,7 +98,8 @@ impl<X: Extension> Bbr2<X> {
         (self.signals.rate, self.signals.inflight) = (rate, sample.delivered);
     }
 
-    /// Losses and marks outside a probe: step back, but not below what arrives (`bbr2_adapt_lower_bounds`).
+    /// Lowers the bounds after losses and marks outside a probe; losses do not lower them below what was
+    /// delivered (`bbr2_adapt_lower_bounds`).
     fn adapt_lower_bounds(&mut self) {
         let marked = self.marked.in_round && self.marked.eligible;
         if !marked && !self.signals.lossy {
@@ -142,7 +146,7 @@ impl<X: Extension> Bbr2<X> {
         self.inflight_hi = self.inflight(self.bandwidth.max(), 1.0);
     }
 
-    /// Whether more was lost, or marked, of what was in flight than a path that is not overfilled loses or marks
+    /// Whether more of the data in flight was lost, or marked, than on a path that is not overfilled
     /// (`bbr2_is_inflight_too_high`).
     pub(super) fn too_high(&self, sample: &RateSample) -> bool {
         self.loss_too_high(sample.lost, sample.in_flight_at_send) || self.marked.too_high(sample)
@@ -152,7 +156,7 @@ impl<X: Extension> Bbr2<X> {
         in_flight > 0 && lost as f64 > self.params.loss_threshold * in_flight as f64
     }
 
-    /// A lost packet of a probe shows at which inflight the losses went beyond the threshold
+    /// A lost packet of a probe shows at which inflight the losses crossed the threshold
     /// (`bbr2_skb_marked_lost`).
     pub(super) fn judge_loss(&mut self, cx: &mut Context, lost: &Lost) {
         let lost_of_flight = lost.lost_total - lost.prior_lost;
@@ -166,7 +170,8 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
-    /// A probe went too high, once for each (`bbr2_handle_inflight_too_high`). A flow without data has not probed.
+    /// A probe went too high; handled once per probe (`bbr2_handle_inflight_too_high`). An
+    /// application-limited flow has not probed.
     pub(super) fn step_back(&mut self, cx: &mut Context, inflight: u64, app_limited: bool) {
         self.cycle.previous_too_high = true;
         self.cycle.samples = false;
@@ -187,7 +192,7 @@ impl<X: Extension> Bbr2<X> {
 mod tests {
     use super::*;
 
-    /// A loss that an ACK revealed is reported before the ACK; one that a timer found stands alone.
+    /// A loss that an ACK revealed is reported before the ACK; one that a timer found comes without an ACK.
     #[test]
     fn the_first_loss_begins_a_round_where_the_sender_stands() {
         let ack = |delivered, lost| Ack { delivered, lost, ..Ack::default() };

@@ -6,7 +6,7 @@ use super::{Bbr2, Extension, Mode, NO_LIMIT};
 use crate::contract::{Ack, Context, RateSample};
 
 impl<X: Extension> Bbr2<X> {
-    /// Learns from an ACK; whether that decided the phase.
+    /// Learns from an ACK; returns whether that decided the phase.
     pub(super) fn adapt_upper_bounds(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) -> bool {
         if self.rounds.started && self.follow_probe(ack, sample) {
             return true;
@@ -22,8 +22,9 @@ impl<X: Extension> Bbr2<X> {
         false
     }
 
-    /// Which ACKs belong to a probe: from one round after its start to one round after its end. Then the bandwidth of the
-    /// cycle before is forgotten; and a probe that stopped at a bound that proved harmless is made again at once.
+    /// Tracks which ACKs belong to a probe: from one round after its start to one round after its end. Then
+    /// the bandwidth of the cycle before is forgotten, and a probe that stopped at a bound that proved
+    /// harmless is repeated at once.
     fn follow_probe(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         match self.cycle.ack_phase {
             AckPhase::Starting => self.cycle.ack_phase = AckPhase::Feedback,
@@ -43,7 +44,7 @@ impl<X: Extension> Bbr2<X> {
         false
     }
 
-    /// What was in flight without harm is no more than the path carries, in whatever phase.
+    /// Raises the bounds to what was in flight without harm, in any phase.
     fn raise_bounds(&mut self, cx: &Context, ack: &Ack, sample: &RateSample) {
         if self.inflight_hi == NO_LIMIT && self.bandwidth.hi == NO_BOUND {
             return;
@@ -55,8 +56,8 @@ impl<X: Extension> Bbr2<X> {
         }
     }
 
-    /// By one packet in the first round, two in the second, four in the third, while the bound is used
-    /// (`bbr2_probe_inflight_hi_upward`).
+    /// Raises inflight_hi by one packet in the first round, two in the second, four in the third, while the
+    /// flow is limited by it (`bbr2_probe_inflight_hi_upward`).
     fn probe_upward(&mut self, cx: &Context, ack: &Ack) {
         if !cx.facts.window_limited || self.cwnd < self.inflight_hi {
             self.cycle.up_acked = 0;

@@ -5,11 +5,12 @@ use crate::bbr::{flight, pacing};
 use crate::contract::Facts;
 use crate::units::{Rate, Span};
 
-/// BBR.offload_budget: a quantum waits at the sender, one is being cut, one is not yet acknowledged (section 5.5.8.1).
+/// BBR.offload_budget: one quantum waits at the sender, one is being segmented, one is not yet acknowledged
+/// (section 5.5.8.1).
 const QUANTA_IN_HOSTS: u64 = 3;
 /// The quantum is never below two segments (section 5.6.3).
 const LEAST_QUANTUM_SEGMENTS: u64 = 2;
-/// ProbeBW_UP has two segments more, so that a window of four grows too (section 5.6.4.2).
+/// ProbeBW_UP adds two segments, so that even a window of four grows (section 5.6.4.2).
 const PROBE_UP_SEGMENTS: u64 = 2;
 
 impl Bbr3 {
@@ -51,12 +52,13 @@ impl Bbr3 {
         self.send_quantum = pacing::quantum(self.pacing_rate, self.setup.mss).max(least);
     }
 
-    /// Inflight (section 5.6.4.2): what this gain needs on the path and in the hosts.
+    /// Inflight (section 5.6.4.2): the bytes that this gain needs on the path and in the hosts.
     pub(super) fn inflight(&self, bandwidth: Rate, gain: f64) -> u64 {
         self.with_quanta(self.bdp(bandwidth, gain))
     }
 
-    /// What of this flight will be in the network at the next departure (google/bbr v3 `bbr_packets_in_net_at_edt`).
+    /// How much of this flight will be in the network at the next departure (google/bbr v3
+    /// `bbr_packets_in_net_at_edt`).
     pub(super) fn in_network(&self, facts: &Facts, in_flight: u64) -> u64 {
         let leaving = if self.pacing_gain() > 1.0 { self.send_quantum } else { 0 };
         flight::at_next_departure(facts, in_flight, self.bw(), leaving)
@@ -69,7 +71,7 @@ impl Bbr3 {
         inflight.max(least).saturating_add(more)
     }
 
-    /// SetCwnd (section 5.6.4.6): up by what is acknowledged, down at once.
+    /// SetCwnd (section 5.6.4.6): grows by the bytes acknowledged, shrinks at once.
     pub(super) fn set_cwnd(&mut self, acked: u64) {
         let path = self.bdp(self.bw(), self.cwnd_gain());
         let most = self.with_quanta(path.saturating_add(self.aggregation.extra_acked()));
@@ -90,7 +92,7 @@ impl Bbr3 {
         cwnd.max(LEAST_SEGMENTS * self.setup.mss)
     }
 
-    /// BoundCwndForModel (section 5.6.4.7): what losses allow.
+    /// BoundCwndForModel (section 5.6.4.7): the bound that losses have set.
     fn cap(&self) -> u64 {
         let longterm = match self.state {
             State::ProbeDown | State::ProbeRefill | State::ProbeUp => self.bounds.inflight_longterm,

@@ -1,4 +1,4 @@
-//! Losses and what takes them back (draft-ietf-ccwg-bbr sections 5.5.10, 5.5.11 and 5.6.4.4).
+//! Losses and their undo (draft-ietf-ccwg-bbr sections 5.5.10, 5.5.11 and 5.6.4.4).
 
 use super::model::Bounds;
 use super::{Bbr3, State};
@@ -9,7 +9,7 @@ use crate::units::Rate;
 /// What a spurious recovery restores (section 2.15).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// The recovery goes on.
+    /// The recovery is still in progress.
     open: bool,
     /// The state that its losses ended.
     pub state: Option<State>,
@@ -37,7 +37,7 @@ impl Bbr3 {
         }
     }
 
-    /// The round of a loss lasts a full round trip from its first one on.
+    /// The round of a loss lasts a full round trip from its first loss on.
     fn note_loss(&mut self, phase: Phase) {
         if !self.signals.has_loss {
             self.signals.ends_at = self.delivered;
@@ -58,7 +58,7 @@ impl Bbr3 {
         flight::at_loss_threshold(before, lost_before, self.params.loss_threshold, self.setup.mss)
     }
 
-    /// Once a probe: its flight was too much (HandleInflightTooHigh).
+    /// The probe's flight was too large; handled once per probe (HandleInflightTooHigh).
     fn handle_inflight_too_high(&mut self, cx: &mut Context, in_flight: u64, app_limited: bool) {
         self.cycle.prev_too_high = true;
         self.cycle.samples_probe = false;
@@ -78,7 +78,7 @@ impl Bbr3 {
         self.cwnd = self.setup.mss;
     }
 
-    /// SaveStateUponLoss, once a recovery: its next losses must not save what the first ones have changed.
+    /// SaveStateUponLoss, once per recovery: later losses must not save what the first ones have changed.
     pub(super) fn save_state(&mut self, phase: Phase) {
         self.save_cwnd(phase);
         if !self.undo.open {
@@ -86,7 +86,7 @@ impl Bbr3 {
         }
     }
 
-    /// All is repaired.
+    /// The losses are repaired.
     pub(super) fn leave_recovery(&mut self) {
         self.undo.open = false;
         self.restore_cwnd();

@@ -1,8 +1,8 @@
 //! BBRv3 (draft-ietf-ccwg-bbr, working copy 4ce5e87 after version 06; where it is silent, google/bbr v3 `tcp_bbr.c`,
 //! 001a430b): a model of the path, made of its bandwidth and its shortest RTT, bounds what is sent by pacing and by a
-//! window; losses bound the model. The draft's sections are files: Startup and Drain (sections 5.3.1 and 5.3.2),
-//! ProbeBW (section 5.3.3), ProbeRTT (section 5.3.4), the model (section 5.5), losses and their undo (sections 5.5.10
-//! and 5.5.11), the control parameters (section 5.6).
+//! window; losses bound the model. The files follow the draft's sections: Startup and Drain (sections 5.3.1
+//! and 5.3.2), ProbeBW (section 5.3.3), ProbeRTT (section 5.3.4), the model (section 5.5), losses and their
+//! undo (sections 5.5.10 and 5.5.11), the control parameters (section 5.6).
 
 mod control;
 mod loss;
@@ -33,12 +33,12 @@ const UNBOUNDED: u64 = u64::MAX;
 /// BBR.MinPipeCwnd: with an ACK for every other segment the pipe never runs dry (section 5.6.4.3).
 const LEAST_SEGMENTS: u64 = 4;
 
-/// As a recorded value: not a number where it is not set.
+/// The bound as a recorded value: not a number where it is not set.
 fn bound(bytes: u64) -> f64 {
     if bytes == UNBOUNDED { f64::NAN } else { bytes as f64 }
 }
 
-/// The states of the draft's machine (section 5.1); their numbers are what the probe `mode` shows.
+/// The states of the draft's machine (section 5.1); the probe `mode` records their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -51,8 +51,8 @@ enum State {
 }
 
 impl State {
-    /// Whether this state may follow: the state transition diagram of section 5.1, and the way back to a probe that
-    /// spurious losses had ended (section 5.5.11).
+    /// Whether this state may follow: the state transition diagram of section 5.1, and the return to a probe
+    /// that spurious losses had ended (section 5.5.11).
     fn may_become(self, next: Self) -> bool {
         use State::{Drain, ProbeCruise, ProbeDown, ProbeRefill, ProbeRtt, ProbeUp, Startup};
         match (self, next) {
@@ -71,7 +71,7 @@ impl State {
         matches!(self, Self::ProbeDown | Self::ProbeCruise | Self::ProbeRefill | Self::ProbeUp)
     }
 
-    /// IsProbingBW: it accelerates, so that losses are answered by the long-term model alone.
+    /// IsProbingBW: the flow accelerates, so that only the long-term model reacts to losses.
     fn is_probing_bandwidth(self) -> bool {
         matches!(self, Self::Startup | Self::ProbeRefill | Self::ProbeUp)
     }
@@ -83,7 +83,7 @@ pub struct Bbr3 {
     setup: Setup,
     state: State,
     rounds: RoundCounter,
-    /// Bytes delivered in all, by the last ACK.
+    /// Total bytes delivered as of the last ACK.
     delivered: u64,
     max_bandwidth: MaxBandwidth,
     bounds: Bounds,
@@ -97,7 +97,7 @@ pub struct Bbr3 {
     drain_start_round: u64,
     cycle: Cycle,
     probe_rtt: ProbeRtt,
-    /// The first ACK after a silence has not come yet.
+    /// The first ACK after an idle period has not arrived yet.
     idle_restart: bool,
     undo: Undo,
     cwnd: u64,
@@ -164,7 +164,7 @@ impl Bbr3 {
         bbr
     }
 
-    /// The handshake's RTT is the first that is known.
+    /// The handshake gives the first RTT.
     fn take_first_rtt(&mut self, cx: &Context) {
         let rtt = cx.facts.rtt.smoothed;
         if self.seen_rtt || rtt == Span::ZERO {
@@ -236,7 +236,7 @@ impl CongestionControl for Bbr3 {
             Event::Timeout => self.enter_timeout(cx.facts.phase),
             Event::Recovered => self.leave_recovery(),
             Event::Undo => self.handle_spurious_loss(),
-            // Silence is seen when sending begins again.
+            // An idle period is noticed when sending resumes.
             Event::IdleRestart(_) => {}
         }
     }
@@ -261,7 +261,7 @@ impl CongestionControl for Bbr3 {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

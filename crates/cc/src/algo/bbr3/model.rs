@@ -1,4 +1,4 @@
-//! The model of the path: bandwidth, what ACKs bring in bunches, and the bounds that losses set (draft-ietf-ccwg-bbr
+//! The model of the path: bandwidth, ACK aggregation, and the bounds that losses set (draft-ietf-ccwg-bbr
 //! sections 5.5.1 to 5.5.9, and 5.5.10.3).
 
 use super::{Bbr3, UNBOUNDED};
@@ -30,7 +30,7 @@ impl Default for MaxBandwidth {
 }
 
 impl MaxBandwidth {
-    /// UpdateMaxBw: an application-limited sample counts only if it exceeds the known maximum.
+    /// UpdateMaxBw: an application-limited sample counts only if it is not below the known maximum.
     fn update(&mut self, rate: Rate, app_limited: bool) {
         if rate > Rate(0) && (rate >= self.rate || !app_limited) {
             self.filter.update(self.cycle, rate);
@@ -44,14 +44,14 @@ impl MaxBandwidth {
     }
 }
 
-/// What losses allow.
+/// The bounds that losses set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Until the next probe.
     pub bw_shortterm: Rate,
     /// Until the next probe.
     pub inflight_shortterm: u64,
-    /// What the last probes found safe.
+    /// The bound that the last probes found safe.
     pub inflight_longterm: u64,
 }
 
@@ -69,11 +69,11 @@ impl Bounds {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundSignals {
     bw_latest: Rate,
-    /// The most that was delivered in a round trip of this round.
+    /// The largest amount delivered in one round trip, as sampled in this round.
     pub inflight_latest: u64,
     /// The round ends with the data sent once this many bytes had been delivered.
     pub ends_at: u64,
-    /// The ACK at hand ends it.
+    /// The current ACK ends the round.
     pub ended: bool,
     pub has_loss: bool,
     /// ACKs that marked losses in this round of Startup.
@@ -88,8 +88,8 @@ impl RoundSignals {
 }
 
 impl Bbr3 {
-    /// The sample of an ACK; an ACK without one gives no rate and starts no round. What was sent in ProbeRTT was
-    /// limited on purpose (MarkConnectionAppLimited).
+    /// The sample of an ACK; an ACK without one gives no rate and starts no round. Data sent in ProbeRTT
+    /// counts as application-limited (MarkConnectionAppLimited).
     pub(super) fn take_sample(&mut self, ack: &Ack) -> RateSample {
         self.rounds.started = false;
         let Some(mut sample) = ack.sample else { return RateSample::default() };
@@ -99,12 +99,13 @@ impl Bbr3 {
         sample
     }
 
-    /// BBR.bw: the lower of the long and the short view.
+    /// BBR.bw: the lower of the long-term and the short-term estimate.
     pub(super) fn bw(&self) -> Rate {
         self.max_bandwidth.rate.min(self.bounds.bw_shortterm)
     }
 
-    /// BDPMultiple (section 5.6.4.2), in whole segments: rounded down, a small estimate would make itself smaller.
+    /// BDPMultiple (section 5.6.4.2), rounded up to whole segments: rounding down would make a small estimate
+    /// ever smaller.
     pub(super) fn bdp(&self, bandwidth: Rate, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt.get() else { return self.setup.initial_window };
         flight::ceil((bandwidth.bytes_in(min_rtt) as f64 * gain) as u64, self.setup.mss)
@@ -142,7 +143,8 @@ impl Bbr3 {
         self.signals.has_loss = false;
     }
 
-    /// InitLowerBounds and LossLowerBounds: down to what the round delivered, and by no more than CUBIC would.
+    /// InitLowerBounds and LossLowerBounds: down to what the round delivered, but by no more than CUBIC's
+    /// reduction.
     fn lower_shortterm(&mut self) {
         let (bounds, beta) = (&mut self.bounds, self.params.beta);
         if bounds.bw_shortterm == Rate(UNBOUNDED) {
@@ -170,7 +172,7 @@ impl Bbr3 {
 mod tests {
     use super::*;
 
-    /// Two cycles without a sample of the network's are no reason to believe the application's.
+    /// Two cycles without a network-limited sample are no reason to trust an application-limited one.
     #[test]
     fn the_application_lowers_no_bandwidth() {
         let mut bandwidth = MaxBandwidth::default();

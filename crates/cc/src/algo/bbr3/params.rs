@@ -1,4 +1,4 @@
-//! What can be set.
+//! The parameters of BBR version 3.
 
 use crate::bbr::Refresh;
 use crate::units::Span;

@@ -1,26 +1,27 @@
-//! ProbeBW (draft-ietf-ccwg-bbr section 5.3.3): below the bandwidth until there is room, at it until it is time to
-//! probe, a round to fill the pipe again, then above it until it stops growing or too much is lost.
+//! ProbeBW (draft-ietf-ccwg-bbr section 5.3.3): sends below the bandwidth until there is room, at it until it
+//! is time to probe, fills the pipe again for a round, then sends above it until the bandwidth stops growing
+//! or too much is lost.
 
 use super::{Bbr3, LEAST_SEGMENTS, State, UNBOUNDED};
 use crate::contract::{Ack, Context, RateSample};
 use crate::units::{Span, Time};
 
-/// Growth of inflight_longterm doubles so often at most (RaiseInflightLongtermSlope).
+/// The growth of inflight_longterm doubles at most this many times (RaiseInflightLongtermSlope).
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What a cycle keeps (section 2.14). Of the draft's ACK phases only ACKS_PROBE_STOPPING decides something.
+/// The state of a cycle (section 2.14). Of the draft's ACK phases only ACKS_PROBE_STOPPING affects a decision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
-    /// ACKS_PROBE_STOPPING: probing is over, its samples still come.
+    /// ACKS_PROBE_STOPPING: probing is over, but its samples still arrive.
     pub stopping: bool,
-    /// BBR.is_bw_probe_sample: what is acknowledged or lost was sent when probing.
+    /// BBR.is_bw_probe_sample: the data now acknowledged or lost was sent while probing.
     pub samples_probe: bool,
     /// The last probe lost too much.
     pub prev_too_high: bool,
     /// The last probe ended where the one before it had lost too much.
     prev_precautionary: bool,
     acked_since_raise: u64,
-    /// Bytes to be acknowledged for each segment more.
+    /// Bytes that must be acknowledged for each segment by which inflight_longterm grows.
     acked_per_raise: u64,
     doublings: u32,
     pub rounds_since_up: u64,
@@ -56,7 +57,7 @@ impl Bbr3 {
         self.enter(State::ProbeDown);
     }
 
-    /// By chance, so that flows do not probe in step.
+    /// Draws the wait at random, so that flows do not probe in step.
     fn pick_probe_wait(&mut self, cx: &mut Context) {
         self.cycle.rounds_since_up = u64::from(cx.rng.uniform() < 0.5);
         self.cycle.wait = self.params.probe_wait + self.params.probe_wait_spread.scaled(cx.rng.uniform());
@@ -80,8 +81,8 @@ impl Bbr3 {
         self.raise_longterm_slope();
     }
 
-    /// The flight that decides is the one before the ACK, as in google/bbr v3 `bbr_update_cycle_phase`: what the ACK has
-    /// taken out of it would hide that the bound was reached.
+    /// The decision uses the flight before the ACK, as google/bbr v3 `bbr_update_cycle_phase` does: the data
+    /// that the ACK removes from it would hide that the bound was reached.
     pub(super) fn update_probe_bw_cycle_phase(&mut self, cx: &mut Context, ack: &Ack, sample: &RateSample) {
         if !self.full_bw_reached || self.adapt_longterm_model(ack, sample) {
             return;
@@ -101,7 +102,7 @@ impl Bbr3 {
         now > self.cycle.started + self.cycle.wait || self.is_reno_coexistence_probe_time()
     }
 
-    /// As many rounds as Reno would take to grow by what it lost.
+    /// Whether as many rounds have passed as Reno would take to regain what it lost.
     fn is_reno_coexistence_probe_time(&self) -> bool {
         let reno_rounds = self.target_inflight() / self.setup.mss;
         self.cycle.rounds_since_up >= reno_rounds.min(self.params.probe_rounds)
@@ -116,7 +117,7 @@ impl Bbr3 {
         in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(self.max_bandwidth.rate, 1.0)
     }
 
-    /// InflightWithHeadroom: what leaves some of the known room to others.
+    /// InflightWithHeadroom: the long-term bound less the headroom left for other flows.
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let longterm = self.bounds.inflight_longterm;
         if longterm == UNBOUNDED {
@@ -126,7 +127,8 @@ impl Bbr3 {
         longterm.saturating_sub(headroom).max(LEAST_SEGMENTS * self.setup.mss)
     }
 
-    /// IsTimeToGoDown: where the last probe lost too much, or when the bandwidth has stopped growing.
+    /// IsTimeToGoDown: at the bound where the last probe lost too much, or when the bandwidth has stopped
+    /// growing.
     fn look_for_the_end(&mut self, cx: &mut Context, in_network: u64, sample: &RateSample) {
         let is_risky = self.cycle.prev_too_high && in_network >= self.bounds.inflight_longterm;
         self.cycle.prev_precautionary |= is_risky;
@@ -144,7 +146,7 @@ impl Bbr3 {
         self.delivered <= self.window_full_until && self.cwnd >= self.bounds.inflight_longterm
     }
 
-    /// One segment more in the first round of the probe, then 2, 4, 8, each spread over its round.
+    /// Growth of one segment in the first round of the probe, then 2, 4, 8, each spread over its round.
     fn raise_longterm_slope(&mut self) {
         let growth_this_round = 1 << self.cycle.doublings;
         self.cycle.doublings = (self.cycle.doublings + 1).min(MOST_DOUBLINGS);
@@ -165,7 +167,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel; whether it has decided on a state.
+    /// AdaptLongTermModel; returns whether it has decided on a state.
     fn adapt_longterm_model(&mut self, ack: &Ack, sample: &RateSample) -> bool {
         if self.cycle.stopping && self.rounds.started && self.end_feedback(sample) {
             return true;
@@ -181,7 +183,8 @@ impl Bbr3 {
         false
     }
 
-    /// The last samples of a probe are in. If it was cut short and nothing was lost, the real one follows at once.
+    /// The last samples of a probe are in. If it was cut short and did not lose too much, a full probe
+    /// follows at once.
     fn end_feedback(&mut self, sample: &RateSample) -> bool {
         self.cycle.samples_probe = false;
         self.cycle.stopping = false;

@@ -1,5 +1,5 @@
-//! The shortest RTT, and ProbeRTT (draft-ietf-ccwg-bbr sections 5.3.4 and 5.5.7): from time to time little is in
-//! flight for a moment, so that all flows together see the path without a queue.
+//! The shortest RTT, and ProbeRTT (draft-ietf-ccwg-bbr sections 5.3.4 and 5.5.7): from time to time the flow
+//! keeps little in flight for a moment, so that all flows together measure the path without a queue.
 
 use super::{Bbr3, State};
 use crate::contract::{Ack, Context};
@@ -19,7 +19,7 @@ pub(super) struct MinRtt {
     model: Option<Measured>,
     /// BBR.probe_rtt_min_delay.
     recent: Option<Measured>,
-    /// The recent one is due for a refresh.
+    /// The recent minimum is due for a refresh.
     expired: bool,
 }
 
@@ -35,19 +35,19 @@ impl MinRtt {
     }
 }
 
-/// What ProbeRTT keeps.
+/// The state of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// When it has been long enough, once the flight is small.
+    /// When ProbeRTT has lasted long enough; set once the flight is small.
     done_at: Option<Time>,
-    /// And a round has passed since.
+    /// Whether a round has passed since the flight became small.
     round_done: bool,
-    /// What is sent from the first of these totals delivered up to the second one is limited by purpose.
+    /// Packets sent while the total delivered is between these two values are limited on purpose.
     limited: Option<(u64, u64)>,
 }
 
 impl ProbeRtt {
-    /// Whether it held a packet back that was sent at this total.
+    /// Whether ProbeRTT held back a packet that was sent at this total of delivered bytes.
     pub fn limited(&self, prior_delivered: u64) -> bool {
         self.limited.is_some_and(|(from, until)| (from..=until).contains(&prior_delivered))
     }
@@ -110,7 +110,7 @@ impl Bbr3 {
         }
     }
 
-    /// When it was long enough, the next one is an interval away.
+    /// Ends ProbeRTT once it has lasted long enough; the next one is then a full interval away.
     pub(super) fn check_probe_rtt_done(&mut self, cx: &mut Context) {
         let now = cx.facts.now;
         if self.probe_rtt.done_at.is_none_or(|done_at| now <= done_at) {

@@ -1,4 +1,4 @@
-//! Which subflow has a high bandwidth-delay product, and from when on.
+//! Judges which subflow has a high bandwidth-delay product, and when this changes.
 
 use super::params::{Bdp, DbacParams, Judged};
 use crate::contract::{Ack, Context};
@@ -12,7 +12,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// One that has judged nothing.
+    /// A judge that has not judged anything yet.
     pub fn new() -> Self {
         Self { max_rate: Rate::default(), due: Some(Time::ZERO) }
     }
@@ -24,8 +24,8 @@ impl Judge {
         }
     }
 
-    /// Whether the subflow is high from now on, having been so or not, with this window in use in congestion avoidance; `None`
-    /// while no judgement is due.
+    /// Whether the subflow is high from now on, given whether it was `high` so far and the window in use in
+    /// congestion avoidance; `None` while no judgement is due.
     pub fn verdict(&mut self, cx: &Context, params: &DbacParams, high: bool, cwnd: u64) -> Option<bool> {
         if self.due? > cx.facts.now {
             return None;

@@ -21,13 +21,13 @@ use virtual_window::Factors;
 /// The controller of one subflow.
 pub struct Dbac {
     params: DbacParams,
-    /// Holds CUBIC's window while the subflow is high, LIA's else.
+    /// Holds CUBIC's window while the subflow is high, otherwise LIA's.
     inner: Classic<Rule>,
     judge: Judge,
     factors: Factors,
-    /// What CUBIC's window is multiplied by: sqrt(alpha1) where equation (6) applies.
+    /// The factor on CUBIC's window: sqrt(alpha1) where equation (6) applies.
     scale: f64,
-    /// With `scaled = state`: when the window is scaled next.
+    /// With `scaled = state`: when the window is next scaled.
     next_scaling: Time,
 }
 
@@ -64,7 +64,7 @@ impl Dbac {
         self.inner.rule().high
     }
 
-    /// What siblings see of a high subflow that has this window in use.
+    /// The window that siblings see of a high subflow whose own window in use is `cwnd`.
     fn shown(&self, cwnd: u64) -> u64 {
         let window = self.inner.window();
         let shown = match self.params.vwindow {
@@ -75,13 +75,13 @@ impl Dbac {
         shown.max(window.mss)
     }
 
-    /// Equation (5) times sqrt(alpha1). With `scaled = state` CUBIC's window has that factor already.
+    /// Equation (5) times sqrt(alpha1). With `scaled = state` CUBIC's window already includes that factor.
     fn virtual_lia(&self) -> u64 {
         let share = if self.params.scaled == Scaled::State { 1.0 } else { self.factors.share };
         (self.inner.window().cwnd as f64 * self.factors.ratio() * share) as u64
     }
 
-    /// A subflow that becomes high keeps its window; one that becomes low goes on with its virtual LIA window.
+    /// A subflow that becomes high keeps its window; one that becomes low continues with its virtual LIA window.
     fn judge(&mut self, cx: &Context) {
         if self.inner.window().in_slow_start() || self.params.high_subflows > 0 {
             return;
@@ -120,7 +120,7 @@ impl Dbac {
     }
 }
 
-/// Moves a window that stays in congestion avoidance.
+/// Sets a window that stays in congestion avoidance.
 fn set(window: &mut Window, cwnd: u64) {
     window.cwnd = cwnd.max(2 * window.mss);
     window.ssthresh = window.ssthresh.min(window.cwnd);
@@ -156,7 +156,7 @@ impl CongestionControl for Dbac {
         }
         self.judge.observe(ack);
         let step = self.inner.on_ack(cx, ack);
-        // Where a window may not grow, its factor may not either.
+        // While the window may not grow, its factor may not change either.
         if cx.may_grow(ack) {
             self.judge(cx);
             self.rescale(cx);
@@ -173,7 +173,7 @@ impl CongestionControl for Dbac {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,4 +1,5 @@
-//! What can be set of DBAC (Han 2024): its equations leave a constant, a threshold and the use of the factor open.
+//! The parameters of DBAC (Han 2024), whose equations leave a constant, a threshold and the use of the factor
+//! open.
 
 use crate::coupled::{Arithmetic, Counting};
 use crate::units::Span;
@@ -8,17 +9,17 @@ crate::words! {
     pub enum LossRate {
         /// The constant `p`.
         Fixed = "fixed",
-        /// One loss in the larger of the last two distances between losses.
+        /// One loss in the larger of two distances: since the last loss, and between the last two losses.
         Measured = "measured",
     }
 }
 
 crate::words! {
-    /// What the siblings of a high subflow see.
+    /// The window that the siblings of a high subflow see.
     pub enum VirtualWindow {
-        /// What LIA would have: equation (5) times sqrt(alpha1).
+        /// LIA's window: equation (5) times sqrt(alpha1).
         Lia = "lia",
-        /// What Reno would have: equation (5).
+        /// Reno's window: equation (5).
         Reno = "reno",
         /// Its own window.
         None = "none",
@@ -36,7 +37,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// When it is judged.
+    /// When the bandwidth-delay product is judged.
     pub enum Judged {
         /// At the end of slow start, and again at intervals.
         Continuously = "continuously",
@@ -50,7 +51,7 @@ crate::words! {
     pub enum RatioRtt {
         /// SRTT.
         Smoothed = "smoothed",
-        /// The smallest of the connection.
+        /// The smallest RTT of the connection.
         Minimum = "minimum",
     }
 }
@@ -58,7 +59,7 @@ crate::words! {
 crate::words! {
     /// What sqrt(alpha1) scales.
     pub enum Scaled {
-        /// A copy of CUBIC's window, which is what is sent.
+        /// A copy of CUBIC's window, which then limits the sender.
         Copy = "copy",
         /// CUBIC's own window, once a round trip.
         State = "state",
@@ -66,7 +67,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct DbacParams {
         p: f64 = 1e-6, "p", Allowed::Number(1e-9, 0.1), "",
             "loss rate in the averages of Reno and CUBIC, with loss_rate = fixed",

@@ -1,4 +1,4 @@
-//! The window rule of a DBAC subflow: CUBIC's while it is high, LIA's else.
+//! The window rule of a DBAC subflow: CUBIC's while it is high, otherwise LIA's.
 
 use super::params::DbacParams;
 use crate::algo::cubic::{Cubic, CubicParams, Form};
@@ -6,17 +6,18 @@ use crate::algo::lia::{Lia, LiaParams};
 use crate::classic::{Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Setup};
 
-/// Both rules, of which one moves the window.
+/// Both rules, only one of which moves the window.
 pub struct Rule {
-    /// CUBIC's turn.
+    /// Whether CUBIC moves the window.
     pub high: bool,
     cubic: Cubic,
     lia: Lia,
 }
 
 impl Rule {
-    /// One that is low, as long as nothing is known of the path. CUBIC has Linux's arithmetic: what the paper changed is a kernel,
-    /// and it cuts the window, where the RFC's form cuts FlightSize, which is that of the scaled window.
+    /// A rule that starts low, because nothing is known of the path yet. CUBIC has Linux's arithmetic: the
+    /// paper changed a kernel, which cuts the window, where the RFC's form cuts FlightSize, which follows the
+    /// scaled window.
     pub fn new(setup: &Setup, params: &DbacParams) -> Self {
         let cubic = CubicParams { form: Form::Linux, hystart: params.hystart, ..CubicParams::default() };
         let lia =
@@ -24,13 +25,13 @@ impl Rule {
         Self { high: false, cubic: Cubic::new(setup, cubic), lia: Lia::new(setup, &lia) }
     }
 
-    /// Changes sides. CUBIC begins an epoch at the window it finds, with the W_max of the last loss.
+    /// Switches between the rules. CUBIC begins an epoch at the current window, with the W_max of the last loss.
     pub fn change_to(&mut self, high: bool) {
         self.high = high;
         self.cubic.end_epoch();
     }
 
-    /// RFC 6356's alpha as a low subflow, by the last growth.
+    /// RFC 6356's alpha as a low subflow, as of the last growth.
     pub fn alpha2(&self) -> f64 {
         self.lia.alpha()
     }
@@ -58,7 +59,7 @@ impl WindowRule for Rule {
         }
     }
 
-    /// Both learn of every loss, so that CUBIC has a W_max when its turn comes.
+    /// Both rules learn of every loss, so that CUBIC has a W_max when its turn comes.
     fn shrink(&mut self, cx: &Context, window: &Window, event: Event) -> u64 {
         let (cubic, lia) = (self.cubic.shrink(cx, window, event), self.lia.shrink(cx, window, event));
         if self.high { cubic } else { lia }

@@ -1,4 +1,4 @@
-//! What LIA or Reno would have where CUBIC has its window: Han 2024 equations (3) to (6).
+//! The window that LIA or Reno would have in place of CUBIC: Han 2024 equations (3) to (6).
 
 use super::params::{DbacParams, LossRate, RatioRtt};
 use crate::contract::Context;
@@ -17,14 +17,14 @@ fn average_cubic(p: f64, rtt_s: f64) -> f64 {
     1.054 * three_quarters(rtt_s) / three_quarters(p)
 }
 
-/// What Han 2024 equation (5) multiplies by; at most 1, because where equation (4) falls below (3) CUBIC has Reno's window
-/// (RFC 9438 section 4.3).
+/// The factor of Han 2024 equation (5); at most 1, because where equation (4) falls below (3) CUBIC has
+/// Reno's window (RFC 9438 section 4.3).
 fn ratio(p: f64, rtt_s: f64) -> f64 {
     (average_reno(p) / average_cubic(p, rtt_s)).min(1.0)
 }
 
-/// The paper's table over whole milliseconds of RTT, of which the last entry used is kept: the roots take longer than
-/// the rest of an ACK.
+/// An entry of the paper's table over whole milliseconds of RTT. Only the last entry used is kept, because
+/// the roots take longer than the rest of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     p: f64,
@@ -46,9 +46,9 @@ impl Entry {
 #[derive(Clone, Copy, Debug)]
 pub struct Factors {
     entry: Entry,
-    /// With the virtual Reno window for the own one.
+    /// alpha with the virtual Reno window in place of the subflow's own window.
     pub alpha1: f64,
-    /// Han 2024 equation (6): what is left is sqrt(alpha1), because its last factor undoes equation (5).
+    /// Han 2024 equation (6): only sqrt(alpha1) is left, because its last factor undoes equation (5).
     pub share: f64,
 }
 
@@ -61,7 +61,7 @@ impl Factors {
         self.entry.ratio
     }
 
-    /// With this CUBIC window in bytes.
+    /// Updates the factors for this CUBIC window in bytes.
     pub fn update(&mut self, cx: &Context, params: &DbacParams, cubic: u64) {
         let rtt = match params.ratio_rtt {
             RatioRtt::Smoothed => cx.facts.rtt.smoothed,
@@ -73,7 +73,7 @@ impl Factors {
     }
 }
 
-/// The RTT in whole milliseconds, one at least: the paper's table.
+/// The RTT in whole milliseconds, at least one: the paper's table.
 fn table_step_s(rtt: Span) -> f64 {
     (rtt.0 / 1_000_000).max(1) as f64 / 1000.0
 }
@@ -111,7 +111,7 @@ mod tests {
     fn the_ratio_is_their_quotient_and_at_most_one() {
         assert_close(ratio(1e-6, 0.1), 0.2066, 1e-3);
         assert_close(ratio(1e-6, 0.2), 0.1229, 1e-3);
-        // It goes with the fourth root of p.
+        // The ratio is proportional to the fourth root of p.
         assert_close(ratio(1e-5, 0.1) / ratio(1e-6, 0.1), 1.7783, 1e-4);
         assert_eq!(ratio(1e-6, 0.01), 1.0);
     }

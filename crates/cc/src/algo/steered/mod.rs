@@ -1,5 +1,5 @@
-//! A window that an agent steers, whatever the base algorithms do: no slow start, no cut at a loss. The agent sees what
-//! its last action brought, and answers for all of it. It is outside, or a deep Q-network.
+//! A window that only an agent steers, without a base algorithm: no slow start, no cut at a loss. The agent
+//! sees the effect of its last action, and is responsible for all of it. It is external, or a deep Q-network.
 
 mod pilot;
 mod sight;
@@ -30,7 +30,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What can be set.
+    /// The parameters.
     pub struct SteeredParams {
         role: PolicyRole = PolicyRole::Outside, "policy", Allowed::Word(PolicyRole::WORDS), "",
             "an external agent, a network that plays given weights, or one that learns",
@@ -80,7 +80,7 @@ pub struct Steered {
     params: SteeredParams,
     mss: u64,
     cwnd: u64,
-    /// The window before what was the first loss since all was in order, to be taken back if it was none.
+    /// The window before the first loss since the path was last in order; restored if the loss proves spurious.
     before_loss: Option<u64>,
     sight: Sight,
     pilot: Pilot,
@@ -150,7 +150,7 @@ impl CongestionControl for Steered {
             self.before_loss = Some(self.cwnd);
         }
         match event {
-            // RFC 5681 section 3.1: the loss window. From there it is the agent's to open it again.
+            // RFC 5681 section 3.1: the loss window. It is up to the agent to open it again from there.
             Event::Timeout => self.cwnd = self.mss,
             Event::Undo => self.cwnd = self.cwnd.max(self.before_loss.take().unwrap_or(0)),
             _ => {}
@@ -214,7 +214,7 @@ impl Agent for Steered {
     }
 }
 
-/// How the registry knows it.
+/// The entry of this algorithm in the registry.
 #[must_use]
 pub fn algorithm() -> Algorithm {
     Algorithm {

@@ -1,4 +1,4 @@
-//! Who steers: an agent outside, or a deep Q-network that remembers each decision and what it brought.
+//! The agent that steers: an external one, or a deep Q-network that remembers each decision and its outcome.
 
 use super::SteeredParams;
 use super::sight::{STATE, Sight, inputs};
@@ -7,10 +7,10 @@ use crate::decisions::{DqnParams, GivenWeights, PolicyRole, dqn_of_flow};
 use cwndlab_learn::dqn::{Dqn, Experience};
 use cwndlab_learn::{Learning, Weights};
 
-/// A decision: what was seen, and what was done.
+/// A decision: the state, and the action taken.
 type Choice = ([f32; STATE.len()], u32);
 
-/// Decides, or leaves it to an agent outside.
+/// Decides, or leaves the decision to an external agent.
 pub(super) struct Pilot {
     role: PolicyRole,
     sizes: Vec<usize>,
@@ -33,7 +33,7 @@ impl Pilot {
         }
     }
 
-    /// The action for what is seen; `None` leaves it to an agent outside.
+    /// The action for the current state; `None` leaves the decision to an external agent.
     pub(super) fn choose(&mut self, cx: &mut Context, sight: &Sight) -> Option<u32> {
         if self.role == PolicyRole::Outside {
             return None;

@@ -1,13 +1,13 @@
-//! What the agent is shown, and what it is rewarded for: all that happened since its last decision.
+//! The agent's observation and reward: both cover everything since its last decision.
 
 use crate::contract::{Context, Rtt};
 use crate::units::{Span, Time};
 
-/// The numbers of the state, with their scales: round values of the size that occurs.
+/// The components of the state, with their scales: round values of the magnitude that occurs.
 pub(super) const STATE: [&str; 5] =
     ["cwnd_segments/1000", "rtt_ms/100", "min_rtt_ms/100", "delivery_rate_mbps/100", "lost_share"];
 
-/// What a network takes in, in words that a file of weights carries.
+/// The inputs of a network, as the text that a file of weights carries.
 #[must_use]
 pub fn inputs() -> String {
     STATE.join(",")
@@ -21,12 +21,12 @@ struct Since {
     lost: u64,
 }
 
-/// Counts between decisions, and keeps state and reward as the last one saw them.
+/// Counts between decisions, and keeps the state and the reward of the last one.
 #[derive(Clone, Debug)]
 pub(super) struct Sight {
     loss_weight: f64,
     since: Since,
-    /// Bytes a second, the most of any time between two decisions.
+    /// The largest delivery rate between two decisions, in bytes a second.
     largest_rate: f64,
     state: [f32; STATE.len()],
     reward: f32,
@@ -51,7 +51,7 @@ impl Sight {
         self.since.lost += bytes;
     }
 
-    /// When the last decision was.
+    /// The time of the last decision.
     pub(super) fn last(&self) -> Time {
         self.since.at
     }
@@ -72,7 +72,7 @@ impl Sight {
         let passed = cx.facts.now.since(at);
         let seconds = passed.max(Span(1)).as_secs_f64();
         let rate = delivered as f64 / seconds;
-        // A burst of ACKs at one moment is no rate.
+        // ACKs that arrive at one instant give no rate.
         if passed >= rtt.minimum {
             self.largest_rate = self.largest_rate.max(rate);
         }
@@ -88,8 +88,8 @@ impl Sight {
         .map(|value| value as f32);
     }
 
-    /// Delivery rate less loss over the RTT, as a share of what the largest rate at the smallest RTT would be: Kleinrock's
-    /// power, with losses, as Abbasloo et al. 2020 (Orca) reward it.
+    /// Delivery rate less loss over the RTT, as a share of its value at the largest rate and the smallest
+    /// RTT: Kleinrock's power, with losses, as Abbasloo et al. 2020 (Orca) reward it.
     fn worth(&self, rate: f64, lost_rate: f64, rtt: Rtt) -> f32 {
         let worth = rate - self.loss_weight * lost_rate;
         let share = if self.largest_rate > 0.0 { worth / self.largest_rate } else { 0.0 };

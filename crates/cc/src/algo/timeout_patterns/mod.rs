@@ -1,6 +1,6 @@
 //! Selective Decrease (SD) and Proactive Decrease (PD) of Lim et al. 2004, each alone and both together, on [`Reno`].
 //!
-//! SD: a loss without a peak of the RTT came after a slow rise of traffic, and ssthresh need not fall to half.
+//! SD: a loss without a peak of the RTT follows a slow rise of traffic, so ssthresh need not fall to half.
 //! PD: a peak foretells a loss, and the window is cut before it happens.
 
 mod peaks;
@@ -20,7 +20,7 @@ crate::words! {
     pub enum Evidence {
         /// The last sample before the event.
         Last = "last",
-        /// The sample with the largest ratio of the last round trip.
+        /// The sample with the largest ratio in the last round trip.
         Largest = "largest",
     }
 }
@@ -28,9 +28,10 @@ crate::words! {
 crate::words! {
     /// The window with which fast recovery ends.
     pub enum Exit {
-        /// Half of the window before the loss, in which it began; slow start goes on to ssthresh.
+        /// Half of the window before the loss, with which fast recovery began; slow start then continues to
+        /// ssthresh.
         Half = "half",
-        /// ssthresh, as Reno's does.
+        /// ssthresh, as in Reno.
         Ssthresh = "ssthresh",
     }
 }
@@ -95,7 +96,7 @@ struct Proactive {
     round: Round,
     /// The ratio has been below a peak since the last cut.
     calmed: bool,
-    /// This ACK cuts.
+    /// This ACK triggers a cut.
     due: bool,
     cuts: u64,
 }
@@ -144,12 +145,12 @@ pub struct SdPd {
     peaks: Peaks,
     selective: Option<SelectiveParams>,
     proactive: Option<Proactive>,
-    /// Fast recovery goes on, and was not taken back.
+    /// Fast recovery is in progress and has not been undone.
     recovering: bool,
 }
 
 impl SdPd {
-    /// The part of the window that ssthresh keeps.
+    /// The share of the window to which ssthresh is set.
     fn kept(&self, selective: &SelectiveParams) -> f64 {
         let at_peak = match selective.evidence {
             Evidence::Last => self.peaks.last_is_peak(),
@@ -206,7 +207,7 @@ impl WindowRule for SdPd {
         }
     }
 
-    /// Whatever a cut leaves grows as Reno's window does.
+    /// After a cut, the window still grows as Reno's does.
     fn steer(&mut self, window: &mut Window, _acked: u64) -> bool {
         if let Some(proactive) = self.proactive.as_ref().filter(|proactive| proactive.due) {
             proactive.cut(window);
@@ -245,7 +246,7 @@ const DEPARTURES: &[&str] = &[
     "a congestion mark (ECN), which the paper does not mention, counts as a loss",
 ];
 
-/// How the registry knows one of the three.
+/// The registry entry of one of the three.
 fn variant(name: &'static str, summary: &'static str, selective: bool, proactive: bool) -> Algorithm {
     let mut params = RenoParams::specs();
     params.extend(PeakParams::specs());

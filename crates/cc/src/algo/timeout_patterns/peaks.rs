@@ -16,7 +16,7 @@ crate::words! {
 }
 
 crate::parameters! {
-    /// What a peak is.
+    /// The definition of a peak.
     pub struct PeakParams {
         peak: f64 = PEAK, "peak", Allowed::Number(0.01, 1000.0), "",
             "peak ratio from which on an RTT is a peak", "Lim et al. 2004 section 3.2, which calls it untuned";
@@ -25,19 +25,19 @@ crate::parameters! {
     }
 }
 
-/// Watches the peak ratio, from the RTTs that the transport keeps.
+/// Tracks the peak ratio, from the RTTs that the transport keeps.
 pub(super) struct Peaks {
     params: PeakParams,
-    /// RTTs before the next sample.
+    /// The RTTs before the next sample.
     before: Rtt,
-    /// The sample of the ACK at hand was taken at an event.
+    /// The sample of the current ACK has already been taken at an event.
     taken: bool,
     sum: Span,
     samples: u64,
-    /// Of the last sample.
+    /// The peak ratio of the last sample.
     ratio: Option<f64>,
     round: Round,
-    /// The largest of this round trip and of the one before.
+    /// The largest ratios of this round trip and of the one before.
     largest: [f64; 2],
 }
 
@@ -55,7 +55,7 @@ impl Peaks {
         }
     }
 
-    /// Data leave: with the first the RTT of the handshake is known.
+    /// Data is being sent; the first time, this takes the RTT of the handshake.
     pub(super) fn begin(&mut self, handshake: &Rtt) {
         if self.before == Rtt::default() {
             self.before = *handshake;

@@ -1,7 +1,8 @@
-//! One file of qlog 0.3, in the form that grows (JSON-SEQ, RFC 7464).
+//! One file of qlog 0.3, in the streaming form (JSON-SEQ, RFC 7464).
 //!
-//! qlog was made for QUIC, which numbers packets. TCP numbers bytes, and a segment that is sent again has the numbers it had. Here the
-//! nth transmission of a connection has packet number n; an ACK acknowledges the last transmission of each segment that it names.
+//! qlog was made for QUIC, which numbers packets. TCP numbers bytes, and a retransmission repeats the
+//! original numbers. Here each transmission of a connection has the next packet number; an ACK acknowledges
+//! the last transmission of each segment that it covers.
 
 use super::super::{Guarded, Output, file, file_name, folder};
 use cwndlab_cc::{Span, Time};
@@ -14,7 +15,7 @@ use std::path::Path;
 
 /// The newest version that qvis loads.
 const VERSION: &str = "0.3";
-/// What each record begins with (RFC 7464).
+/// The byte before each record (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
 const NANOS_PER_MS: f64 = 1e6;
 
@@ -30,14 +31,14 @@ const METRICS: [&str; 8] = [
     "pacing_rate",
 ];
 
-/// What a sender shows, where it is known.
+/// The state of a sender, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Metrics {
     /// The smallest RTT.
     pub min_rtt: Option<Span>,
     /// The smoothed RTT.
     pub smoothed_rtt: Option<Span>,
-    /// The last sample.
+    /// The last RTT sample.
     pub latest_rtt: Option<Span>,
     /// The variance of the RTT (RTTVAR).
     pub rtt_variance: Option<Span>,
@@ -52,7 +53,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Times in ms, amounts in bytes, the rate in bit/s; NaN where there is none.
+    /// Times in ms, amounts in bytes, the rate in bit/s; NaN where a value is unknown.
     fn values(&self) -> [f64; METRICS.len()] {
         let time = |span: Option<Span>| span.map_or(f64::NAN, ms);
         let amount = |amount: Option<u64>| amount.map_or(f64::NAN, |amount| amount as f64);
@@ -69,7 +70,7 @@ impl Metrics {
     }
 }
 
-/// A data segment that leaves. Bytes are counted from the first of the stream.
+/// A data segment that is sent. Offsets count bytes from the start of the stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// The first byte of its payload.
@@ -84,7 +85,7 @@ pub struct Segment {
     pub cwr: bool,
 }
 
-/// An ACK that arrives. Bytes are counted from the first of the stream.
+/// An ACK that arrives. Offsets count bytes from the start of the stream.
 #[derive(Clone, Debug)]
 pub struct Acknowledgement {
     /// Length of the IP packet in bytes.
@@ -105,19 +106,19 @@ pub struct Log {
     /// Numbers of the next packet sent and the next one received.
     sent: u64,
     received: u64,
-    /// Bytes that were sent, below this one.
+    /// All bytes below this one were sent; the next new byte.
     next: u64,
-    /// The last transmission of what begins at these bytes and has not arrived, as far as the sender knows.
+    /// The packet number of the last transmission of each unacknowledged segment, by its first byte.
     under_way: BTreeMap<u64, u64>,
     metrics: [f64; METRICS.len()],
     probes: Vec<f64>,
 }
 
 impl Log {
-    /// One for each of these flows, in this folder.
+    /// Creates one file for each of these flows in this folder.
     ///
     /// # Errors
-    /// In words: there are too many, or one cannot be written.
+    /// There are too many files, or one cannot be written.
     pub fn create(at: &Path, flows: &[String], seed: u64, system: &str) -> Result<Vec<Self>, String> {
         folder(at, flows.len(), "qlog")?;
         let create = |(index, flow): (usize, &String)| {
@@ -160,7 +161,7 @@ impl Log {
         self.event(now, "cwndlab:syn_ack_received", &json!({ "raw": raw(length) }));
     }
 
-    /// Data leave.
+    /// A data segment leaves.
     pub fn data_sent(&mut self, now: Time, segment: &Segment) {
         let Segment { offset, payload, length, probe, cwr } = *segment;
         let number = self.sent;
@@ -212,7 +213,7 @@ impl Log {
         arrived
     }
 
-    /// What begins at these bytes is marked lost.
+    /// The segments that begin within these bytes are marked lost.
     pub fn lost(&mut self, now: Time, bytes: Range<u64>) {
         let numbers: Vec<u64> = self.under_way.range(bytes).map(|(_, number)| *number).collect();
         for number in numbers {
@@ -226,7 +227,7 @@ impl Log {
         self.event(now, "recovery:congestion_state_updated", &json!({ "old": old, "new": new }));
     }
 
-    /// The window is reduced, from and to these segments.
+    /// The window is reduced from `before` to `after` segments.
     pub fn reduced(&mut self, now: Time, by: &str, before: u64, after: u64) {
         let reduced = json!({ "by": by, "before_segments": before, "after_segments": after });
         self.event(now, "cwndlab:window_reduced", &reduced);
@@ -237,7 +238,7 @@ impl Log {
         self.event(now, "cwndlab:reduction_undone", &json!({}));
     }
 
-    /// A tail-loss probe has left, of which no segment says that it is one.
+    /// A tail-loss probe was sent, but it is not known which segment it was.
     pub fn tail_loss_probe_sent(&mut self, now: Time) {
         self.event(now, "cwndlab:tail_loss_probe_sent", &json!({}));
     }
@@ -264,10 +265,10 @@ impl Log {
         self.probes = values;
     }
 
-    /// Writes what is left.
+    /// Writes what is still buffered.
     ///
     /// # Errors
-    /// In words: why the file is not complete.
+    /// Why the file is not complete.
     pub fn finish(self) -> Result<(), String> {
         self.out.finish(Write::flush)
     }
@@ -300,7 +301,7 @@ fn heading(flow: &str, seed: u64, system: &str) -> Value {
     })
 }
 
-/// The values that differ from those before, by name; `None` if none does.
+/// The values that have changed, by name; `None` if none has.
 fn changes(names: &[&str], before: &[f64], now: &[f64]) -> Option<Value> {
     let differs = |(at, value): &(usize, &f64)| {
         before.get(*at).map_or(f64::NAN, |old| *old).to_bits() != value.to_bits()
@@ -314,14 +315,14 @@ fn changes(names: &[&str], before: &[f64], now: &[f64]) -> Option<Value> {
     (!changed.is_empty()).then(|| changed.into())
 }
 
-/// A number; whole ones without a fraction, and null for none.
+/// A value as JSON: whole numbers without a fraction, NaN as null.
 fn number(value: f64) -> Value {
-    /// Up to here every whole number is a floating-point number.
+    /// Below this (2^53) every whole number is exact as an `f64`.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if value.trunc() == value && value.abs() < WHOLE { json!(value as i64) } else { json!(value) }
 }
 
-/// Sorted numbers as ranges, ends included.
+/// Sorted numbers as ranges with inclusive ends.
 fn ranges(numbers: Vec<u64>) -> Vec<[u64; 2]> {
     let mut ranges: Vec<[u64; 2]> = Vec::new();
     for number in numbers {

@@ -1,4 +1,4 @@
-//! qlog: the file of a flow, and the tap that writes those of a simulation.
+//! qlog: the file of one flow, and the tap that writes the files of a simulation.
 
 mod log;
 mod tap;

@@ -1,4 +1,4 @@
-//! qlog of a simulation: one file for each flow of the scenario, and each subflow.
+//! qlog files of a simulation: one for each flow and subflow of the scenario.
 
 use super::super::bytes::Bytes;
 use super::super::connection::endpoints;
@@ -13,7 +13,7 @@ use cwndlab_sim::tcp::Sender;
 use std::net::SocketAddrV4;
 use std::path::Path;
 
-/// The probe that says the slow-start threshold.
+/// The probe that reports the slow-start threshold.
 const SSTHRESH: &str = "ssthresh_bytes";
 
 /// The files of a run.
@@ -51,11 +51,11 @@ impl Qlog {
     }
 }
 
-/// What is written of one flow.
+/// The file of one flow, with the state for writing it.
 struct Trace {
     log: Log,
     bytes: Option<Bytes>,
-    /// The next transmission is a tail-loss probe.
+    /// Whether the next transmission is a tail-loss probe.
     probing: bool,
 }
 
@@ -162,7 +162,7 @@ fn metrics(sender: &Sender, ssthresh: Option<f64>) -> Metrics {
     }
 }
 
-/// The names of Linux (`enum tcp_ca_state`).
+/// The phase under its Linux name (`enum tcp_ca_state`).
 fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Open => "open",

@@ -1,11 +1,11 @@
-//! Attributes as Linux takes them by netlink (`struct nlattr`).
+//! Netlink attributes (`struct nlattr`).
 
-/// Where the next attribute may begin.
+/// Attributes are aligned to this many bytes.
 const ALIGNED: usize = 4;
-/// Its length and its number stand before the value.
+/// Bytes before the value: the attribute's length and its number.
 const HEADER: usize = 4;
 
-/// An attribute of this number.
+/// An attribute with this number and value.
 pub(super) fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
     let length = (HEADER + value.len()) as u16;
     let mut bytes = [&length.to_ne_bytes(), &number.to_ne_bytes(), value].concat();

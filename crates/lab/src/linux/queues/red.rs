@@ -1,4 +1,5 @@
-//! Linux's RED. The kernel has no defaults for it: those here are the ones of `tc` (iproute2), which computes what is not given.
+//! Linux's RED. The kernel has no defaults for it; most of those here are `tc`'s (iproute2), which computes
+//! values that are not given.
 
 use super::Settings;
 use super::options::{attribute, words};
@@ -6,15 +7,15 @@ use cwndlab_cc::Rate;
 use cwndlab_cc::params::Parameters;
 use cwndlab_learn::math;
 
-/// RED counts bytes. What is given in packets means packets of this length.
+/// The packet length in bytes by which settings in packets become bytes, which RED counts.
 const PACKET: u64 = 1500;
-/// The average has 32 bits, `ewma` of which stand behind the point: thresholds up to this many packets fit.
+/// The average is a 32-bit fixed-point number with `ewma` fractional bits: thresholds up to this many packets fit.
 const MOST_PACKETS: u64 = 2796;
-/// Entries of the table by which the average fades while the queue is empty.
+/// Entries of the table by which the average decays while the queue is empty.
 const FADING: usize = 256;
 /// The most halvings of the average.
 const MOST_HALVINGS: f64 = 31.0;
-/// The rate by which the average fades on a link without one, in bits a second.
+/// The rate that the average's decay assumes on a link without a rate, in bit/s.
 const USUAL_RATE: f64 = 10e6;
 /// Attributes and flags of `include/uapi/linux/pkt_sched.h`.
 const TCA_RED_PARMS: u16 = 1;
@@ -25,7 +26,7 @@ const TC_RED_HARDDROP: u8 = 2;
 const TC_RED_ADAPTATIVE: u8 = 4;
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's RED.
+    /// The parameters of Linux's RED.
     pub struct RedParams {
         limit: u64 = 1000, "limit", Allowed::Count(1, 4 * MOST_PACKETS), "packets",
             "most that may wait, in packets of 1500 bytes", "the length of a device's queue in Linux";
@@ -66,7 +67,7 @@ impl RedParams {
     }
 }
 
-/// The thresholds must be in order.
+/// Checks that `min` is below `max`.
 pub(super) fn check(settings: &Settings) -> Result<(), String> {
     let params = RedParams::with(settings);
     let (min, max) = params.thresholds();
@@ -76,12 +77,12 @@ pub(super) fn check(settings: &Settings) -> Result<(), String> {
     Err(format!("expected `min` below `max`, found min = {} and max = {}", params.min, params.max))
 }
 
-/// `struct tc_red_qopt`, the table of fading and the probability.
+/// `struct tc_red_qopt`, the decay table and the probability.
 pub(super) fn options(settings: &Settings, rate: Option<Rate>) -> Vec<u8> {
     let params = RedParams::with(settings);
     let (min, max) = params.thresholds();
     let (table, scale) = fading(params.ewma, rate.map_or(USUAL_RATE, |rate| rate.0 as f64));
-    // TCA_RED_MAX_P is in force, so what `tc_red_qopt` could say of the probability is not.
+    // TCA_RED_MAX_P sets the probability, so the field for it in `tc_red_qopt` is not used.
     let mut of_all = words(&[params.limit * PACKET, min, max]);
     of_all.extend([params.ewma as u8, 0, scale, params.flags()]);
     let probability = words(&[(params.probability * 2f64.powi(32)) as u64]);
@@ -93,9 +94,10 @@ pub(super) fn options(settings: &Settings, rate: Option<Rate>) -> Vec<u8> {
     .concat()
 }
 
-/// By how many halvings the average fades while the queue is empty, for each 2^scale microseconds of that; and this scale.
+/// The decay table and its scale: entry `i` is the number of halvings of the average after the queue was
+/// empty for `i` times 2^scale microseconds.
 ///
-/// As `tc` has it: the entry `i` is -ln(1 - W) (i 2^scale) / (time of a packet), at most 31.
+/// As in `tc`: the entry `i` is -ln(1 - W) (i 2^scale) / (time of a packet), at most 31.
 fn fading(ewma: u64, bits_per_second: f64) -> ([u8; FADING], u8) {
     let micros_of_packet = PACKET as f64 * 8.0 / bits_per_second * 1e6;
     let each_micro = -math::ln(1.0 - 0.5f64.powi(ewma as i32)) / micros_of_packet;

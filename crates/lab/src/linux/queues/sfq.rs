@@ -1,4 +1,4 @@
-//! Linux's SFQ: fair by hashes, without a control of the delay.
+//! Linux's SFQ: fair queueing by hashes, without delay control.
 
 use super::Settings;
 use super::options::words;
@@ -6,7 +6,7 @@ use cwndlab_cc::Rate;
 use cwndlab_cc::params::Parameters;
 
 cwndlab_cc::parameters! {
-    /// What can be set of Linux's SFQ.
+    /// The parameters of Linux's SFQ.
     pub struct SfqParams {
         limit: u64 = 127, "limit", Allowed::Count(2, 8_306_816), "packets",
             "most packets that may wait; Linux takes at most depth x flows", "Linux sch_sfq";
@@ -23,7 +23,7 @@ cwndlab_cc::parameters! {
     }
 }
 
-/// Words of `struct tc_sfq_qopt_v1` behind those that are set: its RED, which is off, and its statistics.
+/// The last words of `struct tc_sfq_qopt_v1`, which stay zero: its RED, which is off, and its statistics.
 const REST: usize = 11;
 
 /// `struct tc_sfq_qopt_v1`.

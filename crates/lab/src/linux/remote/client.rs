@@ -1,4 +1,4 @@
-//! The kernel's side: a controller that asks the front end.
+//! The kernel's side: a controller that forwards its callbacks to the front end.
 
 use super::wire::Words;
 use super::wire::{decode, encode};
@@ -9,13 +9,13 @@ use cwndlab_cc::{
 };
 use std::sync::Arc;
 
-/// A way to the front end. Without an answer there is no run: it does not return then.
+/// A connection to the front end. Without an answer there is no run, so `ask` does not return then.
 pub trait Line: Send {
     /// Sends a message and waits for the answer.
     fn ask(&mut self, message: &[u8]) -> Vec<u8>;
 }
 
-/// A controller that the front end has.
+/// A controller that runs in the front end.
 pub struct Remote<L> {
     line: L,
     number: u64,
@@ -24,8 +24,8 @@ pub struct Remote<L> {
 }
 
 impl<L: Line> Remote<L> {
-    /// Has the front end make its controller of this number, for the flow or subflow of this name, whose TCP begins with this.
-    /// It has these probes.
+    /// Makes the front end build its controller with this number and these probes, for the flow or subflow of
+    /// this name, whose TCP starts with `setup`.
     pub fn new(
         mut line: L,
         number: u64,
@@ -44,13 +44,13 @@ impl<L: Line> Remote<L> {
     }
 }
 
-/// The action of the agent of this flow, which sees this.
+/// Asks the agent of this flow for its action, given what it sees.
 pub fn decide(line: &mut impl Line, flow: usize, seen: Seen) -> u32 {
-    // It was an action before it became a word.
+    // The word encodes a 32-bit action.
     exchange::<u64>(line, &Message::Decision(flow as u64, seen)) as u32
 }
 
-/// Shows the end to the agents of these flows; returns when the front end wants the run to be finished.
+/// Shows the end to the agents of these flows; returns when the front end lets the run finish.
 pub fn end(line: &mut impl Line, agents: impl IntoIterator<Item = (usize, Seen)>) {
     for (flow, seen) in agents {
         exchange::<u64>(line, &Message::End(flow as u64, seen));
@@ -59,7 +59,7 @@ pub fn end(line: &mut impl Line, agents: impl IntoIterator<Item = (usize, Seen)>
 }
 
 /// # Panics
-/// The answer is not one: the two ends are of different builds.
+/// The answer cannot be decoded: the two ends come from different builds.
 fn exchange<A: Words>(line: &mut impl Line, message: &Message) -> A {
     decode(&line.ask(&encode(message))).expect("both ends are of one build")
 }
@@ -108,8 +108,8 @@ impl<L: Line> CongestionControl for Remote<L> {
     }
 }
 
-/// Stands for an algorithm of the front end, with these probes, where the kernel reads a scenario. Its settings stay with
-/// the front end.
+/// A placeholder for an algorithm of the front end, with these probes, for reading a scenario in the kernel.
+/// Its settings stay in the front end.
 #[must_use]
 pub fn stand_in(name: &'static str, probes: &'static [&'static str]) -> Algorithm {
     Algorithm {
@@ -123,7 +123,7 @@ pub fn stand_in(name: &'static str, probes: &'static [&'static str]) -> Algorith
     }
 }
 
-/// Is asked what it needs, and never drives a flow.
+/// Only reports what it needs; never drives a flow.
 struct StandIn;
 
 impl CongestionControl for StandIn {

@@ -1,8 +1,8 @@
-//! What the front end decides in a kernel: by its controllers, those in Python and those of a crate of the user's own, and
-//! by agents outside.
+//! Decisions in a kernel that the front end makes: by controllers in Python or in a user's own
+//! crate, and by external agents.
 //!
-//! The kernel sends each callback of a controller's contract, and what an agent sees at each of its decisions, as a message
-//! and waits for the answer. Meanwhile virtual time stands still.
+//! The kernel sends a message for each controller callback and for each decision of an agent, with what the
+//! agent sees, and waits for the answer. Meanwhile virtual time stands still.
 
 mod client;
 mod server;
@@ -16,7 +16,7 @@ pub use wire::word;
 use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, Setup, SubflowView, Time};
 use cwndlab_sim::Glance;
 
-/// Which flow of the scenario a controller belongs to.
+/// The flow of the scenario that a controller belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The flow of this number.
@@ -25,25 +25,25 @@ pub enum Owner {
     Arrivals(u64),
 }
 
-/// What the kernel asks.
+/// A message of the kernel.
 #[derive(Clone, Debug, PartialEq)]
 enum Message {
-    /// A controller is to be made for the flow or subflow of this name, with what its TCP begins with; it gets the next number.
+    /// Build a controller for the flow or subflow of this name, whose TCP starts with this; it gets the next number.
     New(Owner, String, Setup),
     /// A callback of the controller of this number.
     Callback(u64, Moment, Callback),
     /// The agent of the flow of this number must decide: the answer is its action.
     Decision(u64, Seen),
-    /// No decision follows; what the agent of the flow of this number sees then.
+    /// No decision follows for the flow of this number; what its agent sees at the end.
     End(u64, Seen),
     /// All agents have seen the end. The answer lets the kernel finish its run.
     Over,
 }
 
-/// What an agent sees of its flow.
+/// The state of a flow that its agent sees.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// When.
+    /// The time.
     pub now: Time,
     /// What the flow has done so far.
     pub glance: Glance,
@@ -53,7 +53,7 @@ pub struct Seen {
     pub observation: Vec<f32>,
 }
 
-/// What holds at a callback: [`cwndlab_cc::Context`] without its random numbers.
+/// The state at a callback: [`cwndlab_cc::Context`] without its random numbers.
 #[derive(Clone, Debug, PartialEq)]
 struct Moment {
     facts: Facts,
@@ -61,7 +61,7 @@ struct Moment {
     me: u64,
 }
 
-/// A callback of the contract.
+/// A callback of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Callback {
     Sent(u64),
@@ -71,7 +71,7 @@ enum Callback {
     Timer,
 }
 
-/// What the front end answers: all that the contract's getters say then.
+/// The front end's answer: the values of all the controller's getters after the callback.
 #[derive(Clone, Debug, PartialEq)]
 struct Answer {
     control: Control,

@@ -1,4 +1,4 @@
-//! The front end's side: its controllers, which answer what the kernel asks, and what it hears of agents.
+//! The front end's side: its controllers, which answer the kernel's messages, and the messages for agents.
 
 use super::wire::{decode, encode};
 use super::{Answer, Callback, Message, Moment, Owner, Seen};
@@ -8,14 +8,14 @@ use crate::scenario::Scenario;
 use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng, Setup};
 use cwndlab_sim::spec::{FlowKind, SimSpec};
 
-/// Whether an algorithm is one that the kernel has not: neither its own, nor one that ships or is linked into it.
+/// Whether the front end has to run an algorithm: it is not the kernel's own, not built in, and not linked into it.
 pub(crate) fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
     let name = algorithm.name;
     !name.starts_with(PREFIX) && ships.get(name).is_none() && !linked.contains(&name)
 }
 
-/// The algorithms of a scenario that the front end serves, each by the key where the scenario names it, and with its probes; those
-/// of the names in `linked` are linked into the kernel.
+/// The algorithms of a scenario that the front end runs: the key where the scenario names it, its name, its
+/// probes. The algorithms named in `linked` are linked into the kernel.
 #[must_use]
 pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str, &'static [&'static str])> {
     let ships = Registry::built_in();
@@ -28,16 +28,16 @@ pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str
     served.map(described).collect()
 }
 
-/// What a message of the kernel comes to.
+/// The result of handling a message of the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// A controller has taken it: the answer.
+    /// A controller has handled it; its answer.
     Answered(Vec<u8>),
-    /// The agent of this flow must decide: its action is the answer.
+    /// The agent of this flow must decide; the answer is its action.
     Decision(usize, Seen),
     /// What the agent of this flow sees at the end; any answer will do.
     End(usize, Seen),
-    /// There is no more to decide. With any answer the kernel finishes the run.
+    /// No decisions are left. After any answer the kernel finishes the run.
     Over,
 }
 
@@ -54,16 +54,16 @@ struct Served {
 }
 
 impl Server {
-    /// For a run with this seed.
+    /// A server for a run with this seed.
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64) -> Self {
         Self { spec: scenario.spec(seed, false), controllers: Vec::new() }
     }
 
-    /// Takes in a message of the kernel.
+    /// Handles a message of the kernel.
     ///
     /// # Errors
-    /// The controller that it is for broke the run off, or it has a fault.
+    /// The controller that the message is for aborted the run or has a fault.
     pub fn hear(&mut self, message: &[u8]) -> Result<Heard, Failure> {
         let seed = self.spec.seed;
         guarded(seed, || match decode(message).expect("both ends are of one build") {
@@ -79,7 +79,7 @@ impl Server {
         })
     }
 
-    /// Answers a message of a kernel whose run has no agents outside.
+    /// Answers a message of a kernel whose run has no external agents.
     ///
     /// # Errors
     /// As [`Server::hear`].
@@ -132,7 +132,8 @@ impl Served {
             Callback::Ack(ack) => self.cc.on_ack(cx, &ack),
             Callback::Timer => self.cc.on_timer(cx),
         };
-        // In force at once: a delay is refused with the scenario. An algorithm of the user's own has no environment.
+        // The action takes effect at once: reading the scenario refused a delay. A user's own
+        // algorithm has no environment.
         if let (Decision::Made(action), Some(agent)) = (decision, self.cc.agent()) {
             agent.act(action);
         }

@@ -1,4 +1,4 @@
-//! Messages as 64-bit words. Both ends are of one build, so there is no version.
+//! Messages as 64-bit words. Both ends come from one build, so messages carry no version.
 
 use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::{
@@ -7,11 +7,11 @@ use cwndlab_cc::{
 };
 use cwndlab_sim::Glance;
 
-/// A value as words.
+/// A value that is encoded as words.
 pub(super) trait Words: Sized {
-    /// Appends it.
+    /// Appends the value.
     fn put(&self, to: &mut Vec<u64>);
-    /// Takes it off the front; `None` if that is not one.
+    /// Takes a value off the front; `None` if the words encode none.
     fn take(from: &mut &[u64]) -> Option<Self>;
 }
 
@@ -22,13 +22,13 @@ pub(super) fn encode(message: &impl Words) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// The answer that is one word: an agent's action, or anything where only the answer counts.
+/// An answer of one word: an agent's action, or any value where only the arrival of an answer matters.
 #[must_use]
 pub fn word(word: u64) -> Vec<u8> {
     encode(&word)
 }
 
-/// The message that these bytes are.
+/// Decodes a message; `None` if the bytes are not one.
 pub(super) fn decode<T: Words>(bytes: &[u8]) -> Option<T> {
     let (words, rest) = bytes.as_chunks();
     let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
@@ -115,7 +115,7 @@ impl Words for String {
     }
 }
 
-/// One word in a wrapper.
+/// A wrapper of one word.
 macro_rules! word {
     ($($name:ident),*) => { $(
         impl Words for $name {
@@ -145,7 +145,7 @@ macro_rules! fields {
     )* };
 }
 
-/// The number of a variant, then its fields.
+/// The number of a variant, followed by its fields.
 macro_rules! variants {
     ($($name:ident { $($number:literal => $variant:ident $(($($field:ident),*))?),* })*) => { $(
         impl Words for $name {

@@ -1,4 +1,4 @@
-//! Taking an acknowledgement in: SACK, RTT, rate sample, loss detection, then the controller.
+//! Processing an acknowledgement: SACK, RTT, rate sample, loss detection, then the controller.
 
 use super::{Detector, Sender};
 use crate::packet::AckHeader;
@@ -11,18 +11,18 @@ use cwndlab_cc::{Ack, Decision, Lost, Phase, Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
     segments: u32,
-    /// The one sent last: which, and the number of its transmission. Its record stands until something is sent.
+    /// The segment sent last: its index and the number of its transmission. Its record is valid until the next send.
     newest: Option<(u32, u32)>,
-    /// When the oldest segment that was sent once only was sent: in order, and by SACK.
+    /// Send time of the oldest segment that was sent only once: of those acknowledged in order, and of those SACKed.
     first_in_order: Option<Time>,
     first_sacked: Option<Time>,
-    /// When the newest segment that was sent once only was sent.
+    /// Send time of the newest segment that was sent only once.
     last_once: Option<Time>,
-    /// One of them had been sent again.
+    /// At least one of the segments had been resent.
     resent: bool,
-    /// One of them was SACKed.
+    /// At least one of the segments was SACKed.
     sacked: bool,
-    /// By how many segments one came late that had been sent once only.
+    /// How far a segment that was sent only once came out of order, in segments; the largest distance.
     reordered_by: u32,
 }
 
@@ -53,7 +53,7 @@ impl Sender {
     pub fn on_ack<T: Tap>(&mut self, turn: &mut Turn<T>, header: &AckHeader) -> Decision {
         let now = turn.now;
         let una = self.board.una();
-        // An ACK that was overtaken still has its blocks (Linux old_ack); without them it says nothing.
+        // An ACK that was overtaken may still bring SACK blocks (Linux old_ack); without them it has no news.
         if header.cumulative < una && header.sack[0].end == 0 {
             return Decision::NotDue;
         }
@@ -99,7 +99,7 @@ impl Sender {
             tail_probe,
             unordered_growth: arrived.sacked
                 && matches!(&self.detector, Detector::Time(rack) if rack.grows_unordered()),
-            // A retransmission acknowledged sooner than a round trip was not what arrived.
+            // An interval below the minimum RTT means that the original arrived, not the retransmission.
             sample: sample
                 .filter(|sample| sample.interval >= self.facts.rtt.minimum && sample.interval > Span::ZERO),
         };
@@ -122,9 +122,9 @@ impl Sender {
     #[inline(always)]
     fn deliver(&mut self, now: Time, header: &AckHeader, arrived: &mut Arrived) {
         let una = self.board.una();
-        // What was SACKed before this ACK: within one ACK nothing is out of order (Linux: prior_fack).
+        // The highest SACKed before this ACK: within one ACK nothing is out of order (Linux: prior_fack).
         let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { 0 };
-        // Empty blocks follow those that name something.
+        // Empty blocks come after the others.
         if self.options.sack && header.sack[0].end > 0 {
             self.take_blocks(now, header, highest, arrived);
         }
@@ -153,7 +153,7 @@ impl Sender {
         if header.dsack {
             self.on_dsack(header.sack[0].start);
         }
-        // In the order of the segments (Linux tcp_sacktag_write_queue): RACK's RTT is that of the last one.
+        // In segment order (Linux tcp_sacktag_write_queue), because RACK takes its RTT from the last one.
         let mut sorted = header.sack;
         let blocks = &mut sorted[usize::from(header.dsack)..];
         blocks.sort_unstable_by_key(|block| block.start);
@@ -207,12 +207,12 @@ impl Sender {
     fn count_duplicates(&mut self, header: &AckHeader, una: u32, arrived: &mut Arrived) {
         let advanced = self.board.una() - una;
         if advanced > 0 {
-            // A partial ACK covers the hole and what arrived above it; the rest of the duplicates still stand.
+            // A partial ACK covers the hole and the segments that arrived above it; the other duplicates still count.
             let mut counted = self.board.forget_duplicates(advanced - 1);
             if self.board.una() >= self.recovery_point {
                 counted += self.board.forget_duplicates(u32::MAX);
             }
-            // Each segment is delivered once: what duplicates were counted for is not new.
+            // Each segment is delivered once: those already counted from duplicate ACKs are not new.
             arrived.segments = arrived.segments.saturating_sub(counted);
             self.board.limit_duplicates();
         } else if header.cumulative == una && self.board.outstanding() > 0 {
@@ -221,9 +221,9 @@ impl Sender {
         }
     }
 
-    /// RFC 6298, with the samples that Linux takes: SRTT from the oldest segment acknowledged, so that delayed ACKs
-    /// count; the controller's from the newest. Timestamps decide when all had been sent again (RFC 7323); without
-    /// them there is no sample when anything had been (RFC 6298 section 3: Karn's algorithm).
+    /// RFC 6298, with the samples that Linux takes: for SRTT from the oldest segment acknowledged, so that delayed ACKs
+    /// count; for the controller from the newest. If all had been resent, timestamps give the sample (RFC 7323);
+    /// without them there is no sample if any had been resent (RFC 6298 section 3: Karn's algorithm).
     fn sample_rtt<T: Tap>(
         &mut self,
         turn: &mut Turn<T>,
@@ -246,7 +246,7 @@ impl Sender {
         Some(latest)
     }
 
-    /// Marks what is lost, tells the controller if it wants to know, and returns when to look again.
+    /// Marks lost segments, tells the controller if it wants to know, and returns when to check again.
     #[inline]
     pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
         if self.board.is_clean() && !self.is_overtaken() { None } else { self.look_for_losses(turn) }
@@ -284,8 +284,9 @@ impl Sender {
         again
     }
 
-    /// Whether what is outstanding, each sent once, left before a retransmission that has arrived. As Linux
-    /// (`tcp_ack_is_dubious`) nobody asks while nothing is wrong: after an undo, the retransmission was superfluous.
+    /// On a clean board: whether the outstanding segments, each sent once, left before a retransmission that
+    /// has arrived. In the Open phase this is not checked, as in Linux (`tcp_ack_is_dubious`): after an undo,
+    /// the retransmission was superfluous.
     #[inline]
     fn is_overtaken(&self) -> bool {
         let Detector::Time(rack) = &self.detector else { return false };
@@ -331,7 +332,8 @@ impl Sender {
     }
 }
 
-/// Tells RACK of a delivered segment. A resent one that came back sooner than any round trip was the original.
+/// Tells RACK about a delivered segment. If a resent one was acknowledged sooner than any round trip, the
+/// original arrived.
 #[inline]
 fn advance(detector: &mut Detector, record: &Record, resent: bool, min_rtt: Span, now: Time) {
     if let Detector::Time(rack) = detector {

@@ -1,16 +1,18 @@
-//! For OLIA: what was delivered between the last two losses, and since the last (Linux MPTCP v0.9x mptcp_olia_set_state).
+//! For OLIA: the bytes acknowledged between the last two losses, and since the last one (Linux MPTCP v0.9x
+//! mptcp_olia_set_state).
 
 use cwndlab_cc::{Phase, SubflowView};
 
-/// Counts the distances between losses into a view.
+/// Keeps the distances between losses in a subflow's view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossDistances {
-    /// Bytes acknowledged in a recovery, which count once it has ended: the kernel looks at snd_una where a window may grow.
+    /// Bytes acknowledged in a recovery. They count once it has ended, because the kernel reads snd_una only
+    /// where a window may grow.
     held: u64,
 }
 
 impl LossDistances {
-    /// So many bytes were acknowledged, in this phase.
+    /// `bytes` were acknowledged in this phase.
     pub fn on_acknowledged(&mut self, view: &mut SubflowView, bytes: u64, phase: Phase) {
         self.held += bytes;
         if phase != Phase::Recovery {
@@ -18,8 +20,8 @@ impl LossDistances {
         }
     }
 
-    /// A new distance begins, unless nothing was counted since the last loss: the timer that expires again, or in the recovery
-    /// of the same loss, tells of no other.
+    /// Begins a new distance, unless nothing was counted since the last loss: a timer that expires again, or
+    /// in the recovery from the same loss, reports no new loss.
     pub fn on_loss(view: &mut SubflowView) {
         if view.since_loss > 0 {
             view.between_losses = std::mem::take(&mut view.since_loss);
@@ -61,7 +63,7 @@ mod tests {
         distances.on_acknowledged(&mut view, 10, Phase::Recovery);
         LossDistances::on_loss(&mut view);
         assert_eq!(seen(&view), (500, 0));
-        // What the recovery acknowledged counts with what comes after it.
+        // Bytes acknowledged in the recovery count with those that follow it.
         distances.on_acknowledged(&mut view, 20, Phase::Loss);
         assert_eq!(seen(&view), (500, 30));
     }

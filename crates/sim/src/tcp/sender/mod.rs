@@ -1,7 +1,7 @@
-//! The sending endpoint: a state machine that takes in ACKs and timers, and leaves packets in an outbox.
+//! The sending endpoint: a state machine that handles ACKs and timers, and puts packets into an outbox.
 //!
-//! `ack` takes acknowledgements in, `recovery` moves between the phases, `transmit` decides what leaves, `timers`
-//! keeps the clocks, `distances` what was delivered between losses.
+//! `ack` processes acknowledgements, `recovery` moves between the phases, `transmit` decides what to send,
+//! `timers` keeps the timers, `distances` counts the bytes acknowledged between losses.
 
 mod ack;
 mod distances;
@@ -39,7 +39,7 @@ pub enum Outgoing {
     Syn,
     /// A segment.
     Segment {
-        /// What it carries.
+        /// Its number and header fields.
         data: Data,
         /// Bytes of payload.
         payload: u64,
@@ -48,7 +48,7 @@ pub enum Outgoing {
     },
 }
 
-/// How far a connection has come.
+/// The state of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Handshake {
     Closed,
@@ -56,7 +56,7 @@ enum Handshake {
         syn_sent: Time,
         again: bool,
     },
-    /// A join whose SYN was answered: the third message left at this time, and data follow its answer (RFC 8684
+    /// A join whose SYN was answered: the third message left at this time; data wait for its answer (RFC 8684
     /// section 3.2).
     Confirming {
         since: Time,
@@ -64,7 +64,7 @@ enum Handshake {
     Open,
 }
 
-/// What a sender counts; all since the start.
+/// A sender's counters, all since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Data packets sent.
@@ -77,14 +77,14 @@ pub struct Counters {
     pub fast_recoveries: u64,
     /// Tail-loss probes.
     pub probes: u64,
-    /// Reductions taken back.
+    /// Reductions undone because they were spurious.
     pub undos: u64,
     /// Reductions by ECN.
     pub ecn_reductions: u64,
 }
 
 impl Counters {
-    /// Adds what another sender counted.
+    /// Adds another sender's counts.
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.resent += other.resent;
@@ -95,7 +95,7 @@ impl Counters {
         self.ecn_reductions += other.ecn_reductions;
     }
 
-    /// What was counted since it had counted `before`.
+    /// The counts since it had the counts `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -116,12 +116,12 @@ enum Detector {
     Count(DupThresh),
 }
 
-/// What the receiver's last ACK allows and says.
+/// The receiver's state, as its ACKs report it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peer {
     /// One past the last segment that it has room for.
     window_end: u32,
-    /// Segments that it saw marked, in all.
+    /// Total segments that reached it marked CE.
     ce_count: u32,
     /// Its newest timestamp.
     timestamp: Time,
@@ -130,7 +130,7 @@ struct Peer {
 /// A tail-loss probe in flight.
 #[derive(Clone, Copy, Debug)]
 struct TailProbe {
-    /// An ACK of all below answers it.
+    /// An ACK of all segments below this one answers it.
     end: u32,
     /// It was a retransmission, so an answer may hide a loss.
     resent: bool,
@@ -143,13 +143,13 @@ struct Usage {
     limited: bool,
 }
 
-/// Bytes at the begin of a controller that an ACK touches, as far as that can be said of all of them.
+/// Bytes at the start of a controller that an ACK touches: one rough figure for all controllers.
 const CONTROLLER_HOT: usize = 4 * LINE;
 
 /// The sender of one flow.
 ///
-/// The fields stand in memory in this order: first what every ACK and every segment touches, so that few cache lines have it.
-/// With a thousand flows that decides how long an event takes.
+/// The fields lie in memory in this order. Those that every ACK and every segment touch come first, so that
+/// they share few cache lines: with a thousand flows that decides how long an event takes.
 #[repr(C)]
 pub struct Sender {
     board: Scoreboard,
@@ -168,16 +168,16 @@ pub struct Sender {
     /// New segments sent since something arrived out of order (RFC 3042).
     limited_transmit: u32,
     usage: Usage,
-    /// Recovery or loss ends when this is acknowledged.
+    /// Recovery or loss ends when all segments below this one are acknowledged.
     recovery_point: u32,
     needs: Needs,
-    /// Its controller sees no siblings.
+    /// Its controller does not see sibling subflows.
     uncoupled: bool,
     /// It is a subflow that joins a connection.
     joins: bool,
     /// The reduction under way is for a congestion mark: nothing is lost.
     reduced_for_mark: bool,
-    /// The next retransmission leaves whatever is in flight.
+    /// The next retransmission leaves however much is in flight.
     retransmit_at_once: bool,
     /// The next segment tells the receiver that the window was reduced (CWR).
     announce_reduction: bool,
@@ -191,10 +191,10 @@ pub struct Sender {
     probe: Option<TailProbe>,
     prr: Option<Prr>,
     detector: Detector,
-    // From here on nothing that most events touch.
-    /// Decisions that wait for their times.
+    // Most events touch none of the fields below.
+    /// Decisions that have not taken effect yet, with the times when they do.
     delayed_actions: VecDeque<(Time, u32)>,
-    /// Time from a decision to its taking effect.
+    /// Time until a decision takes effect.
     decision_delay: Span,
     rng: Rng,
 }
@@ -203,7 +203,7 @@ impl Sender {
     /// Bytes that most events touch: all before this field.
     pub const HOT: usize = offset_of!(Self, detector);
 
-    /// Asks for what an ACK touches beyond this struct: the controller, and the records of the first segments.
+    /// Prefetches what an ACK touches outside this struct: the controller, and the records of the first segments.
     #[inline]
     pub fn fetch_beyond(&self) {
         fetch(self.cc.as_ref(), CONTROLLER_HOT);
@@ -319,7 +319,7 @@ impl Sender {
         self.send(turn);
     }
 
-    /// It is a subflow of a multipath connection: of use once it is established. All but the first join.
+    /// Makes this sender a subflow of a multipath connection, usable once established. All subflows but the first join.
     pub fn become_subflow(&mut self, joins: bool, uncoupled: bool) {
         self.view[0].usable = false;
         (self.joins, self.uncoupled) = (joins, uncoupled);
@@ -330,25 +330,25 @@ impl Sender {
         self.decision_delay = delay;
     }
 
-    /// Some of its data were acknowledged.
+    /// Whether any of its data were acknowledged.
     #[must_use]
     pub fn has_acknowledged(&self) -> bool {
         self.board.una() > 0
     }
 
-    /// Takes the distributor of its connection, or gives it back with what siblings may know.
+    /// Takes the distributor of its connection, or returns it and stores this subflow's view for its siblings.
     #[inline]
     pub fn exchange(&mut self, distributor: &mut Option<Box<Distributor>>) {
         self.supply.exchange(distributor, self.view[0]);
     }
 
-    /// There may be data for a subflow that had none.
+    /// Tries again to send: there may be data now for this subflow.
     pub fn wake<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.facts.now = turn.now;
         self.send(turn);
     }
 
-    /// The connection that it is a subflow of is over: nothing leaves any more.
+    /// The connection of this subflow is over: it sends nothing more.
     pub fn close(&mut self) {
         self.connection = Handshake::Closed;
         self.timers = Timers::default();
@@ -359,20 +359,20 @@ impl Sender {
         self.supply.stop(self.board.next());
     }
 
-    /// The data that it sends; `None` for a subflow, which has those of its connection.
+    /// The data that it sends; `None` for a subflow, which sends those of its connection.
     #[inline]
     #[must_use]
     pub fn stream(&self) -> Option<&Stream> {
         self.supply.stream()
     }
 
-    /// All of its own stream was acknowledged.
+    /// Whether all of its own stream was acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.stream().is_some_and(|stream| !stream.has(self.board.una()))
     }
 
-    /// What was counted.
+    /// The counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -415,8 +415,8 @@ impl Sender {
     }
 
     /// The ssthresh in segments that Linux saves for the next connection to this destination if this one ends now
-    /// (`tcp_update_metrics`, with nothing saved before): none in the first slow start, none after a timeout before ssthresh is
-    /// reached again. A connection ends when all is acknowledged, so recovery is over then.
+    /// (`tcp_update_metrics`, with nothing saved before): `None` in the first slow start, and after a timeout until the
+    /// window reaches ssthresh again. A connection ends when all is acknowledged, so recovery is over then.
     #[must_use]
     pub fn saved_ssthresh(&self) -> Option<u64> {
         let probe = self.cc.probes().iter().position(|name| *name == "ssthresh_bytes")?;
@@ -435,12 +435,12 @@ impl Sender {
         self.cc.agent()
     }
 
-    /// What a learning controller has learned.
+    /// The weights that a learning controller has learned.
     pub fn weights(&self) -> Option<Weights> {
         self.cc.learning()?.weights()
     }
 
-    /// Whether data are sent ECN-capable.
+    /// The ECN codepoint of its data; `None` if they are not sent ECN-capable.
     #[must_use]
     pub fn ecn(&self) -> Option<Ecn> {
         match self.needs.ecn {
@@ -449,7 +449,7 @@ impl Sender {
         }
     }
 
-    /// A decision: in force at once, or when its delay is over.
+    /// Takes a decision: it applies at once, or after its delay.
     pub fn act<T: Tap>(&mut self, turn: &mut Turn<T>, action: u32) {
         if self.decision_delay == Span::ZERO {
             return self.apply(turn, action);
@@ -466,7 +466,7 @@ impl Sender {
         }
     }
 
-    /// The controller has reduced its window; before that, it was that of the last send.
+    /// Reports that the controller has reduced its window; `before` is the window of the last send.
     #[inline]
     fn emit_reduced<T: Tap>(&self, turn: &mut Turn<T>, by: Reduction) {
         if T::LOOKS {
@@ -490,7 +490,7 @@ impl Sender {
         }
     }
 
-    /// Calls the controller with what it may read.
+    /// Calls the controller with the context that it may read.
     #[inline]
     fn call<T>(&mut self, f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T) -> T {
         self.facts.in_flight = u64::from(self.board.pipe()) * self.facts.mss;
@@ -503,8 +503,8 @@ impl Sender {
         f(self.cc.as_mut(), &mut cx)
     }
 
-    /// FlightSize in bytes: what was sent and not cumulatively acknowledged, without what limited transmit added
-    /// (RFC 5681 section 3.2, step 2).
+    /// FlightSize in bytes: data sent and not cumulatively acknowledged, without those that limited transmit
+    /// added (RFC 5681 section 3.2, step 2).
     fn flight_size(&self) -> u64 {
         u64::from(self.board.outstanding().saturating_sub(self.limited_transmit)) * self.facts.mss
     }
@@ -531,7 +531,7 @@ impl Sender {
         }
     }
 
-    /// A controller's window in segments; that of the last send takes no division.
+    /// A controller's window in segments; no division is needed while it is that of the last send.
     #[inline]
     fn in_segments(&self, bytes: u64) -> u32 {
         if bytes == self.window_bytes {
@@ -540,12 +540,12 @@ impl Sender {
         (bytes / self.facts.mss).min(u64::from(u32::MAX)) as u32
     }
 
-    /// The rest of an ACK, after the controller (and an agent) had its say.
+    /// Finishes an ACK after the controller (and an agent) has decided.
     pub fn finish_ack<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.send(turn);
     }
 
-    /// Goes on after a callback; if it asked for an agent outside, that is to act first.
+    /// Goes on after a callback. If the callback asked for an external agent, the agent must act first.
     #[inline]
     fn go_on<T: Tap>(&mut self, decision: Decision, turn: &mut Turn<T>) -> Decision {
         if decision == Decision::Due {

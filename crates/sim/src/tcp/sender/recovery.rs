@@ -1,4 +1,4 @@
-//! The phases of loss recovery: entering, leaving, timing out, taking back.
+//! The phases of loss recovery: entering, leaving, timeouts, undo.
 
 use super::distances::LossDistances;
 use super::{Detector, Sender, TailProbe};
@@ -8,31 +8,32 @@ use crate::tcp::options::Recovery;
 use crate::tcp::scoreboard::Scoreboard;
 use cwndlab_cc::{Event, Phase, Time};
 
-/// What reveals a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
+/// The evidence for a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The first segment outstanding at the reduction that could be taken back.
+    /// The first segment that was outstanding at the reduction; `None` if no reduction can be undone.
     from: Option<u32>,
     /// When the first retransmission of this episode left.
     first_resent: Option<Time>,
-    /// Retransmissions that no DSACK has called superfluous yet.
+    /// Retransmissions that no DSACK has reported as superfluous yet.
     unexplained: u32,
-    /// At least one was.
+    /// A DSACK has reported at least one.
     explained: bool,
 }
 
 /// What proves that a reduction was spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
-    /// RFC 3522: the segment that the ACK answers left before the first retransmission. It advances by this many segments.
+    /// RFC 3522: the segment that the ACK answers left before the first retransmission. The ACK advances by
+    /// this many segments.
     Timestamp { advanced: u32 },
     /// RFC 3708: every retransmission was reported as a duplicate.
     Duplicates,
 }
 
 impl Undo {
-    /// What was sent again in an earlier episode may still be under way; its answer says nothing of this one (Linux
-    /// tcp_init_undo counts retrans_out, and retrans_stamp stands as long as a retransmission is out).
+    /// Retransmissions of an earlier episode may still be in flight; their ACKs prove nothing about this one
+    /// (Linux tcp_init_undo counts retrans_out, and keeps retrans_stamp while a retransmission is in flight).
     fn begin(board: &Scoreboard) -> Self {
         let from = Some(board.una());
         if board.resent() == 0 {
@@ -139,7 +140,8 @@ impl Sender {
             Detector::Time(rack) => {
                 rack.reconsider(una);
                 match proof {
-                    // Linux tcp_try_undo_partial; with nothing SACKed the highest is what is acknowledged (tcp_highest_sack_seq).
+                    // Linux tcp_try_undo_partial; with nothing SACKed, SND.UNA stands for the highest
+                    // (tcp_highest_sack_seq).
                     Proof::Timestamp { advanced } if recovering && una < self.recovery_point => {
                         let highest = if self.board.sacked() > 0 { self.board.highest_sacked() } else { una };
                         rack.on_reordering(highest - una + advanced);
@@ -163,11 +165,11 @@ impl Sender {
         self.counters.fast_recoveries += 1;
         LossDistances::on_loss(&mut self.view[0]);
         self.reduce(turn, Event::LossRecovery, Reduction::FastRecovery, arrived);
-        // RFC 5681 section 3.2, step 3; PRR sees to it by itself.
+        // RFC 5681 section 3.2, step 3; PRR does this by itself.
         self.retransmit_at_once = self.prr.is_none() && !self.needs.own_window_in_recovery;
     }
 
-    /// Classic ECN (RFC 3168 section 6.1.2): once a round trip, as for a loss.
+    /// Classic ECN (RFC 3168 section 6.1.2): one reduction per round trip, as for a loss.
     fn on_echo<T: Tap>(&mut self, turn: &mut Turn<T>, arrived: u32) {
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.counters.ecn_reductions += 1;
@@ -197,7 +199,7 @@ impl Sender {
         self.facts.flight_size = self.flight_size();
         self.mark_overdue(turn);
         LossDistances::on_loss(&mut self.view[0]);
-        // Within a recovery the genuine loss came first: its reduction is not taken back for a later timeout.
+        // Within a recovery the genuine loss came first: a later timeout does not let its reduction be undone.
         if matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.undo = Undo::begin(&self.board);
         }
@@ -243,12 +245,12 @@ impl Sender {
 
     /// The receiver had this segment already.
     pub(super) fn on_dsack(&mut self, seq: u32) {
-        // RFC 3708 section 2: what was sent once only was doubled by the network.
+        // RFC 3708 section 2: a segment that was sent only once was duplicated by the network.
         if seq < self.board.una() || self.board.is_ever_resent(seq) {
             self.undo.on_dsack(seq);
         }
         if let Some(probe) = &mut self.probe {
-            // The probe arrived beside the original: no loss was hidden.
+            // The probe arrived as well as the original: it hid no loss.
             probe.resent = false;
         }
         let (delivered, pipe) = (self.rate.delivered, self.board.pipe());
@@ -257,8 +259,9 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 section 7.4.2: a probe that repaired a loss costs a reduction; says whether one was answered. Only an
-    /// ACK beyond the probe proves the repair: one that just reaches it may be the late original's.
+    /// RFC 8985 section 7.4.2: a probe that repaired a loss causes a reduction; returns whether a probe was
+    /// answered. Only an ACK beyond the probe proves the repair: one that just reaches it may be for the
+    /// original, which came late.
     pub(super) fn answer_probe<T: Tap>(
         &mut self,
         turn: &mut Turn<T>,

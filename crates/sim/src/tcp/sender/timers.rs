@@ -1,10 +1,10 @@
-//! The sender's clocks: retransmission, tail-loss probe, reordering, pacing, the host queue, a decision that was delayed.
+//! The sender's timers: retransmission, tail-loss probe, reordering, pacing, host queue, delayed decisions.
 
 use super::{Handshake, Outgoing, Sender};
 use crate::tap::{FlowEvent, Tap, Turn};
 use cwndlab_cc::{Decision, Phase, Span, Time};
 
-/// Deadlines; [`Time::NEVER`] when a clock is off.
+/// Deadlines; [`Time::NEVER`] when a timer is off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     pub(super) retransmit: Time,
@@ -42,12 +42,12 @@ impl Sender {
         self.cc.next_timer().map_or(own, |at| own.min(at))
     }
 
-    /// A clock is due. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    /// A timer is due. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
     pub fn on_timer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Decision {
         let now = turn.now;
         self.facts.now = now;
         self.timers.clear_wakeups(now);
-        // RFC 8985 section 7.2: a probe that is due with the retransmission timer comes in its place.
+        // RFC 8985 section 7.2: a probe replaces a retransmission timeout that is due at the same time.
         if self.timers.probe <= now {
             self.send_probe(turn);
         } else if self.timers.retransmit <= now {
@@ -116,8 +116,8 @@ impl Sender {
         Span(rto.0.saturating_mul(1 << self.timers.backoff.min(32))).min(self.options.rto_max)
     }
 
-    /// RFC 6298 rules (5.2) and (5.3): new data were acknowledged. Without timestamps the back-off stands until the
-    /// next sample (section 5, last paragraph).
+    /// RFC 6298 rules (5.2) and (5.3): new data were acknowledged. Without timestamps the back-off remains
+    /// until the next sample (section 5, last paragraph).
     #[inline]
     pub(super) fn restart_retransmit_timer(&mut self, now: Time, measured: bool) {
         if measured || self.options.timestamps {
@@ -129,7 +129,7 @@ impl Sender {
         self.timers.retransmit = if idle { Time::NEVER } else { now + rto };
     }
 
-    /// RFC 6298 rule (5.1): data leave, and the timer is off.
+    /// RFC 6298 rule (5.1): data are sent while the timer is off.
     #[inline]
     pub(super) fn start_retransmit_timer(&mut self, now: Time) {
         if self.timers.retransmit == Time::NEVER {
@@ -160,7 +160,7 @@ impl Sender {
 }
 
 impl Timers {
-    /// Pacing and the host queue only wake the sender; what they waited for is checked again.
+    /// The timers of pacing and the host queue only wake the sender, which then checks both again.
     fn clear_wakeups(&mut self, now: Time) {
         for wakeup in [&mut self.pacing, &mut self.host] {
             if *wakeup <= now {

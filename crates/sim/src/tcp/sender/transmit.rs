@@ -1,4 +1,4 @@
-//! What leaves, and when.
+//! Sending: which segments leave, and when.
 
 use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
@@ -48,8 +48,8 @@ impl Sender {
         self.schedule_probe(now);
     }
 
-    /// What of the window nothing is sent into: without limited transmit (RFC 3042) what duplicate ACKs say has left the
-    /// network, as long as they do not report a loss.
+    /// Segments of the window that must stay unused: without limited transmit (RFC 3042), those that
+    /// duplicate ACKs report as arrived, until a loss is detected.
     #[inline]
     fn held_back(&self) -> u32 {
         let held = self.facts.phase == Phase::Disorder && !self.options.limited_transmit;
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6675 section 5 NextSeg: what is lost first (`Some`), then new data (`None`).
+    /// RFC 6675 section 5 NextSeg: lost segments first (`Some`), then new data (`None`).
     fn next_segment(&mut self) -> Result<Option<u32>, SendLimit> {
         if let Some(seq) = self.board.next_lost() {
             return Ok(Some(seq));
@@ -119,7 +119,7 @@ impl Sender {
         }
     }
 
-    /// A segment leaves now, and the next one `gap` later. A segment that left after its time brings the next one forward,
+    /// A segment leaves now, and the next one `gap` later. If this one left late, the next one comes earlier,
     /// but by no more than half of the gap (Linux `tcp_update_skb_after_send`).
     #[inline]
     fn pace(&mut self, now: Time, gap: Span) {
@@ -135,19 +135,19 @@ impl Sender {
     }
 
     /// How many segments a paced sender hands over at once: with segmentation offload its send quantum (Linux
-    /// `tcp_tso_autosize`), without it each one at its own time.
+    /// `tcp_tso_autosize`), without it one.
     #[inline]
     fn segments_at_once(&self, control: &Control) -> u64 {
         let many = control.pacing_rate.is_some() && self.options.segmentation_offload;
         if many { (control.send_quantum / self.facts.mss).max(1) } else { 1 }
     }
 
-    /// The sender's turn at the host's queue comes then.
+    /// The sender's turn at the host's queue comes at `until`.
     pub fn wait_for_host(&mut self, until: Time) {
         self.timers.host = until;
     }
 
-    /// Whether there is something that could leave if the host's queue had room.
+    /// Whether a segment could leave if the host's queue had room.
     #[must_use]
     pub fn is_held_by_host(&mut self) -> bool {
         let control = self.cc.control();
