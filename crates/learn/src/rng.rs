@@ -44,6 +44,23 @@ impl Rng {
         self.stream.next_u64()
     }
 
+    /// Fills with 32 random bits each: the low half of [`Rng::bits`], then the high half, then those of the next
+    /// number. Of an odd count the last high half is dropped.
+    pub fn fill(&mut self, halves: &mut [u32]) {
+        // Each number is computed from the one before it, so two parts of the stream side by side are faster than one.
+        let (early, late) = halves.split_at_mut(halves.len() / 4 * 2);
+        let mut ahead = self.clone().after(early.len() as u64 / 2);
+        let (late, last) = late.split_at_mut(early.len());
+        for (early, late) in early.chunks_exact_mut(2).zip(late.chunks_exact_mut(2)) {
+            early.copy_from_slice(&both_halves(self.bits()));
+            late.copy_from_slice(&both_halves(ahead.bits()));
+        }
+        for pair in last.chunks_mut(2) {
+            pair.copy_from_slice(&both_halves(ahead.bits())[..pair.len()]);
+        }
+        *self = ahead;
+    }
+
     /// Uniform in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -63,6 +80,10 @@ impl Rng {
     pub fn exponential(&mut self) -> f64 {
         -math::ln(1.0 - self.uniform())
     }
+}
+
+fn both_halves(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
 }
 
 fn fnv1a_128(bytes: &[u8]) -> u128 {
@@ -99,6 +120,18 @@ mod tests {
         let _drawn = (rng.bits(), rng.uniform(), rng.chance(0.5), rng.below(7), rng.exponential());
         assert_eq!(rng.drawn(), 5);
         assert_eq!(Rng::named(3, "a").after(5).bits(), rng.bits());
+    }
+
+    #[test]
+    fn filling_draws_the_same_numbers_one_by_one() {
+        for halves in 0..12 {
+            let (mut filling, mut single) = (Rng::named(3, "a"), Rng::named(3, "a"));
+            let mut filled = vec![0; halves];
+            filling.fill(&mut filled);
+            let drawn: Vec<u32> = (0..halves.div_ceil(2)).flat_map(|_| both_halves(single.bits())).collect();
+            assert_eq!(filled, drawn[..halves], "{halves} halves");
+            assert_eq!((filling.drawn(), filling.bits()), (single.drawn(), single.bits()), "{halves} halves");
+        }
     }
 
     #[test]

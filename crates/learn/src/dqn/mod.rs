@@ -230,12 +230,13 @@ fn drop_out(values: &mut [f32], share: f64, rng: &mut Rng) {
         return;
     }
     let (below, scale) = ((share * 4_294_967_296.0) as u32, kept_scale(share).to_bits());
-    // Masks all bits of the factor or none: a branch would be mispredicted for each value that is dropped.
-    let factor = |half: u32| f32::from_bits(scale & u32::from(half < below).wrapping_sub(1));
-    for pair in values.chunks_mut(2) {
-        let bits = rng.bits();
-        for (value, half) in pair.iter_mut().zip([bits as u32, (bits >> 32) as u32]) {
-            *value *= factor(half);
+    // All draws of a chunk come first: the loop over its values then runs on vectors, with no branch to mispredict.
+    let mut halves = [0; 2048];
+    for chunk in values.chunks_mut(halves.len()) {
+        rng.fill(&mut halves[..chunk.len()]);
+        for (value, half) in chunk.iter_mut().zip(&halves) {
+            // Masks all bits of the factor or none.
+            *value *= f32::from_bits(scale & u32::from(*half < below).wrapping_sub(1));
         }
     }
 }

@@ -128,9 +128,18 @@ fn weights<'a>(mlp: &'a Mlp, layer: &Layer, samples: usize) -> LayerBatch<'a> {
 fn by_sample(errors: &[f32], stride: usize, samples: usize, turned: &mut Vec<f32>) {
     turned.clear();
     turned.resize(samples * stride, 0.0);
-    for (feature, row) in errors.chunks_exact(samples).enumerate() {
-        for (sample, error) in row.iter().enumerate() {
-            turned[sample * stride + feature] = *error;
+    let rows = errors.chunks_exact(ROWS * samples);
+    let rest = rows.remainder();
+    let four = rows.len() * ROWS;
+    for (n, rows) in rows.enumerate() {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|row| &rows[row * samples..][..samples]);
+        for ((((turned, a), b), c), d) in turned.chunks_exact_mut(stride).zip(a).zip(b).zip(c).zip(d) {
+            turned[n * ROWS..][..ROWS].copy_from_slice(&[*a, *b, *c, *d]);
+        }
+    }
+    for (n, row) in rest.chunks_exact(samples).enumerate() {
+        for (turned, error) in turned.chunks_exact_mut(stride).zip(row) {
+            turned[four + n] = *error;
         }
     }
 }

@@ -204,9 +204,9 @@ fn forward<S: Simd>(simd: S, layer: &LayerBatch, from: &[f32], to: &mut [f32], r
             for row in 0..ROWS {
                 sums[row] = [simd.splat_f32s(biases[row]); PAIR];
             }
-            let weights = layer.values[output..].chunks(layer.stride).take(layer.inputs);
-            for (weights, from) in weights.zip(from[at..].chunks(across)) {
-                add_products(simd, &mut sums, vectors(weights, 0), vectors(from, 0));
+            let weights = layer.values.chunks_exact(layer.stride).take(layer.inputs);
+            for (weights, from) in weights.zip(from.chunks_exact(across)) {
+                add_products(simd, &mut sums, vectors(weights, output), vectors(from, at));
             }
             for row in 0..ROWS {
                 let sums = if relu { sums[row].map(|sum| positives(simd, sum)) } else { sums[row] };
@@ -226,8 +226,8 @@ fn backward<S: Simd>(simd: S, layer: &LayerBatch, errors: &[f32], inputs: &mut [
         let [a, b, c, d] = [0, 1, 2, 3].map(|row| &layer.row(input + row)[..outputs]);
         for at in (0..across).step_by(PAIR) {
             let mut sums = [[simd.splat_f32s(0.0); PAIR]; ROWS];
-            for ((((a, b), c), d), errors) in a.iter().zip(b).zip(c).zip(d).zip(errors[at..].chunks(across)) {
-                add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, 0));
+            for ((((a, b), c), d), errors) in a.iter().zip(b).zip(c).zip(d).zip(errors.chunks_exact(across)) {
+                add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, at));
             }
             for row in 0..ROWS {
                 inputs[(input + row) * across + at..][..PAIR].copy_from_slice(&sums[row]);
@@ -273,9 +273,9 @@ fn columns<S: Simd, const N: usize>(
     (at, across): (usize, usize),
 ) {
     let mut sums = [[simd.splat_f32s(0.0); N]; ROWS];
-    let errors = errors[at..].chunks(across);
+    let errors = errors.chunks_exact(across);
     for ((((a, b), c), d), errors) in a.iter().zip(b).zip(c).zip(d).zip(errors) {
-        add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, 0));
+        add_products(simd, &mut sums, &[*a, *b, *c, *d], vectors(errors, at));
     }
     for row in 0..ROWS {
         gradient[row * across + at..][..N].copy_from_slice(&sums[row]);
