@@ -1,6 +1,6 @@
 """Our own algorithms in both backends, by the same code: `python -m cwndlab.beside.ours`.
 
-Prints the table of docs/validation.md, "Our algorithms in both backends".
+Prints the table of docs/validation.md, "Our own algorithms" beside Linux.
 """
 
 from __future__ import annotations
