@@ -44,7 +44,7 @@ class Table(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """What stands below a mark."""
+    """The table or paragraph below a mark."""
 
     place: str
     names: list[str]

@@ -1,4 +1,4 @@
-//! The losses of a sender, from a capture beside it. The window and the sender's decisions are not in the
+//! The losses of a sender, from a capture taken at the sender. The window and the sender's decisions are not in the
 //! packets: the kind of a retransmission is inferred from its time, its position and the ACKs before it.
 
 use crate::arrivals::Arrived;

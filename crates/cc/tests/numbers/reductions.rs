@@ -95,7 +95,7 @@ fn undo_takes_back_one_reduction_and_never_shrinks() {
     for name in ["reno", "newreno", "cubic"] {
         let mut sender = sender(name, &[], 100, RTT);
         sender.event(Event::Undo);
-        assert_eq!(sender.cwnd_segments(), 100.0, "{name}: nothing to take back");
+        assert_eq!(sender.cwnd_segments(), 100.0, "{name}: nothing to undo");
         sender.lose();
         let reduced = sender.cwnd_segments();
         sender.lose();

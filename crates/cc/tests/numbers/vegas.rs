@@ -6,7 +6,7 @@ use cwndlab_cc::params::Value;
 use cwndlab_cc::testing::Sender;
 use cwndlab_cc::{Phase, Span};
 
-/// A sender at so many segments that has just left a repair: the ACK taken here begins a round.
+/// A sender with a window of this many segments whose recovery has just ended: the ACK taken here begins a round.
 fn vegas(settings: &[(&str, Value)], segments: u64) -> Sender {
     let mut sender = sender("vegas", settings, 2 * segments, RTT);
     sender.lose().ack(1);
@@ -128,7 +128,7 @@ fn vegas_keeps_two_segments() {
     assert_eq!(sender.cwnd_segments(), 2.0);
 }
 
-/// A segment has just left, and so many are in flight with it.
+/// Reports that a segment was sent; `in_flight`, in segments, includes it.
 fn sent(sender: &mut Sender, in_flight: u64) {
     sender.facts.in_flight = in_flight * MSS;
     sender.call(|cc, cx| cc.on_sent(cx, MSS));

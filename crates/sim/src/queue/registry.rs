@@ -6,7 +6,7 @@ use super::{Discipline, Limit, codel, droptail, fq_codel, ns3_default};
 use cwndlab_cc::params::{ParamSpec, Value};
 use cwndlab_cc::{Rate, Rng};
 
-/// What a discipline is told when it is made.
+/// The facts that a discipline's constructor gets.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The name of its kind.

@@ -246,7 +246,7 @@ impl Sender {
         Some(latest)
     }
 
-    /// Marks lost segments, tells the controller if it wants to know, and returns when to check again.
+    /// Marks lost segments, reports them to a controller that asks for losses, and returns when to check again.
     #[inline]
     pub(super) fn detect_losses<T: Tap>(&mut self, turn: &mut Turn<T>) -> Option<Time> {
         if self.board.is_clean() && !self.is_overtaken() { None } else { self.look_for_losses(turn) }
@@ -305,7 +305,7 @@ impl Sender {
         }
     }
 
-    /// Marks one segment, counts it and tells the controller if it wants to know.
+    /// Marks one segment, counts it and reports it to a controller that asks for losses.
     pub(super) fn mark_lost<T: Tap>(&mut self, turn: &mut Turn<T>, seq: u32) {
         let record = *self.board.record(seq);
         if self.board.mark_lost(seq) {
