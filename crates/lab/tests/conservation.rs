@@ -1,6 +1,6 @@
 //! What must hold of any scenario, whatever is in it: nothing is delivered that was not sent, no link carries more than
-//! it can, no queue holds more than its size, looking on changes nothing, and links that know their departures come to the
-//! same as links with service events. `CWNDLAB_SCENARIOS=5000 cargo test -p cwndlab-lab --test conservation` tries more
+//! it can, no queue holds more than its size, looking on changes nothing, links that know their departures come to the
+//! same as links with service events, and links that look ahead to the same as links that do not. `CWNDLAB_SCENARIOS=5000 cargo test -p cwndlab-lab --test conservation` tries more
 //! scenarios than the suite does.
 
 mod common;
@@ -13,6 +13,8 @@ use cwndlab_lab::scenario::Scenario;
 use cwndlab_sim::outcome::{FlowIntervals, FlowOutcome, GroupOutcome, Intervals, LinkOutcome, Outcome, Work};
 use cwndlab_sim::queue::{Limit, Service};
 use cwndlab_sim::spec::{Capacity, FlowKind, LinkSpec, PathSpec, SimSpec};
+use cwndlab_sim::tap::{State, Tap};
+use cwndlab_sim::{Measures, Sim};
 use generated::{Generated, config, scenario};
 use proptest::prelude::*;
 
@@ -251,6 +253,10 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         threads.map(|thread| thread.join().expect("no panic"))
     });
     prop_assert_eq!(&together, &[one, outcome(&scenario, 2, false)], "two threads and one");
+    let looking_ahead = Sim::new(&scenario.spec(1, false));
+    let in_order =
+        Sim::with_tap(&scenario.spec(1, false), |state| (Measures::new(scenario.duration(), state), InOrder));
+    prop_assert_eq!(run(looking_ahead), run(in_order).0, "with lookahead and without");
     let mut spec = scenario.spec(1, false);
     if !links(&mut spec).any(|link| draws_again(link)) {
         let [foreseen, by_packet] = [spec, by_packet(scenario.spec(1, false))].map(simulated);
@@ -287,9 +293,21 @@ fn links(spec: &mut SimSpec) -> impl Iterator<Item = &mut LinkSpec> {
 
 /// What a simulation comes to, but for the number of its events.
 fn simulated(spec: SimSpec) -> Outcome {
-    let mut sim = cwndlab_sim::Sim::new(&spec);
+    Outcome { work: Work::default(), ..run(Sim::new(&spec)) }
+}
+
+fn run<T: Tap>(mut sim: Sim<T>) -> T::Outcome {
     sim.run();
-    Outcome { work: Work::default(), ..sim.outcome() }
+    sim.outcome()
+}
+
+/// Observes nothing, but wants the events of all components in the order of their times: no link looks ahead.
+struct InOrder;
+
+impl Tap for InOrder {
+    type Outcome = ();
+
+    fn finish(self, _state: &State<'_>) {}
 }
 
 proptest! {

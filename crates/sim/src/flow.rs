@@ -5,11 +5,12 @@ use crate::fragment::Reassembly;
 use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use crate::processing::Processing;
+use crate::ring::Ring;
 use crate::route::Routes;
 use crate::spec::FlowKind;
+use crate::tap::{End, Tap, Turn};
 use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions, TimestampClock};
-use cwndlab_cc::{Ecn, Rng, Span, Time};
-use std::collections::VecDeque;
+use cwndlab_cc::{Decision, Ecn, Rng, Span, Time};
 use std::mem::offset_of;
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ pub struct Flow {
     processing: Span,
     /// When the sender has something to do.
     sender_due: Time,
-    inbox: VecDeque<(Time, Answer)>,
+    inbox: Ring<(Time, Answer)>,
     /// Distinguishes it from the flows that used this index before.
     pub generation: u16,
     ecn: EcnField,
@@ -128,9 +129,11 @@ pub struct Own {
 pub enum Due {
     /// Its start.
     Start,
-    /// An answer from its receiver.
-    Answer(Answer),
-    /// A timer, or its stop.
+    /// An answer from its receiver: [`Flow::process_answer`].
+    Answer,
+    /// Its stop: [`Flow::stop_sending`], then as a timer.
+    Stop,
+    /// A timer.
     Timer,
 }
 
@@ -174,7 +177,7 @@ impl Flow {
             stopped: None,
             bytes,
             ends: bytes.is_some(),
-            inbox: VecDeque::new(),
+            inbox: Ring::default(),
             last_arrival: Time::ZERO,
             sender_due: start.min(stop.unwrap_or(Time::NEVER)),
             processing: if paced { processing.paced } else { processing.ack_clocked },
@@ -223,7 +226,7 @@ impl Flow {
     /// Determines when the sender next has something to do: called after it has acted, or when it is to
     /// start.
     #[inline]
-    pub fn look_ahead(&mut self) {
+    pub fn refresh_due(&mut self) {
         let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
         self.sender_due = self.start.min(self.stop).min(answer).min(self.sender.next_timer());
     }
@@ -238,35 +241,69 @@ impl Flow {
     /// What the sender has to do now.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Due {
-        if let Some((at, answer)) = self.inbox.front()
-            && *at <= now
-        {
-            let answer = *answer;
-            self.inbox.pop_front();
-            return Due::Answer(answer);
+        if self.inbox.front().is_some_and(|(at, _)| *at <= now) {
+            return Due::Answer;
         }
         if self.start <= now {
             self.start = Time::NEVER;
             return Due::Start;
         }
-        if self.stop <= now {
-            self.stop = Time::NEVER;
-            self.stopped = Some(now);
-            self.ends = true;
-            self.sender.stop();
-        }
-        Due::Timer
+        if self.stop <= now { Due::Stop } else { Due::Timer }
     }
 
-    /// An answer has crossed the links of its route. The sender processes it after the route's other delays
-    /// and its own processing delay, in order. Returns when.
+    /// Its sender sends no new data from now on.
+    pub fn stop_sending(&mut self, now: Time) {
+        self.stop = Time::NEVER;
+        self.stopped = Some(now);
+        self.ends = true;
+        self.sender.stop();
+    }
+
+    /// Its sender processes the first answer of its inbox.
     #[inline(always)]
+    pub fn process_answer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Decision {
+        let Some((_, answer)) = self.inbox.front() else { return Decision::NotDue };
+        if T::DETAILED {
+            turn.tap.on_packet(turn.now, End::Sender, self, &self.wrap_answer(turn.flow, *answer));
+        }
+        let decision = match answer {
+            Answer::Ack(header) => self.sender.on_ack(turn, header),
+            Answer::SynAck { sent_at, window } => {
+                self.sender.on_syn_ack(turn, *sent_at, *window);
+                Decision::NotDue
+            }
+        };
+        self.inbox.pop_front();
+        decision
+    }
+
+    /// An answer has crossed the links of its route; returns when the sender processes it.
     pub fn post(&mut self, now: Time, answer: Answer) -> Time {
+        let arrival = self.expect_answer(now);
+        self.inbox.push_back(&(Time::NEVER, answer), |place| *place = (arrival, answer));
+        arrival
+    }
+
+    /// The receiver acknowledges what has arrived, and no links lie before the sender; returns when that
+    /// processes the ACK.
+    #[inline(always)]
+    pub fn acknowledge(&mut self, now: Time) -> Time {
+        let arrival = self.expect_answer(now);
+        let Self { inbox, receiver, .. } = self;
+        inbox.push_back(&(Time::NEVER, Answer::Ack(AckHeader::default())), |place| {
+            *place = (arrival, Answer::Ack(receiver.acknowledge(now, false)));
+        });
+        arrival
+    }
+
+    /// The sender processes an answer in order, after the delays of its route that are not links and its own
+    /// processing delay.
+    #[inline(always)]
+    fn expect_answer(&mut self, now: Time) -> Time {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
         self.sender_due = self.sender_due.min(arrival);
-        self.inbox.push_back((arrival, answer));
         arrival
     }
 
@@ -410,7 +447,7 @@ impl Flow {
     /// Joins its connection as a subflow, now that the connection is established.
     pub fn join(&mut self, now: Time) {
         (self.start, self.started) = (now, now);
-        self.look_ahead();
+        self.refresh_due();
     }
 
     /// It was the first subflow to deliver these bytes of payload.

@@ -18,6 +18,7 @@ pub mod packet;
 mod processing;
 pub mod queue;
 pub mod record;
+pub mod ring;
 pub mod route;
 pub mod schedule;
 pub mod series;

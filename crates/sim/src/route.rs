@@ -48,6 +48,24 @@ impl Route {
         if hop < self.hops { Some(self.links[hop as usize]) } else { None }
     }
 
+    /// The last link.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        self.links.last().copied()
+    }
+
+    /// The links in order.
+    #[must_use]
+    pub fn links(&self) -> &[u32] {
+        &self.links
+    }
+
+    /// A bound that [`Route::delay`] never falls below.
+    #[must_use]
+    pub fn least_delay(&self) -> Span {
+        self.constant
+    }
+
     /// The sum of the delays that are not part of links.
     #[inline]
     #[must_use]

@@ -6,12 +6,13 @@
 mod arriving;
 mod build;
 mod hosts;
+mod lookahead;
 mod multipath;
 
 use crate::ahead::Coming;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Due, Flow, Own};
+use crate::flow::{Due, Flow, Own};
 use crate::fragment;
 use crate::host::Host;
 use crate::link::Link;
@@ -22,7 +23,6 @@ use crate::spec::SimSpec;
 use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
 use crate::watch::Watch;
-use arriving::Arrived;
 use cwndlab_cc::{Agent, Decision, Span, Time};
 
 /// Why a run stopped.
@@ -122,15 +122,19 @@ impl<T: Tap> Sim<T> {
             let due = at.min(last);
             if due >= self.next_look {
                 self.take_measurements(due);
+                continue;
             }
             if at > last || at == Time::NEVER {
                 self.now = last;
+                if self.catch_up(last) {
+                    continue;
+                }
                 return if last == self.end { Stop::Done } else { Stop::Paused };
             }
             self.now = at;
-            self.handled += 1;
             if let Some(flow) = self.handle(component) {
                 self.suspended = Some(flow);
+                self.catch_up(at);
                 return Stop::Decision(flow);
             }
         }
@@ -204,6 +208,7 @@ impl<T: Tap> Sim<T> {
     fn take_measurements(&mut self, due: Time) {
         while self.next_look <= due {
             let at = self.next_look;
+            self.catch_up(at - Span(1));
             self.settle_links(at);
             let Self { flows, connections, arrivals, links, handled, tap, warmup, .. } = self;
             let state = State { now: at, flows, connections, arrivals, links, handled: *handled };
@@ -245,21 +250,14 @@ impl<T: Tap> Sim<T> {
     fn handle(&mut self, component: Component) -> Option<usize> {
         let index = component as usize;
         if index < self.links.len() {
-            let Self { links, tap, now, .. } = self;
-            let turn = &mut LinkTurn { now: *now, tap, link: component };
-            let arrived = links[index].advance_and(turn, Arrived::of);
-            self.fetch_receiver(index);
-            self.schedule_link(index);
-            match arrived {
-                Some(Arrived::Segment(segment)) => self.route_segment(&segment),
-                Some(Arrived::Other(packet)) => return self.route(packet),
-                None => {}
-            }
+            self.handle_link(component);
         } else if component < self.first_flow {
+            self.handled += 1;
             self.start_arrival(index - self.links.len());
         } else {
             let flow = (component - self.first_flow) as usize;
             if self.flows[flow].sender_due() <= self.now {
+                self.handled += 1;
                 return self.handle_sender(flow);
             }
             self.handle_receiver_timer(flow);
@@ -273,24 +271,21 @@ impl<T: Tap> Sim<T> {
         let now = self.now;
         let room = self.room(index);
         self.exchange_data(index);
+        let due = self.flows[index].take_due(now);
+        if let Due::Stop = due {
+            self.catch_up_with(index);
+            self.flows[index].stop_sending(now);
+        }
         let Self { flows, outbox, tap, .. } = self;
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
-        let decision = match flow.take_due(now) {
-            Due::Answer(Answer::Ack(header)) => {
-                show_answer(turn, flow, Answer::Ack(header));
-                flow.sender.on_ack(turn, &header)
-            }
-            Due::Answer(Answer::SynAck { sent_at, window }) => {
-                show_answer(turn, flow, Answer::SynAck { sent_at, window });
-                flow.sender.on_syn_ack(turn, sent_at, window);
-                Decision::NotDue
-            }
+        let decision = match due {
+            Due::Answer => flow.process_answer(turn),
             Due::Start => {
                 flow.sender.start(turn);
                 Decision::NotDue
             }
-            Due::Timer => flow.sender.on_timer(turn),
+            Due::Stop | Due::Timer => flow.sender.on_timer(turn),
         };
         if decision == Decision::Due {
             self.exchange_data(index);
@@ -342,7 +337,7 @@ impl<T: Tap> Sim<T> {
             outbox.clear();
             events.set(first as Component, link.next_event());
         }
-        flow.look_ahead();
+        flow.refresh_due();
         if let Some(host) = host {
             self.wait_for_turn(index, host);
         }
@@ -356,15 +351,18 @@ impl<T: Tap> Sim<T> {
         self.schedule_flow(index);
     }
 
+    /// A receiver's timer expires, unless a segment that has arrived by now has reset it.
     fn handle_receiver_timer(&mut self, index: usize) {
-        if let Some(header) = self.flows[index].receiver.on_timer(self.now) {
-            self.answer(index, Answer::Ack(header));
-        }
+        self.catch_up_with(index);
+        self.expire_timers(index, self.now);
         self.schedule_flow(index);
     }
 
     /// An arrival process starts a flow, in the place of one that has ended if there is one.
     fn start_arrival(&mut self, group: usize) {
+        if let Some(&ended) = self.arrivals[group].free.last() {
+            self.catch_up_with(ended);
+        }
         let arrivals = &mut self.arrivals[group];
         let (now, bytes) = arrivals.process.arrive();
         let spec = &arrivals.process.spec;
@@ -392,8 +390,10 @@ impl<T: Tap> Sim<T> {
     }
 
     fn end_arrival(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+        let flow = &self.flows[index];
         let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
+        self.catch_up_with(index);
+        let flow = &mut self.flows[index];
         self.tap.on_flow(self.now, index as u32, FlowEvent::End { flow });
         flow.retire();
         let arrivals = &mut self.arrivals[group];
@@ -411,14 +411,6 @@ impl<T: Tap> Sim<T> {
     #[inline(always)]
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
-    }
-}
-
-/// Shows an answer that reaches its sender to a tap that wants packets.
-#[inline(always)]
-fn show_answer<T: Tap>(turn: &mut Turn<T>, flow: &Flow, answer: Answer) {
-    if T::DETAILED {
-        turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap_answer(turn.flow, answer));
     }
 }
 

@@ -15,12 +15,12 @@ use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
 /// A packet that enters the FIFO.
-pub struct Entry {
+pub struct Entry<'a> {
     /// When it arrived at the link.
     pub arrived: Time,
     /// Bytes that it takes on the link.
     pub bytes: u32,
-    pub packet: Packet,
+    pub packet: &'a Packet,
 }
 
 /// A first-in first-out link.
@@ -83,7 +83,7 @@ impl Fifo {
             turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
-        self.accept(now, Entry { arrived: now, bytes, packet: *packet }, pipe);
+        self.accept(now, Entry { arrived: now, bytes, packet }, pipe);
     }
 
     /// Accepts a packet, whatever the limit is.
@@ -96,7 +96,7 @@ impl Fifo {
             self.next_departure = departed;
         }
         self.backlog.add(bytes);
-        pipe.push(Flight { arrived, departed, arrival, bytes, packet });
+        pipe.push(arrived, departed, arrival, bytes, packet);
     }
 
     /// The packet in service takes no room in the queue.
@@ -132,7 +132,7 @@ impl Fifo {
     #[inline(never)]
     fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
         self.next_departure = Time::NEVER;
-        for flight in pipe.ring().range(self.gone..) {
+        for flight in pipe.ring().iter_from(self.gone) {
             if flight.departed > turn.now {
                 self.next_departure = flight.departed;
                 break;
@@ -233,7 +233,7 @@ impl Fifo {
     /// Shows the size and the arrival time of each packet that waits or is in service, once all that has left
     /// is settled.
     pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
-        pipe.ring().iter().skip(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
+        pipe.ring().iter_from(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
     }
 
     /// When the next packet leaves or the rate changes.

@@ -25,6 +25,9 @@ use stack::Stack;
 
 pub(crate) use server::capacity_bits;
 
+/// The most bytes of packets that wait at the far end: some 500 packets.
+const WAITING_BYTES: u64 = 750_000;
+
 /// How packets get from the queue to the far end.
 enum Serving {
     Fifo(Fifo),
@@ -46,6 +49,8 @@ pub struct Link {
     loses_at_exit: bool,
     serving: Serving,
     pipe: Pipe,
+    /// How late a packet that has reached the far end may be handled.
+    lookahead: Span,
 }
 
 impl Link {
@@ -76,11 +81,26 @@ impl Link {
             up: spec.fails().then(|| spec.up.clone()),
             serving,
             pipe: Pipe::new(spec, stream("jitter")),
+            lookahead: Span::ZERO,
         }
     }
 
+    /// Lets packets that have reached the far end wait for [`Link::advance`]: this long, but no more packets
+    /// than fit into the near caches.
+    pub fn look_ahead(&mut self, lookahead: Span) {
+        let most = self.capacity.nominal().map_or(Span::MAX, |rate| rate.time_for(WAITING_BYTES));
+        self.lookahead = lookahead.min(most);
+    }
+
+    /// Whether packets at the far end may wait.
+    #[inline]
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        self.lookahead > Span::ZERO
+    }
+
     /// A packet arrives at the queue.
-    #[inline(never)]
+    #[inline(always)]
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet) {
         if self.loses_at_entry && self.is_lost(turn.now, turn.now, packet, true) {
             if T::IN_ORDER {
@@ -97,16 +117,27 @@ impl Link {
         }
     }
 
-    /// When [`Link::advance`] is due.
+    /// The time up to which [`Link::advance`] may wait: it then acts at each [`Link::due`] in turn.
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Time {
-        let own = match &self.serving {
+        self.next_service().min(self.pipe.next_arrival() + self.lookahead)
+    }
+
+    /// When the next thing happens: something in the queue, or a packet reaches the far end.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Time {
+        self.next_service().min(self.pipe.next_arrival())
+    }
+
+    #[inline]
+    fn next_service(&self) -> Time {
+        match &self.serving {
             Serving::Fifo(fifo) => fifo.next_event(),
             Serving::Stack(stack) => stack.next_event(),
             Serving::Served(served) => served.next_event(),
-        };
-        own.min(self.pipe.next_arrival())
+        }
     }
 
     /// Does what is due now; returns a packet that arrives at the far end.

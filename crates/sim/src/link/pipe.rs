@@ -1,12 +1,13 @@
 //! Propagation: packets in flight, in the order of their arrival except for those that a reordering link
 //! delays.
 
-use crate::packet::Packet;
+use crate::packet::{Body, EcnField, Fragment, Packet};
+use crate::ring::Ring;
 use crate::schedule::Schedule;
 use crate::spec::{LinkSpec, ReorderSpec};
 use cwndlab_cc::{Rng, Span, Time};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// A packet in flight (or, for a FIFO link, still in its queue).
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,25 @@ pub struct Flight {
     pub bytes: u32,
     /// The packet.
     pub packet: Packet,
+}
+
+impl Flight {
+    /// A place that no packet has taken yet.
+    const BLANK: Self = Self {
+        arrived: Time::ZERO,
+        departed: Time::ZERO,
+        arrival: Time::ZERO,
+        bytes: 0,
+        packet: Packet {
+            flow: 0,
+            generation: 0,
+            hop: 0,
+            ecn: EcnField::NotEct,
+            size: 0,
+            fragment: Fragment::WHOLE,
+            body: Body::Syn,
+        },
+    };
 }
 
 /// A packet delayed by reordering: ordered by its arrival, then by the order of departures.
@@ -56,7 +76,7 @@ pub struct Pipe {
     reorder: Option<ReorderSpec>,
     rng: Rng,
     last_arrival: Time,
-    ring: VecDeque<Flight>,
+    ring: Ring<Flight>,
     late: BinaryHeap<Reverse<Late>>,
     late_count: u64,
 }
@@ -72,7 +92,7 @@ impl Pipe {
             reorder: spec.reorder,
             rng,
             last_arrival: Time::ZERO,
-            ring: VecDeque::new(),
+            ring: Ring::default(),
             late: BinaryHeap::new(),
             late_count: 0,
         }
@@ -95,11 +115,19 @@ impl Pipe {
 
     /// Adds a packet that has left, or whose departure is known.
     #[inline(always)]
-    pub fn push(&mut self, flight: Flight) {
-        match self.reorder {
-            Some(reorder) if self.rng.chance(reorder.probability) => self.push_late(flight, reorder),
-            _ => self.ring.push_back(flight),
+    pub fn push(&mut self, arrived: Time, departed: Time, arrival: Time, bytes: u32, packet: &Packet) {
+        if let Some(reorder) = self.reorder
+            && self.rng.chance(reorder.probability)
+        {
+            return self.push_late(Flight { arrived, departed, arrival, bytes, packet: *packet }, reorder);
         }
+        self.ring.push_back(&Flight::BLANK, |flight| {
+            flight.arrived = arrived;
+            flight.departed = departed;
+            flight.arrival = arrival;
+            flight.bytes = bytes;
+            flight.packet = *packet;
+        });
     }
 
     #[cold]
@@ -149,12 +177,12 @@ impl Pipe {
     }
 
     /// The packets in order.
-    pub fn ring(&self) -> &VecDeque<Flight> {
+    pub fn ring(&self) -> &Ring<Flight> {
         &self.ring
     }
 
     /// The packets in order, to be re-timed.
-    pub fn ring_mut(&mut self) -> &mut VecDeque<Flight> {
+    pub fn ring_mut(&mut self) -> &mut Ring<Flight> {
         &mut self.ring
     }
 }

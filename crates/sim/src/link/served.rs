@@ -2,7 +2,7 @@
 //! ([`Service::ByPacket`](crate::queue::Service)), for traces and for reordering.
 
 use super::bytes_out;
-use super::pipe::{Flight, Pipe};
+use super::pipe::Pipe;
 use super::server::{Serializer, TraceClock};
 use crate::packet::Packet;
 use crate::queue::{Backlog, Discipline, Waiting};
@@ -130,7 +130,7 @@ impl Served {
         self.in_service = None;
         turn.emit(LinkEvent::Served { packet: &packet, bytes, arrived, started: served.started });
         let arrival = pipe.arrival(now);
-        pipe.push(Flight { arrived: now, departed: now, arrival, bytes, packet });
+        pipe.push(now, now, arrival, bytes, &packet);
     }
 
     /// At a step of the rate the rest of the packet in service is re-timed.

@@ -5,6 +5,7 @@ use crate::ahead::FEW_FLOWS;
 use crate::flow::Answer;
 use crate::packet::{Body, Data, EcnField, Fragment, Packet};
 use crate::tap::{End, Tap};
+use cwndlab_cc::{Span, Time};
 
 /// What a link hands over: nearly always a whole packet of data, which is copied without room for an ACK
 /// header.
@@ -61,23 +62,24 @@ impl<T: Tap> Sim<T> {
 
     /// The same for any other packet.
     #[inline(never)]
-    pub(super) fn route(&mut self, mut packet: Packet) -> Option<usize> {
+    pub(super) fn route(&mut self, mut packet: Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
         if packet.generation != flow.generation {
-            return None;
+            return;
         }
         packet.hop += 1;
         let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
         let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
-            self.pass_on(next, packet);
-            return None;
+            return self.pass_on(next, packet);
         }
         match packet.body {
             Body::Data(data) => {
-                let ecn = flow.gather(self.now, packet, data)?;
-                self.receive_data(index, data, ecn, || Packet { ecn, fragment: Fragment::WHOLE, ..packet });
+                if let Some(ecn) = flow.gather(self.now, packet, data) {
+                    let whole = || Packet { ecn, fragment: Fragment::WHOLE, ..packet };
+                    self.receive_data(index, data, ecn, whole);
+                }
             }
             Body::Syn => {
                 if T::DETAILED {
@@ -90,7 +92,6 @@ impl<T: Tap> Sim<T> {
             Body::SynAck { sent_at, window } => self.deliver(index, Answer::SynAck { sent_at, window }),
             Body::Ack(header) => self.deliver(index, Answer::Ack(header)),
         }
-        None
     }
 
     #[inline(never)]
@@ -102,33 +103,44 @@ impl<T: Tap> Sim<T> {
     /// Data have reached their receiver; `packet` is the whole packet.
     #[inline(always)]
     fn receive_data(&mut self, index: usize, data: Data, ecn: EcnField, packet: impl FnOnce() -> Packet) {
+        let was_due = self.flows[index].next_event();
+        if Self::LOOKS_AHEAD && self.flows[index].receiver.next_timer() < self.now {
+            self.expire_timers(index, self.now - Span(1));
+        }
         let flow = &mut self.flows[index];
         if T::DETAILED {
             self.tap.on_packet(self.now, End::Receiver, flow, &packet());
         }
         let before = flow.receiver.next();
-        let due = flow.on_data(self.now, &data, ecn);
+        let must_answer = flow.on_data(self.now, &data, ecn);
         if flow.place.is_some() {
             self.pass_up(index, before);
         }
-        if due {
-            let header = self.flows[index].receiver.acknowledge(self.now, false);
-            self.answer(index, Answer::Ack(header));
+        if must_answer {
+            self.acknowledge(index);
         }
-        self.schedule_flow(index);
+        if self.flows[index].next_event() != was_due {
+            self.schedule_flow(index);
+        }
     }
 
-    /// A receiver sends something back; the caller sets the flow's slot.
+    /// A receiver acknowledges what has arrived; the caller sets the flow's slot.
     #[inline(always)]
-    pub(super) fn answer(&mut self, index: usize, answer: Answer) {
+    fn acknowledge(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
-            self.answer_over_links(index, answer);
-        } else {
-            let at = flow.post(self.now, answer);
-            if self.flows.len() > FEW_FLOWS {
-                self.coming.push(at, index as u32);
-            }
+            let header = flow.receiver.acknowledge(self.now, false);
+            return self.answer(index, Answer::Ack(header));
+        }
+        let at = flow.acknowledge(self.now);
+        self.expect(at, index);
+    }
+
+    /// With many flows, remembers that this sender acts at `at`, so that it can be prefetched.
+    #[inline(always)]
+    fn expect(&mut self, at: Time, index: usize) {
+        if self.flows.len() > FEW_FLOWS {
+            self.coming.push(at, index as u32);
         }
     }
 
@@ -158,9 +170,9 @@ impl<T: Tap> Sim<T> {
         }
     }
 
-    /// The same if the return path has links, the flow is a subflow, or the tap wants packets.
+    /// A receiver sends something back; the caller sets the flow's slot.
     #[inline(never)]
-    fn answer_over_links(&mut self, index: usize, mut answer: Answer) {
+    pub(super) fn answer(&mut self, index: usize, mut answer: Answer) {
         let flow = &mut self.flows[index];
         if let Some(place) = flow.place {
             answer.announce(self.connections[place.connection as usize].reassembly.edge());
@@ -170,7 +182,8 @@ impl<T: Tap> Sim<T> {
         }
         match flow.routes.acks.first() {
             None => {
-                flow.post(self.now, answer);
+                let at = flow.post(self.now, answer);
+                self.expect(at, index);
             }
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);

@@ -61,6 +61,7 @@ impl<T: Tap> Sim<T> {
     }
 
     fn begin(&mut self) {
+        self.look_ahead();
         for link in 0..self.links.len() {
             self.schedule_link(link);
         }

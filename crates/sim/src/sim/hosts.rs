@@ -56,7 +56,7 @@ impl<T: Tap> Sim<T> {
         let Some(first) = host.wake_first(until, |flow| flows[flow as usize].generation) else { return };
         let flow = &mut flows[first as usize];
         flow.sender.wait_for_host(until);
-        flow.look_ahead();
+        flow.refresh_due();
         self.schedule_flow(first as usize);
     }
 }

@@ -1,0 +1,171 @@
+//! A queue, first in, first out, whose entries are written where they stay.
+//!
+//! A `VecDeque` takes an entry by value: the compiler makes it aside in small pieces and copies it to its place in
+//! large ones, and the processor must wait until the pieces have left its store buffer. Packets and ACKs
+//! enter one queue each on their way.
+
+use std::ops::{Index, IndexMut};
+
+/// The fewest places that are allocated.
+const LEAST: usize = 4;
+
+/// Entries in the order in which they came; 0 is the oldest.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    /// No places yet, or a power of two.
+    places: Vec<T>,
+    head: u32,
+    len: u32,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), head: 0, len: 0 }
+    }
+}
+
+impl<T: Clone> Ring<T> {
+    /// The number of entries.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// An entry.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<&T> {
+        if at < self.len() { self.places.get(self.place(at)) } else { None }
+    }
+
+    /// The oldest entry.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The entries from this one on.
+    #[inline]
+    pub fn iter_from(&self, at: usize) -> impl Iterator<Item = &T> {
+        (at..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// Adds an entry: `fill` writes all of it over an old one, or over `blank`.
+    #[inline(always)]
+    pub fn push_back(&mut self, blank: &T, fill: impl FnOnce(&mut T)) {
+        if self.len() == self.places.len() {
+            self.grow(blank);
+        }
+        let place = self.place(self.len());
+        fill(&mut self.places[place]);
+        self.len += 1;
+    }
+
+    /// Adds an entry before the oldest.
+    #[cold]
+    pub fn push_front(&mut self, entry: T) {
+        if self.len() == self.places.len() {
+            self.grow(&entry);
+        }
+        let place = self.place(self.places.len() - 1);
+        self.places[place] = entry;
+        self.head = place as u32;
+        self.len += 1;
+    }
+
+    /// Removes the oldest entry, if there is one.
+    #[inline]
+    pub fn pop_front(&mut self) {
+        if self.len > 0 {
+            self.head = self.place(1) as u32;
+            self.len -= 1;
+        }
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline]
+    fn place(&self, at: usize) -> usize {
+        (self.head as usize).wrapping_add(at) & self.places.len().wrapping_sub(1)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, blank: &T) {
+        self.places.rotate_left(self.head as usize);
+        self.head = 0;
+        self.places.resize(LEAST.max(2 * self.places.len()), blank.clone());
+    }
+}
+
+impl<T: Clone> Index<usize> for Ring<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        assert!(at < self.len(), "entry {at} of {}", self.len());
+        &self.places[self.place(at)]
+    }
+}
+
+impl<T: Clone> IndexMut<usize> for Ring<T> {
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        assert!(at < self.len(), "entry {at} of {}", self.len());
+        let place = self.place(at);
+        &mut self.places[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_deque(moves in prop::collection::vec((0u8..10, any::<u16>()), 0..300)) {
+            let (mut ring, mut deque) = (Ring::default(), VecDeque::new());
+            for (what, value) in moves {
+                match what {
+                    0..=4 => {
+                        ring.push_back(&0, |place| *place = value);
+                        deque.push_back(value);
+                    }
+                    5 => {
+                        ring.push_front(value);
+                        deque.push_front(value);
+                    }
+                    6 if !deque.is_empty() => {
+                        let at = usize::from(value) % deque.len();
+                        ring[at] ^= 1;
+                        deque[at] ^= 1;
+                    }
+                    7 if value < 3000 => {
+                        ring.clear();
+                        deque.clear();
+                    }
+                    _ => {
+                        ring.pop_front();
+                        deque.pop_front();
+                    }
+                }
+                prop_assert!(ring.iter_from(0).eq(&deque));
+                prop_assert_eq!(ring.front(), deque.front());
+                prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
+                prop_assert_eq!(ring.get(deque.len()), None);
+            }
+        }
+    }
+}

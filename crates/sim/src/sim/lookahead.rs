@@ -1,0 +1,128 @@
+//! Lookahead: segments that have reached their receiver are handled many at a time.
+//!
+//! The first thing that follows from the arrival of a segment is an ACK, and an ACK needs at least the delay
+//! of its route. For this long an arrival may wait: it is the lookahead of parallel simulation (Fujimoto 1990).
+//! Then the link handles all packets that have arrived, each at its own time and in order, in one event.
+//! Whatever sees the state of a receiver catches up first, so results are the same to the bit as with an event
+//! for each packet.
+
+use super::Sim;
+use super::arriving::Arrived;
+use crate::arrivals::Arrivals;
+use crate::event::Component;
+use crate::flow::{Answer, Flow};
+use crate::tap::{LinkTurn, Tap};
+use cwndlab_cc::{Span, Time};
+
+impl<T: Tap> Sim<T> {
+    /// Whether arrivals may wait: not if the tap wants events in the order of their times, across components.
+    pub(super) const LOOKS_AHEAD: bool = !T::IN_ORDER && !T::DETAILED;
+
+    /// Gives each link the longest lookahead that it can have.
+    pub(super) fn look_ahead(&mut self) {
+        if Self::LOOKS_AHEAD {
+            let lookaheads = lookaheads(self.links.len(), &self.flows, &self.arrivals);
+            for (link, lookahead) in self.links.iter_mut().zip(lookaheads) {
+                link.look_ahead(lookahead);
+            }
+        }
+    }
+
+    /// The event of a link.
+    #[inline(always)]
+    pub(super) fn handle_link(&mut self, link: Component) {
+        if self.links[link as usize].looks_ahead() {
+            return self.replay(link, self.now);
+        }
+        self.advance(link);
+        self.schedule_link(link as usize);
+    }
+
+    /// Does what has been due on a link by `until`, each at its own time.
+    #[inline]
+    fn replay(&mut self, link: Component, until: Time) {
+        let now = self.now;
+        loop {
+            let due = self.links[link as usize].due();
+            if due > until {
+                break;
+            }
+            self.now = due;
+            self.advance(link);
+        }
+        self.now = now;
+        self.schedule_link(link as usize);
+    }
+
+    /// Handles what has arrived by `until`; returns whether there was anything.
+    #[inline(never)]
+    pub(super) fn catch_up(&mut self, until: Time) -> bool {
+        let handled = self.handled;
+        for link in 0..self.links.len() as Component {
+            self.catch_up_on(link, until);
+        }
+        self.handled > handled
+    }
+
+    /// Handles what has arrived for this flow by now.
+    #[inline(never)]
+    pub(super) fn catch_up_with(&mut self, flow: usize) {
+        if let Some(link) = self.flows[flow].routes.data.last() {
+            self.catch_up_on(link, self.now);
+        }
+    }
+
+    fn catch_up_on(&mut self, link: Component, until: Time) {
+        let one = &self.links[link as usize];
+        if one.looks_ahead() && one.due() <= until {
+            self.replay(link, until);
+        }
+    }
+
+    /// Timers of a receiver that are due by `until` expire, each at its own time.
+    #[cold]
+    pub(super) fn expire_timers(&mut self, flow: usize, until: Time) {
+        let now = self.now;
+        while self.flows[flow].receiver.next_timer() <= until {
+            self.now = self.flows[flow].receiver.next_timer();
+            self.handled += 1;
+            if let Some(header) = self.flows[flow].receiver.on_timer(self.now) {
+                self.answer(flow, Answer::Ack(header));
+            }
+        }
+        self.now = now;
+    }
+
+    /// A link does what is due now.
+    #[inline(always)]
+    fn advance(&mut self, link: Component) {
+        let Self { links, tap, now, .. } = self;
+        let turn = &mut LinkTurn { now: *now, tap, link };
+        let arrived = links[link as usize].advance_and(turn, Arrived::of);
+        self.handled += 1;
+        self.fetch_receiver(link as usize);
+        match arrived {
+            Some(Arrived::Segment(segment)) => self.route_segment(&segment),
+            Some(Arrived::Other(packet)) => self.route(packet),
+            None => {}
+        }
+    }
+}
+
+/// The lookahead of each link: the least delay of the ACKs of all flows whose data it brings to their
+/// receivers. None on a link that passes packets on, brings ACKs, or brings data of multipath connections, to
+/// whose order over all paths the receiver responds.
+fn lookaheads(links: usize, flows: &[Flow], arrivals: &[Arrivals]) -> Vec<Span> {
+    let mut least = vec![Span(u64::MAX); links];
+    let single = flows.iter().map(|flow| (&flow.routes, flow.place.is_none()));
+    for (routes, single_path) in single.chain(arrivals.iter().map(|arrivals| (&arrivals.routes, true))) {
+        let after = |link: u32| {
+            let ends_here = single_path && routes.data.last() == Some(link) && routes.acks.first().is_none();
+            if ends_here { routes.acks.least_delay() } else { Span::ZERO }
+        };
+        for &link in routes.data.links().iter().chain(routes.acks.links()) {
+            least[link as usize] = least[link as usize].min(after(link));
+        }
+    }
+    least
+}
