@@ -348,6 +348,17 @@ const ONCE_WRONG: &[(&str, &str)] = &[
         "duration = \"1 s\"\n[[link]]\nname = \"l\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
          [[flow]]\ncc = \"cubic\"\npath = [\"l\"]\nbytes = \"1 MB\"\nstop = \"100 ms\"\n",
     ),
+    (
+        "a sender that is woken for nothing keeps the timer of its probe",
+        "duration = \"978523519 ns\"\nprofile = \"linux\"\nsend_jitter = \"0 s\"\n[[link]]\nname = \"l0\"\n\
+         rate = \"64000 bit/s\"\ndelay = { file = \"ramp\" }\n\
+         queue = { kind = \"fq-codel\", limit = 8, perfect_hash = true }\n\
+         [[flow]]\nname = \"f0\"\ncc = \"reno\"\npath = [\"l0\"]\nstart = \"77417670 ns\"\njitter = \"0 s\"\n\
+         arrivals = { per_second = 69, size = { kind = \"exponential\", mean = \"5531 B\" } }\n\
+         access = { rate = \"73000 bit/s\", delay = \"1000000 ns\" }\n\
+         [[flow]]\nname = \"f1\"\ncc = \"reno\"\npath = [\"l0\"]\ncount = 1\nstart = \"50317752 ns\"\n\
+         [[flow]]\nname = \"f2\"\ncc = \"reno\"\npath = [\"l0\"]\ncount = 1\nstart = \"40657341 ns\"\n",
+    ),
 ];
 
 #[test]

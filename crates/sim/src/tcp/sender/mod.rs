@@ -345,7 +345,9 @@ impl Sender {
     /// Tries again to send: there may be data now for this subflow.
     pub fn wake<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.facts.now = turn.now;
+        let (probe, sent) = (self.timers.probe, self.counters.sent);
         self.send(turn);
+        self.keep_probe(probe, sent);
     }
 
     /// The connection of this subflow is over: it sends nothing more.

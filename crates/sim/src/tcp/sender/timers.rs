@@ -63,7 +63,18 @@ impl Sender {
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             decision = self.call(|cc, cx| cc.on_timer(cx));
         }
-        self.go_on(decision, turn)
+        let (probe, sent) = (self.timers.probe, self.counters.sent);
+        let decision = self.go_on(decision, turn);
+        self.keep_probe(probe, sent);
+        decision
+    }
+
+    /// RFC 8985 section 7.2: new data and ACKs restart the timer of the probe. A sender that was woken for
+    /// nothing (it has still sent the same number of segments) keeps it as it was.
+    pub(super) fn keep_probe(&mut self, before: Time, sent: u64) {
+        if self.counters.sent == sent && self.timers.probe != Time::NEVER {
+            self.timers.probe = self.timers.probe.min(before);
+        }
     }
 
     fn take_decisions<T: Tap>(&mut self, turn: &mut Turn<T>) {
