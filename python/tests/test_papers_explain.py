@@ -73,10 +73,9 @@ id = "O1"
 point = "the rate"
 default = "10 Mbit/s"
 reason = "a guess"
-telling = true
 alternative = [
-    { label = "20 Mbit/s", set = { "link.0.rate" = "20 Mbit/s" } },
-    { label = "9 Mbit/s", set = { "link.0.rate" = "9 Mbit/s" } },
+    { label = "20 Mbit/s", set = { "link.0.rate" = "20 Mbit/s" }, telling = true },
+    { label = "9 Mbit/s", set = { "link.0.rate" = "9 Mbit/s" }, telling = true },
 ]
 
 [[open]]

@@ -44,9 +44,8 @@ OWN_OPTIONS = Answer(
         "which TCP options Linux has",
         "those of Linux 6.12",
         "what runs today",
-        telling=True,
     ),
-    Alternative("the paper's, as far as Linux has settings for them"),
+    Alternative("the paper's, as far as Linux has settings for them", telling=True),
 )
 # Bytes of the headers of a segment that Linux sends, with and without timestamps.
 HEADERS = {True: 52, False: 40}

@@ -55,6 +55,7 @@ class Alternative:
 
     It changes every experiment, or `only` those with these ids, or `each` experiment in its own way. With
     `algorithms`, `set` holds parameters of these algorithms, and changes every variant that uses one of them.
+    `cwndlab reproduce` tries the `telling` ones, which decide a verdict; the others only with `--full`.
     """
 
     label: str
@@ -63,22 +64,24 @@ class Alternative:
     each: Mapping[str, Settings] = field(default_factory=dict)
     algorithms: Sequence[str] = ()
     unavailable: str | None = None
+    telling: bool = False
     source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """A point that a paper leaves open, our default and its reason.
-
-    `cwndlab reproduce` varies the `telling` points; the others only with `--full`.
-    """
+    """A point that a paper leaves open, our default and its reason."""
 
     id: str
     point: str
     default: str
     reason: str
     alternatives: tuple[Alternative, ...] = ()
-    telling: bool = False
+
+    @property
+    def telling(self) -> bool:
+        """Whether one of its alternatives decides a verdict."""
+        return any(each.telling for each in self.alternatives)
 
 
 @dataclass(frozen=True)

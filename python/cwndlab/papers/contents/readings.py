@@ -82,15 +82,14 @@ def readings(
 ) -> list[Reading]:
     """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
 
-    By default, the most telling points are varied, and a reading that misses the gate has fewer seeds.
-    `full` varies all points with all seeds, or with the first `alternative_seeds` of them.
-    `quick` varies no point and leaves out the cells that nothing uses.
+    By default, the telling answers are tried, and a reading that misses the gate has fewer seeds.
+    `full` tries all answers with all seeds, or with the first `alternative_seeds` of them.
+    `quick` tries none and leaves out the cells that nothing uses.
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
     if defaults_only:
         return [Reading(paper, seeds, cells(paper))]
-    shown = [point for point in paper.open_points if full or point.telling]
     tried = seeds[:alternative_seeds]
     return [
         Reading(paper, seeds, cells(paper)),
@@ -99,8 +98,9 @@ def readings(
                 reading(paper, tried, (Answer(point, each),), claimed_cells(paper)),
                 missing_seeds=len(tried) if full else MISSING_SEEDS,
             )
-            for point in shown
+            for point in paper.open_points
             for each in point.alternatives
+            if full or each.telling
         ),
     ]
 

@@ -162,7 +162,7 @@ def _variant(entry: Entry) -> Variant | None:
 
 
 def _open_point(entry: Entry) -> OpenPoint | None:
-    readers = {"id": text, "point": text, "default": text, "reason": text, "telling": flag}
+    readers = {"id": text, "point": text, "default": text, "reason": text}
     alternatives = _all(entry.tables("alternative"), _alternative)
     return record(OpenPoint, entry, readers, also=("alternative",), alternatives=alternatives)
 
@@ -175,6 +175,7 @@ def _alternative(entry: Entry) -> Alternative | None:
         "each": tables_of_settings,
         "algorithms": texts,
         "unavailable": text,
+        "telling": flag,
     }
     return record(Alternative, entry, readers)
 
