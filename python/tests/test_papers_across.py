@@ -103,6 +103,16 @@ def test_only_a_run_of_every_answer_refutes() -> None:
     assert claim((FAILS, False), untried=3).verdict is Verdict.NOT_IDENTIFIED
 
 
+def test_most_of_many_readings_are_named_by_the_others() -> None:
+    many = claim((HOLDS, True), (OPEN, True), *[(FAILS, True)] * 9)
+    assert conditions(many) == [
+        "holds if: the defaults",
+        "fails if: 9 of 11 readings, not with the defaults; A1: answer 1",
+    ]
+    few = claim((HOLDS, True), *[(FAILS, True)] * 3)
+    assert conditions(few)[1] == "fails if: A1: answer 1; A2: answer 2; A3: answer 3"
+
+
 def test_every_verdict_has_a_meaning() -> None:
     assert set(MEANING) == set(Verdict)
 

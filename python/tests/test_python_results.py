@@ -39,6 +39,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
+def test_python_shows_the_answer(made: Results, kind: str) -> None:
+    first, *answer = repr(made[kind]).splitlines()
+    assert re.fullmatch(r"(Result|Comparison|Sweep) of .+, [23] seeds:", first)
+    assert answer == made[kind].answer() != []
+
+
+def test_python_shows_a_run_in_a_line(made: Results) -> None:
+    assert repr(made["run"].runs[0]) == "SeedRun(seed=1, reused=False)"
+
+
+@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
 def test_a_copy_is_equal(made: Results, kind: str) -> None:
     one = made[kind]
     copy = pickle.loads(pickle.dumps(one))

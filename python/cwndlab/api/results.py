@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cwndlab.results import comparison, result, sweep
 from cwndlab.results.wanted import Wanted
+from cwndlab.statistics.numbers import counted
 
 if TYPE_CHECKING:
     import os
@@ -97,6 +98,11 @@ class _Output(result.Study):
 
         return kind_of(self).tables(self)
 
+    def __repr__(self) -> str:
+        """Return what Python shows: the kind of result, the scenario, the number of seeds, the answer."""
+        about = f"{type(self).__name__} of {self.title}, {counted(len(self.seeds), 'seed')}"
+        return "\n".join([f"{about}:" if self.answer() else about, *self.answer()])
+
     def _repr_html_(self) -> str:
         """Return the answer, a table and one chart, as a notebook shows them."""
         from cwndlab.output.notebook import notebook
@@ -146,7 +152,7 @@ class _Output(result.Study):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(result.Result, _Output):
     """The finished runs of a scenario: data frames, means, figures, files."""
 
@@ -156,7 +162,7 @@ class Result(result.Result, _Output):
         return cls(plain.scenario, plain.runs, plain.interrupted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(comparison.Comparison, _Output):
     """The results of several algorithms, compared seed by seed. The first is the baseline."""
 
@@ -171,7 +177,7 @@ class Comparison(comparison.Comparison, _Output):
         return cls(plain.scenario, plain.labels, plain.chosen, results, alone, plain.link, plain.wanted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep(sweep.Sweep, _Output):
     """The results of a grid of settings, or of other points. Points without a finished seed are left out."""
 

@@ -24,6 +24,7 @@ from cwndlab.papers.explaining import tables
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.sensitivity import MAX_BYTES
+from cwndlab.papers.table import named_readings
 from cwndlab.statistics.numbers import counted, plain
 from cwndlab.system import writing
 from cwndlab.system.reading import read
@@ -40,8 +41,6 @@ LINUX_BLOCK = re.compile(
     r"(?P<begin><!-- in Linux: (?P<paper>[\w-]+) -->\n).*?(?P<end><!-- end of in Linux -->)", re.DOTALL
 )
 
-# If a claim holds or fails in more readings than this, the others are named instead, if they are fewer.
-MOST_NAMED = 8
 # At most so many rows of each table of an explanation; the report has the others.
 MOST_ROWS = 12
 
@@ -166,10 +165,8 @@ def _readings(paper: Mapping[str, Any], claim: Mapping[str, Any], outcomes: Sequ
     mark = "" if counts else "(not counted: the baselines are missed) "
     if len(found) == len(tried) > 1:
         return f"{mark}all {len(tried)} readings" + (" tried" if paper["untried"] else "")
-    others = [reading for outcome, reading in tried if outcome not in outcomes]
-    if len(found) > max(MOST_NAMED, len(others)):
-        return f"{mark}{len(found)} of {len(tried)} readings, not with {'; '.join(map(_answers, others))}"
-    return mark + "; ".join(map(_answers, found))
+    others = [_answers(reading) for outcome, reading in tried if outcome not in outcomes]
+    return mark + named_readings([_answers(reading) for reading in found], others)
 
 
 def _answers(reading: Mapping[str, Any]) -> str:

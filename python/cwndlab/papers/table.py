@@ -37,6 +37,8 @@ STYLES = {
     Verdict.UNDECIDED: "yellow",
     Verdict.UNAVAILABLE: "dim",
 }
+# If a claim holds or fails in more readings than this, the others are named instead, if they are fewer.
+MOST_NAMED = 8
 CUTS = f"runs of many packets cut to {QUICK_S} s"
 OUTCOME_STYLES = {
     Outcome.AGREES: "green",
@@ -97,11 +99,20 @@ def conditions(claim: ClaimVerdict, *, short: bool = False) -> list[str]:
             f"fails in every reading tried that passes the gate ({len(claim.passing)}); "
             f"--full tries {counted(claim.untried, 'more answer')}"
         )
-    if claim.holds_if:
-        lines.append(f"holds if: {'; '.join(claim.holds_if)}")
-    if claim.fails_if:
-        lines.append(f"fails if: {'; '.join(claim.fails_if)}")
+    passing = [each.answer for each in claim.passing]
+    for word, found in (("holds", claim.holds_if), ("fails", claim.fails_if)):
+        if found:
+            others = [answer for answer in passing if answer not in found]
+            lines.append(f"{word} if: {named_readings(found, others)}")
     return lines
+
+
+def named_readings(found: Sequence[str], others: Sequence[str]) -> str:
+    """Name readings among all that count; if they are most of many, name those that are left."""
+    if len(found) > max(MOST_NAMED, len(others)):
+        total = len(found) + len(others)
+        return f"{len(found)} of {total} readings, not with {'; '.join(others)}"
+    return "; ".join(found)
 
 
 def no_lean(claim: ClaimVerdict | JudgedClaim) -> list[str]:

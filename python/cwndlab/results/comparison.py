@@ -38,7 +38,7 @@ ALONE = "alone"
 HARMED = {"goodput_mbps": True, "rtt_ms": False, "rtt_p95_ms": False}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Study):
     """The results of each algorithm, in the order of the command line. The first is the baseline.
 

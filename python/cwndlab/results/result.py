@@ -167,7 +167,7 @@ class Study(ABC):
         """Return the rest of the document, after its head."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Study):
     """The finished runs of a scenario. If `interrupted`, some of the requested runs are missing."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.results.detail import Detail
@@ -16,9 +16,9 @@ class SeedRun:
     """The finished run of one seed. If `reused`, it comes from the cache."""
 
     seed: int
-    outcome: dict[str, Any]
-    detail: Detail
-    recording: Recording | None
+    outcome: dict[str, Any] = field(repr=False)
+    detail: Detail = field(repr=False)
+    recording: Recording | None = field(repr=False)
     reused: bool
 
     def measures_only(self) -> SeedRun:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cwndlab.statistics.pareto import Point as Tradeoff
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep(Study):
     """The results of each combination of the axes' values, in the order of the grid, or of other points.
 
