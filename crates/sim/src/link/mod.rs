@@ -124,15 +124,24 @@ impl Link {
         self.next_service().min(self.pipe.next_arrival() + self.lookahead)
     }
 
-    /// When the next thing happens: something in the queue, or a packet reaches the far end.
+    /// When the next thing happens: in the queue, or a packet reaches the far end.
     #[inline]
     #[must_use]
     pub fn due(&self) -> Time {
-        self.next_service().min(self.pipe.next_arrival())
+        self.next_service().min(self.next_arrival())
     }
 
+    /// When the next packet reaches the far end.
     #[inline]
-    fn next_service(&self) -> Time {
+    #[must_use]
+    pub fn next_arrival(&self) -> Time {
+        self.pipe.next_arrival()
+    }
+
+    /// When [`Link::serve`] is due.
+    #[inline]
+    #[must_use]
+    pub fn next_service(&self) -> Time {
         match &self.serving {
             Serving::Fifo(fifo) => fifo.next_event(),
             Serving::Stack(stack) => stack.next_event(),
@@ -142,22 +151,28 @@ impl Link {
 
     /// Does what is due now; returns a packet that arrives at the far end.
     pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> Option<Packet> {
-        self.advance_and(turn, |packet| *packet)
+        self.serve(turn);
+        self.deliver(turn, |packet| *packet)
     }
 
-    /// The same, but returns what `take` copies from the packet: copying a part costs less than copying the
-    /// whole.
+    /// Does what is due in the queue.
     #[inline(always)]
-    pub fn advance_and<T: Tap, R>(
-        &mut self,
-        turn: &mut LinkTurn<T>,
-        take: impl FnOnce(&Packet) -> R,
-    ) -> Option<R> {
+    pub fn serve<T: Tap>(&mut self, turn: &mut LinkTurn<T>) {
         match &mut self.serving {
             Serving::Fifo(fifo) => fifo.advance(turn, &mut self.pipe),
             Serving::Stack(stack) => stack.advance(turn, &mut self.pipe),
             Serving::Served(served) => served.advance(turn, &mut self.pipe),
         }
+    }
+
+    /// A packet reaches the far end, if one is due; returns what `take` copies from it, unless it is lost. Copying
+    /// a part costs less than copying the whole.
+    #[inline(always)]
+    pub fn deliver<T: Tap, R>(
+        &mut self,
+        turn: &mut LinkTurn<T>,
+        take: impl FnOnce(&Packet) -> R,
+    ) -> Option<R> {
         if self.pipe.next_arrival() > turn.now {
             return None;
         }

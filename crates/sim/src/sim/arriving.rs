@@ -2,10 +2,11 @@
 
 use super::Sim;
 use crate::ahead::FEW_FLOWS;
+use crate::event::Component;
 use crate::flow::Answer;
 use crate::packet::{Body, Data, EcnField, Fragment, Packet};
 use crate::tap::{End, Tap};
-use cwndlab_cc::{Span, Time};
+use cwndlab_cc::Span;
 
 /// What a link hands over: nearly always a whole packet of data, which is copied without room for an ACK
 /// header.
@@ -103,10 +104,39 @@ impl<T: Tap> Sim<T> {
     /// Data have reached their receiver; `packet` is the whole packet.
     #[inline(always)]
     fn receive_data(&mut self, index: usize, data: Data, ecn: EcnField, packet: impl FnOnce() -> Packet) {
+        let many = self.flows.len() > FEW_FLOWS;
         let was_due = self.flows[index].next_event();
         if Self::LOOKS_AHEAD && self.flows[index].receiver.next_timer() < self.now {
             self.expire_timers(index, self.now - Span(1));
         }
+        let Self { flows, coming, events, now, first_flow, .. } = self;
+        let flow = &mut flows[index];
+        if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
+            self.receive_and_answer(index, data, ecn, packet);
+            return self.schedule_flow(index);
+        }
+        if flow.on_data(*now, &data, ecn) {
+            let at = flow.acknowledge(*now);
+            if many {
+                coming.push(at, index as u32);
+            }
+        }
+        let due = flow.next_event();
+        if due != was_due {
+            events.set(*first_flow + index as Component, due);
+        }
+    }
+
+    /// The same if the return path has links, the flow is a subflow, or the tap wants packets; the caller sets
+    /// the flow's slot.
+    #[inline(never)]
+    fn receive_and_answer(
+        &mut self,
+        index: usize,
+        data: Data,
+        ecn: EcnField,
+        packet: impl FnOnce() -> Packet,
+    ) {
         let flow = &mut self.flows[index];
         if T::DETAILED {
             self.tap.on_packet(self.now, End::Receiver, flow, &packet());
@@ -117,30 +147,8 @@ impl<T: Tap> Sim<T> {
             self.pass_up(index, before);
         }
         if must_answer {
-            self.acknowledge(index);
-        }
-        if self.flows[index].next_event() != was_due {
-            self.schedule_flow(index);
-        }
-    }
-
-    /// A receiver acknowledges what has arrived; the caller sets the flow's slot.
-    #[inline(always)]
-    fn acknowledge(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
-        if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
-            let header = flow.receiver.acknowledge(self.now, false);
-            return self.answer(index, Answer::Ack(header));
-        }
-        let at = flow.acknowledge(self.now);
-        self.expect(at, index);
-    }
-
-    /// With many flows, remembers that this sender acts at `at`, so that it can be prefetched.
-    #[inline(always)]
-    fn expect(&mut self, at: Time, index: usize) {
-        if self.flows.len() > FEW_FLOWS {
-            self.coming.push(at, index as u32);
+            let header = self.flows[index].receiver.acknowledge(self.now, false);
+            self.answer(index, Answer::Ack(header));
         }
     }
 
@@ -183,7 +191,9 @@ impl<T: Tap> Sim<T> {
         match flow.routes.acks.first() {
             None => {
                 let at = flow.post(self.now, answer);
-                self.expect(at, index);
+                if self.flows.len() > FEW_FLOWS {
+                    self.coming.push(at, index as u32);
+                }
             }
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);

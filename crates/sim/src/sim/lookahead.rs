@@ -34,7 +34,9 @@ impl<T: Tap> Sim<T> {
         if self.links[link as usize].looks_ahead() {
             return self.replay(link, self.now);
         }
-        self.advance(link);
+        let Self { links, tap, now, .. } = self;
+        links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
+        self.receive_from(link);
         self.schedule_link(link as usize);
     }
 
@@ -42,13 +44,19 @@ impl<T: Tap> Sim<T> {
     #[inline]
     fn replay(&mut self, link: Component, until: Time) {
         let now = self.now;
+        let mut service = self.links[link as usize].next_service();
         loop {
-            let due = self.links[link as usize].due();
+            let due = self.links[link as usize].next_arrival().min(service);
             if due > until {
                 break;
             }
             self.now = due;
-            self.advance(link);
+            if service <= due {
+                let Self { links, tap, now, .. } = self;
+                links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
+                service = links[link as usize].next_service();
+            }
+            self.receive_from(link);
         }
         self.now = now;
         self.schedule_link(link as usize);
@@ -93,12 +101,11 @@ impl<T: Tap> Sim<T> {
         self.now = now;
     }
 
-    /// A link does what is due now.
+    /// A packet that is due at the far end of a link arrives there.
     #[inline(always)]
-    fn advance(&mut self, link: Component) {
+    fn receive_from(&mut self, link: Component) {
         let Self { links, tap, now, .. } = self;
-        let turn = &mut LinkTurn { now: *now, tap, link };
-        let arrived = links[link as usize].advance_and(turn, Arrived::of);
+        let arrived = links[link as usize].deliver(&mut LinkTurn { now: *now, tap, link }, Arrived::of);
         self.handled += 1;
         self.fetch_receiver(link as usize);
         match arrived {
