@@ -30,7 +30,7 @@ static struct net *host(const struct cw_flow *is)
 
 	if (IS_ERR(net))
 		panic("cwndlab: no network namespace");
-	/* Without tuning the window is the whole buffer from the start. */
+	/* Without tuning the buffer has its size from the start. */
 	net->ipv4.sysctl_tcp_rmem[1] = is->window_tuning ? min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most) : most;
 	net->ipv4.sysctl_tcp_rmem[2] = most;
 	net->ipv4.sysctl_tcp_wmem[2] = MOST_BUFFER;

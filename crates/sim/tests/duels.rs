@@ -104,8 +104,9 @@ fn vegas_loses_to_what_fills_the_buffer() {
     }
 }
 
-/// Random actions starve nobody and are starved by nobody. NewReno's keep their own beside CUBIC: they have between 0.39
-/// and 0.55, and less the deeper the buffer, as CUBIC grows in seconds and they by the round trip. CUBIC's have
+/// Random actions starve nobody and are starved by nobody. NewReno's keep their own beside CUBIC: they have 0.53, 0.48
+/// and 0.43 over 60 runs, less the deeper the buffer, as CUBIC grows in seconds and they by the round trip; the mean of six lies
+/// within 0.05, three of its standard deviations. CUBIC's have
 /// less than CUBIC itself, which is Reno-friendly where they are not: between 0.23 and 0.35 at half a BDP, where that
 /// region matters most, and between 0.4 and 0.55 at 4 BDP. A run of CUBIC's at half a BDP lies within three standard deviations
 /// (0.28 and 0.053 over 80 runs).
@@ -125,7 +126,10 @@ fn random_actions_starve_nobody() {
         })
     };
     let newreno = means("newreno");
-    assert!(newreno.iter().all(|mean| (0.39..0.55).contains(mean)), "{newreno:?}");
+    assert!(
+        newreno.iter().zip([0.53, 0.48, 0.43]).all(|(mean, known)| (mean - known).abs() < 0.05),
+        "{newreno:?}"
+    );
     assert!(newreno.is_sorted_by(|a, b| a > b), "{newreno:?}");
     let cubic = means("cubic");
     assert!((0.23..0.35).contains(&cubic[0]) && (0.4..0.55).contains(&cubic[2]), "{cubic:?}");

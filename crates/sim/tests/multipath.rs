@@ -59,15 +59,16 @@ fn a_connection_fills_both_paths() {
     assert_eq!((of(connection).receive_limited, of(connection).reinjected_packets), (Some(0.0), 0));
 }
 
-/// With one path a connection is the flow that it would be without: every number of it.
+/// With one path a connection is the flow that it would be without: every number of it. (But for the receive window, which is that of
+/// the connection: what waits on a subflow takes no room in it.)
 #[test]
 fn one_path_is_plain_tcp() {
     let loss = LossSpec { kind: LossKind::Random(Schedule::constant(1e-3)), before_queue: false };
     for cc in ["reno", "cubic", "bbr2"] {
         let links = || vec![LinkSpec { loss: loss.clone(), ..bottleneck(Rate::from_mbit(20), ms(20), 60) }];
         let run_of = |flow: FlowSpec| run(&spec(Span::from_secs(20), links(), vec![flow]));
-        let alone = run_of(flow("m/1", cc));
-        let connection = run_of(over(flow("m", cc), Scheduler::Saturate, vec![vec![0]]));
+        let alone = run_of(with_fixed_window(flow("m/1", cc)));
+        let connection = run_of(over(with_fixed_window(flow("m", cc)), Scheduler::Saturate, vec![vec![0]]));
         assert_eq!(of(&connection.flows[0]).subflows, alone.flows, "{cc}");
         assert_eq!(connection.flows[0].goodput_mbps, alone.flows[0].goodput_mbps, "{cc}");
         assert_eq!(connection.links, alone.links, "{cc}");
@@ -178,8 +179,12 @@ fn a_join_survives_the_loss_of_its_third_message() {
 fn with_window(flow: FlowSpec, segments: u64) -> FlowSpec {
     let mut flow = flow;
     flow.kind.tcp.receive_buffer = segments * MSS;
-    flow.kind.tcp.window_tuning = false;
-    flow
+    with_fixed_window(flow)
+}
+
+/// The receive window is the whole buffer, from the start on, whatever waits in it.
+fn with_fixed_window(flow: FlowSpec) -> FlowSpec {
+    changed(flow, |flow| (flow.kind.tcp.window_tuning, flow.kind.tcp.quick_ack) = (false, false))
 }
 
 fn goodputs(outcome: &Outcome) -> Vec<f64> {
@@ -279,7 +284,7 @@ fn everything(seed: u64) -> SimSpec {
     links[1] = failing(links[1].clone());
     links.push(link("third", Rate::from_mbit(5), ms(30)));
     let three = over(flow("three", "cubic"), Scheduler::RoundRobin, vec![vec![0], vec![1], vec![2]]);
-    let two = over_two(with_window(flow("two", "reno"), 150), Scheduler::MinRtt);
+    let two = over_two(with_window(flow("two", "reno"), 120), Scheduler::MinRtt);
     let sized = changed(flow("sized", "bbr2"), |flow| {
         flow.bytes = Some(2_000_000);
         flow.active.start = at(300);

@@ -52,7 +52,7 @@ impl Reassembly {
         }
         let in_order = self.next() - before;
         for _ in 0..in_order {
-            self.window.grow();
+            self.window.grow(0);
         }
         self.waiting = self.waiting + 1 - in_order;
         true
@@ -60,7 +60,7 @@ impl Reassembly {
 
     /// The application has read all that is in order; `rtt` is the longest of the subflows' RTTs.
     pub fn on_read(&mut self, now: Time, rtt: Span) {
-        self.window.on_read(now, self.next(), rtt);
+        self.window.on_read(now, self.next() - 1, self.next(), rtt);
     }
 }
 

@@ -55,6 +55,11 @@ impl QuickAcks {
         self.left |= 1;
     }
 
+    /// The buffer is short of room (Linux `__tcp_select_window`).
+    pub fn stop(&mut self) {
+        self.left = 0;
+    }
+
     /// An ACK was sent.
     #[inline]
     pub fn on_ack(&mut self) {

@@ -5,9 +5,13 @@ use cwndlab_cc::{Span, Time};
 
 /// The receive buffer at the start, in bytes (Linux's tcp_rmem default).
 const INITIAL_BUFFER: u64 = 131_072;
+/// The most that is announced in the handshake, in bytes (Linux tcp_select_initial_window: U16_MAX).
+const INITIAL_WINDOW: u64 = 65_535;
 /// Buffer space that a segment takes besides its payload, in bytes (Linux `skb->truesize`: 2304 for 1448
 /// bytes of payload).
 const SEGMENT_OVERHEAD: u64 = 856;
+/// Waiting segments that share one such overhead (Linux `skb_try_coalesce`: MAX_SKB_FRAGS).
+const COALESCED: u64 = 17;
 /// Segments in the first round (Linux TCP_INIT_CWND).
 const INITIAL_SEGMENTS: u64 = 10;
 /// Headers of IPv4 and TCP without options, in bytes.
@@ -15,11 +19,19 @@ const PLAIN_HEADERS: u64 = 40;
 /// `best_round` of a window that follows another one: none of its own rounds exceeds this.
 const FOLLOWS: u64 = u64::MAX;
 
-/// The receive window. It grows to twice what arrived in one round trip (Linux's dynamic right-sizing).
+/// The receive window. It grows by two segments for each that arrives, as far as the buffer has room beside
+/// the segments that wait out of order; the buffer grows to twice what was read in one round trip (Linux's
+/// dynamic right-sizing).
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
-    mss: u64,
+    mss: u32,
     most: u64,
+    /// It is the whole buffer, from the start (ns-3, Linux 2.2).
+    fixed: bool,
+    /// One past the last segment announced so far: the edge never moves back.
+    edge: u32,
+    /// Bytes of the window that a segment takes while it waits out of order.
+    held_bytes: u32,
     /// The advertised window, in bytes and in whole segments.
     window: u64,
     segments: u32,
@@ -40,16 +52,22 @@ impl ReceiveWindow {
         let ratio = options.mss * 256 / (options.mss + SEGMENT_OVERHEAD);
         let announced_mss = options.mss + options.header.saturating_sub(PLAIN_HEADERS);
         let most = options.receive_buffer;
+        let fixed = !options.window_tuning && !options.quick_ack;
         // Linux tcp_init_buffer_space: until a segment shows that ratio, the window is half of the buffer
         // less one segment.
         let (window, space) = if options.window_tuning {
             ((INITIAL_BUFFER / 2 - announced_mss).min(most), (INITIAL_BUFFER * ratio / 256).min(most))
-        } else {
+        } else if fixed {
             (most, most)
+        } else {
+            (INITIAL_WINDOW.min(most), most)
         };
         Self {
-            mss: options.mss,
+            mss: options.mss as u32,
             most,
+            fixed,
+            edge: 0,
+            held_bytes: ((options.mss + SEGMENT_OVERHEAD / COALESCED) * ratio / 256) as u32,
             window,
             segments: in_segments(window, options.mss),
             space,
@@ -59,22 +77,52 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment arrived, in order or not; returns whether the window grew (Linux tcp_grow_window).
+    /// A segment arrived, in order or not, while `held` others wait out of order; returns whether the window
+    /// grew (Linux tcp_grow_window).
     #[inline(always)]
-    pub fn grow(&mut self) -> bool {
-        let grow = (2 * self.mss).min(self.space.saturating_sub(self.window));
+    pub fn grow(&mut self, held: u32) -> bool {
+        let grow = u64::from(2 * self.mss).min(self.room(held).saturating_sub(self.window));
         if grow > 0 {
             self.window += grow;
-            self.segments = in_segments(self.window, self.mss);
+            self.segments = in_segments(self.window, self.mss.into());
         }
         grow > 0
     }
 
-    /// The application has read all segments below `next`.
+    /// Bytes of payload that the buffer has room for beside `held` segments (Linux tcp_space).
     #[inline(always)]
-    pub fn on_read(&mut self, now: Time, next: u32, rtt: Span) {
+    fn room(&self, held: u32) -> u64 {
+        self.space.saturating_sub(u64::from(held) * u64::from(self.held_bytes))
+    }
+
+    /// The window that an ACK of all segments below `next` announces, in segments, while `held` others wait out
+    /// of order (Linux tcp_select_window).
+    #[inline(always)]
+    pub fn announce(&mut self, next: u32, held: u32) -> u32 {
+        let segments = if held == 0 {
+            self.segments
+        } else {
+            in_segments(self.window.min(self.room(held)), self.mss.into())
+        };
+        if self.fixed {
+            return self.segments;
+        }
+        self.edge = self.edge.max(next.saturating_add(segments));
+        self.edge - next
+    }
+
+    /// Whether `held` segments take more than half of the buffer (Linux __tcp_select_window).
+    #[inline]
+    #[must_use]
+    pub fn is_short(&self, held: u32) -> bool {
+        !self.fixed && held > 0 && self.room(held) < self.space / 2
+    }
+
+    /// The application reads segments `first` to `next`, one after the other, at the same time.
+    #[inline(always)]
+    pub fn on_read(&mut self, now: Time, first: u32, next: u32, rtt: Span) {
         if now.since(self.round_start) >= rtt {
-            self.end_round(now, next);
+            self.end_round(now, first + 1, next);
         }
     }
 
@@ -93,23 +141,25 @@ impl ReceiveWindow {
     }
 
     /// Linux tcp_rcv_space_adjust: room for twice the last round plus 16 segments, and more in proportion to
-    /// the round's growth.
-    fn end_round(&mut self, now: Time, next: u32) {
+    /// the round's growth. A round ends with the first segment that is read after its time, and what still
+    /// waits to be read, up to `next`, counts against it: so a hole that is filled makes no round look large.
+    fn end_round(&mut self, now: Time, read: u32, next: u32) {
         // In Linux the first round begins when the handshake is complete, just before the first segment
         // (tcp_init_buffer_space).
         if self.round_start == Time::ZERO {
             self.round_start = now;
             return;
         }
-        let bytes = u64::from(next - self.round_from) * self.mss;
+        let mss = u64::from(self.mss);
+        let bytes = u64::from((read - self.round_from).saturating_sub(next - read)) * mss;
         if bytes > self.best_round {
-            let room = 2 * bytes + 16 * self.mss;
+            let room = 2 * bytes + 16 * mss;
             let growth = bytes - self.best_round;
             let extra = (u128::from(room) * u128::from(growth) / u128::from(self.best_round.max(1))) as u64;
             self.space = self.space.max(room.saturating_add(extra.saturating_mul(2))).min(self.most);
             self.best_round = bytes;
         }
-        self.round_from = next;
+        self.round_from = read;
         self.round_start = now;
     }
 
@@ -122,4 +172,60 @@ impl ReceiveWindow {
 
 fn in_segments(window: u64, mss: u64) -> u32 {
     (window / mss).min(u64::from(u32::MAX) / 2) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(100);
+
+    fn window(window_tuning: bool, quick_ack: bool) -> ReceiveWindow {
+        let receive_buffer = 10_000_000;
+        ReceiveWindow::new(&TcpOptions { window_tuning, quick_ack, receive_buffer, ..TcpOptions::default() })
+    }
+
+    #[test]
+    fn without_tuning_linux_opens_by_two_segments_for_each_and_ns3_at_once() {
+        let mut linux = window(false, true);
+        let before = linux.segments();
+        assert_eq!(u64::from(before), INITIAL_WINDOW / u64::from(linux.mss));
+        assert!(linux.grow(0));
+        assert_eq!(linux.segments(), before + 2);
+        let mut ns3 = window(false, false);
+        assert_eq!(u64::from(ns3.segments()), 10_000_000 / u64::from(ns3.mss));
+        assert!(!ns3.grow(0));
+        assert_eq!(ns3.announce(5, 4000), ns3.segments());
+    }
+
+    #[test]
+    fn waiting_segments_take_room_but_the_edge_never_moves_back() {
+        let mut window = window(false, true);
+        while window.grow(0) {}
+        let (all, held) = (window.segments(), window.segments() / 2);
+        assert_eq!(window.announce(100, 0), all);
+        // A segment with its share of an overhead takes about two thirds of what one with its own does.
+        let left = u64::from(window.announce(100 + all, held));
+        let taken = u64::from(held) * u64::from(window.held_bytes) / u64::from(window.mss);
+        assert!((0.62..0.68).contains(&(taken as f64 / f64::from(held))), "{taken} of {held}");
+        assert!(left.abs_diff(u64::from(all) - taken) <= 1, "{left} of {all}, {taken} taken");
+        assert_eq!(window.announce(110 + all, 2 * held), left as u32 - 10);
+        assert!(!window.is_short(held / 2) && window.is_short(all));
+        assert!(!window.grow(held));
+    }
+
+    #[test]
+    fn a_filled_hole_makes_no_round_look_large() {
+        let rounds = |first: u32| {
+            let mut window = window(true, true);
+            window.on_read(Time(1), 0, 1, RTT);
+            window.on_read(Time(200_000_000), 20, 21, RTT);
+            let before = window.space();
+            window.on_read(Time(400_000_000), first, 400, RTT);
+            window.space() > before
+        };
+        // 379 segments come one after the other, or all behind a hole.
+        assert!(rounds(399));
+        assert!(!rounds(21));
+    }
 }

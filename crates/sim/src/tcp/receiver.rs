@@ -47,8 +47,12 @@ pub struct Receiver {
     ece: bool,
     sack: bool,
     paws: bool,
+    /// Segments that wait out of order.
+    held: u32,
+    /// Segments in order that the application reads only after the next ACK: those behind a hole that is filled.
+    unread: u32,
     /// Blocks touched since the last ACK.
-    unreported: usize,
+    unreported: u32,
     duplicate: Option<Block>,
     /// Out-of-order blocks in the order of their segments.
     pending: VecDeque<Block>,
@@ -66,6 +70,8 @@ impl Receiver {
         Self {
             next: 0,
             pending: VecDeque::new(),
+            held: 0,
+            unread: 0,
             recent: [0; SACK_BLOCKS],
             recent_len: 0,
             duplicate: None,
@@ -226,7 +232,7 @@ impl Receiver {
         self.unacknowledged += 1;
         self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
         self.grow();
-        self.window.on_read(now, self.next, self.rtt);
+        self.window.on_read(now, self.next - 1, self.next, self.rtt);
         if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
             return true;
         }
@@ -251,19 +257,20 @@ impl Receiver {
             self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
             self.grow();
             self.absorb();
-            self.window.on_read(now, self.next, self.rtt);
+            self.unread = self.next - seq;
+            self.window.on_read(now, seq, self.next, self.rtt);
             return;
         }
-        self.insert_block(seq);
-        if self.duplicate.is_none() {
+        if self.insert_block(seq) {
             self.grow();
+            self.held += 1;
         }
     }
 
     /// A new segment arrived; the window may grow.
     #[inline(always)]
     fn grow(&mut self) {
-        if self.window.grow() {
+        if self.window.grow(self.held) {
             self.quick.on_growth();
         }
     }
@@ -274,12 +281,14 @@ impl Receiver {
         if first.start == self.next {
             let (start, end) = (first.start, first.end);
             self.next = end;
+            self.held -= end - start;
             self.pending.pop_front();
             self.forget_recent(start);
         }
     }
 
-    fn insert_block(&mut self, seq: u32) {
+    /// Takes a segment beyond the next one; returns whether it is new.
+    fn insert_block(&mut self, seq: u32) -> bool {
         // Most segments extend the last block.
         if let Some(last) = self.pending.back_mut()
             && last.end == seq
@@ -287,14 +296,14 @@ impl Receiver {
             last.end = seq + 1;
             let start = last.start;
             self.touch(start);
-            return;
+            return true;
         }
         let after = self.pending.partition_point(|block| block.start <= seq);
         if after > 0 && seq < self.pending[after - 1].end {
             self.duplicate = Some(Block { start: seq, end: seq + 1 });
             let start = self.pending[after - 1].start;
             self.touch(start);
-            return;
+            return false;
         }
         let joins_previous = after > 0 && self.pending[after - 1].end == seq;
         let joins_next = after < self.pending.len() && self.pending[after].start == seq + 1;
@@ -322,6 +331,7 @@ impl Receiver {
             }
         };
         self.touch(start);
+        true
     }
 
     /// RFC 2018 section 4: the block of the newest segment comes first, then those reported before.
@@ -360,7 +370,7 @@ impl Receiver {
         }
         self.compressed += 1;
         // Linux tcp_sack_new_ofo_skb: no block is pushed out of the ACK unreported.
-        if self.compressed >= COMPRESSED_MOST || self.unreported >= SACK_BLOCKS {
+        if self.compressed >= COMPRESSED_MOST || self.unreported as usize >= SACK_BLOCKS {
             return true;
         }
         self.compressed_until = self.compressed_until.min(now + delay);
@@ -370,6 +380,10 @@ impl Receiver {
     /// The ACK of all that has arrived; `delayed`: the timer held it back.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
+        let held = self.held + std::mem::take(&mut self.unread);
+        if self.window.is_short(held) {
+            self.quick.stop();
+        }
         self.quick.on_ack();
         self.unacknowledged = 0;
         self.delayed_until = Time::NEVER;
@@ -383,7 +397,7 @@ impl Receiver {
             sent_at: now,
             echo: self.echo,
             cumulative: self.next,
-            window: self.window.segments(),
+            window: self.window.announce(self.next, held),
             sack: if missing { self.blocks(duplicate) } else { Default::default() },
             ce_count: self.ce_count,
             ece: self.ece,
