@@ -392,7 +392,15 @@ def test_jobs_that_have_to_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     name = in_file(tmp_path, "breaks-in-a-batch", "raise KeyError('no such state')")
     with pytest.raises(cl.RunFailedError, match=r"^seed \d \(flow\.a\.cc=breaks-in-a-batch\): .*KeyError"):
         cl.run(SCENARIO, seeds=50, overrides={"flow.a.cc": name}, executor=batches)
-    assert batches.jobs[-1].cancelled
+
+
+def test_jobs_that_were_not_answered_are_cancelled() -> None:
+    jobs, job = asked.Asked(), Job(Future())
+    future = jobs.future(job)
+    jobs.poll()
+    jobs.cancel()
+    assert job.cancelled
+    assert future.cancelled()
 
 
 class Counted(Inline):

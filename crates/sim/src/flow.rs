@@ -238,7 +238,7 @@ impl Flow {
         self.sender_due.min(self.receiver.next_timer())
     }
 
-    /// What the sender has to do now.
+    /// What the sender must do first of all that is due.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> Due {
         if self.inbox.front().is_some_and(|(at, _)| *at <= now) {
@@ -284,7 +284,7 @@ impl Flow {
         arrival
     }
 
-    /// The receiver acknowledges what has arrived, and no links lie before the sender; returns when that
+    /// The receiver acknowledges what has arrived, on a return path without links. Returns when the sender
     /// processes the ACK.
     #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Time {
@@ -296,8 +296,8 @@ impl Flow {
         arrival
     }
 
-    /// The sender processes an answer in order, after the delays of its route that are not links and its own
-    /// processing delay.
+    /// When the sender processes an answer that has crossed its links now: after the delays of its route that are
+    /// not links and the processing delay, and never before an earlier answer.
     #[inline(always)]
     fn expect_answer(&mut self, now: Time) -> Time {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));

@@ -1,8 +1,8 @@
 //! A queue, first in, first out, whose entries are written where they stay.
 //!
-//! A `VecDeque` takes an entry by value: the compiler makes it aside in small pieces and copies it to its place in
-//! large ones, and the processor must wait until the pieces have left its store buffer. Packets and ACKs
-//! enter one queue each on their way.
+//! `VecDeque::push_back` takes an entry by value. The compiler builds it in a temporary with narrow stores and
+//! copies it with wide loads, which stall until those stores have left the store buffer. A packet enters such a
+//! queue on each link, an ACK enters its sender's inbox.
 
 use std::ops::{Index, IndexMut};
 
@@ -59,7 +59,7 @@ impl<T: Clone> Ring<T> {
         (at..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// Adds an entry: `fill` writes all of it over an old one, or over `blank`.
+    /// Adds an entry. `fill` must write every field: the place holds an old entry or a copy of `blank`.
     #[inline(always)]
     pub fn push_back(&mut self, blank: &T, fill: impl FnOnce(&mut T)) {
         if self.len() == self.places.len() {

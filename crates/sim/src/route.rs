@@ -60,9 +60,9 @@ impl Route {
         &self.links
     }
 
-    /// A bound that [`Route::delay`] never falls below.
+    /// The part of [`Route::delay`] that never changes: a lower bound.
     #[must_use]
-    pub fn least_delay(&self) -> Span {
+    pub fn constant_delay(&self) -> Span {
         self.constant
     }
 

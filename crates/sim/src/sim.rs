@@ -299,7 +299,7 @@ impl<T: Tap> Sim<T> {
         let room = self.room(index);
         self.exchange_data(index);
         let Self { flows, outbox, tap, now, .. } = self;
-        flows[index].sender.finish_ack(&mut Turn { now: *now, room, outbox, tap, flow: index as u32 });
+        flows[index].sender.finish_decision(&mut Turn { now: *now, room, outbox, tap, flow: index as u32 });
         self.after_sender(index);
     }
 

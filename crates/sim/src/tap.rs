@@ -189,10 +189,10 @@ pub struct State<'a> {
 
 /// An observer of a run.
 ///
-/// The events of one component come in the order of their times, unless the tap does not ask for that
-/// ([`Tap::IN_ORDER`]). Some events of a link without service events may come late, when the link is next
-/// touched or before a look: [`LinkEvent::Served`] of a drop-tail queue in front of a rate, and what FQ-CoDel
-/// does in front of a device's FIFO.
+/// Events come in the order of their times, unless the tap does not ask for that ([`Tap::IN_ORDER`]). Some
+/// events of a link may then come late, when the link is next handled or before a look: departures from a
+/// drop-tail queue in front of a rate, what FQ-CoDel does in front of a device's FIFO, and arrivals and losses at
+/// the far end of a link that looks ahead.
 pub trait Tap {
     /// What it yields at the end of the run.
     type Outcome;
@@ -203,9 +203,9 @@ pub trait Tap {
     /// Whether it gets each packet at the ends of its connection, and each sender after its turn.
     const DETAILED: bool = false;
 
-    /// Whether the events of a link must come in the order of their times. A tap that only counts can take
-    /// [`LinkEvent::Served`], and FQ-CoDel's drops and marks, later than other events, but before a look:
-    /// then a packet is touched once, when it arrives.
+    /// Whether events must come in the order of their times, across all components. A tap that only counts
+    /// does not need that: links may then look ahead, and account for departures when packets arrive, but
+    /// always before a look.
     const IN_ORDER: bool = true;
 
     /// An event of the flow with this index.

@@ -47,10 +47,10 @@ const RETRANSMITTED_PACKETS: f64 = 10.0;
 
 /// The rows beyond a bound, by verdict: `algorithm scenario`, as in the reference. docs/validation.md explains each verdict.
 const VERDICTS: &[(&str, &[&str])] = &[("few seeds", FEW_SEEDS), ("one in twenty", CHANCE), ("phase", PHASE)];
-/// The interval of the difference includes none.
+/// The interval of the difference includes zero.
 const FEW_SEEDS: &[&str] = &["bbr2 loss_50m_40ms_4bdp_loss0.05"];
-/// The interval of the difference ends just beside none, as that of one row in twenty does by chance. F-BBRv2 does what BBRv2
-/// does here, so the two rows are one. The kernel has 5 seeds.
+/// The interval just misses zero, as it does in one row of twenty by chance. F-BBRv2 behaves like BBRv2 here, so the two rows
+/// count as one. The kernel has 5 seeds.
 const CHANCE: &[&str] = &["bbr2 pair_50m_40ms_4bdp_cubicfirst", "fbbr2 pair_50m_40ms_4bdp_cubicfirst"];
 /// A fraction of a packet time in the path changes ours by more (`phases`).
 const PHASE: &[&str] = &["bbr3 pair_50m_40ms_0.7bdp"];

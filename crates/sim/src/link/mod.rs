@@ -25,7 +25,8 @@ use stack::Stack;
 
 pub(crate) use server::capacity_bits;
 
-/// The most bytes of packets that wait at the far end: some 500 packets.
+/// About as many bytes as may wait at the far end at the link's first rate: some 500 packets. Without a rate
+/// there is no limit.
 const WAITING_BYTES: u64 = 750_000;
 
 /// How packets get from the queue to the far end.
@@ -85,8 +86,8 @@ impl Link {
         }
     }
 
-    /// Lets packets that have reached the far end wait for [`Link::advance`]: this long, but no more packets
-    /// than fit into the near caches.
+    /// Lets the arrival of a packet be handled this much later, but not by so much that the packets that wait
+    /// leave the near caches.
     pub fn look_ahead(&mut self, lookahead: Span) {
         let most = self.capacity.nominal().map_or(Span::MAX, |rate| rate.time_for(WAITING_BYTES));
         self.lookahead = lookahead.min(most);
@@ -117,7 +118,8 @@ impl Link {
         }
     }
 
-    /// The time up to which [`Link::advance`] may wait: it then acts at each [`Link::due`] in turn.
+    /// When the link must be handled at the latest: at its next service, or when the lookahead of its next arrival
+    /// is over. Without lookahead this is [`Link::due`].
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Time {

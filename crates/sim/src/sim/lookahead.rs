@@ -4,7 +4,8 @@
 //! of its route. For this long an arrival may wait: it is the lookahead of parallel simulation (Fujimoto 1990).
 //! Then the link handles all packets that have arrived, each at its own time and in order, in one event.
 //! Whatever sees the state of a receiver catches up first, so results are the same to the bit as with an event
-//! for each packet.
+//! for each packet. An arrival may start a timer of its receiver that is due before the current event. The loop
+//! handles that timer next, at its own time: only there does time step back.
 
 use super::Sim;
 use super::arriving::Arrived;
@@ -34,8 +35,7 @@ impl<T: Tap> Sim<T> {
         if self.links[link as usize].looks_ahead() {
             return self.replay(link, self.now);
         }
-        let Self { links, tap, now, .. } = self;
-        links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
+        self.serve(link);
         self.receive_from(link);
         self.schedule_link(link as usize);
     }
@@ -52,9 +52,8 @@ impl<T: Tap> Sim<T> {
             }
             self.now = due;
             if service <= due {
-                let Self { links, tap, now, .. } = self;
-                links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
-                service = links[link as usize].next_service();
+                self.serve(link);
+                service = self.links[link as usize].next_service();
             }
             self.receive_from(link);
         }
@@ -101,6 +100,12 @@ impl<T: Tap> Sim<T> {
         self.now = now;
     }
 
+    #[inline(always)]
+    fn serve(&mut self, link: Component) {
+        let Self { links, tap, now, .. } = self;
+        links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
+    }
+
     /// A packet that is due at the far end of a link arrives there.
     #[inline(always)]
     fn receive_from(&mut self, link: Component) {
@@ -116,16 +121,16 @@ impl<T: Tap> Sim<T> {
     }
 }
 
-/// The lookahead of each link: the least delay of the ACKs of all flows whose data it brings to their
-/// receivers. None on a link that passes packets on, brings ACKs, or brings data of multipath connections, to
-/// whose order over all paths the receiver responds.
+/// The lookahead of each link: the smallest constant delay of the ACKs of all flows whose last link it is. A link
+/// that passes packets on or brings ACKs has none. Nor has one that brings data of a multipath connection: there
+/// the receiver's answer depends on the order of arrivals on all paths.
 fn lookaheads(links: usize, flows: &[Flow], arrivals: &[Arrivals]) -> Vec<Span> {
     let mut least = vec![Span(u64::MAX); links];
     let single = flows.iter().map(|flow| (&flow.routes, flow.place.is_none()));
     for (routes, single_path) in single.chain(arrivals.iter().map(|arrivals| (&arrivals.routes, true))) {
         let after = |link: u32| {
             let ends_here = single_path && routes.data.last() == Some(link) && routes.acks.first().is_none();
-            if ends_here { routes.acks.least_delay() } else { Span::ZERO }
+            if ends_here { routes.acks.constant_delay() } else { Span::ZERO }
         };
         for &link in routes.data.links().iter().chain(routes.acks.links()) {
             least[link as usize] = least[link as usize].min(after(link));

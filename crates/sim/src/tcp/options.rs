@@ -89,7 +89,7 @@ cwndlab_cc::parameters! {
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
             "largest receive window", "no limit: as if tcp_rmem were large";
         window_tuning: bool = true, "window_tuning", Allowed::Flag, "",
-            "the receive buffer grows with what is read, up to receive_buffer; off: it has that size from the start", "Linux tcp_moderate_rcvbuf";
+            "the receive buffer grows with what is read, up to receive_buffer; off: it has that size from the start, and without quick_ack the window is all of it, whatever waits", "Linux tcp_moderate_rcvbuf";
         sack: bool = true, "sack", Allowed::Flag, "",
             "selective acknowledgements", "RFC 2018";
         loss_detection: LossDetection = LossDetection::Rack, "loss_detection", Allowed::Word(LossDetection::WORDS), "",

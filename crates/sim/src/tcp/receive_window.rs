@@ -32,7 +32,7 @@ pub struct ReceiveWindow {
     edge: u32,
     /// Bytes of the window that a segment takes while it waits out of order.
     held_bytes: u32,
-    /// The advertised window, in bytes and in whole segments.
+    /// The window if nothing waits out of order (Linux `rcv_ssthresh`), in bytes and in whole segments.
     window: u64,
     segments: u32,
     /// The limit to which the window may grow now, in bytes.
@@ -62,14 +62,15 @@ impl ReceiveWindow {
         } else {
             (INITIAL_WINDOW.min(most), most)
         };
+        let segments = in_segments(window, options.mss);
         Self {
             mss: options.mss as u32,
             most,
             fixed,
-            edge: 0,
+            edge: segments,
             held_bytes: ((options.mss + SEGMENT_OVERHEAD / COALESCED) * ratio / 256) as u32,
             window,
-            segments: in_segments(window, options.mss),
+            segments,
             space,
             round_start: Time::ZERO,
             round_from: 0,
@@ -99,14 +100,14 @@ impl ReceiveWindow {
     /// of order (Linux tcp_select_window).
     #[inline(always)]
     pub fn announce(&mut self, next: u32, held: u32) -> u32 {
-        let segments = if held == 0 {
+        if self.fixed {
+            return self.segments;
+        }
+        let segments = if held == 0 && self.window <= self.space {
             self.segments
         } else {
             in_segments(self.window.min(self.room(held)), self.mss.into())
         };
-        if self.fixed {
-            return self.segments;
-        }
         self.edge = self.edge.max(next.saturating_add(segments));
         self.edge - next
     }
@@ -118,7 +119,8 @@ impl ReceiveWindow {
         !self.fixed && held > 0 && self.room(held) < self.space / 2
     }
 
-    /// The application reads segments `first` to `next`, one after the other, at the same time.
+    /// The application reads segments `first..next` now. It reads one at a time, so a round that is over ends
+    /// after `first`.
     #[inline(always)]
     pub fn on_read(&mut self, now: Time, first: u32, next: u32, rtt: Span) {
         if now.since(self.round_start) >= rtt {
@@ -163,7 +165,7 @@ impl ReceiveWindow {
         self.round_start = now;
     }
 
-    /// The advertised window in segments.
+    /// The window if nothing waits out of order, in segments.
     #[must_use]
     pub fn segments(&self) -> u32 {
         self.segments

@@ -49,7 +49,7 @@ pub struct Receiver {
     paws: bool,
     /// Segments that wait out of order.
     held: u32,
-    /// Segments in order that the application reads only after the next ACK: those behind a hole that is filled.
+    /// Segments that a filled hole has put in order. They take room until the next ACK has left.
     unread: u32,
     /// Blocks touched since the last ACK.
     unreported: u32,
@@ -106,7 +106,7 @@ impl Receiver {
         self.next
     }
 
-    /// Segments that there is room for, from [`Receiver::next`] on.
+    /// The window that the SYN-ACK announces, in segments.
     #[must_use]
     pub fn window(&self) -> u32 {
         self.window.segments()

@@ -241,7 +241,7 @@ fn a_decision_comes_between_the_ack_and_the_reading_of_control() {
         tcp.at(200).ack(2).expect_nothing();
     });
     assert_eq!(heard[0], "on_ack");
-    tcp.finish_ack().expect_sent(10..14);
+    tcp.finish_decision().expect_sent(10..14);
 }
 
 /// Contract, `on_lost`: "each packet marked lost", without SACK as well.

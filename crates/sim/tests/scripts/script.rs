@@ -243,8 +243,8 @@ impl Script {
     }
 
     /// The agent has acted after [`cwndlab_cc::Decision::Due`].
-    pub fn finish_ack(&mut self) -> &mut Self {
-        self.sender.finish_ack(&mut turn(self.now, &mut self.outbox));
+    pub fn finish_decision(&mut self) -> &mut Self {
+        self.sender.finish_decision(&mut turn(self.now, &mut self.outbox));
         self.collect();
         self
     }

@@ -49,7 +49,8 @@ impl Arrived {
 }
 
 impl Sender {
-    /// An ACK arrives. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    /// An ACK arrives. After [`Decision::Due`] the caller lets the agent act, then calls
+    /// [`Sender::finish_decision`].
     pub fn on_ack<T: Tap>(&mut self, turn: &mut Turn<T>, header: &AckHeader) -> Decision {
         let now = turn.now;
         let una = self.board.una();

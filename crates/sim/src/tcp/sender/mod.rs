@@ -179,6 +179,8 @@ pub struct Sender {
     reduced_for_mark: bool,
     /// The next retransmission leaves however much is in flight.
     retransmit_at_once: bool,
+    /// An agent decides at a timer, not at an ACK.
+    decides_at_timer: bool,
     /// The next segment tells the receiver that the window was reduced (CWR).
     announce_reduction: bool,
     /// The last attempt to send ended because the host's queue was full.
@@ -246,6 +248,7 @@ impl Sender {
             prr: None,
             reduced_for_mark: false,
             retransmit_at_once: false,
+            decides_at_timer: false,
             undo: Undo::default(),
             probe: None,
             peer: Peer::default(),
@@ -345,9 +348,7 @@ impl Sender {
     /// Tries again to send: there may be data now for this subflow.
     pub fn wake<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.facts.now = turn.now;
-        let (probe, sent) = (self.timers.probe, self.counters.sent);
-        self.send(turn);
-        self.keep_probe(probe, sent);
+        self.try_to_send(turn);
     }
 
     /// The connection of this subflow is over: it sends nothing more.
@@ -542,9 +543,13 @@ impl Sender {
         (bytes / self.facts.mss).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Finishes an ACK after the controller (and an agent) has decided.
-    pub fn finish_ack<T: Tap>(&mut self, turn: &mut Turn<T>) {
-        self.send(turn);
+    /// Goes on after an agent has decided, at an ACK or at a timer.
+    pub fn finish_decision<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        if std::mem::take(&mut self.decides_at_timer) {
+            self.try_to_send(turn);
+        } else {
+            self.send(turn);
+        }
     }
 
     /// Goes on after a callback. If the callback asked for an external agent, the agent must act first.

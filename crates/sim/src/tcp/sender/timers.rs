@@ -42,7 +42,7 @@ impl Sender {
         self.cc.next_timer().map_or(own, |at| own.min(at))
     }
 
-    /// A timer is due. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_ack`].
+    /// A timer is due. After [`Decision::Due`] the caller lets the agent act, then calls [`Sender::finish_decision`].
     pub fn on_timer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Decision {
         let now = turn.now;
         self.facts.now = now;
@@ -63,17 +63,24 @@ impl Sender {
         if self.cc.next_timer().is_some_and(|at| at <= now) {
             decision = self.call(|cc, cx| cc.on_timer(cx));
         }
-        let (probe, sent) = (self.timers.probe, self.counters.sent);
-        let decision = self.go_on(decision, turn);
-        self.keep_probe(probe, sent);
-        decision
+        self.decides_at_timer = decision == Decision::Due;
+        if self.decides_at_timer {
+            return decision;
+        }
+        if let Decision::Made(action) = decision {
+            self.act(turn, action);
+        }
+        self.try_to_send(turn);
+        Decision::NotDue
     }
 
-    /// RFC 8985 section 7.2: new data and ACKs restart the timer of the probe. A sender that was woken for
-    /// nothing (it has still sent the same number of segments) keeps it as it was.
-    pub(super) fn keep_probe(&mut self, before: Time, sent: u64) {
+    /// Sends what it can, without an ACK. RFC 8985 section 7.2: new data and ACKs restart the timer of the
+    /// probe. If nothing was sent, the timer keeps its time.
+    pub(super) fn try_to_send<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        let (probe, sent) = (self.timers.probe, self.counters.sent);
+        self.send(turn);
         if self.counters.sent == sent && self.timers.probe != Time::NEVER {
-            self.timers.probe = self.timers.probe.min(before);
+            self.timers.probe = self.timers.probe.min(probe);
         }
     }
 
