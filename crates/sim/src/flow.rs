@@ -240,12 +240,12 @@ impl Flow {
 
     /// What the sender must do first of all that is due.
     #[inline]
-    pub fn take_due(&mut self, now: Time) -> Due {
+    #[must_use]
+    pub fn due(&self, now: Time) -> Due {
         if self.inbox.front().is_some_and(|(at, _)| *at <= now) {
             return Due::Answer;
         }
         if self.start <= now {
-            self.start = Time::NEVER;
             return Due::Start;
         }
         if self.stop <= now { Due::Stop } else { Due::Timer }

@@ -271,7 +271,7 @@ impl<T: Tap> Sim<T> {
         let now = self.now;
         let room = self.room(index);
         self.exchange_data(index);
-        let due = self.flows[index].take_due(now);
+        let due = self.flows[index].due(now);
         if let Due::Stop = due {
             self.catch_up_with(index);
             self.flows[index].stop_sending(now);
@@ -282,6 +282,7 @@ impl<T: Tap> Sim<T> {
         let decision = match due {
             Due::Answer => flow.process_answer(turn),
             Due::Start => {
+                flow.start = Time::NEVER;
                 flow.sender.start(turn);
                 Decision::NotDue
             }

@@ -144,7 +144,7 @@ impl ReceiveWindow {
 
     /// Linux tcp_rcv_space_adjust: room for twice the last round plus 16 segments, and more in proportion to
     /// the round's growth. A round ends with the first segment that is read after its time, and what still
-    /// waits to be read, up to `next`, counts against it: so a hole that is filled makes no round look large.
+    /// waits to be read, up to `next`, counts against it, so filling a hole does not inflate a round.
     fn end_round(&mut self, now: Time, read: u32, next: u32) {
         // In Linux the first round begins when the handshake is complete, just before the first segment
         // (tcp_init_buffer_space).

@@ -121,6 +121,17 @@ impl Peer {
         if self.last.dsack == dsack { self } else { self.fail(&format!("dsack should be {dsack}")) }
     }
 
+    /// The last ACK announces room for segments below this one.
+    #[track_caller]
+    pub fn expect_edge(&mut self, edge: u32) -> &mut Self {
+        let announced = self.last.cumulative + self.last.window;
+        if announced == edge {
+            self
+        } else {
+            self.fail(&format!("the edge should be {edge}, not {announced}"))
+        }
+    }
+
     /// The last ACK echoes a mark, or does not.
     #[track_caller]
     pub fn expect_ece(&mut self, ece: bool) -> &mut Self {

@@ -189,6 +189,41 @@ fn the_sixteen_acks_after_a_silence_or_a_duplicate_are_not_delayed() {
     assert_eq!((acks_of_ten(&mut peer), acks_of_ten(&mut peer)), (10, 8));
 }
 
+/// A buffer of Linux for 44 segments of payload.
+fn small_buffer() -> Opening {
+    linux().with(|tcp| (tcp.window_tuning, tcp.receive_buffer) = (false, 64_000))
+}
+
+/// Linux tcp_select_window: the edge stands still while segments wait; those behind a filled hole take room until the
+/// application has read them, which is after the ACK.
+#[test]
+fn what_a_filled_hole_brings_takes_room_until_it_is_read() {
+    let mut peer = Peer::of(small_buffer().with(|tcp| tcp.delayed_ack = 1));
+    peer.at(100).data(0).expect_ack(1).expect_edge(45);
+    for seq in 2..15 {
+        peer.data(seq).expect_sack(1, [(2, seq + 1)]).expect_edge(45);
+    }
+    // 14 segments take as much as 9 in the window.
+    peer.data(1).expect_ack(15).expect_edge(50);
+    peer.data(15).expect_ack(16).expect_edge(60);
+}
+
+/// Linux __tcp_select_window: ACKs are no longer quick once more than half of the buffer is taken.
+#[test]
+fn a_receiver_short_of_room_does_not_hurry() {
+    for (waiting, quick) in [(20, 1), (36, 0)] {
+        let mut peer = Peer::of(small_buffer());
+        peer.at(100).data(0).expect_ack(1);
+        for seq in 2..2 + waiting {
+            peer.data(seq).count_acks();
+        }
+        peer.at(150).count_acks();
+        // A duplicate would make the next 16 quick.
+        peer.data(0).count_acks();
+        assert_eq!(peer.data(2 + waiting).count_acks(), quick, "{waiting} segments wait");
+    }
+}
+
 /// RFC 7323 section 5.3, Linux tcp_paws_discard: with timestamps, a segment is refused that left more than 1 ms before one which
 /// has filled a hole.
 #[test]

@@ -1,8 +1,59 @@
 //! The tail-loss probe (RFC 8985 section 7).
 
 use crate::path::Path;
-use crate::script::{Script, linux, ns3};
+use crate::script::{Script, linux, ms, ns3};
 use cwndlab_cc::Phase::{Loss, Open, Recovery};
+use cwndlab_cc::algorithm::Build;
+use cwndlab_cc::{Ack, Agent, CongestionControl, Context, Control, Decision, Event, Setup, Span, Time};
+use std::sync::Arc;
+
+/// Ten segments of window, and a decision every 50 ms that changes nothing.
+struct Ticker {
+    mss: u64,
+    decision: Decision,
+    next: Time,
+}
+
+impl CongestionControl for Ticker {
+    fn control(&self) -> Control {
+        Control::window(10 * self.mss)
+    }
+
+    fn on_event(&mut self, _cx: &mut Context, _event: Event) {}
+
+    fn on_ack(&mut self, _cx: &mut Context, _ack: &Ack) -> Decision {
+        Decision::NotDue
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        Some(self.next)
+    }
+
+    fn on_timer(&mut self, _cx: &mut Context) -> Decision {
+        self.next += Span::from_millis(50);
+        self.decision
+    }
+
+    fn agent(&mut self) -> Option<&mut dyn Agent> {
+        Some(self)
+    }
+}
+
+impl Agent for Ticker {
+    fn observation_len(&self) -> usize {
+        0
+    }
+
+    fn actions(&self) -> u32 {
+        1
+    }
+
+    fn observe(&mut self, _observation: &mut [f32]) -> f32 {
+        0.0
+    }
+
+    fn act(&mut self, _action: u32) {}
+}
 
 #[test]
 fn after_two_round_trips_of_silence_new_data_probe() {
@@ -16,6 +67,27 @@ fn after_two_round_trips_of_silence_new_data_probe() {
     tcp.at(600).expect_resent([0]).expect_phase(Loss);
     let counters = tcp.sender.counters();
     tcp.expect("probes and timeouts", (counters.probes, counters.timeouts), (1, 1));
+}
+
+/// RFC 8985 section 7.2: new data and ACKs restart the timer, a decision that sends nothing does not, whether a policy inside
+/// makes it or an agent outside.
+#[test]
+fn a_decision_that_sends_nothing_does_not_put_the_probe_off() {
+    for decision in [Decision::NotDue, Decision::Made(0), Decision::Due] {
+        let build: Build = Arc::new(move |setup: &Setup, _: &[_]| {
+            Box::new(Ticker { mss: setup.mss, decision, next: ms(120) })
+        });
+        let mut tcp = linux().controller(build).open();
+        tcp.expect_sent(0..10);
+        for tick in [120, 170, 220, 270] {
+            tcp.at(tick);
+            if decision == Decision::Due {
+                tcp.finish_decision();
+            }
+        }
+        tcp.at(299).expect_nothing();
+        tcp.at(300).expect_sent([10]);
+    }
 }
 
 #[test]

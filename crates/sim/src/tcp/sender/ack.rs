@@ -116,7 +116,7 @@ impl Sender {
             prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
         }
         turn.emit(FlowEvent::Acked { segments: arrived.segments, advanced, in_flight: pipe });
-        self.go_on(decision, turn)
+        self.go_on(decision, turn, Self::send)
     }
 
     /// Updates the scoreboard.

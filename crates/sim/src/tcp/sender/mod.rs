@@ -552,16 +552,22 @@ impl Sender {
         }
     }
 
-    /// Goes on after a callback. If the callback asked for an external agent, the agent must act first.
+    /// Sends after a callback, in the way of `send`. If the callback asked for an external agent, the agent must
+    /// act first.
     #[inline]
-    fn go_on<T: Tap>(&mut self, decision: Decision, turn: &mut Turn<T>) -> Decision {
+    fn go_on<T: Tap>(
+        &mut self,
+        decision: Decision,
+        turn: &mut Turn<T>,
+        send: impl FnOnce(&mut Self, &mut Turn<T>),
+    ) -> Decision {
         if decision == Decision::Due {
             return decision;
         }
         if let Decision::Made(action) = decision {
             self.act(turn, action);
         }
-        self.send(turn);
+        send(self, turn);
         Decision::NotDue
     }
 }

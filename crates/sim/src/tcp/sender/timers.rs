@@ -64,14 +64,7 @@ impl Sender {
             decision = self.call(|cc, cx| cc.on_timer(cx));
         }
         self.decides_at_timer = decision == Decision::Due;
-        if self.decides_at_timer {
-            return decision;
-        }
-        if let Decision::Made(action) = decision {
-            self.act(turn, action);
-        }
-        self.try_to_send(turn);
-        Decision::NotDue
+        self.go_on(decision, turn, Self::try_to_send)
     }
 
     /// Sends what it can, without an ACK. RFC 8985 section 7.2: new data and ACKs restart the timer of the
