@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.papers.language.expression import Expression
-    from cwndlab.statistics.estimate import Method, Statistic
+    from cwndlab.statistics.estimate import Statistic
 
 # The placeholder of the setting in the effect of a line over settings.
 SETTING = "{at}"
@@ -79,7 +79,6 @@ class SettingFigure:
     y: str
     lines: tuple[EffectLine, ...]
     unit: str = ""
-    interval: Method = "t"
     statistic: Statistic = "mean"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.contents.figure import PaperFigure
     from cwndlab.papers.language.expression import Expression
-    from cwndlab.statistics.estimate import Method, Statistic
+    from cwndlab.statistics.estimate import Statistic
 
 Settings = dict[str, str]
 
@@ -165,7 +165,6 @@ class Part:
     margin: float | None = None
     low: float | None = None
     high: float | None = None
-    interval: Method = "t"
     statistic: Statistic = "mean"
     unavailable: str | None = None
     source: Place = field(default=NOWHERE, compare=False, repr=False)

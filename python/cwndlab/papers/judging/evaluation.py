@@ -10,7 +10,7 @@ from cwndlab.papers.judging.gate import Checked, Gate
 from cwndlab.papers.judging.verdict import CUT, Examined, Judged, Lean, Outcome, claim_outcome, judge
 from cwndlab.papers.language.expression import NoValueError
 from cwndlab.papers.language.limits import limits
-from cwndlab.statistics.estimate import Estimate, Method, estimate
+from cwndlab.statistics.estimate import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from cwndlab.papers.language.expression import Expression
     from cwndlab.results.result import Result
     from cwndlab.results.seed_run import SeedRun
-
-# With fewer seeds, t intervals cover the truth more often than resamples: with 3, in 91 to 95 % of draws
-# against 66 to 72 % (docs/reproduction.md).
-FEWEST_RESAMPLED = 5
 
 
 @dataclass(frozen=True)
@@ -161,8 +157,7 @@ class Evaluated:
         except NoValueError as error:
             return Examined(part, None, str(error))
         is_last = last is None or len(values) >= last
-        allowed = limits(part.effect, part.unit)
-        found = estimate(values, _method(part, len(values)), part.statistic, allowed)
+        found = estimate(values, part.statistic, limits(part.effect, part.unit))
         return Examined(part, found, is_last=is_last, is_cut=self._is_cut(part.effect))
 
     def _is_cut(self, effect: Expression) -> bool:
@@ -195,8 +190,3 @@ class Evaluated:
         if not runs:
             raise NoValueError(f"no run of {key}")
         return runs
-
-
-def _method(part: Part, seeds: int) -> Method:
-    """Return the kind of a part's interval. For a mean, resamples of very few seeds give a too narrow one."""
-    return "t" if seeds < FEWEST_RESAMPLED and part.statistic == "mean" else part.interval

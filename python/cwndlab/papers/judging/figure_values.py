@@ -168,9 +168,7 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
         for setting, effect in zip(figure.at, line.effects, strict=True):
             try:
                 values = evaluated.values(effect)
-                estimates.append(
-                    estimate(values, figure.interval, figure.statistic, limits(effect, figure.unit))
-                )
+                estimates.append(estimate(values, figure.statistic, limits(effect, figure.unit)))
             except NoValueError as error:
                 estimates.append(None)
                 missing.append(f"{line.label}, {setting}: {error}")

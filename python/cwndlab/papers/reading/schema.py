@@ -62,8 +62,8 @@ COLUMNS = (
     "notes",
 )
 MEASURED, SETTING_ROW = "measured", "setting"
-# The keys that choose how the effects of all seeds become one value, in a part and in a figure over settings.
-_METHOD: Readers = {"interval": choice("t", "bootstrap"), "statistic": choice("mean", "median")}
+# How the effects of all seeds become one value, in a part and in a figure over settings.
+_STATISTIC: Readers = {"statistic": choice("mean", "median")}
 
 
 def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entry]) -> Paper | None:
@@ -239,14 +239,13 @@ class _Reader:
                 "unit": self.unit,
                 "unavailable": text,
                 **numbers,
-                **_METHOD,
+                **_STATISTIC,
             },
         )
         if part is None:
             return None
         if part.effect is None and part.unavailable is None:
             raise InputError("expected effect, or unavailable with the reason; found neither")
-        _check_method(part)
         needed = {Expect.SAME: ("margin",), Expect.BETWEEN: ("low", "high")}.get(part.expect, ())
         missing = [key for key in needed if key not in entry.value]
         if missing and part.unavailable is None:
@@ -284,7 +283,7 @@ class _Reader:
     def setting_figure(self, entry: Entry) -> SettingFigure | None:
         settings = entry.key("at").read(texts) if "at" in entry.value else None
         lines = _all(entry.tables("line"), partial(self.effect_line, settings or (), entry.key("unit")))
-        figure = record(
+        return record(
             SettingFigure,
             entry,
             {
@@ -295,14 +294,11 @@ class _Reader:
                 "at": texts,
                 "y": text,
                 "unit": self.unit,
-                **_METHOD,
+                **_STATISTIC,
             },
             also=("kind", "line"),
             lines=lines,
         )
-        if figure is not None:
-            _check_method(figure)
-        return figure
 
     def effect_line(self, settings: Sequence[str], unit: Entry, entry: Entry) -> EffectLine | None:
         line = record(EffectLine, entry, {"label": text}, also=("effect",), effects=())
@@ -352,11 +348,6 @@ class _Reader:
 
 def _expect(entry: Entry) -> Expect:
     return Expect(chosen([each.value for each in Expect], text(entry)))
-
-
-def _check_method(made: Part | SettingFigure) -> None:
-    if made.statistic == "median" and made.interval == "t":
-        raise InputError('expected interval = "bootstrap" with statistic = "median", found "t"')
 
 
 def _check_measured(unit: Entry, measured: Expression | None) -> None:

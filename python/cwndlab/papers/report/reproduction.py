@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 METHOD = (
     "An effect is computed within each seed, so that compared runs share their random numbers. Means have "
-    "Student's t intervals; ratios, indices and medians have bootstrap intervals (BCa). No interval leaves "
+    "Student's t intervals and t tests, medians have bootstrap intervals and sign tests. No interval leaves "
     "the range of its quantity: a share lies between 0 and 100 %."
 )
 WHOLE = (
