@@ -74,8 +74,8 @@ point = "the rate"
 default = "10 Mbit/s"
 reason = "a guess"
 alternative = [
-    { label = "20 Mbit/s", set = { "link.0.rate" = "20 Mbit/s" }, telling = true },
-    { label = "9 Mbit/s", set = { "link.0.rate" = "9 Mbit/s" }, telling = true },
+    { label = "20 Mbit/s", set = { "link.0.rate" = "20 Mbit/s" }, telling = ["Q1"] },
+    { label = "9 Mbit/s", set = { "link.0.rate" = "9 Mbit/s" }, telling = ["Q1"] },
 ]
 
 [[open]]

@@ -62,8 +62,8 @@ point = "losses"
 default = "one in a thousand"
 reason = "a guess"
 alternative = [
-    { label = "none", set = { "link.0.loss" = "0" }, telling = true },
-    { label = "odd", unavailable = "cannot be", telling = true },
+    { label = "none", set = { "link.0.loss" = "0" }, telling = ["Q1", "Q2", "Q3"] },
+    { label = "odd", unavailable = "cannot be", telling = ["Q1"] },
 ]
 
 [[erratum]]
@@ -307,7 +307,7 @@ def test_fewer_seeds_need_alternatives(
 
 
 def test_a_usual_run_tries_the_telling_answers_alone(papers: Path) -> None:
-    (papers / "paper.toml").write_text(PAPER.replace('"cannot be", telling = true', '"cannot be"'))
+    (papers / "paper.toml").write_text(PAPER.replace('"cannot be", telling = ["Q1"]', '"cannot be"'))
     [usual], [full] = (plan([], [1], quick=False, full=full) for full in (False, True))
     assert [str(answer) for each in usual for answer in each.answers] == ["O1: none"]
     assert [str(answer) for each in full for answer in each.answers] == ["O1: none", "O1: odd"]
@@ -345,7 +345,7 @@ t-6,Table 1,E1,,,gap,1,Mbps,measured,"goodput(""short"") - goodput(""long"")",
 t-7,Table 1,E1,long,,delay,5,ms,measured,"queue_delay(""long"", ""bottleneck"")",
 """
     (papers / "targets.csv").write_text(TARGETS + more)
-    [paper] = run().papers
+    [paper] = run(full=True).papers
     known = closeness([paper.defaults, *paper.alternatives])
     assert [each.reading.value for each in known] == ["default", "none"]
     for each in known:
@@ -437,19 +437,51 @@ def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
     assert open_.seeds == 20
 
 
+@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize(("paper_number", "seeds"), [(90, 5), (9.0, 20)])
-def test_an_alternative_that_clearly_misses_the_gate_gets_no_more_seeds(
-    papers: Path, paper_number: float, seeds: int
+def test_a_reading_that_clearly_misses_the_gate_gets_no_more_seeds(
+    papers: Path, paper_number: float, seeds: int, *, full: bool
 ) -> None:
     unclear = CLAIMS.replace(
         'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
         'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
     )
     (papers / "claims.toml").write_text(BASELINE.format(paper=paper_number) + unclear)
-    [paper] = run(20).papers
+    [paper] = run(20, full=full).papers
     assert paper.alternatives[0].counts["E1/C = 1.2"] == seeds
-    # The defaults go on: their numbers are shown.
-    assert paper.defaults.counts["E1/C = 1.2"] == 20
+    # The defaults of a full run go on: their numbers are shown.
+    assert paper.defaults.counts["E1/C = 1.2"] == (20 if full else seeds)
+
+
+def test_a_finding_has_no_gate(papers: Path) -> None:
+    unclear = CLAIMS.replace(
+        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
+        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
+    )
+    finding = unclear.replace('[[claim]]\nid = "Q2"', '[[finding]]\nid = "F1"').replace(
+        '"sec. 3"\n[[claim.part]]', '"sec. 3"\n[[finding.part]]'
+    )
+    (papers / "paper.toml").write_text(PAPER.replace('"Q1", "Q2", "Q3"', '"Q1"'))
+    (papers / "claims.toml").write_text(BASELINE.format(paper=90) + finding)
+    [paper] = run(20).papers
+    assert paper.defaults.counts == {"E1/short": 5, "E1/long": 5, "E1/C = 1.2": 20}
+
+
+def test_an_answer_is_tried_for_the_claims_that_it_decides(papers: Path) -> None:
+    """Elsewhere it counts as untried, so that nothing is refuted without it."""
+    (papers / "paper.toml").write_text(PAPER.replace('"Q1", "Q2", "Q3"', '"Q1"'))
+    [usual], [full] = run().papers, run(full=True).papers
+    assert [[each.outcome for each in claim.readings[:2]] for claim in usual.claims[:2]] == [
+        [Outcome.HOLDS, Outcome.HOLDS],
+        [Outcome.FAILS, Outcome.MISSING],
+    ]
+    assert [(claim.verdict, claim.untried) for claim in usual.claims[:2]] == [
+        (Verdict.SUPPORTED, 0),
+        (Verdict.UNDECIDED, 1),
+    ]
+    [part] = usual.alternatives[0].claims[1].parts
+    assert part.reason == "not judged with this answer: --full does"
+    assert [claim.verdict for claim in full.claims[:2]] == [Verdict.SUPPORTED, Verdict.REFUTED]
 
 
 def test_a_quick_look_leans_and_gives_no_verdict(papers: Path, cwndlab: Command) -> None:

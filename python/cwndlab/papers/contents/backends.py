@@ -45,7 +45,7 @@ OWN_OPTIONS = Answer(
         "those of Linux 6.12",
         "what runs today",
     ),
-    Alternative("the paper's, as far as Linux has settings for them", telling=True),
+    Alternative("the paper's, as far as Linux has settings for them"),
 )
 # Bytes of the headers of a segment that Linux sends, with and without timestamps.
 HEADERS = {True: 52, False: 40}

@@ -55,7 +55,8 @@ class Alternative:
 
     It changes every experiment, or `only` those with these ids, or `each` experiment in its own way. With
     `algorithms`, `set` holds parameters of these algorithms, and changes every variant that uses one of them.
-    `cwndlab reproduce` tries the `telling` ones, which decide a verdict; the others only with `--full`.
+    `telling` names the claims whose verdicts it decides: `cwndlab reproduce` tries it for these alone, and
+    answers that decide none only with `--full`.
     """
 
     label: str
@@ -64,7 +65,7 @@ class Alternative:
     each: Mapping[str, Settings] = field(default_factory=dict)
     algorithms: Sequence[str] = ()
     unavailable: str | None = None
-    telling: bool = False
+    telling: Sequence[str] = ()
     source: Place = field(default=NOWHERE, compare=False, repr=False)
 
 

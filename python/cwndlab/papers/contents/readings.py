@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.figure import PaperFigure
-    from cwndlab.papers.contents.paper import Claim, Paper
+    from cwndlab.papers.contents.paper import Baseline, Claim, Paper
     from cwndlab.scenarios.scenario import Scenario
 
 # The looks at the seeds: after so many of them, what is decided needs no more.
 LOOKS = (5, 10, 20)
-# Without `--full`, an alternative that misses the gate has at most so many seeds.
+# Without `--full`, a reading that misses the gate has at most so many seeds.
 MISSING_SEEDS = 10
 
 
@@ -27,7 +27,8 @@ MISSING_SEEDS = 10
 class Reading:
     """The cells to run under some answers, and their seeds. The defaults have no answers.
 
-    A reading that misses the gate stops at the look of `missing_seeds`.
+    It judges all claims, or `only` those with these ids. For a claim whose gate it misses, it stops at the
+    look of `missing_seeds`, or earlier if it misses the gate clearly; without `missing_seeds` it goes on.
     `missing` is the reason why a reading cannot be tried. A `fitted` one was found by comparing many with
     the paper's numbers.
     """
@@ -38,7 +39,8 @@ class Reading:
     answers: tuple[Answer, ...] = ()
     missing: str | None = None
     fitted: bool = False
-    missing_seeds: int = MISSING_SEEDS
+    missing_seeds: int | None = MISSING_SEEDS
+    only: Sequence[str] = ()
 
     @property
     def option(self) -> str:
@@ -59,6 +61,15 @@ class Reading:
     def looks(self) -> tuple[int, ...]:
         """The numbers of seeds after which the claims are judged; the last one is all of them."""
         return (*(look for look in LOOKS if look < len(self.seeds)), len(self.seeds))
+
+    @property
+    def baselines(self) -> list[Baseline]:
+        """The baselines of the claims that it judges."""
+        return baselines_of(self.paper, self.only) if self.only else list(self.paper.baselines)
+
+    def judges(self, claim: str) -> bool:
+        """Whether it judges the claim with this id."""
+        return not self.only or claim in self.only
 
     def jobs(self, keys: Collection[str], begin: int, end: int) -> list[tuple[Scenario, Sequence[int]]]:
         """Return the scenarios of these cells, with the seeds from one look to the next."""
@@ -82,27 +93,31 @@ def readings(
 ) -> list[Reading]:
     """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
 
-    By default, the telling answers are tried, and a reading that misses the gate has fewer seeds.
-    `full` tries all answers with all seeds, or with the first `alternative_seeds` of them.
-    `quick` tries none and leaves out the cells that nothing uses.
+    By default, the telling answers are tried for the claims that they decide, and a reading that misses the
+    gate has fewer seeds. `full` tries all answers for all claims, with all seeds or the first
+    `alternative_seeds` of them. `quick` tries none and leaves out the cells that nothing uses.
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
+    defaults = Reading(paper, seeds, cells(paper), missing_seeds=None if full else MISSING_SEEDS)
     if defaults_only:
-        return [Reading(paper, seeds, cells(paper))]
+        return [defaults]
     tried = seeds[:alternative_seeds]
     return [
-        Reading(paper, seeds, cells(paper)),
+        defaults,
         *(
-            replace(
-                reading(paper, tried, (Answer(point, each),), claimed_cells(paper)),
-                missing_seeds=len(tried) if full else MISSING_SEEDS,
-            )
+            _alternative(paper, tried, Answer(point, each), full=full)
             for point in paper.open_points
             for each in point.alternatives
             if full or each.telling
         ),
     ]
+
+
+def _alternative(paper: Paper, seeds: Sequence[int], answer: Answer, *, full: bool) -> Reading:
+    only = () if full else answer.alternative.telling
+    tried = reading(paper, seeds, (answer,), judged_cells(paper, only) if only else claimed_cells(paper))
+    return replace(tried, only=only, missing_seeds=len(seeds) if full else MISSING_SEEDS)
 
 
 def read_cells(paper: Paper) -> set[str]:
@@ -116,11 +131,25 @@ def claimed_cells(paper: Paper) -> set[str]:
     return _cells_of(paper.claims) | numbered_cells(paper)
 
 
+def judged_cells(paper: Paper, claims: Collection[str]) -> set[str]:
+    """Return the cells that these claims and their baselines need."""
+    own = _cells_of([claim for claim in paper.claims if claim.id in claims])
+    return own | _measured_cells(baselines_of(paper, claims))
+
+
+def baselines_of(paper: Paper, claims: Collection[str]) -> list[Baseline]:
+    """Return the baselines that gate one of these claims."""
+    return [each for each in paper.baselines if not each.claims or not set(claims).isdisjoint(each.claims)]
+
+
 def numbered_cells(paper: Paper) -> set[str]:
     """Return the cells that the paper's numbers and baselines need."""
     numbers = {key for target in paper.targets if target.effect for key in target.effect.cells}
-    baselines = {key for baseline in paper.baselines for key in baseline.effect.cells}
-    return numbers | baselines
+    return numbers | _measured_cells(paper.baselines)
+
+
+def _measured_cells(baselines: Sequence[Baseline]) -> set[str]:
+    return {key for baseline in baselines for key in baseline.effect.cells}
 
 
 def figure_cells(figure: PaperFigure) -> list[str]:

@@ -28,9 +28,14 @@ class Closeness:
 
 
 def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
-    """Return the closeness of each reading with measured rows, over the rows that all of them share."""
+    """Return the closeness of each reading with measured rows, over the rows that all of them share.
+
+    A reading of some claims only lacks most rows, and is left out.
+    """
     measured = [
-        (each.reading, {row.target.id: row for row in each.rows if _counts(row)}) for each in evaluated
+        (each.reading, {row.target.id: row for row in each.rows if _counts(row)})
+        for each in evaluated
+        if not each.reading.only
     ]
     known = [(reading, rows) for reading, rows in measured if rows]
     if not known:

@@ -104,7 +104,7 @@ class Evaluated:
 
     def gate_so_far(self) -> Gate:
         """Return the gate at this look."""
-        return Gate([self._check(each) for each in self.reading.paper.baselines], self.reading.missing)
+        return Gate([self._check(each) for each in self.reading.baselines], self.reading.missing)
 
     def condense(self) -> None:
         """Judge, then drop the details of the runs: those of thousands of runs would fill the memory."""
@@ -115,8 +115,7 @@ class Evaluated:
 
     def judged(self, claims: Sequence[Claim], last: int | None = None) -> list[JudgedClaim]:
         """Judge claims at this look. Estimates of fewer than `last` seeds are not the last ones."""
-        parts = [part for claim in claims for part in claim.parts]
-        tested = [self._test(part, last) for part in parts]
+        tested = [self._test(claim, part, last) for claim in claims for part in claim.parts]
         found = [
             self.settled.get(id(each.part), now) for each, now in zip(tested, judge(tested), strict=True)
         ]
@@ -145,11 +144,13 @@ class Evaluated:
             return Checked(baseline, None, str(error))
         return Checked(baseline, ours, CUT if self._is_cut(baseline.effect) else None)
 
-    def _test(self, part: Part, last: int | None) -> Examined:
+    def _test(self, claim: Claim, part: Part, last: int | None) -> Examined:
         settled = self.settled.get(id(part))
         if settled is not None:
             return Examined(part, settled.estimate, settled.reason)
         missing = part.unavailable or self.reading.missing
+        if missing is None and not self.reading.judges(claim.id):
+            missing = "not judged with this answer: --full does"
         if missing is not None or part.effect is None:
             return Examined(part, None, missing)
         try:

@@ -17,7 +17,7 @@ from cwndlab.papers.reading.names import Names, check_cell
 from cwndlab.papers.reading.setting import value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.figure import FlowLine, PaperFigure
@@ -67,9 +67,7 @@ class _References:
         for baseline in self.paper.baselines:
             wrong = self.experiment(baseline.source.inside("experiment"), baseline.experiment)
             yield from wrong or self.effect(baseline.effect)
-            for name in baseline.claims:
-                known = [claim.id for claim in self.paper.claims]
-                yield from _tried(baseline.source.inside("claims"), chosen, known, name)
+            yield from self.claims(baseline.source.inside("claims"), baseline.claims)
         for target in self.paper.targets:
             yield from self.target(target)
         for figure in self.paper.figures:
@@ -86,6 +84,11 @@ class _References:
 
     def experiment(self, place: Place, name: str) -> list[Mistake]:
         return _tried(place, chosen, [each.id for each in self.paper.experiments], name)
+
+    def claims(self, place: Place, names: Sequence[str]) -> Iterator[Mistake]:
+        known = [claim.id for claim in self.paper.claims]
+        for name in names:
+            yield from _tried(place, chosen, known, name)
 
     def effect(self, effect: Expression) -> Iterator[Mistake]:
         for reading in dict.fromkeys(effect.readings()):
@@ -151,6 +154,7 @@ class _References:
         for key, names in (("only", alternative.only), ("each", alternative.each)):
             for name in names:
                 yield from self.experiment(alternative.source.inside(key), name)
+        yield from self.claims(alternative.source.inside("telling"), alternative.telling)
         used = {name for cell in self.cells.values() for name in algorithms(cell)}
         for name in alternative.algorithms:
             yield from _tried(alternative.source.inside("algorithms"), chosen, sorted(used), name)

@@ -175,7 +175,7 @@ def _alternative(entry: Entry) -> Alternative | None:
         "each": tables_of_settings,
         "algorithms": texts,
         "unavailable": text,
-        "telling": flag,
+        "telling": texts,
     }
     return record(Alternative, entry, readers)
 

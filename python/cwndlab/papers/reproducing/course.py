@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor, Future
 
+    from cwndlab.papers.judging.gate import Gate
     from cwndlab.scenarios.scenario import Scenario
 
 # How many readings a search runs together: their runs fill all cores and still fit into the memory.
@@ -197,23 +198,30 @@ def _await(futures: Sequence[Future[Evaluated]], check: Callable[[], None]) -> N
 def _settle(evaluated: Evaluated, look: int) -> set[str]:
     """Settle the parts that this look decides, and return the cells that the others need.
 
-    An alternative that clearly misses the gate of a claim gets no more seeds for it, and later none that
-    misses it at all.
+    Where it clearly misses the gate of a claim, it gets no more seeds for it, and later none if it misses
+    the gate at all.
     """
     reading = evaluated.reading
     gate = evaluated.gate_so_far()
     needed: set[str] = set()
     for claims in (reading.paper.claims, () if reading.answers else reading.paper.findings):
         for judged in evaluated.judged(claims, reading.looks[-1]):
-            own = gate.of(judged.claim.id)
-            misses = own.is_clearly_missed or (look >= reading.missing_seeds and not own.passes)
-            counts = not (reading.answers and misses)
-            for part in judged.parts if counts else ():
+            # No gate keeps our findings: they are tested under the defaults, whatever these are.
+            gated = claims is reading.paper.claims
+            if gated and _stops(reading, gate.of(judged.claim.id), look):
+                continue
+            for part in judged.parts:
                 if part.is_decided:
                     evaluated.settled[id(part.part)] = part
                 elif part.part.effect is not None:
                     needed.update(part.part.effect.cells)
     return needed & {cell.key for cell in reading.runnable}
+
+
+def _stops(reading: Reading, gate: Gate, look: int) -> bool:
+    if reading.missing_seeds is None:
+        return False
+    return gate.is_clearly_missed or (look >= reading.missing_seeds and not gate.passes)
 
 
 def _search_weight(defaults: Reading) -> float:

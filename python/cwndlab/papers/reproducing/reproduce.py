@@ -99,6 +99,6 @@ def _explained(course: Course, tried: Sequence[Reading]) -> tuple[Explanation | 
         explanation = explain(defaults.paper, defaults.seeds, course.measure)
     except InterruptedSearchError:
         return None, []
-    known = {reading.answers for reading in tried}
+    known = {reading.answers for reading in tried if not reading.only}
     found = [each for each in explanation.readings(defaults.seeds) if each.answers not in known]
     return explanation, [course.run(reading) for reading in found]

@@ -44,7 +44,10 @@ class PaperReproduction:
     @property
     def untried(self) -> int:
         """The number of answers to open points that no reading tried alone."""
-        tried = {each.reading.answers for each in self.readings}
+        return self._untried(self.readings)
+
+    def _untried(self, readings: Sequence[Evaluated]) -> int:
+        tried = {each.reading.answers for each in readings}
         answers = (
             Answer(point, each)
             for point in self.paper.open_points
@@ -58,7 +61,9 @@ class PaperReproduction:
         """The claims with their outcomes in all readings."""
         return [
             ClaimVerdict(
-                claim, [ReadingOutcome(each, each.claims[index]) for each in self.readings], self.untried
+                claim,
+                [ReadingOutcome(each, each.claims[index]) for each in self.readings],
+                self._untried([each for each in self.readings if each.reading.judges(claim.id)]),
             )
             for index, claim in enumerate(self.paper.claims)
         ]
