@@ -1,7 +1,7 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
 use crate::ahead::{LINE, fetch};
-use crate::fragment::Reassembly;
+use crate::fragment::{Piece, Reassembly, Whole};
 use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use crate::processing::Processing;
@@ -95,7 +95,7 @@ pub struct Flow {
     // Most events touch none of the fields below.
     /// Its name.
     pub name: String,
-    cc: String,
+    cc: Box<str>,
     mss: u64,
     /// Payload in bytes that it delivered before any other subflow of its connection.
     brought_bytes: u64,
@@ -164,7 +164,7 @@ impl Flow {
         Self {
             processing_rng: random("processing"),
             name,
-            cc: kind.cc(),
+            cc: kind.cc().into_boxed_str(),
             routes,
             sender,
             receiver: Receiver::new(&options),
@@ -360,12 +360,10 @@ impl Flow {
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
-    /// A fragment of a segment arrives; if it was the last one missing, returns the ECN field of the whole
-    /// packet.
-    #[cold]
-    #[inline(never)]
-    pub fn gather(&mut self, now: Time, mut packet: Packet, data: Data) -> Option<EcnField> {
-        self.reassembly.take(now, &mut packet, &data).then_some(packet.ecn)
+    /// A fragment of a segment arrives; if it was the last one missing, returns the whole packet.
+    #[inline]
+    pub fn gather(&mut self, now: Time, piece: &Piece) -> Option<Whole> {
+        self.reassembly.take(now, piece)
     }
 
     /// A segment arrives. Returns whether its receiver must answer at once.

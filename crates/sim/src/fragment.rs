@@ -1,7 +1,7 @@
 //! IP fragmentation (RFC 791): a packet longer than the MTU leaves in fragments, and the receiving host
 //! reassembles them.
 
-use crate::packet::{Data, EcnField, Fragment, Packet};
+use crate::packet::{EcnField, Fragment, Packet};
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
@@ -25,15 +25,40 @@ pub fn fragments(size: u64, mtu: u64) -> u64 {
     if size <= mtu { 1 } else { (size - IP_HEADER).div_ceil(room(mtu)) }
 }
 
-/// The fragments of a packet that is longer than the MTU, as ns-3's `Ipv4L3Protocol::DoFragmentation` cuts them.
-pub fn cut(packet: Packet, mtu: u32) -> impl Iterator<Item = Packet> {
+/// Shows the fragments of a packet that is longer than the MTU, as ns-3's `Ipv4L3Protocol::DoFragmentation` cuts them.
+#[inline]
+pub fn cut(mut packet: Packet, mtu: u32, mut show: impl FnMut(&Packet)) {
     let room = room(u64::from(mtu)) as u32;
     let of = fragments(u64::from(packet.size), u64::from(mtu)) as u8;
-    let carried = packet.size - IP_HEADER as u32;
-    (0..of).map(move |index| {
-        let size = IP_HEADER as u32 + room.min(carried - room * u32::from(index));
-        Packet { size, fragment: Fragment { index, of }, ..packet }
-    })
+    let mut left = packet.size - IP_HEADER as u32;
+    for index in 0..of {
+        let carried = room.min(left);
+        left -= carried;
+        (packet.size, packet.fragment) = (IP_HEADER as u32 + carried, Fragment { index, of });
+        show(&packet);
+    }
+}
+
+/// What reassembly reads of a fragment.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// When the segment left, and its number: together they tell its packet from all others of the flow.
+    pub key: (Time, u32),
+    /// Bytes of the fragment.
+    pub size: u32,
+    /// Its ECN field.
+    pub ecn: EcnField,
+    /// The number of fragments of the packet.
+    pub of: u8,
+}
+
+/// A packet whose fragments have all arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Bytes of the packet.
+    pub size: u32,
+    /// Its ECN field.
+    pub ecn: EcnField,
 }
 
 /// The fragments of a packet that have arrived.
@@ -42,54 +67,69 @@ struct Partial {
     /// When the first fragment arrived.
     since: Time,
     fragments: u8,
-    bytes: u32,
-    ecn: EcnField,
+    whole: Whole,
 }
 
-/// The packets of a flow of which only some fragments have arrived, in the order of sending; a retransmitted
-/// segment is another packet. Most are added and removed at the ends.
-#[derive(Clone, Debug, Default)]
-pub struct Reassembly(VecDeque<((Time, u32), Partial)>);
-
-impl Reassembly {
-    /// A fragment arrives. Returns whether it was the last one missing; `packet` is then the whole packet
-    /// again. Links neither repeat nor alter packets, so counting the fragments is enough.
-    pub fn take(&mut self, now: Time, packet: &mut Packet, data: &Data) -> bool {
-        self.expire(now);
-        let key = (data.sent_at, data.seq);
-        let place = self.place(key);
-        if self.0.get(place).is_none_or(|(other, _)| *other != key) {
-            let none = Partial { since: now, fragments: 0, bytes: IP_HEADER as u32, ecn: packet.ecn };
-            self.0.insert(place, (key, none));
-        }
-        let partial = &mut self.0[place].1;
-        partial.fragments += 1;
-        partial.bytes += packet.size - IP_HEADER as u32;
-        if packet.ecn == EcnField::Ce {
-            // RFC 3168 section 5.3: one marked fragment marks the packet.
-            partial.ecn = EcnField::Ce;
-        }
-        if partial.fragments < packet.fragment.of {
-            return false;
-        }
-        (packet.size, packet.ecn, packet.fragment) = (partial.bytes, partial.ecn, Fragment::WHOLE);
-        self.0.remove(place);
-        true
+impl Partial {
+    fn begin(now: Time, piece: &Piece) -> Self {
+        Self { since: now, fragments: 1, whole: Whole { size: piece.size, ecn: piece.ecn } }
     }
 
-    /// The index of a packet, or where it would be inserted.
+    /// Adds a fragment; returns the packet if it is whole now. Links neither repeat nor alter packets, so
+    /// counting the fragments is enough.
     #[inline]
-    fn place(&self, key: (Time, u32)) -> usize {
-        match (self.0.front(), self.0.back()) {
-            (Some((first, _)), _) if *first == key => 0,
-            (_, Some((last, _))) if *last < key => self.0.len(),
-            _ => self.0.partition_point(|(other, _)| *other < key),
+    fn add(&mut self, piece: &Piece) -> Option<Whole> {
+        self.fragments += 1;
+        self.whole.size += piece.size - IP_HEADER as u32;
+        if piece.ecn == EcnField::Ce {
+            // RFC 3168 section 5.3: one marked fragment marks the packet.
+            self.whole.ecn = EcnField::Ce;
         }
+        (self.fragments == piece.of).then_some(self.whole)
+    }
+}
+
+/// The packets of a flow of which only some fragments have arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Reassembly {
+    /// In the order of sending; a retransmitted segment is another packet.
+    packets: VecDeque<((Time, u32), Partial)>,
+    /// Where the last packet was completed: the next one often is the one behind it. Before it are packets of
+    /// which a fragment was lost.
+    next: usize,
+}
+
+impl Reassembly {
+    /// A fragment arrives. Returns its packet if it was the last one missing.
+    #[inline]
+    pub fn take(&mut self, now: Time, piece: &Piece) -> Option<Whole> {
+        self.expire(now);
+        if self.packets.get(self.next).is_some_and(|(key, _)| *key == piece.key) {
+            return self.add(self.next, piece);
+        }
+        if self.packets.back().is_none_or(|(newest, _)| *newest < piece.key) {
+            self.packets.push_back((piece.key, Partial::begin(now, piece)));
+            return None;
+        }
+        let place = self.packets.partition_point(|(key, _)| *key < piece.key);
+        if self.packets.get(place).is_some_and(|(key, _)| *key == piece.key) {
+            return self.add(place, piece);
+        }
+        self.packets.insert(place, (piece.key, Partial::begin(now, piece)));
+        None
+    }
+
+    fn add(&mut self, place: usize, piece: &Piece) -> Option<Whole> {
+        let whole = self.packets[place].1.add(piece)?;
+        self.packets.remove(place);
+        self.next = place;
+        Some(whole)
     }
 
     fn expire(&mut self, now: Time) {
-        while self.0.front().is_some_and(|(_, oldest)| oldest.since + LIFETIME <= now) {
-            self.0.pop_front();
+        while self.packets.front().is_some_and(|(_, oldest)| oldest.since + LIFETIME <= now) {
+            self.packets.pop_front();
+            self.next = self.next.saturating_sub(1);
         }
     }
 }
@@ -97,7 +137,7 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Body;
+    use crate::packet::{Body, Data};
     use proptest::prelude::*;
 
     fn packet(seq: u32, sent_at: u64, size: u32) -> Packet {
@@ -107,35 +147,43 @@ mod tests {
         Packet { flow: 0, generation: 0, hop: 0, ecn: EcnField::Ect0, size, fragment, body }
     }
 
-    fn take(reassembly: &mut Reassembly, at: u64, mut packet: Packet) -> Option<Packet> {
-        let Body::Data(data) = packet.body else { panic!("no data") };
-        reassembly.take(Time(at), &mut packet, &data).then_some(packet)
+    fn pieces(packet: Packet, mtu: u32) -> Vec<Packet> {
+        let mut found = Vec::new();
+        cut(packet, mtu, |fragment| found.push(*fragment));
+        found
+    }
+
+    fn take(reassembly: &mut Reassembly, at: u64, packet: Packet) -> Option<Packet> {
+        let Body::Data(Data { seq, sent_at, .. }) = packet.body else { panic!("no data") };
+        let Packet { size, ecn, fragment: Fragment { of, .. }, .. } = packet;
+        let Whole { size, ecn } = reassembly.take(Time(at), &Piece { key: (sent_at, seq), size, ecn, of })?;
+        Some(Packet { size, ecn, fragment: Fragment::WHOLE, ..packet })
     }
 
     #[test]
     fn ns3_cuts_1512_bytes_into_1500_and_32() {
-        let sizes = |size| cut(packet(0, 0, size), 1500).map(|fragment| fragment.size).collect::<Vec<_>>();
-        assert_eq!(sizes(1512), [1500, 32]);
-        assert_eq!(sizes(3052), [1500, 1500, 92]);
+        let sizes = |size, mtu| pieces(packet(0, 0, size), mtu).iter().map(|f| f.size).collect::<Vec<_>>();
+        assert_eq!(sizes(1512, 1500), [1500, 32]);
+        assert_eq!(sizes(3052, 1500), [1500, 1500, 92]);
         // The header leaves room for 985 bytes; 984 is a multiple of 8.
-        assert_eq!(cut(packet(0, 0, 1500), 1005).map(|f| f.size).collect::<Vec<_>>(), [1004, 516]);
+        assert_eq!(sizes(1500, 1005), [1004, 516]);
         assert_eq!([fragments(1500, 1500), fragments(1501, 1500), fragments(9052, 68)], [1, 2, 189]);
     }
 
     #[test]
     fn a_segment_that_is_sent_again_is_another_packet() {
         let mut reassembly = Reassembly::default();
-        let [first, again] = [1, 2].map(|sent_at| cut(packet(7, sent_at, 1512), 1500).collect::<Vec<_>>());
+        let [first, again] = [1, 2].map(|sent_at| pieces(packet(7, sent_at, 1512), 1500));
         assert_eq!(take(&mut reassembly, 10, first[0]), None);
         assert_eq!(take(&mut reassembly, 20, again[1]), None);
         assert_eq!(take(&mut reassembly, 21, again[0]), Some(packet(7, 2, 1512)));
         assert_eq!(take(&mut reassembly, 30, first[1]), Some(packet(7, 1, 1512)));
-        assert!(reassembly.0.is_empty());
+        assert!(reassembly.packets.is_empty());
     }
 
     #[test]
     fn a_fragment_waits_for_30_s() {
-        let fragments: Vec<_> = cut(packet(7, 1, 1512), 1500).collect();
+        let fragments = pieces(packet(7, 1, 1512), 1500);
         let whole_after = |wait: Span| {
             let mut reassembly = Reassembly::default();
             take(&mut reassembly, 5, fragments[0]);
@@ -148,7 +196,7 @@ mod tests {
     fn one_marked_fragment_marks_the_packet() {
         for marked in 0..2 {
             let mut reassembly = Reassembly::default();
-            let mut fragments: Vec<_> = cut(packet(7, 1, 1512), 1500).collect();
+            let mut fragments = pieces(packet(7, 1, 1512), 1500);
             fragments[marked].ecn = EcnField::Ce;
             let whole =
                 fragments.into_iter().filter_map(|fragment| take(&mut reassembly, 5, fragment)).next();
@@ -162,7 +210,7 @@ mod tests {
         #[test]
         fn what_is_cut_comes_together(
             (size, mtu, order) in (68u32..9200, 68u32..2000).prop_filter("cut", |(size, mtu)| size > mtu).prop_flat_map(|(size, mtu)| {
-                let fragments: Vec<_> = cut(packet(3, 9, size), mtu).collect();
+                let fragments = pieces(packet(3, 9, size), mtu);
                 (Just(size), Just(mtu), Just(fragments).prop_shuffle())
             })
         ) {
@@ -174,6 +222,26 @@ mod tests {
                 prop_assert_eq!(take(&mut reassembly, 9, *fragment), None);
             }
             prop_assert_eq!(take(&mut reassembly, 9, *last), Some(packet(3, 9, size)));
+        }
+
+        /// Fragments of many packets arrive in any order, and some never do: a packet is whole when its last
+        /// fragment arrives.
+        #[test]
+        fn packets_come_together_side_by_side(
+            order in Just((0..24u32).flat_map(|seq| [(seq, 0), (seq, 1), (seq, 2)]).collect::<Vec<_>>()).prop_shuffle(),
+            kept in 40usize..72,
+        ) {
+            let mut reassembly = Reassembly::default();
+            let mut arrived = [0; 24];
+            for (now, (seq, index)) in order.into_iter().take(kept).enumerate() {
+                // Each segment left twice, so that the numbers alone do not tell packets apart.
+                let whole = packet(seq / 2, u64::from(seq % 2), 3052);
+                arrived[seq as usize] += 1;
+                let complete = (arrived[seq as usize] == 3).then_some(whole);
+                prop_assert_eq!(take(&mut reassembly, now as u64, pieces(whole, 1500)[index]), complete);
+            }
+            let partial = arrived.iter().filter(|&&count| count == 1 || count == 2).count();
+            prop_assert_eq!(reassembly.packets.len(), partial);
         }
     }
 }

@@ -416,7 +416,6 @@ impl<T: Tap> Sim<T> {
 }
 
 /// Puts a segment that is longer than the MTU on a link in fragments.
-#[cold]
 #[inline(never)]
 fn receive_fragments<T: Tap>(
     link: &mut Link,
@@ -425,5 +424,5 @@ fn receive_fragments<T: Tap>(
     index: u32,
     outgoing: &Outgoing,
 ) {
-    fragment::cut(flow.wrap(index, outgoing), flow.mtu).for_each(|fragment| link.receive(turn, &fragment));
+    fragment::cut(flow.wrap(index, outgoing), flow.mtu, |fragment| link.receive(turn, fragment));
 }

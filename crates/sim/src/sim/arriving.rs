@@ -4,18 +4,19 @@ use super::Sim;
 use crate::ahead::FEW_FLOWS;
 use crate::event::Component;
 use crate::flow::Answer;
+use crate::fragment::{Piece, Whole};
 use crate::packet::{Body, Data, EcnField, Fragment, Packet};
 use crate::tap::{End, Tap};
 use cwndlab_cc::Span;
 
-/// What a link hands over: nearly always a whole packet of data, which is copied without room for an ACK
-/// header.
+/// What a link hands over: nearly always a packet of data, which is copied without room for an ACK header.
 pub(super) enum Arrived {
     Segment(Segment),
+    Fragment(Segment, Fragment),
     Other(Packet),
 }
 
-/// A packet of data that was not fragmented.
+/// A packet of data, or a fragment of one.
 pub(super) struct Segment {
     flow: u32,
     generation: u16,
@@ -26,9 +27,9 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    fn packet(&self) -> Packet {
+    fn packet(&self, fragment: Fragment) -> Packet {
         let Self { flow, generation, hop, ecn, size, data } = *self;
-        Packet { flow, generation, hop, ecn, size, fragment: Fragment::WHOLE, body: Body::Data(data) }
+        Packet { flow, generation, hop, ecn, size, fragment, body: Body::Data(data) }
     }
 }
 
@@ -36,9 +37,10 @@ impl Arrived {
     #[inline(always)]
     pub(super) fn of(packet: &Packet) -> Self {
         match packet.body {
-            Body::Data(data) if packet.fragment.of == 1 => {
-                let Packet { flow, generation, hop, ecn, size, .. } = *packet;
-                Self::Segment(Segment { flow, generation, hop, ecn, size, data })
+            Body::Data(data) => {
+                let Packet { flow, generation, hop, ecn, size, fragment, .. } = *packet;
+                let segment = Segment { flow, generation, hop, ecn, size, data };
+                if fragment.of == 1 { Self::Segment(segment) } else { Self::Fragment(segment, fragment) }
             }
             _ => Self::Other(*packet),
         }
@@ -54,10 +56,30 @@ impl<T: Tap> Sim<T> {
         if segment.generation != flow.generation {
             return;
         }
-        let packet = || Packet { hop: segment.hop + 1, ..segment.packet() };
+        let packet = || Packet { hop: segment.hop + 1, ..segment.packet(Fragment::WHOLE) };
         match flow.routes.data.hop(segment.hop + 1) {
             Some(next) => self.pass_on(next, packet()),
             None => self.receive_data(index, segment.data, segment.ecn, packet),
+        }
+    }
+
+    /// The same for a fragment.
+    #[inline(never)]
+    pub(super) fn route_fragment(&mut self, segment: &Segment, fragment: Fragment) {
+        let index = segment.flow as usize;
+        let flow = &mut self.flows[index];
+        if segment.generation != flow.generation {
+            return;
+        }
+        let packet = |fragment| Packet { hop: segment.hop + 1, ..segment.packet(fragment) };
+        if let Some(next) = flow.routes.data.hop(segment.hop + 1) {
+            return self.pass_on(next, packet(fragment));
+        }
+        let Segment { ecn, size, data, .. } = *segment;
+        let piece = Piece { key: (data.sent_at, data.seq), size, ecn, of: fragment.of };
+        if let Some(Whole { size, ecn }) = flow.gather(self.now, &piece) {
+            let whole = || Packet { size, ecn, ..packet(Fragment::WHOLE) };
+            self.receive_data(index, data, ecn, whole);
         }
     }
 
@@ -70,18 +92,13 @@ impl<T: Tap> Sim<T> {
             return;
         }
         packet.hop += 1;
-        let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
-        let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
+        let route = if matches!(packet.body, Body::Syn) { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
             return self.pass_on(next, packet);
         }
         match packet.body {
-            Body::Data(data) => {
-                if let Some(ecn) = flow.gather(self.now, packet, data) {
-                    let whole = || Packet { ecn, fragment: Fragment::WHOLE, ..packet };
-                    self.receive_data(index, data, ecn, whole);
-                }
-            }
+            // Handed over as a segment or a fragment.
+            Body::Data(_) => {}
             Body::Syn => {
                 if T::DETAILED {
                     self.tap.on_packet(self.now, End::Receiver, flow, &packet);

@@ -115,6 +115,7 @@ impl<T: Tap> Sim<T> {
         self.fetch_receiver(link as usize);
         match arrived {
             Some(Arrived::Segment(segment)) => self.route_segment(&segment),
+            Some(Arrived::Fragment(segment, fragment)) => self.route_fragment(&segment, fragment),
             Some(Arrived::Other(packet)) => self.route(packet),
             None => {}
         }
