@@ -367,3 +367,30 @@ fn what_was_once_wrong_is_right() {
     let wrong: Vec<_> = checked.map(|(what, error)| format!("{what}: {error}")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A receiver's ACKs tell of data that came on other paths, so paths that look ahead must do so together: where the
+/// receive window is small, where delayed ACKs wait, and where the connection ends or is stopped.
+#[test]
+fn the_paths_of_a_connection_look_ahead_together() {
+    let flows = [
+        "",
+        "bytes = \"300 kB\"\n",
+        "stop = \"1234567 us\"\n",
+        "mptcp = { scheduler = \"round-robin\" }\nbytes = \"77 kB\"\n",
+    ];
+    // With delays above the timeout of a delayed ACK, its timer starts and expires while other paths wait.
+    for (delay_ms, buffer_kb) in [(15, 20), (33, 40), (90, 60), (90, 6000)] {
+        for flow in flows {
+            let text = format!(
+                "duration = \"3 s\"\nprofile = \"ns3\"\n[tcp]\nreceive_buffer = \"{buffer_kb} kB\"\ndelayed_ack = 2\ndelayed_ack_timeout = \"3 ms\"\n\
+                 [[link]]\nname = \"a\"\nrate = \"3 Mbit/s\"\ndelay = \"20 ms\"\nloss = 0.01\n\
+                 [[link]]\nname = \"b\"\nrate = \"2 Mbit/s\"\ndelay = \"{delay_ms} ms\"\nqueue = \"20 packets\"\n\
+                 [[link]]\nname = \"c\"\nrate = \"1 Mbit/s\"\ndelay = \"25 ms\"\n\
+                 [[flow]]\ncc = \"lia\"\npaths = [[\"a\"], [\"b\"], [\"c\"]]\n{flow}\
+                 [[flow]]\ncc = \"reno\"\npath = [\"b\"]\n"
+            );
+            let checked = check(&text);
+            assert!(checked.is_ok(), "{text}\n{checked:?}");
+        }
+    }
+}

@@ -24,6 +24,7 @@ use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
 use crate::watch::Watch;
 use cwndlab_cc::{Agent, Decision, Span, Time};
+use std::sync::Arc;
 
 /// Why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Sim<T = Measures> {
     events: EventQueue,
     handled: u64,
     links: Vec<Link>,
+    /// For each link those that are handled together with it, itself among them, in order.
+    together: Vec<Arc<[Component]>>,
     hosts: Vec<Host>,
     arrivals: Vec<Arrivals>,
     /// The flows of the scenario, with a multipath connection's subflows in its place; after them the flows
@@ -269,11 +272,14 @@ impl<T: Tap> Sim<T> {
     fn handle_sender(&mut self, index: usize) -> Option<usize> {
         self.fetch_senders();
         let now = self.now;
-        let room = self.room(index);
-        self.exchange_data(index);
         let due = self.flows[index].due(now);
         if let Due::Stop = due {
+            // Before the sender borrows its connection's data, which arrivals need.
             self.catch_up_with(index);
+        }
+        let room = self.room(index);
+        self.exchange_data(index);
+        if let Due::Stop = due {
             self.flows[index].stop_sending(now);
         }
         let Self { flows, outbox, tap, .. } = self;

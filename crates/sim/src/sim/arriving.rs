@@ -123,8 +123,12 @@ impl<T: Tap> Sim<T> {
     fn receive_data(&mut self, index: usize, data: Data, ecn: EcnField, packet: impl FnOnce() -> Packet) {
         let many = self.flows.len() > FEW_FLOWS;
         let was_due = self.flows[index].next_event();
-        if Self::LOOKS_AHEAD && self.flows[index].receiver.next_timer() < self.now {
-            self.expire_timers(index, self.now - Span(1));
+        if Self::LOOKS_AHEAD {
+            if let Some(place) = self.flows[index].place {
+                self.expire_siblings_timers(place);
+            } else if self.flows[index].receiver.next_timer() < self.now {
+                self.expire_timers(index, self.now - Span(1));
+            }
         }
         let Self { flows, coming, events, now, first_flow, .. } = self;
         let flow = &mut flows[index];

@@ -44,6 +44,7 @@ impl<T: Tap> Sim<T> {
             events,
             handled: 0,
             links,
+            together: Vec::new(),
             hosts,
             arrivals,
             flows,

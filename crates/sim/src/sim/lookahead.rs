@@ -6,14 +6,20 @@
 //! Whatever sees the state of a receiver catches up first, so results are the same to the bit as with an event
 //! for each packet. An arrival may start a timer of its receiver that is due before the current event. The loop
 //! handles that timer next, at its own time: only there does time step back.
+//!
+//! What the receiver of a multipath connection answers depends on what has arrived on all paths. The links that bring
+//! its data are therefore handled together, in the order of all their arrivals.
 
 use super::Sim;
 use super::arriving::Arrived;
 use crate::arrivals::Arrivals;
 use crate::event::Component;
-use crate::flow::{Answer, Flow};
+use crate::flow::{Answer, Flow, SubflowPlace};
+use crate::link::Link;
+use crate::mptcp::Connection;
 use crate::tap::{LinkTurn, Tap};
 use cwndlab_cc::{Span, Time};
+use std::sync::Arc;
 
 impl<T: Tap> Sim<T> {
     /// Whether arrivals may wait: not if the tap wants events in the order of their times, across components.
@@ -23,8 +29,10 @@ impl<T: Tap> Sim<T> {
     pub(super) fn look_ahead(&mut self) {
         if Self::LOOKS_AHEAD {
             let lookaheads = lookaheads(self.links.len(), &self.flows, &self.arrivals);
-            for (link, lookahead) in self.links.iter_mut().zip(lookaheads) {
-                link.look_ahead(lookahead);
+            self.together = together(self.links.len(), &self.flows, &self.connections);
+            for (link, together) in self.links.iter_mut().zip(&self.together) {
+                let least = together.iter().map(|&link| lookaheads[link as usize]).min();
+                link.look_ahead(least.unwrap_or(Span::ZERO));
             }
         }
     }
@@ -33,11 +41,45 @@ impl<T: Tap> Sim<T> {
     #[inline(always)]
     pub(super) fn handle_link(&mut self, link: Component) {
         if self.links[link as usize].looks_ahead() {
-            return self.replay(link, self.now);
+            return self.replay_all(link, self.now);
         }
         self.serve(link);
         self.receive_from(link);
         self.schedule_link(link as usize);
+    }
+
+    /// Does what has been due by `until` on a link, and on those that are handled together with it.
+    #[inline]
+    fn replay_all(&mut self, link: Component, until: Time) {
+        if self.together[link as usize].len() == 1 {
+            self.replay(link, until);
+        } else {
+            self.replay_together(link, until);
+        }
+    }
+
+    #[inline(never)]
+    fn replay_together(&mut self, link: Component, until: Time) {
+        let now = self.now;
+        let together = Arc::clone(&self.together[link as usize]);
+        let next = |links: &[Link], but: Option<Component>| {
+            let others = together.iter().filter(|&&link| Some(link) != but);
+            others.map(|&link| (links[link as usize].due(), link)).min()
+        };
+        while let Some((mut due, link)) = next(&self.links, None).filter(|(due, _)| *due <= until) {
+            // What happens on one link does not change when the others are due.
+            let turn = next(&self.links, Some(link)).unwrap_or((Time::NEVER, link));
+            while due <= until && (due, link) < turn {
+                self.now = due;
+                if self.links[link as usize].next_service() <= due {
+                    self.serve(link);
+                }
+                self.receive_from(link);
+                due = self.links[link as usize].due();
+            }
+        }
+        self.now = now;
+        together.iter().for_each(|&link| self.schedule_link(link as usize));
     }
 
     /// Does what has been due on a link by `until`, each at its own time.
@@ -80,9 +122,20 @@ impl<T: Tap> Sim<T> {
     }
 
     fn catch_up_on(&mut self, link: Component, until: Time) {
-        let one = &self.links[link as usize];
-        if one.looks_ahead() && one.due() <= until {
-            self.replay(link, until);
+        let Self { links, together, .. } = self;
+        let is_due = |link: &Component| links[*link as usize].due() <= until;
+        if links[link as usize].looks_ahead() && together[link as usize].iter().any(is_due) {
+            self.replay_all(link, until);
+        }
+    }
+
+    /// Before a segment arrives for a subflow, timers of its connection's receivers expire that were due earlier.
+    pub(super) fn expire_siblings_timers(&mut self, place: SubflowPlace) {
+        for sibling in self.connections[place.connection as usize].flows.clone() {
+            if self.flows[sibling].receiver.next_timer() < self.now {
+                self.expire_timers(sibling, self.now - Span(1));
+                self.schedule_flow(sibling);
+            }
         }
     }
 
@@ -122,15 +175,15 @@ impl<T: Tap> Sim<T> {
     }
 }
 
-/// The lookahead of each link: the smallest constant delay of the ACKs of all flows whose last link it is. A link
-/// that passes packets on or brings ACKs has none. Nor has one that brings data of a multipath connection: there
-/// the receiver's answer depends on the order of arrivals on all paths.
+/// The lookahead of each link by itself: the smallest constant delay of the ACKs of all flows whose last link it is. A
+/// link that passes packets on or brings ACKs has none.
 fn lookaheads(links: usize, flows: &[Flow], arrivals: &[Arrivals]) -> Vec<Span> {
     let mut least = vec![Span(u64::MAX); links];
-    let single = flows.iter().map(|flow| (&flow.routes, flow.place.is_none()));
-    for (routes, single_path) in single.chain(arrivals.iter().map(|arrivals| (&arrivals.routes, true))) {
+    for routes in
+        flows.iter().map(|flow| &flow.routes).chain(arrivals.iter().map(|arrivals| &arrivals.routes))
+    {
         let after = |link: u32| {
-            let ends_here = single_path && routes.data.last() == Some(link) && routes.acks.first().is_none();
+            let ends_here = routes.data.last() == Some(link) && routes.acks.first().is_none();
             if ends_here { routes.acks.constant_delay() } else { Span::ZERO }
         };
         for &link in routes.data.links().iter().chain(routes.acks.links()) {
@@ -138,4 +191,23 @@ fn lookaheads(links: usize, flows: &[Flow], arrivals: &[Arrivals]) -> Vec<Span> 
         }
     }
     least
+}
+
+/// The links that are handled together with each link, in order: those that bring data of the same multipath
+/// connections.
+fn together(links: usize, flows: &[Flow], connections: &[Connection]) -> Vec<Arc<[Component]>> {
+    // For each link, the first link of those that are together with it so far.
+    let mut first: Vec<Component> = (0..links as Component).collect();
+    for connection in connections {
+        let last: Vec<u32> =
+            flows[connection.flows.clone()].iter().filter_map(|flow| flow.routes.data.last()).collect();
+        let joined: Vec<Component> = last.iter().map(|&link| first[link as usize]).collect();
+        if let Some(&least) = joined.iter().min() {
+            first.iter_mut().filter(|link| joined.contains(link)).for_each(|link| *link = least);
+        }
+    }
+    let members = |of: Component| -> Arc<[Component]> {
+        (0..links as Component).filter(|&link| first[link as usize] == of).collect()
+    };
+    first.iter().map(|&of| members(of)).collect()
 }
