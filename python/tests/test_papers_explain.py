@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -298,6 +300,21 @@ def test_the_report_and_the_page_tell_it(explained: Reproduction, tmp_path: Path
     assert "O1: 20 Mbit/s with O2: 30 Mbit/s with O3: 5 ms (fitted)" in filled
     assert "| all numbers of the paper (fitted) | O1: 20 Mbit/s; O2: 30 Mbit/s; O3: 5 ms | 0.0" in filled
     assert "O1: 20 Mbit/s and O2: 30 Mbit/s | +" in filled
+
+
+def test_a_page_keeps_the_search_and_the_papers_that_a_document_lacks(paper: PaperReproduction) -> None:
+    today = datetime.date(2026, 11, 25)
+    found = document(Reproduction([paper], [1], interrupted=False, explained=True))
+    alone = document(Reproduction([replace(paper, explanation=None)], [1], interrupted=False))
+    own = "<!-- verdicts: pair2026 -->\n<!-- end of verdicts -->"
+    explained = pages.filled(own, found, today)
+    search = explained[explained.index("**Why?**") : explained.index(pages.PARTS)]
+    assert "closest" in search
+    assert search in pages.filled(explained, alone, today)
+    other = "| [other](papers/other/README.md) | It helps | **refuted** | 0 of 1 |"
+    table = pages.filled("<!-- verdicts -->\n<!-- end of verdicts -->", alone, today)
+    by_hand = table.replace("\n\n<!-- end", f"\n{other}\n\n<!-- end").replace("`cwndlab", "By hand: `cwndlab")
+    assert pages.filled(by_hand, alone, today) == by_hand
 
 
 def test_every_point_keeps_its_default_in_half_of_the_spread(folder: Path) -> None:

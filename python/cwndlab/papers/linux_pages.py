@@ -33,6 +33,14 @@ def with_column(text: str, known: Mapping[str, str]) -> str:
     return "\n".join(lines) if known else text
 
 
+def without_column(text: str) -> list[str]:
+    """Return the lines of a text whose tables of claims lack this column."""
+    return [
+        _row([cell for cell, title in zip(cells, head, strict=True) if title != TITLE]) if head else line
+        for line, cells, head in _lines(text)
+    ]
+
+
 def words(document: Document) -> dict[str, str]:
     """Return what became of each claim in Linux, by its text."""
     return {

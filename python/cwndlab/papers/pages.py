@@ -2,7 +2,8 @@
 
 FILE is a `reproduction.json` of `cwndlab reproduce`. Each PAGE has blocks that end with the line
 `<!-- end of verdicts -->`. A block that begins with `<!-- verdicts: PAPER -->` gets the claims of that
-paper, one that begins with `<!-- verdicts -->` those of all papers in FILE.
+paper, one that begins with `<!-- verdicts -->` those of all papers in FILE. What FILE does not have stays
+as it is: the rows of other papers, and the search for answers (`--explain`).
 
 If FILE is of `--backend both`, only what it says of Linux is written: the column "in Linux" of these blocks,
 and the blocks from `<!-- in Linux: PAPER -->` to `<!-- end of in Linux -->`. Otherwise that stays as it is.
@@ -41,6 +42,8 @@ LINUX_BLOCK = re.compile(
     r"(?P<begin><!-- in Linux: (?P<paper>[\w-]+) -->\n).*?(?P<end><!-- end of in Linux -->)", re.DOTALL
 )
 
+PARTS = "<details><summary>The parts of each claim and finding, under the defaults</summary>"
+PAPER_ROW = re.compile(r"\| \[(?P<paper>[\w-]+)\]\(papers/")
 # At most so many rows of each table of an explanation; the report has the others.
 MOST_ROWS = 12
 
@@ -53,7 +56,10 @@ def filled(page: str, document: Mapping[str, Any], date: datetime.date) -> str:
         name = found["paper"]
         if name is not None and name not in papers:
             return found[0]
-        lines = _all(document, date) if name is None else _one(document, papers[name], date)
+        if name is None:
+            lines = _all(document, date, linux_pages.without_column(found[0]))
+        else:
+            lines = _one(document, papers[name], date, found[0].splitlines())
         text = linux_pages.with_column("\n".join(lines), linux_pages.column(found[0]))
         return "\n".join([found["begin"], text, "", found["end"]])
 
@@ -78,18 +84,30 @@ def filled_in_linux(page: str, document: Mapping[str, Any], date: datetime.date)
     return LINUX_BLOCK.sub(block, BLOCK.sub(verdicts, page))
 
 
-def _all(document: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
-    yield _made_by(document, None, date)
+def _all(document: Mapping[str, Any], date: datetime.date, old: Sequence[str]) -> Iterator[str]:
+    rows: dict[str, list[str]] = {}
+    for line in old:
+        if found := PAPER_ROW.match(line):
+            rows.setdefault(found["paper"], []).append(line)
+    new = {paper["id"]: [*_rows_of_all(paper)] for paper in document["papers"]}
+    # Over rows of several runs, the line says by hand which is of when.
+    yield old[2] if rows.keys() - new.keys() else _made_by(document, None, date)
     yield ""
     yield "| paper | claim | verdict | parts that hold |"
     yield "|---|---|---|---|"
-    for paper in document["papers"]:
-        for claim in paper["claims"]:
-            row = [f"[{paper['id']}](papers/{paper['id']}/README.md)", claim["text"], *_status(claim)]
-            yield f"| {' | '.join(row)} |"
+    for each in (rows | new).values():
+        yield from each
 
 
-def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.date) -> Iterator[str]:
+def _rows_of_all(paper: Mapping[str, Any]) -> Iterator[str]:
+    for claim in paper["claims"]:
+        row = [f"[{paper['id']}](papers/{paper['id']}/README.md)", claim["text"], *_status(claim)]
+        yield f"| {' | '.join(row)} |"
+
+
+def _one(
+    document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.date, old: Sequence[str]
+) -> Iterator[str]:
     yield _made_by(document, paper["id"], date)
     yield ""
     yield "| | claim | status | holds if | fails if | parts that hold | seeds |"
@@ -105,9 +123,8 @@ def _one(document: Mapping[str, Any], paper: Mapping[str, Any], date: datetime.d
         for each in findings:
             yield f"| {each['id']} | {each['text']} | {each['outcome']} | {_parts(each)} |"
     yield from _gate(paper)
-    if "explanation" in paper:
-        yield from _explanation(paper)
-    yield from ("", "<details><summary>The parts of each claim and finding, under the defaults</summary>", "")
+    yield from _explanation(paper) if "explanation" in paper else _held_explanation(old)
+    yield from ("", PARTS, "")
     yield "| claim | part | the paper | ours | single runs | |"
     yield "|---|---|---|---|---|---|"
     for each in [*paper["claims"], *findings]:
@@ -194,6 +211,14 @@ def _explanation(paper: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"{closest.title}:", "", *_markdown(closest))
     for each in details:
         yield from ("", f"<details><summary>{each.title}</summary>", "", *_markdown(each), "", "</details>")
+
+
+def _held_explanation(old: Sequence[str]) -> Iterator[str]:
+    """Yield the explanation that a block has, if it has one."""
+    begin = next((at for at, line in enumerate(old) if line.startswith("**Why?**")), None)
+    if begin is not None:
+        yield ""
+        yield from old[begin : old.index(PARTS) - 1]
 
 
 def _markdown(table: TextTable) -> Iterator[str]:
