@@ -443,8 +443,8 @@ def test_the_same_flows_arrive_on_both_backends(linux_kernel: Kernel) -> None:
     ("flow", "message"),
     [
         (
-            "arrivals = { per_second = 400, size = '1 kB' }",
-            "the Linux backend takes at most 4096 flows and subflows in a run, found about 4254",
+            "arrivals = { per_second = 800, size = '1 kB' }",
+            "the Linux backend takes at most 8192 flows and subflows in a run, found about 8359",
         ),
     ],
 )

@@ -173,7 +173,7 @@ def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
             MULTIPATH.replace('["b"]]', ", ".join(['["b"]'] * 8) + "]"),
             "at most 8 subflows of a connection, found 9",
         ),
-        (TRANSFERS.replace("= 3", "= 5000"), "at most 4096 flows and subflows in a run, found about 5000"),
+        (TRANSFERS.replace("= 3", "= 9000"), "at most 8192 flows and subflows in a run, found about 9000"),
     ],
 )
 def test_connections_that_linux_cannot_serve_are_errors(flow: str, message: str) -> None:

@@ -12,7 +12,7 @@
 #include "cwndlab.h"
 
 /* As crates/lab/src/scenario/linux.rs. */
-#define MOST_PARTS 4096
+#define MOST_PARTS 8192
 
 struct end {
 	u32 part;

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 # How often a run is asked how far it is.
 POLL_S = 0.02
-# What a run usually takes: to start, and for each packet expected.
+# What a run usually takes: to start, for each packet expected, and for each connection or transfer.
 USUAL_S = 0.1
 USUAL_PER_PACKET_S = 3e-6
+USUAL_PER_CONNECTION_S = 2.8e-3
 # What the check of a scenario says of its size.
 SIZES = ("packets_expected", "packets_held", "connections")
 

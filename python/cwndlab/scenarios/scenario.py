@@ -103,6 +103,11 @@ class Scenario:
         return float(self._checked["packets_expected"])
 
     @property
+    def connections(self) -> float:
+        """The approximate number of connections of a run, each transfer and subflow by itself."""
+        return float(self._checked["connections"])
+
+    @property
     def packets_held(self) -> float:
         """The approximate maximum number of packets in memory: those sent and not yet acknowledged."""
         return float(self._checked["packets_held"])

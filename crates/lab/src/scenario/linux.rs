@@ -39,7 +39,7 @@ const TIMESTAMPS: u64 = 12;
 /// The most segments that a delayed ACK of Linux acknowledges.
 const EVERY_SECOND: u64 = 2;
 /// The most paths, over all flows, for which the kernel has devices.
-const MOST_PARTS: usize = 4096;
+const MOST_PARTS: usize = 8192;
 /// The most subflows of a connection (MPTCP_PM_ADDR_MAX).
 const MOST_PATHS: usize = 8;
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.linux.backend import USUAL_PER_PACKET_S, USUAL_S, engine_of
+from cwndlab.linux.backend import USUAL_PER_CONNECTION_S, USUAL_PER_PACKET_S, USUAL_S, engine_of
 from cwndlab.papers.contents.paper import Alternative, Answer, OpenPoint
 from cwndlab.papers.contents.readings import claimed_cells
 
@@ -84,13 +84,18 @@ def _has_other_stack(cell: Cell) -> bool:
 
 def cost(planned: Sequence[Reading]) -> str:
     """Say how many runs the readings of a paper need in Linux, and about how long they take."""
-    packets = [cell.scenario.packets_expected for each in planned for cell in each.runnable if cell.scenario]
-    minutes = sum(USUAL_S + USUAL_PER_PACKET_S * each for each in packets) / 60
+    runs = [cell.scenario for each in planned for cell in each.runnable if cell.scenario]
+    minutes = sum(map(_usual_s, runs)) / 60
     first, last = planned[0].looks[0], planned[0].looks[-1]
     looks = [first, last] if last > first else [last]
-    runs = " to ".join(str(look * len(packets)) for look in looks)
+    counts = " to ".join(str(look * len(runs)) for look in looks)
     took = " to ".join(f"{look * minutes:.1f}" for look in looks)
-    return f"{planned[0].paper.id} in Linux: {runs} runs, about {took} min on one core"
+    return f"{planned[0].paper.id} in Linux: {counts} runs, about {took} min on one core"
+
+
+def _usual_s(scenario: Scenario) -> float:
+    packets, connections = scenario.packets_expected, scenario.connections
+    return USUAL_S + USUAL_PER_PACKET_S * packets + USUAL_PER_CONNECTION_S * connections
 
 
 def _on_linux(cell: Cell, backend: str, needed: Container[str], *, own_options: bool) -> Cell:
