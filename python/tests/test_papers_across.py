@@ -26,6 +26,7 @@ def claim(
     """
     found: list[Any] = [
         SimpleNamespace(
+            passes=lambda _, passes=passes: passes,
             gate=SimpleNamespace(of=lambda _, passes=passes: SimpleNamespace(passes=passes)),
             reading=SimpleNamespace(
                 answers=[f"A{index}: answer {index}"] if index else [],

@@ -17,13 +17,16 @@ from cwndlab.papers import pages
 from cwndlab.papers.contents import cells
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
+from cwndlab.papers.judging.evaluation import Evaluated
 from cwndlab.papers.judging.verdict import CUT, Lean, Outcome
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.forest import forest
+from cwndlab.papers.reproducing import course
 from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import Reproduction
 from cwndlab.papers.sensitivity import page
+from cwndlab.papers.table import conditions
 from tests.conftest import SCENARIO, Command, paper_folder
 from tests.test_executors import Inline
 
@@ -276,7 +279,8 @@ def test_an_alternative_has_the_last_word_and_stops_when_it_misses_the_gate(pape
 def test_alternatives_may_have_fewer_seeds_than_the_defaults(papers: Path) -> None:
     assert papers.exists()
     [[defaults, other, _]] = plan([], range(1, 21), quick=False, full=True, alternative_seeds=10)
-    assert (defaults.looks, other.looks, other.missing_seeds) == ((5, 10, 20), (5, 10), 10)
+    # The defaults of a full run are judged once, with all seeds.
+    assert (defaults.looks, other.looks, other.missing_seeds) == ((20,), (5, 10), 10)
     planned = plan([], [1, 2, 3], quick=False, full=True, alternative_seeds=2)
     ran = reproduce(planned, [1, 2, 3], full=True, alternative_seeds=2)
     [paper] = ran.papers
@@ -453,6 +457,30 @@ def test_a_reading_that_clearly_misses_the_gate_gets_no_more_seeds(
     assert paper.defaults.counts["E1/C = 1.2"] == (20 if full else seeds)
 
 
+def test_a_claim_that_was_given_up_stays_given_up(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its baselines may come within the tolerance later, because others need their cells."""
+    unclear = CLAIMS.replace(
+        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
+        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
+    )
+    finding = """
+[[finding]]
+id = "F3"
+text = "Equal flows differ"
+quote = "ours"
+[[finding.part]]
+text = "alone"
+experiment = "E1"
+effect = 'goodput("long", "a") - goodput("long", "b")'
+"""
+    (papers / "claims.toml").write_text(unclear + finding)
+    monkeypatch.setattr(course, "_stops", lambda reading, gate, look: look == 5)  # noqa: ARG005
+    [paper] = run(20).papers
+    assert paper.defaults.counts["E1/long"] > 5
+    assert paper.defaults.counts["E1/C = 1.2"] == 5
+    assert paper.claims[1].verdict is Verdict.NOT_IDENTIFIED
+
+
 def test_a_finding_has_no_gate(papers: Path) -> None:
     unclear = CLAIMS.replace(
         'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
@@ -481,6 +509,11 @@ def test_an_answer_is_tried_for_the_claims_that_it_decides(papers: Path) -> None
     ]
     [part] = usual.alternatives[0].claims[1].parts
     assert part.reason == "not judged with this answer: --full does"
+    # The correction is as if it had been: a test is no easier for being made alone.
+    [alone], [among] = (each.alternatives[0].claims[0].parts for each in (usual, full))
+    assert alone.p is not None
+    assert among.p is not None
+    assert alone.p >= among.p
     assert [claim.verdict for claim in full.claims[:2]] == [Verdict.SUPPORTED, Verdict.REFUTED]
 
 
@@ -652,3 +685,16 @@ def test_quick_and_full_exclude_each_other(papers: Path, cwndlab: Command) -> No
     answer = cwndlab("reproduce", "--quick", "--full")
     assert answer.returncode == 2
     assert "cannot be combined" in answer.stderr
+
+
+def test_an_answer_without_its_runs_was_not_tried(papers: Path) -> None:
+    """After Ctrl-C, a claim that fails under the defaults is not refuted."""
+    (papers / "paper.toml").write_text(PAPER.replace('"cannot be", telling = ["Q1"]', '"cannot be"'))
+    [paper] = run(full=True).papers
+    assert paper.claims[1].verdict is Verdict.REFUTED
+    lacking = Evaluated(paper.alternatives[0].reading, {}, {})
+    [cut] = [replace(paper, alternatives=[lacking, *paper.alternatives[1:]])]
+    assert (cut.claims[1].verdict, cut.claims[1].unjudged) == (Verdict.UNDECIDED, 1)
+    assert conditions(cut.claims[1]) == [
+        "fails in every reading tried that passes the gate (1); not judged under 1 answer"
+    ]

@@ -95,10 +95,12 @@ def conditions(claim: ClaimVerdict, *, short: bool = False) -> list[str]:
     elif not claim.defaults.passes:
         lines.append("the defaults miss the paper's own baselines and do not count")
     if claim.fails_so_far and claim.verdict is Verdict.UNDECIDED:
-        lines.append(
-            f"fails in every reading tried that passes the gate ({len(claim.passing)}); "
+        rest = (
             f"--full tries {counted(claim.untried, 'more answer')}"
+            if claim.untried
+            else f"not judged under {counted(claim.unjudged, 'answer')}"
         )
+        lines.append(f"fails in every reading tried that passes the gate ({len(claim.passing)}); {rest}")
     passing = [each.answer for each in claim.passing]
     for word, found in (("holds", claim.holds_if), ("fails", claim.fails_if)):
         if found:

@@ -28,7 +28,8 @@ class Reading:
     """The cells to run under some answers, and their seeds. The defaults have no answers.
 
     It judges all claims, or `only` those with these ids. For a claim whose gate it misses, it stops at the
-    look of `missing_seeds`, or earlier if it misses the gate clearly; without `missing_seeds` it goes on.
+    look of `missing_seeds`, or earlier if it misses the gate clearly. Without `missing_seeds` it does not
+    stop, and is judged once, with all seeds.
     `missing` is the reason why a reading cannot be tried. A `fitted` one was found by comparing many with
     the paper's numbers.
     """
@@ -60,6 +61,8 @@ class Reading:
     @property
     def looks(self) -> tuple[int, ...]:
         """The numbers of seeds after which the claims are judged; the last one is all of them."""
+        if self.missing_seeds is None:
+            return (len(self.seeds),)
         return (*(look for look in LOOKS if look < len(self.seeds)), len(self.seeds))
 
     @property

@@ -60,7 +60,7 @@ class ReadingOutcome:
     @property
     def passes(self) -> bool:
         """Whether the reading gives the numbers of the paper's own baselines."""
-        return self.gate.passes
+        return self.evaluated.passes(self.judged.claim.id)
 
     @property
     def gate(self) -> Gate:
@@ -77,12 +77,14 @@ class ReadingOutcome:
 class ClaimVerdict:
     """A claim with its outcome in each reading; the defaults come first.
 
-    `untried` is the number of answers to the paper's open points that no reading tried alone.
+    `untried` is the number of answers to the paper's open points that no reading tried alone, `unjudged` that
+    of those under which the claim could not be judged: runs are missing, or the events that it is about.
     """
 
     claim: Claim
     readings: list[ReadingOutcome]
     untried: int = 0
+    unjudged: int = 0
 
     @property
     def defaults(self) -> ReadingOutcome:
@@ -107,12 +109,12 @@ class ClaimVerdict:
 
     @property
     def fails_so_far(self) -> bool:
-        """Whether the claim fails in every reading that counts, while some answers were not tried.
+        """Whether the claim fails in every reading that counts, while some answers were not tried or judged.
 
         One more answer can save it: in cho2024, 4 answers of 20 refuted Q18, and a fifth left it open.
         """
         outcomes = {each.outcome for each in self.passing}
-        return self.untried > 0 and outcomes == {Outcome.FAILS}
+        return self.untried + self.unjudged > 0 and outcomes == {Outcome.FAILS}
 
     @property
     def fails_by_turns(self) -> bool:

@@ -30,12 +30,12 @@ class Closeness:
 def closeness(evaluated: Iterable[Evaluated]) -> list[Closeness]:
     """Return the closeness of each reading with measured rows, over the rows that all of them share.
 
-    A reading of some claims only lacks most rows, and is left out.
+    Left out are readings of some claims only, which lack most rows, and those that were fitted to the rows.
     """
     measured = [
         (each.reading, {row.target.id: row for row in each.rows if _counts(row)})
         for each in evaluated
-        if not each.reading.only
+        if not each.reading.only and not each.reading.fitted
     ]
     known = [(reading, rows) for reading, rows in measured if rows]
     if not known:

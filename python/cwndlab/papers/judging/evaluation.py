@@ -79,13 +79,16 @@ class Evaluated:
     """A reading with its results, by the keys of their cells.
 
     `counts` holds the number of seeds that each cell is to have so far. Parts that were decided at an earlier
-    look are `settled` (by their identity): they keep what was found then.
+    look are `settled` (by their identity): they keep what was found then. Claims that are `given_up` (by
+    their ids) missed their gate at an earlier look: they got no more seeds, so a gate that their baselines
+    reach later does not count.
     """
 
     reading: Reading
     results: dict[str, Result]
     counts: dict[str, int]
     settled: dict[int, Judged] = field(default_factory=dict)
+    given_up: set[str] = field(default_factory=set)
 
     @cached_property
     def claims(self) -> list[JudgedClaim]:
@@ -101,6 +104,10 @@ class Evaluated:
     def gate(self) -> Gate:
         """Whether the reading gives the numbers of the paper's own baselines."""
         return self.gate_so_far()
+
+    def passes(self, claim: str) -> bool:
+        """Whether the reading gives the numbers of the baselines of the claim with this id."""
+        return claim not in self.given_up and self.gate.of(claim).passes
 
     def gate_so_far(self) -> Gate:
         """Return the gate at this look."""
@@ -149,10 +156,10 @@ class Evaluated:
         if settled is not None:
             return Examined(part, settled.estimate, settled.reason)
         missing = part.unavailable or self.reading.missing
-        if missing is None and not self.reading.judges(claim.id):
-            missing = "not judged with this answer: --full does"
         if missing is not None or part.effect is None:
             return Examined(part, None, missing)
+        if not self.reading.judges(claim.id):
+            return Examined(part, None, "not judged with this answer: --full does", is_left_out=True)
         try:
             values = self.values(part.effect)
         except NoValueError as error:

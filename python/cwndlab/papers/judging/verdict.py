@@ -44,7 +44,7 @@ OUTCOMES = {
     Outcome.HOLDS: (
         "the 95 % interval of the effect, paired by seed, lies entirely on the claimed side, and the test is "
         "significant after Holm's correction over the claims of the paper (for sameness, both one-sided "
-        "tests are)"
+        "tests are, and the interval may reach beyond the margin)"
     ),
     Outcome.FAILS: (
         "the 95 % interval lies entirely outside the claim (its direction, bound, margin or range), and the "
@@ -68,7 +68,8 @@ class Examined:
     """A part of a claim with its estimate, or the reason why there is none.
 
     `is_last` is set if no more seeds can come; earlier looks decide at a stricter level. `is_cut` is set if
-    the estimate comes from runs that `--quick` cut: it is shown, but stays open.
+    the estimate comes from runs that `--quick` cut: it is shown, but stays open. `is_left_out` is set if the
+    part could be tested but was not to be: the correction counts it all the same.
     """
 
     part: Part
@@ -76,6 +77,7 @@ class Examined:
     missing: str | None = None
     is_last: bool = True
     is_cut: bool = False
+    is_left_out: bool = False
 
     @property
     def level(self) -> float:
@@ -120,9 +122,9 @@ class Judged:
 def judge(tested: Sequence[Examined]) -> list[Judged]:
     """Judge the parts of all claims of a paper together.
 
-    Holm's correction is over all tested parts, for supporting and for refuting alike.
+    Holm's correction is over all parts that are tested or left out, for supporting and for refuting alike.
     """
-    available = [index for index, each in enumerate(tested) if each.estimate is not None]
+    available = [i for i, each in enumerate(tested) if each.estimate is not None or each.is_left_out]
     for_it = _corrected(tested, available, p_value)
     against = _corrected(tested, available, p_value_against)
     return [_judge(each, for_it.get(index), against.get(index)) for index, each in enumerate(tested)]
@@ -224,9 +226,8 @@ def _judge(tested: Examined, p: float | None, p_against: float | None) -> Judged
 
 
 def _why_open(part: Part, estimate: Estimate) -> str | None:
-    if _lies_inside(part, estimate) or _lies_outside(part, estimate):
-        return "significant on its own, but not after Holm's correction"
-    return None
+    alone = min(p_value(part, estimate), p_value_against(part, estimate)) <= SIGNIFICANT
+    return "significant on its own, but not after Holm's correction" if alone else None
 
 
 def _outcome(part: Part, estimate: Estimate, p: float, p_against: float, level: float) -> Outcome:

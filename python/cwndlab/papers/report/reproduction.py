@@ -142,8 +142,8 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
         for one, other in zip(defaults.rows, best.rows, strict=True)
     ]
     intro = (
-        f"The distance is the root mean square of ours - paper in {unit}, over the paper's numbers that need "
-        f"no learning. The closest is: {_answer(best.reading)}. The choice of the defaults did not use it."
+        f"The distance is the root mean square of ours - paper in {unit}, over the paper's numbers. "
+        f"The closest is: {_answer(best.reading)}. The choice of the defaults did not use it."
     )
     title = "Which answer comes closest to the paper's numbers"
     blocks = [Table(answers, distances), Table(numbers, rows)]

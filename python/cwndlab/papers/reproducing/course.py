@@ -198,8 +198,8 @@ def _await(futures: Sequence[Future[Evaluated]], check: Callable[[], None]) -> N
 def _settle(evaluated: Evaluated, look: int) -> set[str]:
     """Settle the parts that this look decides, and return the cells that the others need.
 
-    Where it clearly misses the gate of a claim, it gets no more seeds for it, and later none if it misses
-    the gate at all.
+    Where it clearly misses the gate of a claim, it gives that claim up, and later also where it misses the
+    gate at all.
     """
     reading = evaluated.reading
     gate = evaluated.gate_so_far()
@@ -207,8 +207,10 @@ def _settle(evaluated: Evaluated, look: int) -> set[str]:
     for claims in (reading.paper.claims, () if reading.answers else reading.paper.findings):
         for judged in evaluated.judged(claims, reading.looks[-1]):
             # No gate keeps our findings: they are tested under the defaults, whatever these are.
-            gated = claims is reading.paper.claims
-            if gated and _stops(reading, gate.of(judged.claim.id), look):
+            name = judged.claim.id
+            if claims is reading.paper.claims and _stops(reading, gate.of(name), look):
+                evaluated.given_up.add(name)
+            if name in evaluated.given_up:
                 continue
             for part in judged.parts:
                 if part.is_decided:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from cwndlab.papers.contents.backends import SIM
 from cwndlab.papers.contents.paper import Answer
 from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome
+from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.scenarios.seeds import shown_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from cwndlab.papers.contents.paper import Paper
+    from cwndlab.papers.contents.paper import Claim, Paper
     from cwndlab.papers.explaining.explanation import Explanation
     from cwndlab.papers.judging.evaluation import Evaluated, JudgedClaim, Row
     from cwndlab.papers.judging.figure_values import Drawn
@@ -44,29 +45,36 @@ class PaperReproduction:
     @property
     def untried(self) -> int:
         """The number of answers to open points that no reading tried alone."""
-        return self._untried(self.readings)
+        return len(self._answers - self._alone(self.readings))
 
-    def _untried(self, readings: Sequence[Evaluated]) -> int:
-        tried = {each.reading.answers for each in readings}
-        answers = (
+    @cached_property
+    def _answers(self) -> set[Answer]:
+        """The answers to open points that can be tried."""
+        return {
             Answer(point, each)
             for point in self.paper.open_points
             for each in point.alternatives
             if each.unavailable is None
-        )
-        return sum((answer,) not in tried for answer in answers)
+        }
+
+    def _alone(self, readings: Iterable[Evaluated]) -> set[Answer]:
+        """Return the answers that readings tried alone."""
+        return {
+            each.reading.answers[0] for each in readings if len(each.reading.answers) == 1
+        } & self._answers
 
     @cached_property
     def claims(self) -> list[ClaimVerdict]:
         """The claims with their outcomes in all readings."""
-        return [
-            ClaimVerdict(
-                claim,
-                [ReadingOutcome(each, each.claims[index]) for each in self.readings],
-                self._untried([each for each in self.readings if each.reading.judges(claim.id)]),
-            )
-            for index, claim in enumerate(self.paper.claims)
-        ]
+        return [self._verdict(index, claim) for index, claim in enumerate(self.paper.claims)]
+
+    def _verdict(self, index: int, claim: Claim) -> ClaimVerdict:
+        judging = [each for each in self.readings if each.reading.judges(claim.id)]
+        outcomes = [ReadingOutcome(each, each.claims[index]) for each in self.readings]
+        # After Ctrl-C, a reading may lack runs; under some answers, what the claim is about does not happen.
+        missing = [each for each in judging if each.claims[index].outcome is Outcome.MISSING]
+        untried = self._answers - self._alone(judging)
+        return ClaimVerdict(claim, outcomes, len(untried), len(self._alone(missing)))
 
     @property
     def findings(self) -> list[JudgedClaim]:
