@@ -457,6 +457,22 @@ def test_a_reading_that_clearly_misses_the_gate_gets_no_more_seeds(
     assert paper.defaults.counts["E1/C = 1.2"] == (20 if full else seeds)
 
 
+@pytest.mark.parametrize(("tolerance", "seeds"), [(1, 5), (0.02, 20)])
+def test_a_baseline_near_its_tolerance_gets_more_seeds(papers: Path, tolerance: float, seeds: int) -> None:
+    (papers / "claims.toml").write_text(BASELINE.format(paper=1) + CLAIMS)
+    five = run(5).papers[0].defaults.gate.checked[0].ours
+    assert five is not None
+    near = BASELINE.format(paper=five.value).replace("tolerance = 1", f"tolerance = {tolerance}")
+    claims = CLAIMS.replace('queue_delay("long", "bottleneck")', 'queue_delay("C = 1.2", "bottleneck")')
+    (papers / "claims.toml").write_text(
+        near + claims.replace('queue_delay("E1/long"', 'queue_delay("C = 1.2"')
+    )
+    [paper] = run(20).papers
+    [checked] = paper.defaults.gate.checked
+    assert checked.passes
+    assert paper.defaults.counts["E1/long"] == seeds
+
+
 def test_a_claim_that_was_given_up_stays_given_up(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its baselines may come within the tolerance later, because others need their cells."""
     unclear = CLAIMS.replace(

@@ -31,6 +31,13 @@ class Checked:
         nearest = min(max(self.baseline.paper, self.ours.low), self.ours.high)
         return not self.baseline.admits(nearest)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether our whole 95 % interval lies on one side of each limit of the tolerance."""
+        if self.ours is None or self.ours.low is None or self.ours.high is None:
+            return True
+        return self.is_clearly_missed or all(map(self.baseline.admits, (self.ours.low, self.ours.high)))
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -53,6 +60,11 @@ class Gate:
     def is_clearly_missed(self) -> bool:
         """Whether more seeds would not let the reading pass."""
         return any(each.is_clearly_missed for each in self.checked)
+
+    @property
+    def unclear_cells(self) -> set[str]:
+        """The cells of the baselines that more seeds may bring to the other side of a limit."""
+        return {key for each in self.checked if not each.is_clear for key in each.baseline.effect.cells}
 
     @property
     def missed(self) -> list[Checked]:

@@ -196,7 +196,7 @@ def _await(futures: Sequence[Future[Evaluated]], check: Callable[[], None]) -> N
 
 
 def _settle(evaluated: Evaluated, look: int) -> set[str]:
-    """Settle the parts that this look decides, and return the cells that the others need.
+    """Settle the parts that this look decides, and return the cells that the others and the gates need.
 
     Where it clearly misses the gate of a claim, it gives that claim up, and later also where it misses the
     gate at all.
@@ -208,8 +208,12 @@ def _settle(evaluated: Evaluated, look: int) -> set[str]:
         for judged in evaluated.judged(claims, reading.looks[-1]):
             # No gate keeps our findings: they are tested under the defaults, whatever these are.
             name = judged.claim.id
-            if claims is reading.paper.claims and _stops(reading, gate.of(name), look):
-                evaluated.given_up.add(name)
+            if claims is reading.paper.claims:
+                own = gate.of(name)
+                if _stops(reading, own, look):
+                    evaluated.given_up.add(name)
+                elif name not in evaluated.given_up and reading.judges(name):
+                    needed |= own.unclear_cells
             if name in evaluated.given_up:
                 continue
             for part in judged.parts:
