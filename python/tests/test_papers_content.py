@@ -14,6 +14,7 @@ from cwndlab.papers.contents.readings import readings
 from cwndlab.papers.language.units import UNITS
 from cwndlab.papers.reading import library
 from cwndlab.papers.reading.setting import in_force
+from tests.documents import ROOT
 from tests.refresh_docs import functions_table
 
 # Of each paper: how many numbers it reports, and a hash of them. They were read in the papers; who corrects
@@ -168,3 +169,13 @@ def test_algorithms_that_are_missing_come_later() -> None:
 
 def test_algorithms_may_run_uncoupled() -> None:
     assert cells(paper("han2024"))["E001-2/uncoupled cubic"].missing is None
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_table_of_runs_is_true(name: str) -> None:
+    """What docs/reproduction.md says of the number of runs follows from the papers."""
+    usual, quick = (readings(paper(name), range(1, n + 1), quick=n == 3) for n in (20, 3))
+    most = [each.most_runs for each in usual]
+    row = [sum(most) // 4, sum(most), sum(most[1:]), quick[0].most_runs]
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert f"| {name} | {' | '.join(map(str, row))} |" in text
