@@ -105,6 +105,11 @@ text = "alone"
 experiment = "E1"
 effect = 'goodput("magic") - goodput("long")'
 """
+# Q2 with an effect that no seeds decide: the difference of two equal flows.
+UNCLEAR = CLAIMS.replace(
+    'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
+    'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
+)
 TARGETS = """\
 id,place,experiment,variant,flow,metric,value,unit,kind,statistic,notes
 t-1,Table 1,E1,long,,avg_throughput,9,Mbps,measured,"goodput(""long"")",
@@ -428,11 +433,7 @@ def test_a_quick_look_that_misses_the_baselines_leans_to_nothing(papers: Path) -
 
 
 def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
-    unclear = CLAIMS.replace(
-        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
-        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
-    )
-    (papers / "claims.toml").write_text(unclear)
+    (papers / "claims.toml").write_text(UNCLEAR)
     [paper] = run(20).papers
     counts = paper.defaults.counts
     assert (counts["E1/long"], counts["E1/short"], counts["E1/C = 1.2"]) == (5, 5, 20)
@@ -446,11 +447,7 @@ def test_what_is_clear_after_five_seeds_gets_no_more(papers: Path) -> None:
 def test_a_reading_that_clearly_misses_the_gate_gets_no_more_seeds(
     papers: Path, paper_number: float, seeds: int, *, full: bool
 ) -> None:
-    unclear = CLAIMS.replace(
-        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
-        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
-    )
-    (papers / "claims.toml").write_text(BASELINE.format(paper=paper_number) + unclear)
+    (papers / "claims.toml").write_text(BASELINE.format(paper=paper_number) + UNCLEAR)
     [paper] = run(20, full=full).papers
     assert paper.alternatives[0].counts["E1/C = 1.2"] == seeds
     # The defaults of a full run go on: their numbers are shown.
@@ -475,10 +472,6 @@ def test_a_baseline_near_its_tolerance_gets_more_seeds(papers: Path, tolerance: 
 
 def test_a_claim_that_was_given_up_stays_given_up(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its baselines may come within the tolerance later, because others need their cells."""
-    unclear = CLAIMS.replace(
-        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
-        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
-    )
     finding = """
 [[finding]]
 id = "F3"
@@ -489,7 +482,7 @@ text = "alone"
 experiment = "E1"
 effect = 'goodput("long", "a") - goodput("long", "b")'
 """
-    (papers / "claims.toml").write_text(unclear + finding)
+    (papers / "claims.toml").write_text(UNCLEAR + finding)
     monkeypatch.setattr(course, "_stops", lambda reading, gate, look: look == 5)  # noqa: ARG005
     [paper] = run(20).papers
     assert paper.defaults.counts["E1/long"] > 5
@@ -498,11 +491,7 @@ effect = 'goodput("long", "a") - goodput("long", "b")'
 
 
 def test_a_finding_has_no_gate(papers: Path) -> None:
-    unclear = CLAIMS.replace(
-        'queue_delay("E1/long", "bottleneck") - queue_delay("E1/short", "bottleneck")',
-        'goodput("C = 1.2", "a") - goodput("C = 1.2", "b")',
-    )
-    finding = unclear.replace('[[claim]]\nid = "Q2"', '[[finding]]\nid = "F1"').replace(
+    finding = UNCLEAR.replace('[[claim]]\nid = "Q2"', '[[finding]]\nid = "F1"').replace(
         '"sec. 3"\n[[claim.part]]', '"sec. 3"\n[[finding.part]]'
     )
     (papers / "paper.toml").write_text(PAPER.replace('"Q1", "Q2", "Q3"', '"Q1"'))

@@ -326,7 +326,7 @@ def test_a_median_gets_the_same_interval_each_time() -> None:
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 @pytest.mark.parametrize("seeds", [10, 20])
 def test_tests_keep_the_level_that_the_correction_asks_for(statistic: Statistic, seeds: int) -> None:
-    """With 40 parts, Holm's first step is at 0.05/40, where shares of resamples are ten times too small."""
+    """With 40 parts, Holm's first step is at 0.05/40; shares of resamples fall that low far too often."""
     level = 0.05 / 40
     draws = np.random.default_rng(5).laplace(size=(10_000, seeds))
     # Without the interval, which p values do not use: resampling 10,000 medians takes a minute.

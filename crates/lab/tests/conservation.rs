@@ -368,8 +368,8 @@ fn what_was_once_wrong_is_right() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A receiver's ACKs tell of data that came on other paths, so paths that look ahead must do so together: where the
-/// receive window is small, where delayed ACKs wait, and where the connection ends or is stopped.
+/// What a receiver announces in an ACK depends on the data from all paths, so the paths must look ahead together: with a
+/// small receive window, with delayed ACKs that wait, and where the connection ends or is stopped.
 #[test]
 fn the_paths_of_a_connection_look_ahead_together() {
     let flows = [

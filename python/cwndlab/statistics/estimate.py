@@ -3,8 +3,8 @@
 Means get Student's t intervals and t tests. Medians get bootstrap intervals (percentiles) and sign tests.
 All of them come from scipy.
 
-Resamples give no p values: with 10 seeds, the share of them on the wrong side is below 0.00125 about ten
-times as often as it should be (docs/reproduction.md).
+Shares of resamples are no p values: with 10 seeds and no effect, they fall to 0.0025 or less nine to sixteen
+times as often as they should (docs/reproduction.md).
 """
 
 from __future__ import annotations

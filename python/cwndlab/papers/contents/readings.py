@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The looks at the seeds: after so many of them, what is decided needs no more.
 LOOKS = (5, 10, 20)
-# Without `--full`, a reading that misses the gate has at most so many seeds.
+# Without `--full`, a reading that misses the gate gets no more seeds than this.
 MISSING_SEEDS = 10
 
 

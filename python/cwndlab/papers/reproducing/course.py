@@ -198,16 +198,16 @@ def _await(futures: Sequence[Future[Evaluated]], check: Callable[[], None]) -> N
 def _settle(evaluated: Evaluated, look: int) -> set[str]:
     """Settle the parts that this look decides, and return the cells that the others and the gates need.
 
-    Where it clearly misses the gate of a claim, it gives that claim up, and later also where it misses the
-    gate at all.
+    A reading that clearly misses the gate of a claim gives the claim up; from the look of `missing_seeds` on,
+    so does one that misses the gate at all.
     """
     reading = evaluated.reading
     gate = evaluated.gate_so_far()
     needed: set[str] = set()
     for claims in (reading.paper.claims, () if reading.answers else reading.paper.findings):
         for judged in evaluated.judged(claims, reading.looks[-1]):
-            # No gate keeps our findings: they are tested under the defaults, whatever these are.
             name = judged.claim.id
+            # Findings have no gate: they are tested under the defaults, whatever these are.
             if claims is reading.paper.claims:
                 own = gate.of(name)
                 if _stops(reading, own, look):
