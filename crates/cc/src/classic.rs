@@ -3,7 +3,7 @@
 //! An algorithm is a [`WindowRule`]: how the window grows in congestion avoidance, and how far it shrinks.
 
 use crate::algorithm::Declaration;
-use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Needs, Phase, Setup};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Rate, Span};
 
@@ -139,7 +139,10 @@ pub trait WindowRule: Send + Sized + 'static {
     /// Sees every event, before the frame acts on it.
     fn notice(&mut self, _cx: &Context, _event: Event) {}
 
-    /// Sees every packet sent.
+    /// Whether the rule [sees](WindowRule::sent) every packet sent.
+    const SEES_SENT: bool = false;
+
+    /// Sees every packet sent, if it [wants](WindowRule::SEES_SENT) to.
     fn sent(&mut self, _cx: &Context) {}
 
     /// Sees every ACK, before the frame acts on it.
@@ -183,7 +186,11 @@ impl<R: WindowRule> Classic<R> {
     /// The names of all recorded values.
     pub(crate) const NAMES: &'static Names = &Names::of(Self::PROBES).and(R::PROBES);
     /// The declaration of every rule on this frame.
-    pub const DECLARATION: Declaration = Declaration { probes: Self::NAMES.list(), ..Declaration::PLAIN };
+    pub const DECLARATION: Declaration = Declaration {
+        needs: Needs { sent_packets: R::SEES_SENT, ..Needs::NONE },
+        probes: Self::NAMES.list(),
+        ..Declaration::PLAIN
+    };
 
     /// A controller at its initial window.
     pub fn new(setup: &Setup, rule: R) -> Self {
@@ -276,6 +283,10 @@ impl<R: WindowRule> Classic<R> {
 }
 
 impl<R: WindowRule> CongestionControl for Classic<R> {
+    fn needs(&self) -> Needs {
+        Self::DECLARATION.needs
+    }
+
     fn control(&self) -> Control {
         let control = Control::window(self.window.cwnd);
         let Some(Pacing::At(rate)) = self.pacing else { return control };

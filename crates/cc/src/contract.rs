@@ -35,10 +35,12 @@ pub trait CongestionControl: Send {
     /// The decision in force. Pure: two calls in a row return the same.
     fn control(&self) -> Control;
 
-    /// `bytes` bytes of data have just been sent (new data or a retransmission).
+    /// `bytes` bytes of data have just been sent (new data or a retransmission). Called only if the controller needs
+    /// [`sent_packets`](Needs::sent_packets).
     fn on_sent(&mut self, _cx: &mut Context, _bytes: u64) {}
 
-    /// A packet has just been marked lost.
+    /// A packet has just been marked lost. Called only if the controller needs
+    /// [`lost_packets`](Needs::lost_packets).
     fn on_lost(&mut self, _cx: &mut Context, _lost: &Lost) {}
 
     /// Something that happens at most once a round trip.
@@ -116,6 +118,8 @@ impl Control {
 pub struct Needs {
     /// The codepoint to send data with.
     pub ecn: Ecn,
+    /// [`CongestionControl::on_sent`] for each packet sent.
+    pub sent_packets: bool,
     /// [`CongestionControl::on_lost`] for each lost packet.
     pub lost_packets: bool,
     /// Whether its own window is obeyed in recovery, in place of PRR.
@@ -124,8 +128,12 @@ pub struct Needs {
 
 impl Needs {
     /// What every transport does.
-    pub const NONE: Self =
-        Self { ecn: Ecn::AsConfigured, lost_packets: false, own_window_in_recovery: false };
+    pub const NONE: Self = Self {
+        ecn: Ecn::AsConfigured,
+        sent_packets: false,
+        lost_packets: false,
+        own_window_in_recovery: false,
+    };
 }
 
 /// The ECN codepoint of data packets (RFC 3168, RFC 9331).

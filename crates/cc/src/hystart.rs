@@ -96,7 +96,9 @@ impl HyStart {
     /// the delay sample.
     pub fn observe(&mut self, advanced: u64, delay: Option<Span>) {
         self.acknowledged += advanced;
-        self.minimum = self.minimum.into_iter().chain(delay).min();
+        if let Some(delay) = delay {
+            self.minimum = Some(self.minimum.map_or(delay, |least| least.min(delay)));
+        }
     }
 
     /// Whether slow start should end at this ACK, which [`observe`](Self::observe) has already recorded.

@@ -157,8 +157,8 @@ impl Controller {
     /// What it needs, in the bits of `enum cw_needs`.
     #[must_use]
     pub fn needs(&self) -> u32 {
-        // ECN is negotiated before there is a controller: `crate::kernel` takes care of it.
-        let Needs { ecn: _, lost_packets, own_window_in_recovery } = self.needs;
+        // ECN is negotiated before there is a controller: `crate::kernel` takes care of it. `on_sent` is always called.
+        let Needs { ecn: _, sent_packets: _, lost_packets, own_window_in_recovery } = self.needs;
         u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1
     }
 
@@ -283,7 +283,12 @@ impl Controller {
                 },
             );
         }
-        self.call(facts, siblings, me, |cc, cx| cc.on_sent(cx, bytes.into()));
+        let wanted = self.needs.sent_packets;
+        self.call(facts, siblings, me, |cc, cx| {
+            if wanted {
+                cc.on_sent(cx, bytes.into());
+            }
+        });
     }
 
     /// The kernel has just marked the data from `seq` up to `end_seq` as lost: one or more segments.

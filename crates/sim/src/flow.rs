@@ -76,6 +76,9 @@ pub struct Flow {
     ends: bool,
     /// It waits for a slot of its host's queue.
     pub waits_for_host: bool,
+    /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
+    /// ACKs cross no link. Otherwise 0.
+    pub plain_hops: u8,
     /// Its place in a multipath connection.
     pub place: Option<SubflowPlace>,
     /// Where its packets go.
@@ -161,8 +164,10 @@ impl Flow {
             Some(Ecn::Ect1) => EcnField::Ect1,
             Some(_) => EcnField::Ect0,
         };
+        let is_plain = place.is_none() && routes.acks.first().is_none();
         Self {
             processing_rng: random("processing"),
+            plain_hops: if is_plain { routes.data.links().len() as u8 } else { 0 },
             name,
             cc: kind.cc().into_boxed_str(),
             routes,
@@ -307,31 +312,51 @@ impl Flow {
         arrival
     }
 
-    /// Whether its packet is no longer than the MTU; asked before the packet is made, so that it can be made
-    /// in place.
+    /// Whether the packet for something that the sender wants to send is no longer than the MTU; asked before the packet
+    /// is written, so that it can be written where it stays.
     #[inline]
     #[must_use]
     pub fn leaves_whole(&self, outgoing: &Outgoing) -> bool {
         match outgoing {
             Outgoing::Syn => true,
-            Outgoing::Segment { payload, .. } => u64::from(self.header) + payload <= u64::from(self.mtu),
+            Outgoing::Segment { .. } => self.size_of(outgoing) <= self.mtu,
         }
     }
 
-    /// The packet for something that the sender wants to send.
+    /// Bytes of the packet for something that the sender wants to send.
     #[inline]
     #[must_use]
-    pub fn wrap(&self, index: u32, outgoing: &Outgoing) -> Packet {
-        let (size, ecn, body) = match outgoing {
-            Outgoing::Syn => (self.header, EcnField::NotEct, Body::Syn),
-            Outgoing::Segment { data, payload, resent } => {
+    pub fn size_of(&self, outgoing: &Outgoing) -> u32 {
+        match outgoing {
+            Outgoing::Syn => self.header,
+            Outgoing::Segment { payload, .. } => self.header + *payload as u32,
+        }
+    }
+
+    /// Writes that packet, all of it.
+    #[inline(always)]
+    pub fn write(&self, index: u32, outgoing: &Outgoing, packet: &mut Packet) {
+        packet.flow = index;
+        packet.generation = self.generation;
+        packet.hop = 0;
+        packet.size = self.size_of(outgoing);
+        packet.fragment = Fragment::WHOLE;
+        match outgoing {
+            Outgoing::Syn => (packet.ecn, packet.body) = (EcnField::NotEct, Body::Syn),
+            Outgoing::Segment { data, resent, .. } => {
                 // RFC 3168 section 6.1.5: a retransmission is not ECN-capable.
-                let ecn = if *resent { EcnField::NotEct } else { self.ecn };
-                (self.header + *payload as u32, ecn, Body::Data(*data))
+                packet.ecn = if *resent { EcnField::NotEct } else { self.ecn };
+                packet.body = Body::Data(*data);
             }
-        };
-        let fragment = Fragment::WHOLE;
-        Packet { flow: index, generation: self.generation, hop: 0, ecn, size, fragment, body }
+        }
+    }
+
+    /// The packet by itself.
+    #[must_use]
+    pub fn wrap(&self, index: u32, outgoing: &Outgoing) -> Packet {
+        let mut packet = Packet::BLANK;
+        self.write(index, outgoing, &mut packet);
+        packet
     }
 
     /// The packet for an answer, for a reverse path with links.

@@ -34,6 +34,17 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A packet that is not written yet.
+    pub const BLANK: Self = Self {
+        flow: 0,
+        generation: 0,
+        hop: 0,
+        ecn: EcnField::NotEct,
+        size: 0,
+        fragment: Fragment::WHOLE,
+        body: Body::Syn,
+    };
+
     /// Whether it carries data.
     #[inline]
     #[must_use]

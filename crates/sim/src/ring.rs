@@ -53,6 +53,13 @@ impl<T: Clone> Ring<T> {
         self.get(0)
     }
 
+    /// The newest entry.
+    #[inline]
+    #[must_use]
+    pub fn back(&self) -> Option<&T> {
+        self.len().checked_sub(1).and_then(|last| self.get(last))
+    }
+
     /// The entries from this one on.
     #[inline]
     pub fn iter_from(&self, at: usize) -> impl Iterator<Item = &T> {
@@ -162,7 +169,7 @@ mod tests {
                     }
                 }
                 prop_assert!(ring.iter_from(0).eq(&deque));
-                prop_assert_eq!(ring.front(), deque.front());
+                prop_assert_eq!((ring.front(), ring.back()), (deque.front(), deque.back()));
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!(ring.get(deque.len()), None);
             }

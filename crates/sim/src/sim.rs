@@ -272,16 +272,12 @@ impl<T: Tap> Sim<T> {
     fn handle_sender(&mut self, index: usize) -> Option<usize> {
         self.fetch_senders();
         let now = self.now;
-        let due = self.flows[index].due(now);
-        if let Due::Stop = due {
-            // Before the sender borrows its connection's data, which arrivals need.
-            self.catch_up_with(index);
-        }
-        let room = self.room(index);
-        self.exchange_data(index);
-        if let Due::Stop = due {
-            self.flows[index].stop_sending(now);
-        }
+        let flow = &self.flows[index];
+        let due = flow.due(now);
+        // Most senders are alone: no host holds them back, and their data are their own.
+        let is_alone = flow.routes.host.is_none() && flow.place.is_none();
+        let is_simple = is_alone && !matches!(due, Due::Stop);
+        let room = if is_simple { u32::MAX } else { self.prepare(index, &due) };
         let Self { flows, outbox, tap, .. } = self;
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
@@ -298,8 +294,28 @@ impl<T: Tap> Sim<T> {
             self.exchange_data(index);
             return Some(index);
         }
-        self.after_sender(index);
+        if is_alone {
+            self.send_outbox(index)
+        } else {
+            self.after_sender(index)
+        }
         None
+    }
+
+    /// Lends a sender what it needs for its event, and returns how many segments its host's queue takes from it.
+    #[inline(never)]
+    fn prepare(&mut self, index: usize, due: &Due) -> u32 {
+        let stops = matches!(due, Due::Stop);
+        if stops {
+            // Before the sender borrows its connection's data, which arrivals need.
+            self.catch_up_with(index);
+        }
+        let room = self.room(index);
+        self.exchange_data(index);
+        if stops {
+            self.flows[index].stop_sending(self.now);
+        }
+        room
     }
 
     fn finish_decision(&mut self, index: usize) {
@@ -322,29 +338,27 @@ impl<T: Tap> Sim<T> {
     /// Sends what the sender left in the outbox, and sets its event slot.
     #[inline]
     fn send_outbox(&mut self, index: usize) {
+        let Self { links, flows, tap, now, outbox, events, first_flow, .. } = self;
+        let flow = &mut flows[index];
+        if flow.routes.host.is_some() || flow.group.is_some() {
+            return self.send_and_look_around(index);
+        }
+        hand_over(links, flow, index as u32, &mut Departure { now: *now, tap, outbox, events });
+        if T::DETAILED {
+            tap.on_turn(*now, index as u32, &flow.sender);
+        }
+        events.set(*first_flow + index as Component, flow.next_event());
+    }
+
+    /// The same for a sender that shares its host's queue, or whose flow ends with its last byte.
+    #[inline(never)]
+    fn send_and_look_around(&mut self, index: usize) {
         let host = self.flows[index].routes.host;
         if let Some(host) = host {
             self.end_turn(index, host);
         }
-        let flow = &mut self.flows[index];
-        if let Some(first) = flow.routes.data.first().filter(|_| !self.outbox.is_empty()) {
-            let Self { links, tap, now, outbox, events, .. } = self;
-            let link = &mut links[first as usize];
-            let turn = &mut LinkTurn { now: *now, tap, link: first };
-            for outgoing in outbox.iter() {
-                if T::DETAILED {
-                    turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index as u32, outgoing));
-                }
-                if flow.leaves_whole(outgoing) {
-                    link.receive(turn, &flow.wrap(index as u32, outgoing));
-                } else {
-                    receive_fragments(link, turn, flow, index as u32, outgoing);
-                }
-            }
-            outbox.clear();
-            events.set(first as Component, link.next_event());
-        }
-        flow.refresh_due();
+        let Self { links, flows, tap, now, outbox, events, .. } = self;
+        hand_over(links, &mut flows[index], index as u32, &mut Departure { now: *now, tap, outbox, events });
         if let Some(host) = host {
             self.wait_for_turn(index, host);
         }
@@ -419,6 +433,38 @@ impl<T: Tap> Sim<T> {
     fn schedule_flow(&mut self, index: usize) {
         self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
     }
+}
+
+/// What a sender's packets need to leave.
+struct Departure<'a, T> {
+    now: Time,
+    tap: &'a mut T,
+    outbox: &'a mut Vec<Outgoing>,
+    events: &'a mut EventQueue,
+}
+
+/// Puts what a sender left in the outbox on its first link, and determines when the sender has something to do.
+#[inline(always)]
+fn hand_over<T: Tap>(links: &mut [Link], flow: &mut Flow, index: u32, departure: &mut Departure<T>) {
+    let Departure { now, tap, outbox, events } = departure;
+    if let Some(first) = flow.routes.data.first().filter(|_| !outbox.is_empty()) {
+        let link = &mut links[first as usize];
+        let turn = &mut LinkTurn { now: *now, tap: &mut **tap, link: first };
+        for outgoing in outbox.iter() {
+            if T::DETAILED {
+                turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index, outgoing));
+            }
+            if flow.leaves_whole(outgoing) {
+                let write = |packet: &mut _| flow.write(index, outgoing, packet);
+                link.receive_new(turn, flow.size_of(outgoing), write);
+            } else {
+                receive_fragments(link, turn, flow, index, outgoing);
+            }
+        }
+        outbox.clear();
+        events.set(first as Component, link.next_event());
+    }
+    flow.refresh_due();
 }
 
 /// Puts a segment that is longer than the MTU on a link in fragments.

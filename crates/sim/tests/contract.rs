@@ -213,8 +213,12 @@ fn losing_every(n: u64) -> LinkSpec {
     LinkSpec { loss, ..link("l", Rate::from_mbit(12), ms(20)) }
 }
 
-const ALL_LOSSES: Needs =
-    Needs { ecn: cwndlab_cc::Ecn::AsConfigured, lost_packets: true, own_window_in_recovery: false };
+const ALL_LOSSES: Needs = Needs {
+    ecn: cwndlab_cc::Ecn::AsConfigured,
+    sent_packets: true,
+    lost_packets: true,
+    own_window_in_recovery: false,
+};
 const OWN_WINDOW: Needs = Needs { own_window_in_recovery: true, ..ALL_LOSSES };
 
 /// On one ACK: `on_lost`*, `on_event`*, `on_ack` once, and only then is anything sent.

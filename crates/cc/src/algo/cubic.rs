@@ -271,7 +271,9 @@ impl WindowRule for Cubic {
         if let Some(hystart) = &mut self.hystart {
             hystart.observe(ack.advanced, delay);
         }
-        self.delay_min = self.delay_min.into_iter().chain(delay).min();
+        if let Some(delay) = delay {
+            self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
+        }
     }
 
     fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {

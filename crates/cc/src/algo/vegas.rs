@@ -160,6 +160,8 @@ impl WindowRule for Vegas {
         ("diff_segments", |vegas| vegas.diff.map_or(f64::NAN, |diff| diff as f64)),
     ];
 
+    const SEES_SENT: bool = true;
+
     /// Linux forgets baseRTT when it sends into an empty path: at the start, after idle time, after a
     /// timeout. Nothing is left of the current round, so the first ACK ends it, too early for a decision.
     fn sent(&mut self, cx: &Context) {

@@ -154,7 +154,7 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
-        Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::default() }
+        Needs { sent_packets: true, lost_packets: true, own_window_in_recovery: true, ..Needs::default() }
     }
 
     fn control(&self) -> Control {

@@ -48,13 +48,14 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
     let has = |callback: &str| declaration.callbacks.iter().any(|name| name == callback);
     let needs = Needs {
         ecn: ecn(&declaration.ecn)?,
+        sent_packets: has("on_sent"),
         lost_packets: has("on_lost"),
         own_window_in_recovery: declaration.own_window_in_recovery,
     };
-    let (sees_sending, has_timer) = (has("on_sent"), has("on_timer"));
+    let has_timer = has("on_timer");
     let probes = kept_all(declaration.probes);
     let declares = cc::Declaration { needs, probes, bounded: declaration.bounded, ..cc::Declaration::PLAIN };
-    let class = Arc::new(ControllerClass { declares, sees_sending, has_timer, declared });
+    let class = Arc::new(ControllerClass { declares, has_timer, declared });
     Ok(Algorithm {
         name: kept(declaration.name),
         summary: kept(declaration.summary),

@@ -18,7 +18,6 @@ const SEND_QUANTUM: Span = Span::from_millis(1);
 /// What the controllers of one class have in common.
 pub(super) struct ControllerClass {
     pub(super) declares: Declaration,
-    pub(super) sees_sending: bool,
     pub(super) has_timer: bool,
     /// The declaration: it makes controllers, and describes their errors.
     pub(super) declared: Py<PyAny>,
@@ -144,10 +143,8 @@ impl CongestionControl for PythonController {
     }
 
     fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
-        if self.class.sees_sending {
-            let sent = Sent::of(cx.facts, bytes);
-            self.call(cx, "on_sent", sent);
-        }
+        let sent = Sent::of(cx.facts, bytes);
+        self.call(cx, "on_sent", sent);
     }
 
     fn on_lost(&mut self, cx: &mut Context, lost: &contract::Lost) {

@@ -14,15 +14,6 @@ use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
-/// A packet that enters the FIFO.
-pub struct Entry<'a> {
-    /// When it arrived at the link.
-    pub arrived: Time,
-    /// Bytes that it takes on the link.
-    pub bytes: u32,
-    pub packet: &'a Packet,
-}
-
 /// A first-in first-out link.
 pub struct Fifo {
     limit: Limit,
@@ -83,20 +74,46 @@ impl Fifo {
             turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
-        self.accept(now, Entry { arrived: now, bytes, packet }, pipe);
+        self.accept(now, now, bytes, pipe, |place| *place = *packet);
     }
 
-    /// Accepts a packet, whatever the limit is.
+    /// Accepts a packet that certainly has room, even beside the departures not accounted for yet, without a copy:
+    /// `fill` writes it where it stays. Returns false if it must be [received](Fifo::receive) instead.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, entry: Entry, pipe: &mut Pipe) {
-        let Entry { arrived, bytes, packet } = entry;
+    pub fn receive_in_place<T: Tap>(
+        &mut self,
+        turn: &mut LinkTurn<T>,
+        bytes: u32,
+        pipe: &mut Pipe,
+        fill: impl FnOnce(&mut Packet),
+    ) -> bool {
+        if T::IN_ORDER || !self.limit.admits(self.backlog, bytes) {
+            return false;
+        }
+        self.accept(turn.now, turn.now, bytes, pipe, fill);
+        if let Some(packet) = pipe.last() {
+            turn.emit(LinkEvent::Enqueued { packet, bytes });
+        }
+        true
+    }
+
+    /// Accepts a packet that arrived at the link at `arrived`, whatever the limit is; `fill` writes it.
+    #[inline(always)]
+    pub fn accept(
+        &mut self,
+        now: Time,
+        arrived: Time,
+        bytes: u32,
+        pipe: &mut Pipe,
+        fill: impl FnOnce(&mut Packet),
+    ) {
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
         if self.backlog.packets == 0 {
             self.next_departure = departed;
         }
         self.backlog.add(bytes);
-        pipe.push(arrived, departed, arrival, bytes, packet);
+        pipe.push_in_order(arrived, departed, arrival, bytes, fill);
     }
 
     /// The packet in service takes no room in the queue.
@@ -211,8 +228,7 @@ impl Fifo {
                 server.finish(finish, u64::from(flight.bytes))
             };
             let arrival = pipe.arrival(finish);
-            let flight = &mut pipe.ring_mut()[at];
-            (flight.departed, flight.arrival) = (finish, arrival);
+            pipe.retime(at, finish, arrival);
         }
         if let Some(next) = pipe.ring().get(gone) {
             self.next_departure = next.departed;

@@ -29,7 +29,9 @@ pub(crate) use server::capacity_bits;
 /// there is no limit.
 const WAITING_BYTES: u64 = 750_000;
 
-/// How packets get from the queue to the far end.
+/// How packets get from the queue to the far end. Each packet asks three times which it is, so the answer has a byte of
+/// its own, in place of an unused value in some field.
+#[repr(u8)]
 enum Serving {
     Fifo(Fifo),
     Stack(Box<Stack>),
@@ -118,6 +120,26 @@ impl Link {
         }
     }
 
+    /// A data packet that a sender makes arrives at the queue. `fill` writes all of it, if possible where it stays.
+    #[inline(always)]
+    pub fn receive_new<T: Tap>(&mut self, turn: &mut LinkTurn<T>, size: u32, fill: impl Fn(&mut Packet)) {
+        let bytes = size + self.overhead;
+        if !self.loses_at_entry
+            && let Serving::Fifo(fifo) = &mut self.serving
+            && fifo.receive_in_place(turn, bytes, &mut self.pipe, &fill)
+        {
+            return;
+        }
+        self.receive_apart(turn, fill);
+    }
+
+    #[inline(never)]
+    fn receive_apart<T: Tap>(&mut self, turn: &mut LinkTurn<T>, fill: impl Fn(&mut Packet)) {
+        let mut packet = Packet::BLANK;
+        fill(&mut packet);
+        self.receive(turn, &packet);
+    }
+
     /// When the link must be handled at the latest: at its next service, or when the lookahead of its next arrival
     /// is over. Without lookahead this is [`Link::due`].
     #[inline]
@@ -154,7 +176,9 @@ impl Link {
     /// Does what is due now; returns a packet that arrives at the far end.
     pub fn advance<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> Option<Packet> {
         self.serve(turn);
-        self.deliver(turn, |packet| *packet)
+        let arrived = self.arrive(turn).copied()?;
+        self.remove_arrived();
+        Some(arrived)
     }
 
     /// Does what is due in the queue.
@@ -167,14 +191,10 @@ impl Link {
         }
     }
 
-    /// A packet reaches the far end, if one is due; returns what `take` copies from it, unless it is lost. Copying
-    /// a part costs less than copying the whole.
+    /// A packet reaches the far end, if one is due. Unless it is lost, it is returned where it is, because copying it
+    /// costs time; [`Link::remove_arrived`] must follow.
     #[inline(always)]
-    pub fn deliver<T: Tap, R>(
-        &mut self,
-        turn: &mut LinkTurn<T>,
-        take: impl FnOnce(&Packet) -> R,
-    ) -> Option<R> {
+    pub fn arrive<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> Option<&Packet> {
         if self.pipe.next_arrival() > turn.now {
             return None;
         }
@@ -184,23 +204,29 @@ impl Link {
             Serving::Stack(stack) => stack.deliver(turn, &mut self.pipe),
             Serving::Served(_) => self.pipe.put_next_first(),
         }
-        let lost = self.loses_at_exit && self.loses_first(turn.now);
+        if self.loses_at_exit && self.loses_first(turn) {
+            self.pipe.remove_first();
+            return None;
+        }
         let packet = &self.pipe.first()?.packet;
-        let taken = if lost {
-            turn.emit(LinkEvent::Lost { packet });
-            None
-        } else {
-            turn.emit(LinkEvent::Delivered { packet });
-            Some(take(packet))
-        };
+        turn.emit(LinkEvent::Delivered { packet });
+        Some(packet)
+    }
+
+    /// The packet that has arrived leaves the link.
+    #[inline]
+    pub fn remove_arrived(&mut self) {
         self.pipe.remove_first();
-        taken
     }
 
     #[inline(never)]
-    fn loses_first(&mut self, now: Time) -> bool {
+    fn loses_first<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> bool {
         let Some(Flight { packet, departed, .. }) = self.pipe.first().copied() else { return false };
-        self.is_lost(now, departed, &packet, false)
+        let lost = self.is_lost(turn.now, departed, &packet, false);
+        if lost {
+            turn.emit(LinkEvent::Lost { packet: &packet });
+        }
+        lost
     }
 
     /// The flow of the packet at this position among those in flight; 0 is the next to arrive.

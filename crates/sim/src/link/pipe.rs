@@ -1,7 +1,7 @@
 //! Propagation: packets in flight, in the order of their arrival except for those that a reordering link
 //! delays.
 
-use crate::packet::{Body, EcnField, Fragment, Packet};
+use crate::packet::Packet;
 use crate::ring::Ring;
 use crate::schedule::Schedule;
 use crate::spec::{LinkSpec, ReorderSpec};
@@ -31,15 +31,7 @@ impl Flight {
         departed: Time::ZERO,
         arrival: Time::ZERO,
         bytes: 0,
-        packet: Packet {
-            flow: 0,
-            generation: 0,
-            hop: 0,
-            ecn: EcnField::NotEct,
-            size: 0,
-            fragment: Fragment::WHOLE,
-            body: Body::Syn,
-        },
+        packet: Packet::BLANK,
     };
 }
 
@@ -76,6 +68,8 @@ pub struct Pipe {
     reorder: Option<ReorderSpec>,
     rng: Rng,
     last_arrival: Time,
+    /// When the next packet reaches the far end; [`Time::NEVER`] if there is none.
+    next: Time,
     ring: Ring<Flight>,
     late: BinaryHeap<Reverse<Late>>,
     late_count: u64,
@@ -92,6 +86,7 @@ impl Pipe {
             reorder: spec.reorder,
             rng,
             last_arrival: Time::ZERO,
+            next: Time::NEVER,
             ring: Ring::default(),
             late: BinaryHeap::new(),
             late_count: 0,
@@ -121,18 +116,39 @@ impl Pipe {
         {
             return self.push_late(Flight { arrived, departed, arrival, bytes, packet: *packet }, reorder);
         }
+        self.push_in_order(arrived, departed, arrival, bytes, |place| *place = *packet);
+    }
+
+    /// The same for a packet that is not delayed by reordering; `fill` writes it.
+    #[inline(always)]
+    pub fn push_in_order(
+        &mut self,
+        arrived: Time,
+        departed: Time,
+        arrival: Time,
+        bytes: u32,
+        fill: impl FnOnce(&mut Packet),
+    ) {
+        self.next = self.next.min(arrival);
         self.ring.push_back(&Flight::BLANK, |flight| {
             flight.arrived = arrived;
             flight.departed = departed;
             flight.arrival = arrival;
             flight.bytes = bytes;
-            flight.packet = *packet;
+            fill(&mut flight.packet);
         });
+    }
+
+    /// The packet that was added last in order.
+    #[inline]
+    pub fn last(&self) -> Option<&Packet> {
+        self.ring.back().map(|flight| &flight.packet)
     }
 
     #[cold]
     fn push_late(&mut self, mut flight: Flight, reorder: ReorderSpec) {
         flight.arrival = flight.departed + self.delay.at(flight.departed) + reorder.extra_delay;
+        self.next = self.next.min(flight.arrival);
         self.late_count += 1;
         let late = Late { arrival: flight.arrival, order: self.late_count, flight };
         self.late.push(Reverse(late));
@@ -141,9 +157,14 @@ impl Pipe {
     /// When the next packet reaches the far end.
     #[inline]
     pub fn next_arrival(&self) -> Time {
+        self.next
+    }
+
+    #[inline]
+    fn find_next(&mut self) {
         let in_order = self.ring.front().map_or(Time::NEVER, |flight| flight.arrival);
         let late = self.late.peek().map_or(Time::NEVER, |late| late.0.arrival);
-        in_order.min(late)
+        self.next = in_order.min(late);
     }
 
     /// The next of the packets in order; right after [`Pipe::put_next_first`], the next of all packets.
@@ -156,6 +177,7 @@ impl Pipe {
     #[inline]
     pub fn remove_first(&mut self) {
         self.ring.pop_front();
+        self.find_next();
     }
 
     /// Moves a packet delayed by reordering to the front of those in order if it is the next to arrive.
@@ -181,8 +203,10 @@ impl Pipe {
         &self.ring
     }
 
-    /// The packets in order, to be re-timed.
-    pub fn ring_mut(&mut self) -> &mut Ring<Flight> {
-        &mut self.ring
+    /// A packet in order leaves, and arrives, at another time.
+    pub fn retime(&mut self, at: usize, departed: Time, arrival: Time) {
+        let flight = &mut self.ring[at];
+        (flight.departed, flight.arrival) = (departed, arrival);
+        self.find_next();
     }
 }

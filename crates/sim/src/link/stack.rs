@@ -5,7 +5,7 @@
 //! (a packet enters the link or reaches its far end, the rate changes, the state is looked at). FQ-CoDel is
 //! asked then, with the time of the departure.
 
-use super::fifo::{Entry, Fifo};
+use super::fifo::Fifo;
 use super::pipe::Pipe;
 use crate::packet::Packet;
 use crate::queue::fq_codel::FqCodel;
@@ -43,7 +43,7 @@ impl Stack {
         }
         turn.emit(LinkEvent::Enqueued { packet, bytes });
         if self.passes() {
-            self.device.accept(now, Entry { arrived: now, bytes, packet }, pipe);
+            self.device.accept(now, now, bytes, pipe, |place| *place = *packet);
         } else {
             self.above.enqueue(now, Waiting { packet: *packet, bytes, since: now }, turn);
             self.fill_device(now, turn, pipe);
@@ -62,7 +62,7 @@ impl Stack {
         let turn = &mut LinkTurn { now: at, tap: turn.tap, link: turn.link };
         while self.device.backlog().packets <= self.room {
             let Some(Waiting { packet, bytes, since }) = self.above.dequeue(at, turn) else { break };
-            self.device.accept(at, Entry { arrived: since, bytes, packet: &packet }, pipe);
+            self.device.accept(at, since, bytes, pipe, |place| *place = packet);
         }
     }
 

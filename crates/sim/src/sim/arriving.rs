@@ -3,102 +3,74 @@
 use super::Sim;
 use crate::ahead::FEW_FLOWS;
 use crate::event::Component;
-use crate::flow::Answer;
+use crate::flow::{Answer, Flow};
 use crate::fragment::{Piece, Whole};
-use crate::packet::{Body, Data, EcnField, Fragment, Packet};
-use crate::tap::{End, Tap};
-use cwndlab_cc::Span;
-
-/// What a link hands over: nearly always a packet of data, which is copied without room for an ACK header.
-pub(super) enum Arrived {
-    Segment(Segment),
-    Fragment(Segment, Fragment),
-    Other(Packet),
-}
-
-/// A packet of data, or a fragment of one.
-pub(super) struct Segment {
-    flow: u32,
-    generation: u16,
-    hop: u8,
-    ecn: EcnField,
-    size: u32,
-    data: Data,
-}
-
-impl Segment {
-    fn packet(&self, fragment: Fragment) -> Packet {
-        let Self { flow, generation, hop, ecn, size, data } = *self;
-        Packet { flow, generation, hop, ecn, size, fragment, body: Body::Data(data) }
-    }
-}
-
-impl Arrived {
-    #[inline(always)]
-    pub(super) fn of(packet: &Packet) -> Self {
-        match packet.body {
-            Body::Data(data) => {
-                let Packet { flow, generation, hop, ecn, size, fragment, .. } = *packet;
-                let segment = Segment { flow, generation, hop, ecn, size, data };
-                if fragment.of == 1 { Self::Segment(segment) } else { Self::Fragment(segment, fragment) }
-            }
-            _ => Self::Other(*packet),
-        }
-    }
-}
+use crate::link::Link;
+use crate::packet::{Body, Data, Fragment, Packet};
+use crate::tap::{End, LinkTurn, Tap};
+use cwndlab_cc::{Span, Time};
 
 impl<T: Tap> Sim<T> {
-    /// A whole packet of data has crossed a link: on to the next one, or to its receiver.
+    /// A packet that is due at the far end of a link arrives there.
     #[inline(always)]
-    pub(super) fn route_segment(&mut self, segment: &Segment) {
-        let index = segment.flow as usize;
-        let flow = &mut self.flows[index];
-        if segment.generation != flow.generation {
-            return;
+    pub(super) fn receive_from(&mut self, link: Component) {
+        self.handled += 1;
+        let Self { links, flows, coming, events, tap, now, first_flow, .. } = self;
+        let many = flows.len() > FEW_FLOWS;
+        let from = &mut links[link as usize];
+        if many {
+            fetch_receiver(from, flows);
         }
-        let packet = || Packet { hop: segment.hop + 1, ..segment.packet(Fragment::WHOLE) };
-        match flow.routes.data.hop(segment.hop + 1) {
-            Some(next) => self.pass_on(next, packet()),
-            None => self.receive_data(index, segment.data, segment.ecn, packet),
+        let Some(packet) = from.arrive(&mut LinkTurn { now: *now, tap, link }) else { return };
+        let index = packet.flow;
+        let flow = &mut flows[index as usize];
+        // Nearly every packet is a segment that only its receiver handles: it is read where it is.
+        match &packet.body {
+            Body::Data(data) if !T::DETAILED && is_for_receiver_alone(packet, flow, *now) => {
+                let was_due = flow.next_event();
+                if flow.on_data(*now, data, packet.ecn) {
+                    let at = flow.acknowledge(*now);
+                    if many {
+                        coming.push(at, index);
+                    }
+                }
+                from.remove_arrived();
+                let due = flow.next_event();
+                if due != was_due {
+                    events.set(*first_flow + index, due);
+                }
+            }
+            _ => {
+                let packet = *packet;
+                from.remove_arrived();
+                self.route(packet);
+            }
         }
     }
 
-    /// The same for a fragment.
+    /// A packet has crossed a link: on to the next one, or to the end of its connection.
     #[inline(never)]
-    pub(super) fn route_fragment(&mut self, segment: &Segment, fragment: Fragment) {
-        let index = segment.flow as usize;
-        let flow = &mut self.flows[index];
-        if segment.generation != flow.generation {
-            return;
-        }
-        let packet = |fragment| Packet { hop: segment.hop + 1, ..segment.packet(fragment) };
-        if let Some(next) = flow.routes.data.hop(segment.hop + 1) {
-            return self.pass_on(next, packet(fragment));
-        }
-        let Segment { ecn, size, data, .. } = *segment;
-        let piece = Piece { key: (data.sent_at, data.seq), size, ecn, of: fragment.of };
-        if let Some(Whole { size, ecn }) = flow.gather(self.now, &piece) {
-            let whole = || Packet { size, ecn, ..packet(Fragment::WHOLE) };
-            self.receive_data(index, data, ecn, whole);
-        }
-    }
-
-    /// The same for any other packet.
-    #[inline(never)]
-    pub(super) fn route(&mut self, mut packet: Packet) {
+    fn route(&mut self, mut packet: Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
         if packet.generation != flow.generation {
             return;
         }
         packet.hop += 1;
-        let route = if matches!(packet.body, Body::Syn) { &flow.routes.data } else { &flow.routes.acks };
+        let to_receiver = matches!(packet.body, Body::Data(_) | Body::Syn);
+        let route = if to_receiver { &flow.routes.data } else { &flow.routes.acks };
         if let Some(next) = route.hop(packet.hop) {
             return self.pass_on(next, packet);
         }
         match packet.body {
-            // Handed over as a segment or a fragment.
-            Body::Data(_) => {}
+            Body::Data(data) if packet.fragment == Fragment::WHOLE => self.receive_data(&packet, data),
+            Body::Data(data) => {
+                let Packet { ecn, size, fragment, .. } = packet;
+                let piece = Piece { key: (data.sent_at, data.seq), size, ecn, of: fragment.of };
+                if let Some(Whole { size, ecn }) = flow.gather(self.now, &piece) {
+                    self.receive_data(&Packet { size, ecn, fragment: Fragment::WHOLE, ..packet }, data);
+                }
+            }
             Body::Syn => {
                 if T::DETAILED {
                     self.tap.on_packet(self.now, End::Receiver, flow, &packet);
@@ -118,11 +90,10 @@ impl<T: Tap> Sim<T> {
         self.schedule_link(link as usize);
     }
 
-    /// Data have reached their receiver; `packet` is the whole packet.
-    #[inline(always)]
-    fn receive_data(&mut self, index: usize, data: Data, ecn: EcnField, packet: impl FnOnce() -> Packet) {
-        let many = self.flows.len() > FEW_FLOWS;
-        let was_due = self.flows[index].next_event();
+    /// A whole packet of data has reached its receiver.
+    #[inline]
+    fn receive_data(&mut self, packet: &Packet, data: Data) {
+        let index = packet.flow as usize;
         if Self::LOOKS_AHEAD {
             if let Some(place) = self.flows[index].place {
                 self.expire_siblings_timers(place);
@@ -130,40 +101,12 @@ impl<T: Tap> Sim<T> {
                 self.expire_timers(index, self.now - Span(1));
             }
         }
-        let Self { flows, coming, events, now, first_flow, .. } = self;
-        let flow = &mut flows[index];
-        if T::DETAILED || flow.place.is_some() || flow.routes.acks.first().is_some() {
-            self.receive_and_answer(index, data, ecn, packet);
-            return self.schedule_flow(index);
-        }
-        if flow.on_data(*now, &data, ecn) {
-            let at = flow.acknowledge(*now);
-            if many {
-                coming.push(at, index as u32);
-            }
-        }
-        let due = flow.next_event();
-        if due != was_due {
-            events.set(*first_flow + index as Component, due);
-        }
-    }
-
-    /// The same if the return path has links, the flow is a subflow, or the tap wants packets; the caller sets
-    /// the flow's slot.
-    #[inline(never)]
-    fn receive_and_answer(
-        &mut self,
-        index: usize,
-        data: Data,
-        ecn: EcnField,
-        packet: impl FnOnce() -> Packet,
-    ) {
         let flow = &mut self.flows[index];
         if T::DETAILED {
-            self.tap.on_packet(self.now, End::Receiver, flow, &packet());
+            self.tap.on_packet(self.now, End::Receiver, flow, packet);
         }
         let before = flow.receiver.next();
-        let must_answer = flow.on_data(self.now, &data, ecn);
+        let must_answer = flow.on_data(self.now, &data, packet.ecn);
         if flow.place.is_some() {
             self.pass_up(index, before);
         }
@@ -171,16 +114,7 @@ impl<T: Tap> Sim<T> {
             let header = self.flows[index].receiver.acknowledge(self.now, false);
             self.answer(index, Answer::Ack(header));
         }
-    }
-
-    /// With many flows, prefetches the receiver of the packet that arrives on this link after the next one.
-    #[inline]
-    pub(super) fn fetch_receiver(&self, link: usize) {
-        if self.flows.len() > FEW_FLOWS
-            && let Some(flow) = self.links[link].flow_after(1)
-        {
-            self.flows[flow as usize].fetch_receiver();
-        }
+        self.schedule_flow(index);
     }
 
     /// With many flows, prefetches for the next two senders: for the later one what lies in its flow, and for
@@ -227,5 +161,23 @@ impl<T: Tap> Sim<T> {
     fn deliver(&mut self, index: usize, answer: Answer) {
         self.flows[index].post(self.now, answer);
         self.schedule_flow(index);
+    }
+}
+
+/// Whether a segment goes to its receiver and needs nothing else: it is whole, this was its last link, its ACK
+/// crosses no link, and no timer of the receiver was due before.
+#[inline(always)]
+fn is_for_receiver_alone(packet: &Packet, flow: &Flow, now: Time) -> bool {
+    packet.generation == flow.generation
+        && packet.hop + 1 == flow.plain_hops
+        && packet.fragment.of == 1
+        && flow.receiver.next_timer() >= now
+}
+
+/// Prefetches the receiver of the packet that arrives on this link two packets after the one that is due.
+#[inline]
+fn fetch_receiver(link: &Link, flows: &[Flow]) {
+    if let Some(flow) = link.flow_after(2) {
+        flows[flow as usize].fetch_receiver();
     }
 }

@@ -11,7 +11,6 @@
 //! its data are therefore handled together, in the order of all their arrivals.
 
 use super::Sim;
-use super::arriving::Arrived;
 use crate::arrivals::Arrivals;
 use crate::event::Component;
 use crate::flow::{Answer, Flow, SubflowPlace};
@@ -157,21 +156,6 @@ impl<T: Tap> Sim<T> {
     fn serve(&mut self, link: Component) {
         let Self { links, tap, now, .. } = self;
         links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
-    }
-
-    /// A packet that is due at the far end of a link arrives there.
-    #[inline(always)]
-    fn receive_from(&mut self, link: Component) {
-        let Self { links, tap, now, .. } = self;
-        let arrived = links[link as usize].deliver(&mut LinkTurn { now: *now, tap, link }, Arrived::of);
-        self.handled += 1;
-        self.fetch_receiver(link as usize);
-        match arrived {
-            Some(Arrived::Segment(segment)) => self.route_segment(&segment),
-            Some(Arrived::Fragment(segment, fragment)) => self.route_fragment(&segment, fragment),
-            Some(Arrived::Other(packet)) => self.route(packet),
-            None => {}
-        }
     }
 }
 

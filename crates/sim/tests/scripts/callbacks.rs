@@ -79,7 +79,7 @@ fn watched() -> (Script, Log) {
 }
 
 fn watched_with(change: impl FnOnce(&mut TcpOptions)) -> (Script, Log) {
-    let (build, log) = spy(Needs { lost_packets: true, ..Needs::default() }, false);
+    let (build, log) = spy(Needs { sent_packets: true, lost_packets: true, ..Needs::default() }, false);
     let mut tcp = linux().controller(build).with(change).open();
     tcp.expect_sent(0..10);
     (tcp, log)

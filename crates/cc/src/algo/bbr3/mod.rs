@@ -122,7 +122,7 @@ impl Bbr3 {
     ];
     const NAMES: &'static Names = &Names::of(Self::PROBES);
     const DECLARATION: Declaration = Declaration {
-        needs: Needs { lost_packets: true, own_window_in_recovery: true, ..Needs::NONE },
+        needs: Needs { sent_packets: true, lost_packets: true, own_window_in_recovery: true, ..Needs::NONE },
         probes: Self::NAMES.list(),
         ..Declaration::PLAIN
     };

@@ -137,10 +137,6 @@ impl CongestionControl for Dbac {
         Control { cwnd, pacing_rate, shown_window: self.shown(cwnd), ..control }
     }
 
-    fn on_sent(&mut self, cx: &mut Context, bytes: u64) {
-        self.inner.on_sent(cx, bytes);
-    }
-
     fn on_event(&mut self, cx: &mut Context, event: Event) {
         self.inner.on_event(cx, event);
         // Contract, rule 3: the loss window is one segment.

@@ -182,6 +182,8 @@ impl WindowRule for SdPd {
         self.reno.reduces_again(phase)
     }
 
+    const SEES_SENT: bool = true;
+
     fn sent(&mut self, cx: &Context) {
         self.peaks.begin(&cx.facts.rtt);
     }

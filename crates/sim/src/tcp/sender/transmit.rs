@@ -23,25 +23,31 @@ impl Sender {
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
-        let most_at_once = self.segments_at_once(&control);
+        let paced = control.pacing_rate.is_some();
+        let most_at_once = if paced { self.segments_at_once(&control) } else { 1 };
         let mut handed_over = 0;
+        let mut pipe = self.board.pipe();
         let limit = loop {
-            if self.board.pipe() + held >= window && !at_once {
+            if pipe + held >= window && !at_once {
                 break SendLimit::Window;
             }
             if turn.outbox.len() - sent_before >= turn.room as usize {
                 self.held_by_host = true;
                 break SendLimit::Window;
             }
-            if handed_over == 0 && self.is_paced_out(now, &control) {
+            if paced && handed_over == 0 && self.facts.next_departure > now {
                 self.timers.pacing = self.facts.next_departure;
                 break SendLimit::Window;
             }
             match self.next_segment() {
-                Ok(lost) => self.transmit(turn, lost, control.pacing_rate),
+                Ok(lost) => self.transmit(turn, lost, pipe, control.pacing_rate),
                 Err(limit) => break limit,
             }
-            handed_over = if handed_over + 1 < most_at_once { handed_over + 1 } else { 0 };
+            pipe += 1;
+            debug_assert_eq!(pipe, self.board.pipe(), "what was lost and is sent again is in flight again");
+            if paced {
+                handed_over = if handed_over + 1 < most_at_once { handed_over + 1 } else { 0 };
+            }
             at_once = false;
         };
         self.note_usage(limit);
@@ -74,9 +80,11 @@ impl Sender {
         self.supply.offer(self.board.next(), self.peer.window_end).map(|()| None)
     }
 
-    fn transmit<T: Tap>(&mut self, turn: &mut Turn<T>, lost: Option<u32>, pacing: Option<Rate>) {
+    /// Sends a lost segment again, or a new one; `pipe` is what is in flight before it.
+    #[inline(always)]
+    fn transmit<T: Tap>(&mut self, turn: &mut Turn<T>, lost: Option<u32>, pipe: u32, pacing: Option<Rate>) {
         let now = turn.now;
-        let record = self.rate.record(now, self.board.pipe());
+        let record = self.rate.record(now, pipe);
         let (seq, payload) = match lost {
             Some(seq) => {
                 self.board.send_again(seq, record);
@@ -105,7 +113,9 @@ impl Sender {
             self.pace(now, rate.time_for(payload));
         }
         self.start_retransmit_timer(now);
-        self.call(|cc, cx| cc.on_sent(cx, payload));
+        if self.needs.sent_packets {
+            self.call(|cc, cx| cc.on_sent(cx, payload));
+        }
     }
 
     fn note_resent(&mut self, seq: u32, order: u32, now: Time) {
@@ -128,17 +138,11 @@ impl Sender {
         self.facts.next_departure = self.facts.next_departure.max(now) + gap;
     }
 
-    /// Whether pacing holds the next segment back.
-    #[inline]
-    fn is_paced_out(&self, now: Time, control: &Control) -> bool {
-        control.pacing_rate.is_some() && self.facts.next_departure > now
-    }
-
     /// How many segments a paced sender hands over at once: with segmentation offload its send quantum (Linux
     /// `tcp_tso_autosize`), without it one.
     #[inline]
     fn segments_at_once(&self, control: &Control) -> u64 {
-        let many = control.pacing_rate.is_some() && self.options.segmentation_offload;
+        let many = self.options.segmentation_offload;
         if many { (control.send_quantum / self.facts.mss).max(1) } else { 1 }
     }
 
@@ -168,7 +172,7 @@ impl Sender {
         };
         self.counters.probes += 1;
         turn.emit(FlowEvent::TailLossProbe);
-        self.transmit(turn, last, None);
+        self.transmit(turn, last, self.board.pipe(), None);
         self.probe = Some(TailProbe { end: self.board.next(), resent: last.is_some() });
         self.timers.retransmit = turn.now + self.facts.rtt.rto;
     }
