@@ -74,6 +74,8 @@ pub struct Flow {
     retired: bool,
     /// Its stream has an end.
     ends: bool,
+    /// Its sender has opened the connection.
+    begun: bool,
     /// It waits for a slot of its host's queue.
     pub waits_for_host: bool,
     /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
@@ -85,8 +87,9 @@ pub struct Flow {
     pub routes: Routes,
     /// Its receiver.
     pub receiver: Receiver,
-    /// When it starts; [`Time::NEVER`] once it has started.
-    pub start: Time,
+    /// When it starts or stops, whichever comes next.
+    bound: Time,
+    /// When it stops; [`Time::NEVER`] once it has.
     stop: Time,
     /// The index of its arrival process.
     pub group: Option<usize>,
@@ -177,8 +180,9 @@ impl Flow {
             place,
             brought_bytes: 0,
             generation: 0,
-            start,
+            begun: false,
             stop: stop.unwrap_or(Time::NEVER),
+            bound: start.min(stop.unwrap_or(Time::NEVER)),
             stopped: None,
             bytes,
             ends: bytes.is_some(),
@@ -202,14 +206,14 @@ impl Flow {
     /// Prefetches what the arrival of a segment touches.
     #[inline]
     pub fn fetch_receiver(&self) {
-        fetch(self, offset_of!(Self, start));
+        fetch(self, offset_of!(Self, bound));
     }
 
     /// Prefetches what an event of the sender touches.
     #[inline]
     pub fn fetch_sender(&self) {
         fetch(self, LINE);
-        fetch(&self.start, offset_of!(Self, sender) - offset_of!(Self, start) + Sender::HOT);
+        fetch(&self.bound, offset_of!(Self, sender) - offset_of!(Self, bound) + Sender::HOT);
     }
 
     /// Prefetches what such an event touches outside the flow; the pointers to it are in the cache by now.
@@ -233,7 +237,7 @@ impl Flow {
     #[inline]
     pub fn refresh_due(&mut self) {
         let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
-        self.sender_due = self.start.min(self.stop).min(answer).min(self.sender.next_timer());
+        self.sender_due = self.bound.min(answer).min(self.sender.next_timer());
     }
 
     /// When the flow has something to do.
@@ -250,15 +254,28 @@ impl Flow {
         if self.inbox.front().is_some_and(|(at, _)| *at <= now) {
             return Due::Answer;
         }
-        if self.start <= now {
+        if self.start() <= now {
             return Due::Start;
         }
         if self.stop <= now { Due::Stop } else { Due::Timer }
     }
 
+    /// When it starts; [`Time::NEVER`] once it has.
+    fn start(&self) -> Time {
+        if self.begun { Time::NEVER } else { self.started }
+    }
+
+    /// Its sender opens the connection.
+    pub fn begin<T: Tap>(&mut self, turn: &mut Turn<T>) {
+        self.begun = true;
+        self.bound = self.stop;
+        self.sender.start(turn);
+    }
+
     /// Its sender sends no new data from now on.
     pub fn stop_sending(&mut self, now: Time) {
         self.stop = Time::NEVER;
+        self.bound = self.start();
         self.stopped = Some(now);
         self.ends = true;
         self.sender.stop();
@@ -285,7 +302,7 @@ impl Flow {
     /// An answer has crossed the links of its route; returns when the sender processes it.
     pub fn post(&mut self, now: Time, answer: Answer) -> Time {
         let arrival = self.expect_answer(now);
-        self.inbox.push_back(&(Time::NEVER, answer), |place| *place = (arrival, answer));
+        *self.inbox.add(&(Time::NEVER, answer)) = (arrival, answer);
         arrival
     }
 
@@ -294,10 +311,8 @@ impl Flow {
     #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Time {
         let arrival = self.expect_answer(now);
-        let Self { inbox, receiver, .. } = self;
-        inbox.push_back(&(Time::NEVER, Answer::Ack(AckHeader::default())), |place| {
-            *place = (arrival, Answer::Ack(receiver.acknowledge(now, false)));
-        });
+        let place = self.inbox.add(&(Time::NEVER, Answer::Ack(AckHeader::default())));
+        *place = (arrival, Answer::Ack(self.receiver.acknowledge(now, false)));
         arrival
     }
 
@@ -469,7 +484,8 @@ impl Flow {
 
     /// Joins its connection as a subflow, now that the connection is established.
     pub fn join(&mut self, now: Time) {
-        (self.start, self.started) = (now, now);
+        self.started = now;
+        self.bound = self.start().min(self.stop);
         self.refresh_due();
     }
 
@@ -510,7 +526,7 @@ mod tests {
     /// a new field according to what touches it, and raise a bound only for a field that events need.
     #[test]
     fn what_an_event_touches_of_a_flow_is_small() {
-        let receiver = offset_of!(Flow, start);
+        let receiver = offset_of!(Flow, bound);
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
         assert!(receiver <= 536, "the arrival of a segment: {receiver} bytes");
         assert!(sender <= 688, "an event of the sender: {sender} bytes");

@@ -63,18 +63,23 @@ impl<T: Clone> Ring<T> {
     /// The entries from this one on.
     #[inline]
     pub fn iter_from(&self, at: usize) -> impl Iterator<Item = &T> {
-        (at..self.len()).filter_map(|at| self.get(at))
+        let (first, rest) = self.places.split_at(self.head as usize);
+        let before_end = rest.len().min(self.len());
+        let (older, newer) = (&rest[..before_end], &first[..self.len() - before_end]);
+        let skipped = at.min(before_end);
+        older[skipped..].iter().chain(newer.iter().skip(at - skipped))
     }
 
-    /// Adds an entry. `fill` must write every field: the place holds an old entry or a copy of `blank`.
+    /// Adds an entry and returns its place, where an old entry or a copy of `blank` is: the caller must write every
+    /// field.
     #[inline(always)]
-    pub fn push_back(&mut self, blank: &T, fill: impl FnOnce(&mut T)) {
+    pub fn add(&mut self, blank: &T) -> &mut T {
         if self.len() == self.places.len() {
             self.grow(blank);
         }
         let place = self.place(self.len());
-        fill(&mut self.places[place]);
         self.len += 1;
+        &mut self.places[place]
     }
 
     /// Adds an entry before the oldest.
@@ -147,7 +152,7 @@ mod tests {
             for (what, value) in moves {
                 match what {
                     0..=4 => {
-                        ring.push_back(&0, |place| *place = value);
+                        *ring.add(&0) = value;
                         deque.push_back(value);
                     }
                     5 => {

@@ -284,8 +284,7 @@ impl<T: Tap> Sim<T> {
         let decision = match due {
             Due::Answer => flow.process_answer(turn),
             Due::Start => {
-                flow.start = Time::NEVER;
-                flow.sender.start(turn);
+                flow.begin(turn);
                 Decision::NotDue
             }
             Due::Stop | Due::Timer => flow.sender.on_timer(turn),

@@ -201,7 +201,8 @@ impl Cubic {
     /// The counting form: one segment for each `cnt` segments acknowledged.
     fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.cwnd / window.mss;
-        self.uncounted += acked as f64 / window.mss as f64;
+        // Signed: the processor converts these in one instruction, unsigned numbers in five.
+        self.uncounted += acked.cast_signed() as f64 / window.mss.cast_signed() as f64;
         // Linux bictcp_update: `cnt` is recalculated only once in a while if the window does not change.
         let kept = self.counted.filter(|kept| kept.holds(self.params.form, cx.facts.now, cwnd));
         let count = kept.map_or_else(|| self.renew_count(cx, cwnd), |kept| kept.count);

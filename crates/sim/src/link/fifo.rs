@@ -14,6 +14,27 @@ use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
+/// What changes when a packet that has left the queue is accounted for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// Packets that wait or are in service, or that have left and are not accounted for yet.
+    backlog: Backlog,
+    /// Departure of the last packet accounted for.
+    last_gone: Time,
+}
+
+impl Account {
+    /// A packet has left the queue.
+    #[inline(always)]
+    fn take<T: Tap>(&mut self, turn: &mut LinkTurn<T>, flight: &Flight) {
+        let Flight { arrived, departed, bytes, packet, .. } = flight;
+        let started = self.last_gone.max(*arrived);
+        turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
+        self.last_gone = *departed;
+        self.backlog.take(*bytes);
+    }
+}
+
 /// A first-in first-out link.
 pub struct Fifo {
     limit: Limit,
@@ -25,11 +46,9 @@ pub struct Fifo {
     gone: usize,
     /// When the next packet leaves the queue; [`Time::NEVER`] if there is none.
     next_departure: Time,
-    /// Packets that wait or are in service, or that have left and are not accounted for yet.
-    backlog: Backlog,
-    /// Departure of the last packet accepted, and of the last one that is gone.
+    account: Account,
+    /// Departure of the last packet accepted.
     last_departure: Time,
-    last_gone: Time,
     /// Bits of the packet in service that were left when an outage stopped it.
     left_bits: f64,
 }
@@ -48,9 +67,8 @@ impl Fifo {
             rates,
             gone: 0,
             next_departure: Time::NEVER,
-            backlog: Backlog::default(),
+            account: Account::default(),
             last_departure: Time::ZERO,
-            last_gone: Time::ZERO,
             left_bits: 0.0,
         }
     }
@@ -65,7 +83,7 @@ impl Fifo {
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
         // If the packet fits even beside the departures not accounted for yet, there is room for it.
-        let has_room = !T::IN_ORDER && self.limit.admits(self.backlog, bytes);
+        let has_room = !T::IN_ORDER && self.limit.admits(self.account.backlog, bytes);
         if !has_room {
             self.settle(turn, pipe);
         }
@@ -87,7 +105,7 @@ impl Fifo {
         pipe: &mut Pipe,
         fill: impl FnOnce(&mut Packet),
     ) -> bool {
-        if T::IN_ORDER || !self.limit.admits(self.backlog, bytes) {
+        if T::IN_ORDER || !self.limit.admits(self.account.backlog, bytes) {
             return false;
         }
         self.accept(turn.now, turn.now, bytes, pipe, fill);
@@ -109,17 +127,17 @@ impl Fifo {
     ) {
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
-        if self.backlog.packets == 0 {
+        if self.account.backlog.packets == 0 {
             self.next_departure = departed;
         }
-        self.backlog.add(bytes);
+        self.account.backlog.add(bytes);
         pipe.push_in_order(arrived, departed, arrival, bytes, fill);
     }
 
     /// The packet in service takes no room in the queue.
     #[inline]
     fn admits(&self, bytes: u32, pipe: &Pipe) -> bool {
-        let mut waiting = self.backlog;
+        let mut waiting = self.account.backlog;
         if let Some(in_service) = pipe.ring().get(self.gone) {
             waiting.take(in_service.bytes);
             return self.limit.admits(waiting, bytes);
@@ -149,34 +167,28 @@ impl Fifo {
     #[inline(never)]
     fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
         self.next_departure = Time::NEVER;
-        for flight in pipe.ring().iter_from(self.gone) {
+        // A copy, which the compiler can keep in registers while it calls the tap.
+        let mut gone = self.gone;
+        let mut account = self.account;
+        for flight in pipe.ring().iter_from(gone) {
             if flight.departed > turn.now {
                 self.next_departure = flight.departed;
                 break;
             }
-            self.account(turn, flight);
-            self.gone += 1;
+            account.take(turn, flight);
+            gone += 1;
         }
+        (self.gone, self.account) = (gone, account);
     }
 
     /// Accounts for the next packet that has left the queue, if one has; returns when that was.
     #[inline]
     pub fn settle_next<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) -> Option<Time> {
         let flight = pipe.ring().get(self.gone).filter(|flight| flight.departed <= turn.now)?;
-        self.account(turn, flight);
+        self.account.take(turn, flight);
         self.gone += 1;
         self.next_departure = pipe.ring().get(self.gone).map_or(Time::NEVER, |next| next.departed);
         Some(flight.departed)
-    }
-
-    /// A packet has left the queue.
-    #[inline(always)]
-    fn account<T: Tap>(&mut self, turn: &mut LinkTurn<T>, flight: &Flight) {
-        let Flight { arrived, departed, bytes, packet, .. } = flight;
-        let started = self.last_gone.max(*arrived);
-        turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
-        self.last_gone = *departed;
-        self.backlog.take(*bytes);
     }
 
     /// The first packet of the ring arrives at the far end.
@@ -188,7 +200,7 @@ impl Fifo {
         if self.gone > 0 {
             self.gone -= 1;
         } else if let Some(first) = pipe.first() {
-            self.account(turn, first);
+            self.account.take(turn, first);
             self.next_departure = pipe.ring().get(1).map_or(Time::NEVER, |next| next.departed);
         }
     }
@@ -260,19 +272,19 @@ impl Fifo {
     /// Whether nothing waits and nothing is in service, once all that has left is settled.
     #[inline]
     pub fn is_free(&self) -> bool {
-        self.backlog.packets == 0
+        self.account.backlog.packets == 0
     }
 
     /// The packets and bytes that wait or are in service, once all that has left is settled.
     #[inline]
     pub fn backlog(&self) -> Backlog {
-        self.backlog
+        self.account.backlog
     }
 
     /// When at most `packets` wait or are in service, once all that has left is settled. A step of the rate
     /// re-times the waiting packets, so the caller asks again at the next step.
     pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
-        let surplus = self.backlog.packets.checked_sub(packets + 1);
+        let surplus = self.account.backlog.packets.checked_sub(packets + 1);
         let last = surplus.and_then(|surplus| pipe.ring().get(self.gone + surplus as usize));
         last.map_or(now, |flight| flight.departed.min(self.next_step))
     }

@@ -130,13 +130,12 @@ impl Pipe {
         fill: impl FnOnce(&mut Packet),
     ) {
         self.next = self.next.min(arrival);
-        self.ring.push_back(&Flight::BLANK, |flight| {
-            flight.arrived = arrived;
-            flight.departed = departed;
-            flight.arrival = arrival;
-            flight.bytes = bytes;
-            fill(&mut flight.packet);
-        });
+        let flight = self.ring.add(&Flight::BLANK);
+        flight.arrived = arrived;
+        flight.departed = departed;
+        flight.arrival = arrival;
+        flight.bytes = bytes;
+        fill(&mut flight.packet);
     }
 
     /// The packet that was added last in order.

@@ -9,7 +9,7 @@ const BUCKET_BITS: u32 = 6;
 /// Counts times; memory is allocated for the powers of two from the smallest to the largest time counted.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Buckets of the powers of two from `first` on.
+    /// Buckets of whole powers of two, from the bucket `first` on.
     counts: Vec<u32>,
     first: usize,
     count: u64,
@@ -22,34 +22,34 @@ impl Histogram {
     pub fn record(&mut self, span: Span) {
         self.count += 1;
         self.sum_ns += u128::from(span.0);
-        let (octave, bucket) = locate(span.0);
-        let at = octave.wrapping_sub(self.first).wrapping_mul(BUCKETS) + bucket;
-        match self.counts.get_mut(at) {
-            Some(count) if octave >= self.first => *count = count.saturating_add(1),
-            _ => self.widen(octave, bucket),
+        let bucket = bucket_of(span.0);
+        // A bucket before the first one wraps around, beyond the last one.
+        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.widen(bucket),
         }
     }
 
     #[cold]
-    fn widen(&mut self, octave: usize, bucket: usize) {
-        *self.bucket(octave, bucket) += 1;
+    fn widen(&mut self, bucket: usize) {
+        *self.count_of(bucket) += 1;
     }
 
-    /// A bucket; memory for it is allocated if needed.
-    fn bucket(&mut self, octave: usize, bucket: usize) -> &mut u32 {
+    /// The count of a bucket; memory for it is allocated if needed.
+    fn count_of(&mut self, bucket: usize) -> &mut u32 {
+        let octave = bucket / BUCKETS * BUCKETS;
         if self.counts.is_empty() {
             self.first = octave;
         }
         if octave < self.first {
-            let missing = (self.first - octave) * BUCKETS;
-            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - octave));
             self.first = octave;
         }
-        let needed = (octave + 1 - self.first) * BUCKETS;
+        let needed = octave + BUCKETS - self.first;
         if needed > self.counts.len() {
             self.counts.resize(needed, 0);
         }
-        &mut self.counts[(octave - self.first) * BUCKETS + bucket]
+        &mut self.counts[bucket - self.first]
     }
 
     /// The sum of these histograms.
@@ -65,8 +65,7 @@ impl Histogram {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
         for (at, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let (octave, bucket) = (other.first + at / BUCKETS, at % BUCKETS);
-            let own = self.bucket(octave, bucket);
+            let own = self.count_of(other.first + at);
             *own = own.saturating_add(*count);
         }
     }
@@ -91,7 +90,7 @@ impl Histogram {
     }
 
     fn middle_ms(&self, at: usize) -> f64 {
-        middle_ns(self.first + at / BUCKETS, at % BUCKETS) / 1e6
+        middle_ns(self.first + at) / 1e6
     }
 
     /// The time below which this share of the times lies, in milliseconds: the middle of its bucket.
@@ -112,22 +111,19 @@ impl Histogram {
     }
 }
 
-/// The power of two and the bucket in it; times below 64 ns have a bucket each.
-fn locate(ns: u64) -> (usize, usize) {
-    if ns < BUCKETS as u64 {
-        return (0, ns as usize);
-    }
-    let exponent = ns.ilog2();
-    let bucket = (ns >> (exponent - BUCKET_BITS)) as usize - BUCKETS;
-    ((exponent - BUCKET_BITS + 1) as usize, bucket)
+/// The bucket of a time. Times below 128 ns have a bucket each; from then on each power of two has 64.
+fn bucket_of(ns: u64) -> usize {
+    // Without a branch: below 64 ns the logarithm is that of 64.
+    let doublings = (ns | BUCKETS as u64).ilog2() - BUCKET_BITS;
+    doublings as usize * BUCKETS + (ns >> doublings) as usize
 }
 
-fn middle_ns(octave: usize, bucket: usize) -> f64 {
-    if octave == 0 {
+fn middle_ns(bucket: usize) -> f64 {
+    if bucket < BUCKETS {
         return bucket as f64;
     }
-    let width = (1u64 << (octave - 1)) as f64;
-    (BUCKETS + bucket) as f64 * width + width / 2.0
+    let width = (1u64 << (bucket / BUCKETS - 1)) as f64;
+    (BUCKETS + bucket % BUCKETS) as f64 * width + width / 2.0
 }
 
 #[cfg(test)]
@@ -138,8 +134,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_bucket_holds_its_times(ns in 0u64..u64::MAX / 2) {
-            let (octave, bucket) = locate(ns);
-            let error = (middle_ns(octave, bucket) - ns as f64).abs();
+            let error = (middle_ns(bucket_of(ns)) - ns as f64).abs();
             prop_assert!(error <= ns as f64 / 128.0 + 1.0);
         }
     }

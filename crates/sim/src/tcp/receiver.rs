@@ -378,7 +378,7 @@ impl Receiver {
     }
 
     /// The ACK of all that has arrived; `delayed`: the timer held it back.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
         let held = self.held + std::mem::take(&mut self.unread);
         if self.window.is_short(held) {

@@ -7,16 +7,21 @@ use cwndlab_cc::{SendLimit, SubflowView};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     mss: u64,
-    /// Number of segments, and payload of the last one in bytes; `None` for an endless stream.
-    end: Option<(u32, u64)>,
+    /// Number of segments; [`ENDLESS`] for a stream without end.
+    segments: u32,
+    /// Payload of the last one in bytes.
+    last: u64,
 }
+
+/// More segments than any run sends.
+const ENDLESS: u32 = u32::MAX;
 
 impl Stream {
     /// A stream in segments of `mss` bytes; `bytes` is its length, if it has an end.
     #[must_use]
     pub fn new(mss: u64, bytes: Option<u64>) -> Self {
-        let end = |bytes: u64| (bytes.div_ceil(mss) as u32, 1 + (bytes.max(1) - 1) % mss);
-        Self { mss, end: bytes.map(end) }
+        let Some(bytes) = bytes else { return Self { mss, segments: ENDLESS, last: mss } };
+        Self { mss, segments: bytes.div_ceil(mss) as u32, last: 1 + (bytes.max(1) - 1) % mss }
     }
 
     /// Payload of a full segment in bytes.
@@ -30,31 +35,28 @@ impl Stream {
     #[inline]
     #[must_use]
     pub fn has(&self, segment: u32) -> bool {
-        self.end.is_none_or(|(segments, _)| segment < segments)
+        segment < self.segments
     }
 
     /// Its length in segments, if it has an end.
     #[inline]
     #[must_use]
     pub fn segments(&self) -> Option<u32> {
-        self.end.map(|(segments, _)| segments)
+        (self.segments != ENDLESS).then_some(self.segments)
     }
 
     /// Payload of a segment in bytes.
     #[inline]
     #[must_use]
     pub fn payload(&self, segment: u32) -> u64 {
-        match self.end {
-            Some((segments, last)) if segment + 1 == segments => last,
-            _ => self.mss,
-        }
+        if self.ends_with(segment) { self.last } else { self.mss }
     }
 
     /// Whether it ends with this segment.
     #[inline]
     #[must_use]
     pub fn ends_with(&self, segment: u32) -> bool {
-        self.end.is_some_and(|(segments, _)| segment + 1 == segments)
+        segment + 1 == self.segments
     }
 
     /// Payload of the segments below this one, in bytes.
@@ -70,7 +72,7 @@ impl Stream {
     /// Ends before segment `next`, unless it has ended already.
     pub fn stop(&mut self, next: u32) {
         if self.has(next) {
-            self.end = Some((next, self.mss));
+            (self.segments, self.last) = (next, self.mss);
         }
     }
 }

@@ -290,10 +290,9 @@ impl Sender {
     /// the retransmission was superfluous.
     #[inline]
     fn is_overtaken(&self) -> bool {
-        let Detector::Time(rack) = &self.detector else { return false };
         self.facts.phase != Phase::Open
             && self.board.outstanding() > 0
-            && rack.has_overtaken(self.board.record(self.board.una()))
+            && matches!(&self.detector, Detector::Time(rack) if rack.has_overtaken(self.board.record(self.board.una())))
     }
 
     /// Without SACK the third duplicate ACK marks the first segment (RFC 5681 section 3.2), once until

@@ -92,14 +92,18 @@ impl Sender {
                 (seq, self.supply.payload_again(seq))
             }
             None => {
-                self.limited_transmit += u32::from(self.facts.phase == Phase::Disorder);
+                if self.facts.phase == Phase::Disorder {
+                    self.limited_transmit += 1;
+                }
                 let seq = self.board.send_new(record);
                 (seq, self.supply.take(seq))
             }
         };
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
         let cwr = self.announce_reduction && lost.is_none();
-        self.announce_reduction &= !cwr;
+        if cwr {
+            self.announce_reduction = false;
+        }
         let data =
             Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_with(seq) };
         turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
