@@ -95,8 +95,8 @@ impl Fifo {
         self.accept(now, now, bytes, pipe, |place| *place = *packet);
     }
 
-    /// Accepts a packet that certainly has room, even beside the departures not accounted for yet, without a copy:
-    /// `fill` writes it where it stays. Returns false if it must be [received](Fifo::receive) instead.
+    /// Accepts a packet that has room, without a copy: `fill` writes it where it stays. Returns false if it must be
+    /// [received](Fifo::receive) instead.
     #[inline(always)]
     pub fn receive_in_place<T: Tap>(
         &mut self,
@@ -105,8 +105,14 @@ impl Fifo {
         pipe: &mut Pipe,
         fill: impl FnOnce(&mut Packet),
     ) -> bool {
-        if T::IN_ORDER || !self.limit.admits(self.account.backlog, bytes) {
+        if T::IN_ORDER {
             return false;
+        }
+        if !self.limit.admits(self.account.backlog, bytes) {
+            self.settle(turn, pipe);
+            if !self.admits(bytes, pipe) {
+                return false;
+            }
         }
         self.accept(turn.now, turn.now, bytes, pipe, fill);
         if let Some(packet) = pipe.last() {
