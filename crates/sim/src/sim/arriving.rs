@@ -41,16 +41,16 @@ impl<T: Tap> Sim<T> {
                 }
             }
             _ => {
-                let packet = *packet;
+                let mut packet = *packet;
                 from.remove_arrived();
-                self.route(packet);
+                self.route(&mut packet);
             }
         }
     }
 
     /// A packet has crossed a link: on to the next one, or to the end of its connection.
     #[inline(never)]
-    fn route(&mut self, mut packet: Packet) {
+    fn route(&mut self, packet: &mut Packet) {
         let index = packet.flow as usize;
         let flow = &mut self.flows[index];
         if packet.generation != flow.generation {
@@ -63,17 +63,18 @@ impl<T: Tap> Sim<T> {
             return self.pass_on(next, packet);
         }
         match packet.body {
-            Body::Data(data) if packet.fragment == Fragment::WHOLE => self.receive_data(&packet, data),
+            Body::Data(data) if packet.fragment == Fragment::WHOLE => self.receive_data(packet, data),
             Body::Data(data) => {
-                let Packet { ecn, size, fragment, .. } = packet;
+                let Packet { ecn, size, fragment, .. } = *packet;
                 let piece = Piece { key: (data.sent_at, data.seq), size, ecn, of: fragment.of };
                 if let Some(Whole { size, ecn }) = flow.gather(self.now, &piece) {
-                    self.receive_data(&Packet { size, ecn, fragment: Fragment::WHOLE, ..packet }, data);
+                    (packet.size, packet.ecn, packet.fragment) = (size, ecn, Fragment::WHOLE);
+                    self.receive_data(packet, data);
                 }
             }
             Body::Syn => {
                 if T::DETAILED {
-                    self.tap.on_packet(self.now, End::Receiver, flow, &packet);
+                    self.tap.on_packet(self.now, End::Receiver, flow, packet);
                 }
                 let answer = flow.accept(self.now);
                 self.answer(index, answer);
@@ -85,8 +86,8 @@ impl<T: Tap> Sim<T> {
     }
 
     #[inline(never)]
-    pub(super) fn pass_on(&mut self, link: u32, packet: Packet) {
-        self.put(link, &packet);
+    pub(super) fn pass_on(&mut self, link: u32, packet: &Packet) {
+        self.put(link, packet);
         self.schedule_link(link as usize);
     }
 
@@ -152,7 +153,7 @@ impl<T: Tap> Sim<T> {
             }
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
-                self.pass_on(first, packet);
+                self.pass_on(first, &packet);
             }
         }
     }
