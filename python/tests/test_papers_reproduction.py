@@ -322,6 +322,35 @@ def test_a_usual_run_tries_the_telling_answers_alone(papers: Path) -> None:
     assert [str(answer) for each in full for answer in each.answers] == ["O1: none", "O1: odd"]
 
 
+def test_a_combination_is_tried_with_all_answers_and_marked_as_fitted(papers: Path) -> None:
+    second = """[[open]]
+id = "O2"
+point = "the queue"
+default = "as it is"
+reason = "a guess"
+alternative = [{ label = "short", set = { "link.0.queue" = "7 packets" } }]
+
+[[combination]]
+answers = ["O1: none", "O2: short"]
+fitted = "by a search"
+"""
+    (papers / "paper.toml").write_text(PAPER.replace("[[erratum]]", f"{second}\n[[erratum]]"))
+    [usual], [full] = (plan([], [1], quick=False, full=full) for full in (False, True))
+    assert not any(each.fitted for each in usual)
+    assert [(each.option, each.fitted) for each in full[-2:]] == [("O2", False), ("O1 + O2", True)]
+    made = full[-1].cells["E1/long"].scenario
+    assert made is not None
+    link = made.resolved["link"][0]
+    assert (link["queue"]["size"], link["loss"]) == ("7 packets", 0)
+    ran = reproduce([full], [1], full=True)
+    assert document(ran)["papers"][0]["readings"][-1]["fitted"]
+    # A default run tries it for the claims that it tells about.
+    text = (papers / "paper.toml").read_text()
+    (papers / "paper.toml").write_text(text.replace('"by a search"', '"by a search"\ntelling = ["Q1"]'))
+    [[*_, told]] = plan([], [1], quick=False, full=False)
+    assert (told.option, told.fitted, list(told.only)) == ("O1 + O2", True, ["Q1"])
+
+
 def test_an_alternative_may_be_a_parameter_of_an_algorithm(papers: Path) -> None:
     text = PAPER.replace(
         '{ label = "none", set = { "link.0.loss" = "0" },',

@@ -100,6 +100,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Combination:
+    """Several answers that decide a verdict only together.
+
+    `fitted` describes how they were chosen to come close to the paper's numbers. `telling` names the claims
+    that `cwndlab reproduce` tries them for, as in an `Alternative`; without it, only `--full` tries them.
+    """
+
+    answers: tuple[Answer, ...]
+    fitted: str = ""
+    telling: Sequence[str] = ()
+    source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Erratum:
     """A mistake or contradiction in the paper."""
 
@@ -227,6 +241,7 @@ class Paper:
     findings: tuple[Claim, ...] = ()
     baselines: tuple[Baseline, ...] = ()
     figures: tuple[PaperFigure, ...] = ()
+    combinations: tuple[Combination, ...] = ()
 
     def experiment(self, name: str) -> Experiment | None:
         """Return the experiment with this id."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.cells import cells
 from cwndlab.papers.contents.figure import TimeFigure
-from cwndlab.papers.contents.paper import Answer
+from cwndlab.papers.contents.paper import Answer, Combination
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.figure import PaperFigure
@@ -97,7 +97,7 @@ def readings(
     """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
 
     By default, the telling answers are tried for the claims that they decide, and a reading that misses the
-    gate has fewer seeds. `full` tries all answers for all claims, with all seeds or the first
+    gate has fewer seeds. `full` tries all answers and combinations for all claims, with all seeds or the first
     `alternative_seeds` of them. `quick` tries none and leaves out the cells that nothing uses.
     """
     if quick:
@@ -106,20 +106,22 @@ def readings(
     if defaults_only:
         return [defaults]
     tried = seeds[:alternative_seeds]
-    return [
-        defaults,
-        *(
-            _alternative(paper, tried, Answer(point, each), full=full)
-            for point in paper.open_points
-            for each in point.alternatives
-            if full or each.telling
-        ),
-    ]
+    others = [each for each in _others(paper) if full or each.telling]
+    return [defaults, *(_other(paper, tried, each, full=full) for each in others)]
 
 
-def _alternative(paper: Paper, seeds: Sequence[int], answer: Answer, *, full: bool) -> Reading:
-    only = () if full else answer.alternative.telling
-    tried = reading(paper, seeds, (answer,), judged_cells(paper, only) if only else claimed_cells(paper))
+def _others(paper: Paper) -> Iterator[Combination]:
+    """Yield each answer alone, then the combinations that the paper's folder has."""
+    for point in paper.open_points:
+        for each in point.alternatives:
+            yield Combination((Answer(point, each),), telling=each.telling)
+    yield from paper.combinations
+
+
+def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, full: bool) -> Reading:
+    only = () if full else other.telling
+    cells = judged_cells(paper, only) if only else claimed_cells(paper)
+    tried = reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted))
     return replace(tried, only=only, missing_seeds=len(seeds) if full else MISSING_SEEDS)
 
 

@@ -40,6 +40,10 @@ def check_alternatives(paper: Paper) -> list[Mistake]:
         for each in point.alternatives:
             if each.unavailable is None:
                 known_cells(paper, [each], mistakes, only=claimed_cells(paper))
+    for combination in paper.combinations:
+        together = [answer.alternative for answer in combination.answers]
+        if all(each.unavailable is None for each in together):
+            known_cells(paper, together, mistakes, only=claimed_cells(paper))
     return mistakes
 
 
@@ -75,6 +79,8 @@ class _References:
         for point in self.paper.open_points:
             for alternative in point.alternatives:
                 yield from self.alternative(alternative)
+        for combination in self.paper.combinations:
+            yield from self.claims(combination.source.inside("telling"), combination.telling)
 
     def part(self, part: Part) -> Iterator[Mistake]:
         wrong = self.experiment(part.source.inside("experiment"), part.experiment)

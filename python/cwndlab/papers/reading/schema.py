@@ -19,8 +19,10 @@ from cwndlab.papers.contents.figure import (
 )
 from cwndlab.papers.contents.paper import (
     Alternative,
+    Answer,
     Baseline,
     Claim,
+    Combination,
     Erratum,
     Expect,
     Experiment,
@@ -50,7 +52,7 @@ from cwndlab.papers.reading.content import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from cwndlab.papers.reading.content import Readers
@@ -72,6 +74,9 @@ def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entr
     before = len(about.mistakes)
     experiments = _all(about.tables("experiment"), partial(_experiment, folder))
     are_complete = len(about.mistakes) == before
+    open_points = _all(about.tables("open"), _open_point)
+    # Without all answers, correct ones would look unknown.
+    combined = about.tables("combination") if len(about.mistakes) == before else []
     own = about.key("units").read(texts) if "units" in about.value else None
     reader = _Reader((*UNITS, *(own or ())), _effects(claims))
     paper = record(
@@ -85,10 +90,11 @@ def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entr
             "venue": text,
             "summary": text,
         },
-        also=("units", "experiment", "open", "erratum", "figure"),
+        also=("units", "experiment", "open", "combination", "erratum", "figure"),
         folder=folder,
         experiments=experiments,
-        open_points=_all(about.tables("open"), _open_point),
+        open_points=open_points,
+        combinations=_all(combined, partial(_combination, open_points)),
         errata=_all(about.tables("erratum"), _erratum),
         figures=_all(about.tables("figure"), reader.figure),
         targets=_all(targets, reader.target),
@@ -178,6 +184,23 @@ def _alternative(entry: Entry) -> Alternative | None:
         "telling": texts,
     }
     return record(Alternative, entry, readers)
+
+
+def _combination(points: Sequence[OpenPoint], entry: Entry) -> Combination | None:
+    readers = {"answers": partial(_answers, points), "fitted": text, "telling": texts}
+    return record(Combination, entry, readers)
+
+
+def _answers(points: Sequence[OpenPoint], entry: Entry) -> tuple[Answer, ...]:
+    known = {str(answer): answer for point in points for answer in _answers_to(point)}
+    answers = [known[chosen(list(known), name)] for name in texts(entry)]
+    if len({answer.point.id for answer in answers}) < max(len(answers), 2):
+        raise InputError("expected answers to two or more points")
+    return tuple(answers)
+
+
+def _answers_to(point: OpenPoint) -> Iterator[Answer]:
+    return (Answer(point, each) for each in point.alternatives)
 
 
 def _text_or_texts(entry: Entry) -> tuple[str, ...]:
