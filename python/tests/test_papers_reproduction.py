@@ -344,6 +344,10 @@ fitted = "by a search"
     assert (link["queue"]["size"], link["loss"]) == ("7 packets", 0)
     ran = reproduce([full], [1], full=True)
     assert document(ran)["papers"][0]["readings"][-1]["fitted"]
+    [few] = plan([], range(1, 21), quick=False, full=True, alternative_seeds=10)
+    assert [len(each.seeds) for each in few] == [20, 10, 10, 10, 20], (
+        "the defaults, the answers, the combination"
+    )
     # A default run tries it for the claims that it tells about.
     text = (papers / "paper.toml").read_text()
     (papers / "paper.toml").write_text(text.replace('"by a search"', '"by a search"\ntelling = ["Q1"]'))

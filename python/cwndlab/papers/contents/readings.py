@@ -97,25 +97,24 @@ def readings(
     """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
 
     By default, the telling answers are tried for the claims that they decide, and a reading that misses the
-    gate has fewer seeds. `full` tries all answers and combinations for all claims, with all seeds or the first
-    `alternative_seeds` of them. `quick` tries none and leaves out the cells that nothing uses.
+    gate has fewer seeds. `full` tries all answers for all claims, with all seeds or the first
+    `alternative_seeds` of them, and then the combinations that the folder has, with all seeds. `quick` tries
+    none and leaves out the cells that nothing uses.
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
     defaults = Reading(paper, seeds, cells(paper), missing_seeds=None if full else MISSING_SEEDS)
     if defaults_only:
         return [defaults]
-    tried = seeds[:alternative_seeds]
-    others = [each for each in _others(paper) if full or each.telling]
-    return [defaults, *(_other(paper, tried, each, full=full) for each in others)]
+    tried = [(seeds[:alternative_seeds], each) for each in _alone(paper)]
+    tried += [(seeds, each) for each in paper.combinations]
+    return [defaults, *(_other(paper, own, each, full=full) for own, each in tried if full or each.telling)]
 
 
-def _others(paper: Paper) -> Iterator[Combination]:
-    """Yield each answer alone, then the combinations that the paper's folder has."""
+def _alone(paper: Paper) -> Iterator[Combination]:
     for point in paper.open_points:
         for each in point.alternatives:
             yield Combination((Answer(point, each),), telling=each.telling)
-    yield from paper.combinations
 
 
 def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, full: bool) -> Reading:
