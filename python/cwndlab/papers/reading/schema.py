@@ -187,7 +187,7 @@ def _alternative(entry: Entry) -> Alternative | None:
 
 
 def _combination(points: Sequence[OpenPoint], entry: Entry) -> Combination | None:
-    readers = {"answers": partial(_answers, points), "fitted": text, "telling": texts}
+    readers: Readers = {"answers": partial(_answers, points), "fitted": text, "telling": texts}
     return record(Combination, entry, readers)
 
 
