@@ -400,10 +400,13 @@ impl Flow {
         Answer::SynAck { sent_at: now, window: self.receiver.window() }
     }
 
-    /// A fragment of a segment arrives; if it was the last one missing, returns the whole packet.
-    #[inline]
-    pub fn gather(&mut self, now: Time, piece: &Piece) -> Option<Whole> {
-        self.reassembly.take(now, piece)
+    /// A segment or a fragment of one arrives; returns the whole packet, unless fragments are missing.
+    #[inline(always)]
+    pub fn gather(&mut self, now: Time, packet: &Packet, data: &Data) -> Option<Whole> {
+        if packet.fragment.of == 1 {
+            return Some(Whole { size: packet.size, ecn: packet.ecn });
+        }
+        self.reassembly.take(now, &Piece::new(packet, data))
     }
 
     /// A segment arrives. Returns whether its receiver must answer at once.

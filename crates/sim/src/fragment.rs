@@ -1,7 +1,7 @@
 //! IP fragmentation (RFC 791): a packet longer than the MTU leaves in fragments, and the receiving host
 //! reassembles them.
 
-use crate::packet::{EcnField, Fragment, Packet};
+use crate::packet::{Data, EcnField, Fragment, Packet};
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
 
@@ -50,6 +50,16 @@ pub struct Piece {
     pub ecn: EcnField,
     /// The number of fragments of the packet.
     pub of: u8,
+}
+
+impl Piece {
+    /// What reassembly reads of this fragment of a segment.
+    #[inline]
+    #[must_use]
+    pub fn new(packet: &Packet, data: &Data) -> Self {
+        let Packet { size, ecn, fragment, .. } = *packet;
+        Self { key: (data.sent_at, data.seq), size, ecn, of: fragment.of }
+    }
 }
 
 /// A packet whose fragments have all arrived.
@@ -137,7 +147,7 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Body, Data};
+    use crate::packet::Body;
     use proptest::prelude::*;
 
     fn packet(seq: u32, sent_at: u64, size: u32) -> Packet {

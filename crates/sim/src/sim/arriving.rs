@@ -4,7 +4,7 @@ use super::Sim;
 use crate::ahead::FEW_FLOWS;
 use crate::event::Component;
 use crate::flow::{Answer, Flow};
-use crate::fragment::{Piece, Whole};
+use crate::fragment::Whole;
 use crate::link::Link;
 use crate::packet::{Body, Data, Fragment, Packet};
 use crate::tap::{End, LinkTurn, Tap};
@@ -28,7 +28,8 @@ impl<T: Tap> Sim<T> {
         match &packet.body {
             Body::Data(data) if !T::DETAILED && is_for_receiver_alone(packet, flow, *now) => {
                 let was_due = flow.next_event();
-                if flow.on_data(*now, data, packet.ecn) {
+                let Some(whole) = flow.gather(*now, packet, data) else { return from.remove_arrived() };
+                if flow.on_data(*now, data, whole.ecn) {
                     let at = flow.acknowledge(*now);
                     if many {
                         coming.push(at, index);
@@ -63,11 +64,8 @@ impl<T: Tap> Sim<T> {
             return self.pass_on(next, packet);
         }
         match packet.body {
-            Body::Data(data) if packet.fragment == Fragment::WHOLE => self.receive_data(packet, data),
             Body::Data(data) => {
-                let Packet { ecn, size, fragment, .. } = *packet;
-                let piece = Piece { key: (data.sent_at, data.seq), size, ecn, of: fragment.of };
-                if let Some(Whole { size, ecn }) = flow.gather(self.now, &piece) {
+                if let Some(Whole { size, ecn }) = flow.gather(self.now, packet, &data) {
                     (packet.size, packet.ecn, packet.fragment) = (size, ecn, Fragment::WHOLE);
                     self.receive_data(packet, data);
                 }
@@ -165,13 +163,12 @@ impl<T: Tap> Sim<T> {
     }
 }
 
-/// Whether a segment goes to its receiver and needs nothing else: it is whole, this was its last link, its ACK
+/// Whether a segment or fragment goes to its receiver and needs nothing else: this was its last link, its ACK
 /// crosses no link, and no timer of the receiver was due before.
 #[inline(always)]
 fn is_for_receiver_alone(packet: &Packet, flow: &Flow, now: Time) -> bool {
     packet.generation == flow.generation
         && packet.hop + 1 == flow.plain_hops
-        && packet.fragment.of == 1
         && flow.receiver.next_timer() >= now
 }
 
