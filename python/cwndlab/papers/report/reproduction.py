@@ -79,7 +79,8 @@ def _meanings() -> list[Table]:
 def _marks(reproduction: Reproduction) -> str:
     marks = []
     if reproduction.backend in WHERE:
-        marks.append(WHERE[reproduction.backend])
+        where = WHERE[reproduction.backend]
+        marks.append(where[0].lower() + where[1:])
     if reproduction.quick:
         marks.append(
             f"a quick look: {CUTS}, alternatives and unused cells left out. A lean is not a verdict; for "
