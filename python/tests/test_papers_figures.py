@@ -53,7 +53,7 @@ line = [{ label = "together", effect = 'goodput("E1/{at}")' }]
 """
 
 
-def run(papers: Path, seeds: int = 3, *, quick: bool = True) -> Reproduction:
+def run(papers: Path, seeds: int = 3, *, quick: bool = False) -> Reproduction:
     (papers / "paper.toml").write_text(PAPER + FIGURES)
     chosen = range(1, seeds + 1)
     return reproduce(plan([], chosen, quick=quick, full=False), chosen, quick=quick)
@@ -118,7 +118,7 @@ def test_the_first_seed_alone(papers: Path) -> None:
 
 
 def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
-    made = run(papers, quick=False)
+    made = run(papers)
     lines, values = figure_sections(made.papers[0], ["png", "pdf"])
     group, how, missing = lines.blocks
     assert isinstance(group, ChartGroup)
@@ -142,7 +142,7 @@ def test_the_report_and_the_files(papers: Path, tmp_path: Path) -> None:
 
 
 def test_a_quick_look_has_no_files_and_its_report_names_none(papers: Path, tmp_path: Path) -> None:
-    made = run(papers, seeds=1)
+    made = run(papers, seeds=1, quick=True)
     (tmp_path / figures.FOLDER).mkdir()
     (tmp_path / figures.FOLDER / "gone-fig1.png").touch()
     files.write_figures(made, tmp_path)
@@ -166,7 +166,7 @@ def test_runs_that_were_cut_are_told(papers: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cells, "QUICK_PACKETS", 0)
     scenario = papers / "experiments" / "two.toml"
     scenario.write_text(scenario.read_text().replace('"2 s"', '"61 s"'))
-    made = run(papers, seeds=1)
+    made = run(papers, seeds=1, quick=True)
     assert over_time(made).title == "Windows (Fig. 2, cut to 60 s)"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from cwndlab.output.html import RowChart, Text
 from cwndlab.papers.contents.readings import Reading, read_cells
+from cwndlab.papers.judging.figure_values import drawn_figures
 from cwndlab.papers.language.parsing import parse
 from cwndlab.papers.language.quantities import QUANTITIES
 from cwndlab.papers.reading import library
@@ -15,7 +16,7 @@ from cwndlab.papers.report.experiments import experiment_section
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
-from tests.test_papers_reproduction import CLAIMS, papers
+from tests.test_papers_reproduction import CLAIMS, PAPER, papers
 
 __all__ = ["papers"]
 
@@ -45,10 +46,9 @@ def test_quick_leaves_the_cell_out(papers: Path) -> None:
     [
         ("claims.toml", CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding")),
         ("targets.csv", 't-9,Table 1,E1,C = 1.2,,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n'),
-        ("paper.toml", FIGURES),
     ],
 )
-def test_findings_numbers_and_figures_read_a_cell_as_claims_do(papers: Path, file: str, more: str) -> None:
+def test_findings_and_numbers_read_a_cell_as_claims_do(papers: Path, file: str, more: str) -> None:
     assert UNREAD not in read_cells(library.read(papers.name))
     read = more.replace('"long"', '"C = 1.2"').replace("E1/long", UNREAD)
     with (papers / file).open("a") as written:
@@ -77,8 +77,16 @@ def test_the_report_of_a_look_tells_what_was_left_out(papers: Path) -> None:
         if isinstance(each, Text)
     ]
     assert told[0].paragraphs[-1] == (
-        "Left out by --quick, because no claim, finding, number or figure uses them: C = 1.2."
+        "Left out by --quick, because no claim, finding or number uses them: C = 1.2."
     )
+
+
+def test_a_quick_figure_says_which_lines_it_leaves_out(papers: Path) -> None:
+    (papers / "paper.toml").write_text(PAPER + FIGURES)
+    [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
+    assert UNREAD not in paper.defaults.reading.cells
+    missing = [reason for figure in drawn_figures(paper.defaults) for reason in figure.missing]
+    assert missing[0] == "a, C: left out: nothing that is judged here needs it"
 
 
 def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_controls(papers: Path) -> None:

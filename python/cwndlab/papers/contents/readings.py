@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.cells import cells
-from cwndlab.papers.contents.figure import TimeFigure
 from cwndlab.papers.contents.paper import Answer, Combination
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
     from cwndlab.papers.contents.cells import Cell
-    from cwndlab.papers.contents.figure import PaperFigure
     from cwndlab.papers.contents.paper import Baseline, Claim, Paper
     from cwndlab.scenarios.scenario import Scenario
 
@@ -125,9 +123,8 @@ def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, full: bool
 
 
 def read_cells(paper: Paper) -> set[str]:
-    """Return the cells in use: by the paper's claims and numbers, by our findings, or by a figure."""
-    drawn = (key for figure in paper.figures for key in figure_cells(figure))
-    return {*claimed_cells(paper), *_cells_of(paper.findings), *drawn}
+    """Return the cells that the paper's claims and numbers or our findings need: figures may have more."""
+    return {*claimed_cells(paper), *_cells_of(paper.findings)}
 
 
 def claimed_cells(paper: Paper) -> set[str]:
@@ -154,13 +151,6 @@ def numbered_cells(paper: Paper) -> set[str]:
 
 def _measured_cells(baselines: Sequence[Baseline]) -> set[str]:
     return {key for baseline in baselines for key in baseline.effect.cells}
-
-
-def figure_cells(figure: PaperFigure) -> list[str]:
-    """Return the keys of the cells that a figure shows."""
-    if isinstance(figure, TimeFigure):
-        return [line.cell for line in figure.lines]
-    return [key for line in figure.lines for effect in line.effects for key in effect.cells]
 
 
 def _cells_of(statements: Sequence[Claim]) -> set[str]:
