@@ -310,6 +310,19 @@ fn acknowledged_bytes_add_up() {
     assert!(best.max().expect("samples") as f64 > 0.7 * 12e6 * 1448.0 / 1500.0);
 }
 
+/// Packets sent and lost are told only to a controller that asks for them.
+#[test]
+fn what_nobody_asks_for_is_not_told() {
+    let told = |needs: Needs| {
+        let (diary, _) = diary(needs, (30, 15), None, losing_every(200));
+        let has = |what: fn(&Callback) -> bool| diary.iter().any(|(_, told)| what(told));
+        (has(|told| matches!(told, Callback::Sent)), has(|told| matches!(told, Callback::Lost(_))))
+    };
+    assert_eq!(told(Needs::NONE), (false, false));
+    assert_eq!(told(Needs { sent_packets: true, ..Needs::NONE }), (true, false));
+    assert_eq!(told(Needs { lost_packets: true, ..Needs::NONE }), (false, true));
+}
+
 /// Without SACK a loss is known by duplicate ACKs and partial ones: it is told all the same.
 #[test]
 fn losses_are_told_without_sack_too() {
