@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from cwndlab.output.html import RowChart, Text
-from cwndlab.papers.contents.readings import Reading, read_cells
+from cwndlab.papers.contents.readings import Reading
 from cwndlab.papers.judging.figure_values import drawn_figures
+from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.language.parsing import parse
 from cwndlab.papers.language.quantities import QUANTITIES
-from cwndlab.papers.reading import library
 from cwndlab.papers.report.experiments import experiment_section
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from tests.conftest import Command
@@ -42,18 +42,25 @@ def test_quick_leaves_the_cell_out(papers: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "more"),
+    ("file", "more", "used"),
     [
-        ("claims.toml", CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding")),
-        ("targets.csv", 't-9,Table 1,E1,C = 1.2,,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n'),
+        ("claims.toml", CLAIMS[: CLAIMS.index("[[claim]]", 9)].replace("claim", "finding"), False),
+        (
+            "targets.csv",
+            't-9,Table 1,E1,C = 1.2,,avg_throughput,9,Mbps,measured,"goodput(""long"")",\n',
+            True,
+        ),
     ],
 )
-def test_findings_and_numbers_read_a_cell_as_claims_do(papers: Path, file: str, more: str) -> None:
-    assert UNREAD not in read_cells(library.read(papers.name))
+def test_quick_makes_the_runs_of_numbers_but_not_of_findings(
+    papers: Path, file: str, more: str, *, used: bool
+) -> None:
     read = more.replace('"long"', '"C = 1.2"').replace("E1/long", UNREAD)
     with (papers / file).open("a") as written:
         written.write(read)
-    assert UNREAD in read_cells(library.read(papers.name))
+    assert (UNREAD in planned(quick=True).cells) is used
+    [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
+    assert [finding.outcome for finding in paper.findings] == ([] if used else [Outcome.MISSING])
 
 
 def test_an_effect_is_estimated_from_the_seeds_that_all_its_cells_have(papers: Path) -> None:
@@ -76,9 +83,7 @@ def test_the_report_of_a_look_tells_what_was_left_out(papers: Path) -> None:
         for each in experiment_section(paper, paper.paper.experiments[0]).blocks
         if isinstance(each, Text)
     ]
-    assert told[0].paragraphs[-1] == (
-        "Left out by --quick, because no claim, finding or number uses them: C = 1.2."
-    )
+    assert told[0].paragraphs[-1] == ("Left out by --quick, because no claim or number uses them: C = 1.2.")
 
 
 def test_a_quick_figure_says_which_lines_it_leaves_out(papers: Path) -> None:

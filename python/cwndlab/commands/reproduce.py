@@ -46,7 +46,10 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use few seeds, skip the alternatives and cut the longest runs.")
+        bool,
+        typer.Option(
+            "--quick", help="Use few seeds, skip the alternatives and our findings, and cut the longest runs."
+        ),
     ] = False,
     full: Annotated[
         bool,

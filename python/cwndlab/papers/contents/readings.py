@@ -97,10 +97,10 @@ def readings(
     By default, the telling answers are tried for the claims that they decide, and a reading that misses the
     gate has fewer seeds. `full` tries all answers for all claims, with all seeds or the first
     `alternative_seeds` of them, and then the combinations that the folder has, with all seeds. `quick` tries
-    none and leaves out the cells that nothing uses.
+    none and leaves out the cells that only our findings or figures need.
     """
     if quick:
-        return [Reading(paper, seeds, cells(paper, quick=True, only=read_cells(paper)))]
+        return [Reading(paper, seeds, cells(paper, quick=True, only=claimed_cells(paper)))]
     defaults = Reading(paper, seeds, cells(paper), missing_seeds=None if full else MISSING_SEEDS)
     if defaults_only:
         return [defaults]
@@ -120,11 +120,6 @@ def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, full: bool
     cells = judged_cells(paper, only) if only else claimed_cells(paper)
     tried = reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted))
     return replace(tried, only=only, missing_seeds=len(seeds) if full else MISSING_SEEDS)
-
-
-def read_cells(paper: Paper) -> set[str]:
-    """Return the cells that the paper's claims and numbers or our findings need: figures may have more."""
-    return {*claimed_cells(paper), *_cells_of(paper.findings)}
 
 
 def claimed_cells(paper: Paper) -> set[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cwndlab.statistics.estimate import Estimate
 
 
-UNUSED = "no claim, finding or number uses them"
+UNUSED = "no claim or number uses them"
 
 
 def experiment_section(paper: PaperReproduction, experiment: Experiment) -> Section:
