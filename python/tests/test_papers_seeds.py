@@ -13,6 +13,7 @@ from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.language.parsing import parse
 from cwndlab.papers.language.quantities import QUANTITIES
 from cwndlab.papers.report.experiments import experiment_section
+from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from tests.conftest import Command
 from tests.test_papers_figures import FIGURES
@@ -61,6 +62,7 @@ def test_quick_makes_the_runs_of_numbers_but_not_of_findings(
     assert (UNREAD in planned(quick=True).cells) is used
     [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
     assert [finding.outcome for finding in paper.findings] == ([] if used else [Outcome.MISSING])
+    assert paper.findings_made == []
 
 
 def test_an_effect_is_estimated_from_the_seeds_that_all_its_cells_have(papers: Path) -> None:
@@ -91,7 +93,18 @@ def test_a_quick_figure_says_which_lines_it_leaves_out(papers: Path) -> None:
     [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
     assert UNREAD not in paper.defaults.reading.cells
     missing = [reason for figure in drawn_figures(paper.defaults) for reason in figure.missing]
-    assert missing[0] == "a, C: left out: nothing that is judged here needs it"
+    assert missing[0] == "a, C: left out, because no claim or number needs it"
+
+
+def test_a_quick_figure_without_lines_is_not_drawn(papers: Path) -> None:
+    figures = FIGURES.replace("E1/long", UNREAD).replace('"E1/{at}"', f'"{UNREAD}"')
+    (papers / "paper.toml").write_text(PAPER + figures.replace("rtt_peak_ratio", "k_s"))
+    [paper] = reproduce(plan([], [1], quick=True, full=False), [1], quick=True).papers
+    assert [drawn.has_lines for drawn in paper.figures] == [False, False]
+    for section in figure_sections(paper, []):
+        [reason] = section.blocks
+        assert isinstance(reason, Text)
+        assert reason.paragraphs[0].startswith("Not drawn. ")
 
 
 def test_the_report_shows_every_seed_of_the_papers_variants_apart_from_the_controls(papers: Path) -> None:

@@ -310,7 +310,7 @@ fn acknowledged_bytes_add_up() {
     assert!(best.max().expect("samples") as f64 > 0.7 * 12e6 * 1448.0 / 1500.0);
 }
 
-/// Packets sent and lost are told only to a controller that asks for them.
+/// A controller hears of sent and of lost packets only if it asks for them.
 #[test]
 fn what_nobody_asks_for_is_not_told() {
     let told = |needs: Needs| {

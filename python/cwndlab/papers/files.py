@@ -78,7 +78,10 @@ def write_figures(
     if reproduction.quick:
         return 0
     drawn = {
-        figures.stem(paper.paper.id, each): each for paper in reproduction.papers for each in paper.figures
+        figures.stem(paper.paper.id, each): each
+        for paper in reproduction.papers
+        for each in paper.figures
+        if each.has_lines
     }
     figures.save_all(drawn, place, kinds, threads, watch)
     return len(drawn)

@@ -199,10 +199,9 @@ def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> 
                 words.append(f"in Linux: {_word(there, quick=quick)}")
                 lines += [f"in Linux: {line}" for line in _details(there, quick=quick) if line]
             _add(table, claim.claim, words, lines)
-    shown = [finding for finding in paper.findings if finding.outcome is not Outcome.MISSING]
-    if shown:
+    if paper.findings_made:
         table.add_row("", "", "[dim]Our own findings, tested in the same way under the defaults:[/dim]")
-    for finding in shown:
+    for finding in paper.findings_made:
         style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
         word = finding.lean.value if quick else finding.outcome.value
         notes = no_lean(finding) if quick else []

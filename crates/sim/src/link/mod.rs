@@ -219,6 +219,7 @@ impl Link {
         self.pipe.remove_first();
     }
 
+    /// Whether the packet that has arrived is lost; if so, reports it.
     #[inline(never)]
     fn loses_first<T: Tap>(&mut self, turn: &mut LinkTurn<T>) -> bool {
         let Some(Flight { packet, departed, .. }) = self.pipe.first().copied() else { return false };

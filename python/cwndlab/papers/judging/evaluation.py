@@ -188,7 +188,7 @@ class Evaluated:
         """Return the runs of a cell by seed. Raises `NoValueError` if one that was to be made is missing."""
         cell = self.reading.cells.get(key)
         if cell is None:
-            raise NoValueError("left out: nothing that is judged here needs it")
+            raise NoValueError("left out, because no claim or number needs it")
         if cell.missing is not None:
             raise NoValueError(cell.missing)
         runs = {run.seed: run for run in self.results[key].runs} if key in self.results else {}

@@ -62,6 +62,11 @@ class DrawnTime:
     mean_s: float
     missing: list[str]
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether anything can be drawn."""
+        return any(panel.curves for panel in self.panels)
+
 
 @dataclass(frozen=True)
 class DrawnLine:
@@ -80,6 +85,11 @@ class DrawnSettings:
     title: str
     lines: list[DrawnLine]
     missing: list[str]
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether anything can be drawn."""
+        return bool(self.lines)
 
 
 Drawn = DrawnTime | DrawnSettings
@@ -165,15 +175,21 @@ def _over_settings(figure: SettingFigure, evaluated: Evaluated) -> DrawnSettings
     lines, read = [], []
     for line in figure.lines:
         estimates: list[Estimate | None] = []
+        reasons: dict[str, str] = {}
         for setting, effect in zip(figure.at, line.effects, strict=True):
             try:
                 values = evaluated.values(effect)
                 estimates.append(estimate(values, figure.statistic, limits(effect, figure.unit)))
             except NoValueError as error:
                 estimates.append(None)
-                missing.append(f"{line.label}, {setting}: {error}")
+                reasons[setting] = str(error)
         cells = [cell for effect in line.effects for cell in effect.cells]
         paper = [printed.get(effect.tree, []) for effect in line.effects]
+        common = set(reasons.values())
+        if len(reasons) == len(estimates) and len(common) == 1 and not any(paper):
+            missing.append(f"{line.label}: {common.pop()}")
+            continue
+        missing += [f"{line.label}, {setting}: {reason}" for setting, reason in reasons.items()]
         lines.append(DrawnLine(_marked(line.label, cells, evaluated), estimates, paper))
         read += cells
     return DrawnSettings(figure, _title(figure, read, evaluated), lines, missing)

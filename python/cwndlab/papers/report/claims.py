@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab.output.html import Cell, Column, Row, Section, Table
+from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
 from cwndlab.papers.contents.backends import BOTH
 from cwndlab.papers.report.forest import forest
 from cwndlab.papers.report.marks import lean_cell, outcome_cell, verdict_cell
@@ -85,7 +85,7 @@ def _claims(paper: PaperReproduction, *, quick: bool, alone: bool) -> Section:
     )
 
 
-def findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
+def findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table | Text]:
     """Yield one line for each of our own statements about the paper."""
     rows = [
         _claim_row(
@@ -95,12 +95,16 @@ def findings(paper: PaperReproduction, *, quick: bool) -> Iterator[Table]:
             "; ".join(no_lean(each)) if quick else "",
             quick=quick,
         )
-        for each in paper.findings
+        for each in paper.findings_made
     ]
     if rows:
         columns = _columns("finding", "lean" if quick else "outcome", quick=quick)
         title = "Our own findings, tested in the same way under the defaults"
         yield Table(columns, rows, title, stacked=True)
+    made = [each.claim.id for each in paper.findings_made]
+    left_out = [each.claim.id for each in paper.findings if each.claim.id not in made]
+    if left_out:
+        yield Text([f"Our findings that were not run: {', '.join(left_out)}."])
 
 
 def _columns(what: str, word: str, *, quick: bool) -> list[Column]:

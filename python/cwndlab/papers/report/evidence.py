@@ -36,7 +36,7 @@ def evidence_sections(paper: PaperReproduction, *, quick: bool) -> Iterator[Sect
     for claim in paper.claims:
         words = _lean(claim) if quick else [claim.verdict.value, *conditions(claim, short=True)]
         yield _parts_section(about.id, claim.defaults.judged, words, quick=quick)
-    for finding in paper.findings:
+    for finding in paper.findings_made:
         words = _lean(finding) if quick else [finding.outcome.value]
         yield _parts_section(about.id, finding, ["our finding", *words], quick=quick)
 

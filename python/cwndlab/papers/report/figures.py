@@ -38,7 +38,9 @@ def figure_sections(paper: PaperReproduction, kinds: Sequence[str]) -> Iterator[
 
 
 def _blocks(drawn: Drawn, files: Sequence[str]) -> Iterator[Block]:
-    if isinstance(drawn, DrawnTime):
+    if not drawn.has_lines:
+        pass
+    elif isinstance(drawn, DrawnTime):
         yield figures.over_time(drawn)
         yield Text([f"{_how(drawn)} Files: {', '.join(files)}." if files else _how(drawn)])
     else:

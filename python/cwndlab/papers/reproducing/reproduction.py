@@ -82,6 +82,11 @@ class PaperReproduction:
         return self.defaults.findings
 
     @property
+    def findings_made(self) -> list[JudgedClaim]:
+        """Those of our findings for which everything was run."""
+        return [finding for finding in self.findings if finding.outcome is not Outcome.MISSING]
+
+    @property
     def rows(self) -> list[Row]:
         """The paper's numbers and ours, under the defaults."""
         return self.defaults.rows

@@ -166,6 +166,8 @@ impl WindowRule for SdPd {
         ("proactive_cuts", |rule| rule.proactive.as_ref().map_or(0.0, |proactive| proactive.cuts as f64)),
     ];
 
+    const SEES_SENT: bool = true;
+
     fn counted(&self, ack: &Ack, mss: u64) -> u64 {
         self.reno.counted(ack, mss)
     }
@@ -181,8 +183,6 @@ impl WindowRule for SdPd {
     fn reduces_again(&self, phase: Phase) -> bool {
         self.reno.reduces_again(phase)
     }
-
-    const SEES_SENT: bool = true;
 
     fn sent(&mut self, cx: &Context) {
         self.peaks.begin(&cx.facts.rtt);
