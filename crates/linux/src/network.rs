@@ -5,7 +5,7 @@ use crate::capture::Capture;
 use crate::slots::{self, Handle, Slot};
 use cwndlab_cc::Time;
 use cwndlab_lab::export::Ends;
-use cwndlab_sim::event::{Component, EventQueue};
+use cwndlab_sim::event::{Component, Event, EventQueue};
 use cwndlab_sim::link::Link;
 use cwndlab_sim::measures::{LinkGauge, mbps};
 use cwndlab_sim::outcome::{Distribution, LinkOutcome, SeriesTable};
@@ -207,7 +207,7 @@ impl Network {
     /// When [`Network::step`] is due.
     #[must_use]
     pub fn next_event(&self) -> Time {
-        self.events.next().map_or(Time::NEVER, |(at, _)| at)
+        self.events.next().map_or(Time::NEVER, |event| event.at)
     }
 
     /// Processes the first event if it is due by `now`; returns a packet that has arrived. It is called until
@@ -215,7 +215,7 @@ impl Network {
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
         // At the event's own time: the kernel's clock may be a nanosecond ahead, and would miss the
         // opportunities of a trace.
-        let (now, link) = self.events.next().filter(|(at, _)| *at <= now)?;
+        let Event { at: now, component: link, .. } = self.events.next().filter(|event| event.at <= now)?;
         if let Some(held) = self.holds(link) {
             self.watch_host(now, held);
             return None;

@@ -1,9 +1,11 @@
-//! The event queue: one movable slot per component.
+//! The event queue: one movable slot per component, and the events that come in the order in which they are announced.
 //!
-//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot earlier or later;
-//! nothing is cancelled and nothing stale is popped, so the queue stays as small as the topology. Events at
-//! the same time run in the order of their components.
+//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot. Nothing is cancelled, so the
+//! queue stays as small as the topology. Most events of a flow are the arrivals of its ACKs: with many flows these
+//! wait in a line ([`Expected`]), because an insertion into the tree of slots takes ten times as long. Events at the same
+//! time run in the order of their components.
 
+use crate::expected::Expected;
 use cwndlab_cc::Time;
 
 /// The number of a component.
@@ -63,7 +65,21 @@ impl Node {
 }
 
 /// A component with its time; the smallest entry is the next event.
-type Entry = (Time, Component);
+pub type Entry = (Time, Component);
+
+/// No event.
+pub const NOTHING: Entry = (Time::NEVER, Component::MAX);
+
+/// The next event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When it is due.
+    pub at: Time,
+    /// Whose it is.
+    pub component: Component,
+    /// It was [expected](EventQueue::expect); otherwise it is that of the component's slot.
+    pub expected: bool,
+}
 
 /// The time of every component. The times of the first eight components, the links of a small topology, are
 /// compared at each event. A tree keeps the earliest of the others: a change goes up the tree only as far as
@@ -75,13 +91,19 @@ pub struct EventQueue {
     levels: Vec<Vec<Node>>,
     /// The earliest entry of the tree.
     earliest: Entry,
+    expected: Expected,
     components: Component,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        let earliest = (Time::NEVER, Component::MAX);
-        Self { first: [Time::NEVER; WIDTH], levels: Vec::new(), earliest, components: 0 }
+        Self {
+            first: [Time::NEVER; WIDTH],
+            levels: Vec::new(),
+            earliest: NOTHING,
+            expected: Expected::default(),
+            components: 0,
+        }
     }
 }
 
@@ -114,17 +136,25 @@ impl EventQueue {
         }
     }
 
-    /// The next event.
+    /// The next event. Of a component's own two, the expected one comes first.
     #[inline(always)]
     #[must_use]
-    pub fn next(&self) -> Option<(Time, Component)> {
+    pub fn next(&self) -> Option<Event> {
         // Half of the comparisons are enough for a flow or two on a link.
         if self.components as usize <= WIDTH / 2 {
-            let (time, place) = earliest_of_half(&self.first, 0);
-            return (self.components > 0).then_some((time, place as Component));
+            let (at, place) = earliest_of_half(&self.first, 0);
+            let event = Event { at, component: place as Component, expected: false };
+            return (self.components > 0).then_some(event);
         }
-        let (time, place) = earliest(&self.first);
-        Some(if self.earliest.0 < time { self.earliest } else { (time, place as Component) })
+        let (at, place) = earliest(&self.first);
+        let front = self.expected.front();
+        let expected = front <= self.earliest;
+        let other = if expected { front } else { self.earliest };
+        Some(if other.0 < at {
+            Event { at: other.0, component: other.1, expected }
+        } else {
+            Event { at, component: place as Component, expected: false }
+        })
     }
 
     /// Moves a component's slot; [`Time::NEVER`] when it has nothing to do.
@@ -136,9 +166,43 @@ impl EventQueue {
         }
     }
 
+    /// Moves a component's slot if that makes it earlier. Timers are put off again and again: such a slot is left
+    /// until it comes up, too early. Then the component must [`set`](EventQueue::set) it.
+    #[inline]
+    pub fn advance(&mut self, component: Component, time: Time) {
+        match (component as usize).checked_sub(WIDTH) {
+            None => self.first[component as usize] = time,
+            Some(index) => {
+                if time < self.levels[0][index / WIDTH].times[index % WIDTH] {
+                    self.set_in_tree(index, (time, component));
+                }
+            }
+        }
+    }
+
+    /// Expects another event of a component besides that of its slot. Returns false where only the slot will do: with
+    /// few components, and for an event that comes long before those expected.
+    #[inline]
+    pub fn expect(&mut self, component: Component, time: Time) -> bool {
+        component as usize >= WIDTH && self.expected.push((time, component))
+    }
+
+    /// The event that was expected first is over.
+    #[inline]
+    pub fn pop_expected(&mut self) {
+        self.expected.pop();
+    }
+
+    /// The components whose events are expected next, and after that.
+    #[inline]
+    #[must_use]
+    pub fn next_expected(&self) -> [Option<Component>; 2] {
+        self.expected.first_two()
+    }
+
     /// Writes `set` to the place `index`; the earliest entry of its node, and of the nodes above, may change
     /// with it.
-    #[inline]
+    #[inline(never)]
     fn set_in_tree(&mut self, index: usize, mut set: Entry) {
         let (mut at, mut was) = (index, set.1);
         let mut levels = self.levels.iter_mut().peekable();
@@ -165,6 +229,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The next event as time, component and whether it was expected.
+    fn next(queue: &EventQueue) -> Option<(Time, Component, bool)> {
+        queue.next().map(|event| (event.at, event.component, event.expected))
+    }
+
     #[test]
     fn ties_run_in_component_order() {
         let mut queue = EventQueue::default();
@@ -173,31 +242,76 @@ mod tests {
             queue.set(*id, Time(5));
         }
         for id in ids {
-            assert_eq!(queue.next(), Some((Time(5), id)));
+            assert_eq!(next(&queue), Some((Time(5), id, false)));
             queue.set(id, Time::NEVER);
         }
     }
 
+    #[test]
+    fn an_expected_event_comes_before_the_slot_of_its_component() {
+        let mut queue = EventQueue::default();
+        (0..20).for_each(|_| _ = queue.add());
+        assert!(!queue.expect(7, Time(5)), "the first components have slots only");
+        assert!(queue.expect(10, Time(5)));
+        [7, 9, 10, 11].into_iter().for_each(|component| queue.set(component, Time(5)));
+        let mut order = Vec::new();
+        while let Some((Time(5), component, expected)) = next(&queue) {
+            order.push((component, expected));
+            if expected { queue.pop_expected() } else { queue.set(component, Time::NEVER) }
+        }
+        assert_eq!(order, [(7, false), (9, false), (10, true), (10, false), (11, false)]);
+    }
+
+    #[test]
+    fn a_slot_that_is_put_off_comes_up_too_early() {
+        let mut queue = EventQueue::default();
+        (0..20).for_each(|_| _ = queue.add());
+        for (time, slot) in [(50, 50), (70, 50), (30, 30), (40, 30)] {
+            queue.advance(10, Time(time));
+            assert_eq!(next(&queue), Some((Time(slot), 10, false)));
+        }
+        // The first components are where they were put last.
+        queue.advance(3, Time(20));
+        queue.advance(3, Time(25));
+        assert_eq!(next(&queue), Some((Time(25), 3, false)));
+    }
+
     proptest! {
-        /// Compares with the obvious implementation: a list of times, which grows during the test. 600
-        /// components need three levels above them; a few components need none.
+        /// Compares with the obvious implementation: a list of times, which grows during the test, and a sorted list of
+        /// those expected. 600 components need three levels above them; a few components need none.
         #[test]
         fn agrees_with_a_list(
-            moves in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50), 1..200),
+            moves in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50, 0u8..3), 1..200),
             (few, more) in (prop_oneof![1u32..12, 1u32..600], prop_oneof![0u32..4, 0u32..600]),
         ) {
             let mut queue = EventQueue::default();
-            let mut list = Vec::new();
-            for (n, (component, time)) in moves.into_iter().enumerate() {
+            let (mut list, mut expected) = (Vec::new(), Vec::new());
+            for (n, (component, time, what)) in moves.into_iter().enumerate() {
                 for _ in 0..[few, more].get(n).copied().unwrap_or(0) {
                     queue.add();
                     list.push(Time::NEVER);
                 }
                 let component = component.index(list.len()) as u32;
-                queue.set(component, Time(time));
-                list[component as usize] = Time(time);
-                let earliest = (0u32..).zip(&list).map(|(c, at)| (*at, c)).min();
-                prop_assert_eq!(queue.next(), earliest);
+                match what {
+                    0 => {
+                        queue.set(component, Time(time));
+                        list[component as usize] = Time(time);
+                    }
+                    1 if queue.expect(component, Time(time)) => {
+                        expected.push((Time(time), component));
+                        expected.sort_unstable();
+                    }
+                    2 if next(&queue).is_some_and(|event| event.2) => {
+                        queue.pop_expected();
+                        expected.remove(0);
+                    }
+                    _ => {}
+                }
+                let slot = (0u32..).zip(&list).map(|(c, at)| (*at, c, true)).min();
+                let first = expected.first().map(|(at, c)| (*at, *c, false)).into_iter().chain(slot).min();
+                prop_assert_eq!(next(&queue), first.map(|(at, component, slot)| (at, component, !slot)));
+                let two: Vec<_> = queue.next_expected().into_iter().flatten().collect();
+                prop_assert_eq!(two, expected.iter().take(2).map(|event| event.1).collect::<Vec<_>>());
             }
         }
     }

@@ -65,7 +65,7 @@ pub struct Flow {
     processing_rng: Rng,
     last_arrival: Time,
     processing: Span,
-    /// When the sender has something to do.
+    /// When the sender has something to do; answers count only if `answers_in_slot`.
     sender_due: Time,
     inbox: Ring<(Time, Answer)>,
     /// Distinguishes it from the flows that used this index before.
@@ -78,6 +78,8 @@ pub struct Flow {
     begun: bool,
     /// It waits for a slot of its host's queue.
     pub waits_for_host: bool,
+    /// An answer in its inbox has no event of its own: it needs the flow's slot.
+    answers_in_slot: bool,
     /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
     /// ACKs cross no link. Otherwise 0.
     pub plain_hops: u8,
@@ -200,6 +202,7 @@ impl Flow {
             ecn,
             retired: false,
             waits_for_host: false,
+            answers_in_slot: false,
         }
     }
 
@@ -236,11 +239,39 @@ impl Flow {
     /// start.
     #[inline]
     pub fn refresh_due(&mut self) {
-        let answer = self.inbox.front().map_or(Time::NEVER, |(at, _)| *at);
-        self.sender_due = self.bound.min(answer).min(self.sender.next_timer());
+        self.sender_due = self.bound.min(self.sender.next_timer());
+        if self.answers_in_slot {
+            self.count_answers();
+        }
     }
 
-    /// When the flow has something to do.
+    #[inline]
+    fn count_answers(&mut self) {
+        match self.inbox.front() {
+            Some((at, _)) => self.sender_due = self.sender_due.min(*at),
+            None => self.answers_in_slot = false,
+        }
+    }
+
+    /// The answer that arrives at this time has an event of its own if `expect` says so; otherwise it needs the flow's
+    /// slot, as do all that come before the inbox is empty again.
+    #[inline]
+    pub fn announce(&mut self, at: Time, expect: impl FnOnce() -> bool) {
+        // The answers to a subflow stop counting when its connection ends.
+        if self.answers_in_slot || self.place.is_some() || !expect() {
+            self.answers_in_slot = true;
+            self.sender_due = self.sender_due.min(at);
+        }
+    }
+
+    /// Whether an answer has arrived at its sender.
+    #[inline]
+    #[must_use]
+    pub fn has_answer(&self, now: Time) -> bool {
+        self.inbox.front().is_some_and(|(at, _)| *at <= now)
+    }
+
+    /// When the flow has something to do, apart from answers with events of their own.
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Time {
@@ -251,7 +282,7 @@ impl Flow {
     #[inline]
     #[must_use]
     pub fn due(&self, now: Time) -> Due {
-        if self.inbox.front().is_some_and(|(at, _)| *at <= now) {
+        if self.has_answer(now) {
             return Due::Answer;
         }
         if self.start() <= now {
@@ -323,7 +354,6 @@ impl Flow {
         let processing = Span(self.processing_rng.below(self.processing.0 + 1));
         let arrival = (now + self.routes.acks.delay(now) + processing).max(self.last_arrival);
         self.last_arrival = arrival;
-        self.sender_due = self.sender_due.min(arrival);
         arrival
     }
 

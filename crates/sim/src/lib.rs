@@ -7,6 +7,7 @@
 mod ahead;
 pub mod arrivals;
 pub mod event;
+mod expected;
 pub mod flow;
 pub mod fragment;
 mod host;

@@ -9,9 +9,8 @@ mod hosts;
 mod lookahead;
 mod multipath;
 
-use crate::ahead::Coming;
 use crate::arrivals::Arrivals;
-use crate::event::{Component, EventQueue};
+use crate::event::{Component, Event, EventQueue};
 use crate::flow::{Due, Flow, Own};
 use crate::fragment;
 use crate::host::Host;
@@ -74,7 +73,6 @@ pub struct Sim<T = Measures> {
     /// When the warm-up ends or the tap looks next, whichever comes first.
     next_look: Time,
     outbox: Vec<Outgoing>,
-    coming: Coming,
     /// The flow whose ACK is suspended for an agent.
     suspended: Option<usize>,
     seed: u64,
@@ -121,7 +119,8 @@ impl<T: Tap> Sim<T> {
         }
         let last = until.min(self.end);
         loop {
-            let (at, component) = self.events.next().unwrap_or((Time::NEVER, 0));
+            let event = self.events.next();
+            let at = event.map_or(Time::NEVER, |event| event.at);
             let due = at.min(last);
             if due >= self.next_look {
                 self.take_measurements(due);
@@ -135,7 +134,7 @@ impl<T: Tap> Sim<T> {
                 return if last == self.end { Stop::Done } else { Stop::Paused };
             }
             self.now = at;
-            if let Some(flow) = self.handle(component) {
+            if let Some(flow) = event.and_then(|event| self.handle(event)) {
                 self.suspended = Some(flow);
                 self.catch_up(at);
                 return Stop::Decision(flow);
@@ -248,32 +247,44 @@ impl<T: Tap> Sim<T> {
         one
     }
 
-    /// Handles a component's event; returns the flow whose agent must decide.
+    /// Handles an event; returns the flow whose agent must decide.
     #[inline(always)]
-    fn handle(&mut self, component: Component) -> Option<usize> {
+    fn handle(&mut self, event: Event) -> Option<usize> {
+        let Event { component, expected, .. } = event;
         let index = component as usize;
         if index < self.links.len() {
             self.handle_link(component);
-        } else if component < self.first_flow {
+            return None;
+        }
+        if component < self.first_flow {
             self.handled += 1;
             self.start_arrival(index - self.links.len());
-        } else {
-            let flow = (component - self.first_flow) as usize;
-            if self.flows[flow].sender_due() <= self.now {
-                self.handled += 1;
-                return self.handle_sender(flow);
-            }
-            self.handle_receiver_timer(flow);
+            return None;
         }
+        let index = (component - self.first_flow) as usize;
+        let flow = &self.flows[index];
+        if expected {
+            self.events.pop_expected();
+            // The answer may have been for a flow that used this index before.
+            return if flow.has_answer(self.now) { self.handle_sender(index, Due::Answer) } else { None };
+        }
+        if flow.sender_due() <= self.now {
+            return self.handle_sender(index, flow.due(self.now));
+        }
+        if flow.receiver.next_timer() <= self.now {
+            self.handle_receiver_timer(index);
+        }
+        // The slot of a timer that was put off comes up too early.
+        self.events.set(component, self.flows[index].next_event());
         None
     }
 
     #[inline]
-    fn handle_sender(&mut self, index: usize) -> Option<usize> {
+    fn handle_sender(&mut self, index: usize, due: Due) -> Option<usize> {
+        self.handled += 1;
         self.fetch_senders();
         let now = self.now;
         let flow = &self.flows[index];
-        let due = flow.due(now);
         // Most senders are alone: no host holds them back, and their data are their own.
         let is_alone = flow.routes.host.is_none() && flow.place.is_none();
         let is_simple = is_alone && !matches!(due, Due::Stop);
@@ -346,7 +357,7 @@ impl<T: Tap> Sim<T> {
         if T::DETAILED {
             tap.on_turn(*now, index as u32, &flow.sender);
         }
-        events.set(*first_flow + index as Component, flow.next_event());
+        events.advance(*first_flow + index as Component, flow.next_event());
     }
 
     /// The same for a sender that shares its host's queue, or whose flow ends with its last byte.
@@ -375,7 +386,6 @@ impl<T: Tap> Sim<T> {
     fn handle_receiver_timer(&mut self, index: usize) {
         self.catch_up_with(index);
         self.expire_timers(index, self.now);
-        self.schedule_flow(index);
     }
 
     /// An arrival process starts a flow, in the place of one that has ended if there is one.
@@ -430,7 +440,7 @@ impl<T: Tap> Sim<T> {
 
     #[inline(always)]
     fn schedule_flow(&mut self, index: usize) {
-        self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
+        self.events.advance(self.first_flow + index as Component, self.flows[index].next_event());
     }
 }
 

@@ -15,7 +15,7 @@ impl<T: Tap> Sim<T> {
     #[inline(always)]
     pub(super) fn receive_from(&mut self, link: Component) {
         self.handled += 1;
-        let Self { links, flows, coming, events, tap, now, first_flow, .. } = self;
+        let Self { links, flows, events, tap, now, first_flow, .. } = self;
         let many = flows.len() > FEW_FLOWS;
         let from = &mut links[link as usize];
         if many {
@@ -31,14 +31,12 @@ impl<T: Tap> Sim<T> {
                 let Some(whole) = flow.gather(*now, packet, data) else { return from.remove_arrived() };
                 if flow.on_data(*now, data, whole.ecn) {
                     let at = flow.acknowledge(*now);
-                    if many {
-                        coming.push(at, index);
-                    }
+                    flow.announce(at, || events.expect(*first_flow + index, at));
                 }
                 from.remove_arrived();
                 let due = flow.next_event();
                 if due != was_due {
-                    events.set(*first_flow + index, due);
+                    events.advance(*first_flow + index, due);
                 }
             }
             _ => {
@@ -121,13 +119,14 @@ impl<T: Tap> Sim<T> {
     #[inline]
     pub(super) fn fetch_senders(&mut self) {
         if self.flows.len() > FEW_FLOWS {
-            let [next, after] = self.coming.after(self.now);
-            if let Some(flow) = next {
+            let [next, after] = self.events.next_expected();
+            if let Some(component) = next {
+                let flow = component - self.first_flow;
                 self.flows[flow as usize].fetch_beyond();
                 self.tap.fetch(flow);
             }
-            if let Some(flow) = after {
-                self.flows[flow as usize].fetch_sender();
+            if let Some(component) = after {
+                self.flows[(component - self.first_flow) as usize].fetch_sender();
             }
         }
     }
@@ -143,12 +142,7 @@ impl<T: Tap> Sim<T> {
             self.tap.on_packet(self.now, End::Receiver, flow, &flow.wrap_answer(index as u32, answer));
         }
         match flow.routes.acks.first() {
-            None => {
-                let at = flow.post(self.now, answer);
-                if self.flows.len() > FEW_FLOWS {
-                    self.coming.push(at, index as u32);
-                }
-            }
+            None => self.post(index, answer),
             Some(first) => {
                 let packet = flow.wrap_answer(index as u32, answer);
                 self.pass_on(first, &packet);
@@ -158,8 +152,16 @@ impl<T: Tap> Sim<T> {
 
     /// What a receiver sent back has crossed its links.
     fn deliver(&mut self, index: usize, answer: Answer) {
-        self.flows[index].post(self.now, answer);
+        self.post(index, answer);
         self.schedule_flow(index);
+    }
+
+    /// An answer is on its way to its sender, over no more links.
+    fn post(&mut self, index: usize, answer: Answer) {
+        let Self { flows, events, now, first_flow, .. } = self;
+        let flow = &mut flows[index];
+        let at = flow.post(*now, answer);
+        flow.announce(at, || events.expect(*first_flow + index as Component, at));
     }
 }
 

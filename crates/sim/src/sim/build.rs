@@ -1,7 +1,6 @@
 //! From a specification to a simulation that has not begun.
 
 use super::Sim;
-use crate::ahead::Coming;
 use crate::arrivals::Arrivals;
 use crate::event::{Component, EventQueue};
 use crate::flow::{Flow, Own, Shared, SubflowPlace};
@@ -53,7 +52,6 @@ impl<T: Tap> Sim<T> {
             next_look: tap.next_look().min(warmup.unwrap_or(Time::NEVER)),
             tap,
             outbox: Vec::new(),
-            coming: Coming::default(),
             suspended: None,
             seed: spec.seed,
         };

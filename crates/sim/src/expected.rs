@@ -1,0 +1,78 @@
+//! Events in the order in which they will happen, where they are announced nearly in that order.
+//!
+//! ACKs that have the same way back arrive in the order in which they were sent, but for a little jitter.
+
+use crate::event::{Entry, NOTHING};
+use std::collections::VecDeque;
+
+/// How many events a new one may overtake.
+const OVERTAKES: usize = 8;
+
+/// Events in their order.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    front: Entry,
+    /// The events after the front.
+    others: VecDeque<Entry>,
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self { front: NOTHING, others: VecDeque::new() }
+    }
+}
+
+impl Expected {
+    /// The first event, or [`NOTHING`].
+    #[inline]
+    pub fn front(&self) -> Entry {
+        self.front
+    }
+
+    /// Adds an event, unless it comes before too many others.
+    #[inline]
+    pub fn push(&mut self, event: Entry) -> bool {
+        match self.others.back() {
+            Some(last) if event < *last => self.overtake(event),
+            None if event < self.front => {
+                let later = std::mem::replace(&mut self.front, event);
+                if later != NOTHING {
+                    self.others.push_back(later);
+                }
+                true
+            }
+            _ => {
+                self.others.push_back(event);
+                true
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn overtake(&mut self, event: Entry) -> bool {
+        let later = self.others.iter().rev().take(OVERTAKES + 1).take_while(|other| event < **other).count();
+        let place = self.others.len() - later;
+        if later > OVERTAKES {
+            return false;
+        }
+        if place == 0 && event < self.front {
+            self.others.push_front(std::mem::replace(&mut self.front, event));
+        } else {
+            self.others.insert(place, event);
+        }
+        true
+    }
+
+    /// Removes the first event.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.front = self.others.pop_front().unwrap_or(NOTHING);
+    }
+
+    /// The components of the first two events.
+    #[inline]
+    pub fn first_two(&self) -> [Option<u32>; 2] {
+        let component = |event: &Entry| (*event != NOTHING).then_some(event.1);
+        [component(&self.front), self.others.front().and_then(component)]
+    }
+}
