@@ -207,7 +207,7 @@ impl Network {
     /// When [`Network::step`] is due.
     #[must_use]
     pub fn next_event(&self) -> Time {
-        self.events.next().map_or(Time::NEVER, |event| event.at)
+        self.events.next().at
     }
 
     /// Processes the first event if it is due by `now`; returns a packet that has arrived. It is called until
@@ -215,7 +215,11 @@ impl Network {
     pub fn step(&mut self, now: Time) -> Option<Arrival> {
         // At the event's own time: the kernel's clock may be a nanosecond ahead, and would miss the
         // opportunities of a trace.
-        let Event { at: now, component: link, .. } = self.events.next().filter(|event| event.at <= now)?;
+        let Event { at, component: link, .. } = self.events.next();
+        if at > now {
+            return None;
+        }
+        let now = at;
         if let Some(held) = self.holds(link) {
             self.watch_host(now, held);
             return None;

@@ -6,6 +6,7 @@ use crate::route::Routes;
 use crate::spec::{ArrivalProcess, ArrivalSpec, SizeSpec};
 use cwndlab_cc::{Rng, Span, Time};
 use cwndlab_learn::math;
+use std::sync::Arc;
 
 /// One arrival process, and what its flows have in common.
 pub struct Arrivals {
@@ -14,7 +15,7 @@ pub struct Arrivals {
     /// Indices of flows that have ended, to be reused by new flows.
     pub free: Vec<usize>,
     /// The routes of its flows' packets.
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
     /// What its flows share.
     pub shared: Shared,
 }
@@ -22,7 +23,7 @@ pub struct Arrivals {
 impl Arrivals {
     /// A process of the run with this seed.
     #[must_use]
-    pub fn new(spec: &ArrivalSpec, seed: u64, routes: Routes, shared: Shared) -> Self {
+    pub fn new(spec: &ArrivalSpec, seed: u64, routes: Arc<Routes>, shared: Shared) -> Self {
         Self { process: Process::new(spec, seed), free: Vec::new(), routes, shared }
     }
 }

@@ -136,25 +136,24 @@ impl EventQueue {
         }
     }
 
-    /// The next event. Of a component's own two, the expected one comes first.
+    /// The next event; at [`Time::NEVER`] if there is none. Of a component's own two, the expected one comes first.
     #[inline(always)]
     #[must_use]
-    pub fn next(&self) -> Option<Event> {
+    pub fn next(&self) -> Event {
         // Half of the comparisons are enough for a flow or two on a link.
         if self.components as usize <= WIDTH / 2 {
             let (at, place) = earliest_of_half(&self.first, 0);
-            let event = Event { at, component: place as Component, expected: false };
-            return (self.components > 0).then_some(event);
+            return Event { at, component: place as Component, expected: false };
         }
         let (at, place) = earliest(&self.first);
         let front = self.expected.front();
         let expected = front <= self.earliest;
         let other = if expected { front } else { self.earliest };
-        Some(if other.0 < at {
+        if other.0 < at {
             Event { at: other.0, component: other.1, expected }
         } else {
             Event { at, component: place as Component, expected: false }
-        })
+        }
     }
 
     /// Moves a component's slot; [`Time::NEVER`] when it has nothing to do.
@@ -231,7 +230,8 @@ mod tests {
 
     /// The next event as time, component and whether it was expected.
     fn next(queue: &EventQueue) -> Option<(Time, Component, bool)> {
-        queue.next().map(|event| (event.at, event.component, event.expected))
+        let Event { at, component, expected } = queue.next();
+        (queue.components > 0).then_some((at, component, expected))
     }
 
     #[test]

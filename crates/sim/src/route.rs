@@ -4,7 +4,7 @@ use crate::schedule::Schedule;
 use cwndlab_cc::{Span, Time};
 
 /// The links and delays that packets of one kind cross.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct Route {
     /// The first link, and the number of links: all that a short route needs, without a look into the list.
@@ -75,7 +75,7 @@ impl Route {
 }
 
 /// The routes of one flow, and the host that holds its sender back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
     /// Links and delays of its data.
     pub data: Route,

@@ -120,7 +120,7 @@ impl<T: Tap> Sim<T> {
         let last = until.min(self.end);
         loop {
             let event = self.events.next();
-            let at = event.map_or(Time::NEVER, |event| event.at);
+            let at = event.at;
             let due = at.min(last);
             if due >= self.next_look {
                 self.take_measurements(due);
@@ -134,7 +134,7 @@ impl<T: Tap> Sim<T> {
                 return if last == self.end { Stop::Done } else { Stop::Paused };
             }
             self.now = at;
-            if let Some(flow) = event.and_then(|event| self.handle(event)) {
+            if let Some(flow) = self.handle(event) {
                 self.suspended = Some(flow);
                 self.catch_up(at);
                 return Stop::Decision(flow);
@@ -263,23 +263,33 @@ impl<T: Tap> Sim<T> {
         }
         let index = (component - self.first_flow) as usize;
         let flow = &self.flows[index];
-        if expected {
+        let due = if expected {
             self.events.pop_expected();
             // The answer may have been for a flow that used this index before.
-            return if flow.has_answer(self.now) { self.handle_sender(index, Due::Answer) } else { None };
-        }
-        if flow.sender_due() <= self.now {
-            return self.handle_sender(index, flow.due(self.now));
-        }
-        if flow.receiver.next_timer() <= self.now {
-            self.handle_receiver_timer(index);
-        }
-        // The slot of a timer that was put off comes up too early.
-        self.events.set(component, self.flows[index].next_event());
-        None
+            if !flow.has_answer(self.now) {
+                return None;
+            }
+            Due::Answer
+        } else if flow.sender_due() <= self.now {
+            flow.due(self.now)
+        } else {
+            self.handle_own_slot(index);
+            return None;
+        };
+        self.handle_sender(index, due)
     }
 
-    #[inline]
+    /// The slot of a flow has come up, but its sender has nothing to do: a timer of its receiver is due, or a timer was
+    /// put off and the slot is too early.
+    #[inline(never)]
+    fn handle_own_slot(&mut self, index: usize) {
+        if self.flows[index].receiver.next_timer() <= self.now {
+            self.handle_receiver_timer(index);
+        }
+        self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
+    }
+
+    #[inline(always)]
     fn handle_sender(&mut self, index: usize, due: Due) -> Option<usize> {
         self.handled += 1;
         self.fetch_senders();

@@ -55,6 +55,12 @@ fn linux_beta(params: &CubicParams) -> f64 {
     (params.beta * LINUX_BETA_SCALE).round()
 }
 
+/// Linux `beta_scale`: eight times the windows of acknowledged segments that W_est grows by a segment for.
+fn linux_reno_cost(params: &CubicParams) -> u64 {
+    let beta = linux_beta(params);
+    ((8.0 * (LINUX_BETA_SCALE + beta) / 3.0).floor() / (LINUX_BETA_SCALE - beta)) as u64
+}
+
 /// The state from one congestion event to the next.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
@@ -100,6 +106,8 @@ pub struct Cubic {
     beta: f64,
     /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
     alpha: f64,
+    /// The Linux form's alpha, as [`linux_reno_cost`] has it.
+    reno_cost: u64,
     /// Fractions of a byte that the RFC's form has not yet added.
     fraction: f64,
     /// What an undo restores: W_max, the prior window and the epoch.
@@ -123,6 +131,7 @@ impl Cubic {
                 params.beta
             },
             alpha: 3.0 * (1.0 - params.beta) / (1.0 + params.beta),
+            reno_cost: linux_reno_cost(&params),
             params,
             fraction: 0.0,
             delay_min: None,
@@ -230,9 +239,7 @@ impl Cubic {
         if self.params.form != Form::Linux {
             return self.alpha * std::mem::take(&mut self.uncounted) / cwnd as f64;
         }
-        let beta = linux_beta(&self.params);
-        let scale = (8.0 * (LINUX_BETA_SCALE + beta) / 3.0).floor() / (LINUX_BETA_SCALE - beta);
-        let cost = ((cwnd * scale as u64) >> 3).max(1) as f64;
+        let cost = ((cwnd * self.reno_cost) >> 3).max(1) as f64;
         let grown = ((self.uncounted / cost).ceil() - 1.0).max(0.0);
         self.uncounted -= grown * cost;
         grown

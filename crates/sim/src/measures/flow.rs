@@ -8,34 +8,35 @@ use crate::outcome::FlowOutcome;
 use crate::tap::FlowEvent;
 use cwndlab_cc::{Span, Time};
 
-/// A flow from a given time on.
+/// A flow from a given time on. The fields lie in memory in this order: an ACK and the packets that it sets free touch two
+/// cache lines.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(super) struct FlowGauge {
-    seen: Seen,
     /// Bytes of a packet's headers.
-    header: u64,
+    header: u32,
     /// The longest packet that leaves whole, in bytes.
-    mtu: u64,
+    mtu: u32,
+    seen: Seen,
 }
 
 impl FlowGauge {
     /// A gauge of a flow that has not begun.
     pub(super) fn new(flow: &Flow) -> Self {
-        Self { header: flow.header(), mtu: u64::from(flow.mtu), seen: Seen::default() }
+        Self { header: flow.header() as u32, mtu: flow.mtu, seen: Seen::default() }
     }
 
     /// Bytes of a segment's packet, or of its fragments.
     #[inline]
     fn packet(&self, payload: u64) -> u64 {
-        let size = self.header + payload;
-        if size <= self.mtu { size } else { size + IP_HEADER * (fragments(size, self.mtu) - 1) }
+        let (size, mtu) = (u64::from(self.header) + payload, u64::from(self.mtu));
+        if size <= mtu { size } else { size + IP_HEADER * (fragments(size, mtu) - 1) }
     }
 
     #[inline(always)]
     pub(super) fn on_event(&mut self, now: Time, event: FlowEvent<'_>) {
         match event {
-            FlowEvent::SynSent => self.seen.on_sent(self.header),
+            FlowEvent::SynSent => self.seen.on_sent(self.header.into()),
             FlowEvent::Sent { payload, .. } => self.seen.on_sent(self.packet(payload)),
             FlowEvent::RttSampled { latest, .. } => self.seen.on_rtt(latest),
             FlowEvent::WindowChanged { segments } => self.seen.on_window(now, segments.into()),

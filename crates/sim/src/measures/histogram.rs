@@ -10,8 +10,8 @@ const BUCKET_BITS: u32 = 6;
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     /// Buckets of whole powers of two, from the bucket `first` on.
-    counts: Vec<u32>,
-    first: usize,
+    counts: Box<[u32]>,
+    first: u32,
     count: u64,
     sum_ns: u128,
 }
@@ -24,32 +24,30 @@ impl Histogram {
         self.sum_ns += u128::from(span.0);
         let bucket = bucket_of(span.0);
         // A bucket before the first one wraps around, beyond the last one.
-        match self.counts.get_mut(bucket.wrapping_sub(self.first)) {
+        match self.counts.get_mut(bucket.wrapping_sub(self.first as usize)) {
             Some(count) => *count = count.saturating_add(1),
-            None => self.widen(bucket),
+            None => *self.count_of(bucket) += 1,
         }
-    }
-
-    #[cold]
-    fn widen(&mut self, bucket: usize) {
-        *self.count_of(bucket) += 1;
     }
 
     /// The count of a bucket; memory for it is allocated if needed.
+    #[cold]
     fn count_of(&mut self, bucket: usize) -> &mut u32 {
-        let octave = bucket / BUCKETS * BUCKETS;
-        if self.counts.is_empty() {
-            self.first = octave;
+        if bucket.wrapping_sub(self.first as usize) >= self.counts.len() {
+            self.widen(bucket / BUCKETS * BUCKETS);
         }
-        if octave < self.first {
-            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - octave));
-            self.first = octave;
+        &mut self.counts[bucket - self.first as usize]
+    }
+
+    /// Allocates the buckets of the power of two that begins with this one, and those between it and the others.
+    fn widen(&mut self, octave: usize) {
+        let (old, begin) = (std::mem::take(&mut self.counts), self.first as usize);
+        let first = if old.is_empty() { octave } else { octave.min(begin) };
+        let mut counts = vec![0; (begin + old.len()).max(octave + BUCKETS) - first];
+        if !old.is_empty() {
+            counts[begin - first..][..old.len()].copy_from_slice(&old);
         }
-        let needed = octave + BUCKETS - self.first;
-        if needed > self.counts.len() {
-            self.counts.resize(needed, 0);
-        }
-        &mut self.counts[bucket - self.first]
+        (self.counts, self.first) = (counts.into(), first as u32);
     }
 
     /// The sum of these histograms.
@@ -65,7 +63,7 @@ impl Histogram {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
         for (at, count) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let own = self.count_of(other.first + at);
+            let own = self.count_of(other.first as usize + at);
             *own = own.saturating_add(*count);
         }
     }
@@ -90,7 +88,7 @@ impl Histogram {
     }
 
     fn middle_ms(&self, at: usize) -> f64 {
-        middle_ns(self.first + at) / 1e6
+        middle_ns(self.first as usize + at) / 1e6
     }
 
     /// The time below which this share of the times lies, in milliseconds: the middle of its bucket.

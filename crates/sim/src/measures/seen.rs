@@ -9,11 +9,11 @@ use cwndlab_cc::{Span, Time};
 
 /// A flow from a given time on. The fields lie in memory in this order: first those that every ACK touches.
 #[derive(Debug, Default)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Seen {
     rtt: Histogram,
-    rtt_min: Option<Span>,
     sent_bytes: u64,
+    rtt_min: Option<Span>,
     window: Integral,
     window_before: u128,
     since: Time,

@@ -18,7 +18,8 @@ impl<T: Tap> Sim<T> {
     /// Builds a simulation with the tap that `tap` makes from the initial state.
     #[must_use]
     pub fn with_tap(spec: &SimSpec, tap: impl FnOnce(&State<'_>) -> T) -> Self {
-        let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new() };
+        let routes = Arc::default();
+        let mut maker = Maker { spec, topology: Topology::new(spec), options: Vec::new(), routes };
         let (flows, connections) = maker.flows();
         let arrivals: Vec<_> = spec.arrivals.iter().map(|arrivals| maker.arrivals(arrivals)).collect();
         let Topology { links, hosts, .. } = maker.topology;
@@ -79,6 +80,8 @@ struct Maker<'a> {
     spec: &'a SimSpec,
     topology: Topology,
     options: Vec<Arc<TcpOptions>>,
+    /// Those of the flow before: the flows of a group have the same.
+    routes: Arc<Routes>,
 }
 
 impl Maker<'_> {
@@ -112,8 +115,11 @@ impl Maker<'_> {
     }
 
     /// The routes and the shared values of flows of this kind on one of their paths.
-    fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Routes, Shared) {
+    fn connected(&mut self, kind: &FlowKind, path: &PathSpec) -> (Arc<Routes>, Shared) {
         let routes = self.topology.routes(kind, path, self.spec);
+        if *self.routes != routes {
+            self.routes = Arc::new(routes);
+        }
         let processing = match self.spec.send_jitter {
             Some(most) => Processing::of(most),
             None => Processing::against_phase_effects(packet_time(&kind.tcp, path, self.spec)),
@@ -125,6 +131,6 @@ impl Maker<'_> {
             self.options.push(options.clone());
             options
         });
-        (routes, Shared { options, processing })
+        (self.routes.clone(), Shared { options, processing })
     }
 }

@@ -22,6 +22,12 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
+    /// Transmissions so far.
+    #[inline]
+    pub fn sent(&self) -> u32 {
+        self.sent
+    }
+
     /// The record of a segment that is sent now, with this many segments in flight before it.
     #[inline]
     pub fn record(&mut self, now: Time, in_flight: u32) -> Record {

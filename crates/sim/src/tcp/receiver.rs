@@ -6,6 +6,7 @@ use super::receive_window::ReceiveWindow;
 use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Duplicate ACKs that are sent at once, before compression begins (Linux: TCP_FASTRETRANS_THRESH).
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
@@ -31,22 +32,17 @@ pub struct Receiver {
     rtt: Span,
     /// Segments since the last ACK.
     unacknowledged: u64,
-    delay_segments: u64,
     delayed_until: Time,
     compressed_until: Time,
     window: ReceiveWindow,
     quick: QuickAcks,
-    tick: Span,
-    delay_timeout: Span,
-    rto_min: Span,
+    options: Arc<TcpOptions>,
     ce_count: u32,
     /// ACKs of out-of-order segments that were sent without compression, and the [`Receiver::next`] in them.
     duplicates_sent: u32,
     duplicates_of: u32,
     compressed: u32,
     ece: bool,
-    sack: bool,
-    paws: bool,
     /// Segments that wait out of order.
     held: u32,
     /// Segments that a filled hole has put in order. They take room until the next ACK has left.
@@ -60,13 +56,12 @@ pub struct Receiver {
     /// Block starts in the order in which they were last touched, the newest first.
     recent: [u32; SACK_BLOCKS],
     recent_len: usize,
-    compression: Span,
 }
 
 impl Receiver {
     /// A receiver that has received nothing yet.
     #[must_use]
-    pub fn new(options: &TcpOptions) -> Self {
+    pub fn new(options: Arc<TcpOptions>) -> Self {
         Self {
             next: 0,
             pending: VecDeque::new(),
@@ -88,15 +83,9 @@ impl Receiver {
             ce_count: 0,
             ece: false,
             rtt: Span::ZERO,
-            window: ReceiveWindow::new(options),
-            delay_segments: options.delayed_ack,
-            delay_timeout: options.delayed_ack_timeout,
-            tick: options.timer_tick,
-            quick: QuickAcks::new(options),
-            rto_min: options.rto_min,
-            compression: options.sack_compression,
-            sack: options.sack,
-            paws: options.paws && options.timestamps,
+            window: ReceiveWindow::new(&options),
+            quick: QuickAcks::new(&options),
+            options,
         }
     }
 
@@ -160,7 +149,7 @@ impl Receiver {
     #[cold]
     fn is_old(&self, sent_at: Time) -> bool {
         let ticks = |at: Time| TIMESTAMP_TICK.whole_in(Span(at.0));
-        self.paws && ticks(self.echo) - ticks(sent_at) > PAWS_WINDOW
+        self.options.paws && self.options.timestamps && ticks(self.echo) - ticks(sent_at) > PAWS_WINDOW
     }
 
     /// Linux `tcp_send_dupack`: a refused segment is acknowledged at once, as a duplicate if it had arrived before.
@@ -230,19 +219,20 @@ impl Receiver {
     fn in_order(&mut self, now: Time, push: bool) -> bool {
         self.next += 1;
         self.unacknowledged += 1;
-        self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
+        self.quick.on_data(now, self.window.segments(), self.rtt, self.options.rto_min);
         self.grow();
         self.window.on_read(now, self.next - 1, self.next, self.rtt);
-        if self.unacknowledged >= self.delay_segments || self.quick.is_due(push) {
+        if self.unacknowledged >= self.options.delayed_ack || self.quick.is_due(push) {
             return true;
         }
-        self.delayed_until = self.delayed_until.min(self.next_tick(now) + self.delay_timeout);
+        self.delayed_until = self.delayed_until.min(self.next_tick(now) + self.options.delayed_ack_timeout);
         false
     }
 
     /// Linux calc_index: a timer never expires early, so it counts whole ticks from the next one on.
     fn next_tick(&self, now: Time) -> Time {
-        if self.tick == Span::ZERO { now } else { Time((self.tick.whole_in(Span(now.0)) + 1) * self.tick.0) }
+        let tick = self.options.timer_tick;
+        if tick == Span::ZERO { now } else { Time((tick.whole_in(Span(now.0)) + 1) * tick.0) }
     }
 
     /// Takes a segment that is old, fills a gap, or is out of order.
@@ -254,7 +244,7 @@ impl Receiver {
         }
         if seq == self.next {
             self.next += 1;
-            self.quick.on_data(now, self.window.segments(), self.rtt, self.rto_min);
+            self.quick.on_data(now, self.window.segments(), self.rtt, self.options.rto_min);
             self.grow();
             self.absorb();
             self.unread = self.next - seq;
@@ -363,7 +353,7 @@ impl Receiver {
             self.duplicates_of = self.next;
             self.duplicates_sent = 0;
         }
-        let delay = self.compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
+        let delay = self.options.sack_compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
         if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
             return true;
@@ -391,8 +381,8 @@ impl Receiver {
         self.unreported = 0;
         self.compressed_until = Time::NEVER;
         self.last_ack = self.next;
-        let duplicate = self.duplicate.take().filter(|_| self.sack);
-        let missing = self.sack && (duplicate.is_some() || !self.pending.is_empty());
+        let duplicate = self.duplicate.take().filter(|_| self.options.sack);
+        let missing = self.options.sack && (duplicate.is_some() || !self.pending.is_empty());
         AckHeader {
             sent_at: now,
             echo: self.echo,
@@ -432,7 +422,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn receiver(options: TcpOptions) -> Receiver {
-        Receiver::new(&options)
+        Receiver::new(Arc::new(options))
     }
 
     /// The answer to a segment, if one is due at once.

@@ -2,6 +2,7 @@
 
 use super::options::{RtoFloor, TcpOptions};
 use cwndlab_cc::{Rng, Rtt, Span, Time};
+use std::mem::offset_of;
 
 /// RFC 6298 rule (5.7): the RTO when data transfer begins after a lost SYN.
 const FALLBACK: Span = Span::from_secs(3);
@@ -17,6 +18,7 @@ pub fn unmeasured(options: &TcpOptions) -> Rtt {
 
 /// The clock that RTT samples are read from.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct TimestampClock {
     /// Length of a tick; zero for an exact clock.
     tick: Span,
@@ -49,6 +51,9 @@ impl Estimate {
 }
 
 impl TimestampClock {
+    /// Bytes at its start that are all a sample by an exact clock touches.
+    pub const HOT: usize = offset_of!(Self, phase);
+
     /// The clock of one connection. Its phase is random, as nothing ties its host's ticks to the start of the run.
     /// Ticks below 1 ms have no phase: in a run without other randomness, only the phase would differ between seeds.
     #[must_use]
@@ -61,10 +66,10 @@ impl TimestampClock {
     /// Adds a sample: `smoothed` goes into SRTT, `latest` is reported as the latest sample.
     #[inline(always)]
     pub fn sample(&mut self, rtt: &mut Rtt, options: &TcpOptions, smoothed: Span, latest: Span) {
-        if self.estimate.is_none() {
-            sample(rtt, options, smoothed, latest);
-        } else {
+        if options.srtt_ticks {
             self.sample_ticks(rtt, options, smoothed, latest);
+        } else {
+            sample(rtt, options, smoothed, latest);
         }
     }
 

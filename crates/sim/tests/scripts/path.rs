@@ -9,6 +9,7 @@ use cwndlab_sim::packet::{AckHeader, Data, EcnField};
 use cwndlab_sim::tcp::{Outgoing, Receiver, Sender, Stream};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// One way takes so many milliseconds.
 pub const WAY: u64 = 50;
@@ -46,7 +47,7 @@ impl Path {
     pub fn of(opening: Opening) -> Self {
         let mut path = Self {
             sender: opening.sender(),
-            receiver: Receiver::new(&opening.options),
+            receiver: Receiver::new(Arc::new(opening.options.clone())),
             now: Time::ZERO,
             mss: opening.options.mss,
             fates: Box::new(|_, _| vec![WAY * 1000]),

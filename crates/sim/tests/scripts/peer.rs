@@ -6,6 +6,7 @@ use cwndlab_sim::packet::{AckHeader, Data, EcnField};
 use cwndlab_sim::tcp::Receiver;
 use std::collections::VecDeque;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A receiver, its clock, and the story so far.
 pub struct Peer {
@@ -19,7 +20,7 @@ pub struct Peer {
 impl Peer {
     /// A receiver that accepts a connection at 0 ms.
     pub fn of(opening: Opening) -> Self {
-        let mut receiver = Receiver::new(&opening.options);
+        let mut receiver = Receiver::new(Arc::new(opening.options.clone()));
         receiver.accept(Time::ZERO);
         let (answers, last) = (VecDeque::new(), AckHeader::default());
         Self { receiver, now: Time::ZERO, answers, last, story: String::new() }

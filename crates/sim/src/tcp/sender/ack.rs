@@ -110,8 +110,8 @@ impl Sender {
         self.timers.reorder = again.unwrap_or(Time::NEVER);
         let decision = self.call(|cc, cx| cc.on_ack(cx, &ack));
         let pipe = self.board.pipe();
-        if let Some(prr) = &mut self.prr
-            && arrived.segments > 0
+        if arrived.segments > 0
+            && let Some(prr) = self.prr()
         {
             prr.on_ack(arrived.segments, pipe, advanced > 0 && lost == 0);
         }

@@ -159,8 +159,6 @@ pub struct Sender {
     rate: DeliveryRate,
     timers: Timers,
     peer: Peer,
-    view: [SubflowView; 1],
-    distances: LossDistances,
     supply: Supply,
     /// The controller's window at the last send, in bytes and in segments.
     window_bytes: u64,
@@ -186,14 +184,18 @@ pub struct Sender {
     /// The last attempt to send ended because the host's queue was full.
     held_by_host: bool,
     last_sent: Time,
-    counters: Counters,
-    connection: Handshake,
-    clock: TimestampClock,
+    view: [SubflowView; 1],
+    distances: LossDistances,
+    detector: Detector,
     undo: Undo,
     probe: Option<TailProbe>,
+    connection: Handshake,
+    clock: TimestampClock,
+    // Most events touch none of the fields below, and only the length of a tick of the clock.
+    /// In [`Phase::Recovery`] only.
     prr: Option<Prr>,
-    detector: Detector,
-    // Most events touch none of the fields below.
+    /// All but the number of packets sent, which `rate` has.
+    counters: Counters,
     /// Decisions that have not taken effect yet, with the times when they do.
     delayed_actions: VecDeque<(Time, u32)>,
     /// Time until a decision takes effect.
@@ -202,8 +204,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Bytes that most events touch: all before this field.
-    pub const HOT: usize = offset_of!(Self, detector);
+    /// Bytes that most events touch.
+    pub const HOT: usize = offset_of!(Self, clock) + TimestampClock::HOT;
 
     /// Prefetches what an ACK touches outside this struct: the controller, and the records of the first segments.
     #[inline]
@@ -378,7 +380,7 @@ impl Sender {
     /// The counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters { sent: self.rate.sent().into(), ..self.counters }
     }
 
     /// The decision in force.
@@ -532,6 +534,13 @@ impl Sender {
             Some(prr) if self.facts.phase == Phase::Recovery => prr.window(),
             _ => self.in_segments(control.cwnd).max(1),
         }
+    }
+
+    /// The proportional rate reduction, if one is under way. Asking for the phase first spares most events a look at it.
+    #[inline]
+    fn prr(&mut self) -> Option<&mut Prr> {
+        debug_assert!(self.prr.is_none() || self.facts.phase == Phase::Recovery);
+        if self.facts.phase == Phase::Recovery { self.prr.as_mut() } else { None }
     }
 
     /// A controller's window in segments; no division is needed while it is that of the last send.

@@ -70,9 +70,9 @@ impl Sender {
     /// Sends what it can, without an ACK. RFC 8985 section 7.2: new data and ACKs restart the timer of the
     /// probe. If nothing was sent, the timer keeps its time.
     pub(super) fn try_to_send<T: Tap>(&mut self, turn: &mut Turn<T>) {
-        let (probe, sent) = (self.timers.probe, self.counters.sent);
+        let (probe, sent) = (self.timers.probe, self.rate.sent());
         self.send(turn);
-        if self.counters.sent == sent && self.timers.probe != Time::NEVER {
+        if self.rate.sent() == sent && self.timers.probe != Time::NEVER {
             self.timers.probe = self.timers.probe.min(probe);
         }
     }
@@ -115,7 +115,7 @@ impl Sender {
         if open && self.board.lost() > 0 {
             self.enter_recovery(turn, 0);
             let pipe = self.board.pipe();
-            if let Some(prr) = &mut self.prr {
+            if let Some(prr) = self.prr() {
                 prr.on_ack(0, pipe, false);
             }
         }

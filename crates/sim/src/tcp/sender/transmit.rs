@@ -108,8 +108,7 @@ impl Sender {
             Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_with(seq) };
         turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
         turn.emit(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
-        self.counters.sent += 1;
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = self.prr() {
             prr.on_sent();
         }
         self.last_sent = now;
@@ -203,7 +202,7 @@ impl Sender {
     #[inline(never)]
     fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_sent);
-        let silent = self.counters.sent > 0 && idle > self.facts.rtt.rto;
+        let silent = self.rate.sent() > 0 && idle > self.facts.rtt.rto;
         if silent
             && self.options.window_validation
             && self.facts.phase == Phase::Open
