@@ -142,6 +142,9 @@ pub trait WindowRule: Send + Sized + 'static {
     /// Whether the rule [sees](WindowRule::sent) every packet sent.
     const SEES_SENT: bool = false;
 
+    /// Whether the rule sees the rate samples of ACKs ([`Ack::sample`]). To keep them costs a transport memory and time.
+    const SEES_RATE_SAMPLES: bool = false;
+
     /// Sees every packet sent, if it [wants](WindowRule::SEES_SENT) to.
     fn sent(&mut self, _cx: &Context) {}
 
@@ -187,7 +190,11 @@ impl<R: WindowRule> Classic<R> {
     pub(crate) const NAMES: &'static Names = &Names::of(Self::PROBES).and(R::PROBES);
     /// The declaration of every rule on this frame.
     pub const DECLARATION: Declaration = Declaration {
-        needs: Needs { sent_packets: R::SEES_SENT, ..Needs::NONE },
+        needs: Needs {
+            sent_packets: R::SEES_SENT,
+            ignores_rate_samples: !R::SEES_RATE_SAMPLES,
+            ..Needs::NONE
+        },
         probes: Self::NAMES.list(),
         ..Declaration::PLAIN
     };

@@ -124,6 +124,8 @@ pub struct Needs {
     pub lost_packets: bool,
     /// Whether its own window is obeyed in recovery, in place of PRR.
     pub own_window_in_recovery: bool,
+    /// Whether it ignores [`Ack::sample`]: then a transport may leave it out.
+    pub ignores_rate_samples: bool,
 }
 
 impl Needs {
@@ -133,6 +135,7 @@ impl Needs {
         sent_packets: false,
         lost_packets: false,
         own_window_in_recovery: false,
+        ignores_rate_samples: false,
     };
 }
 

@@ -37,7 +37,7 @@ fn needs_probes_and_spaces_are_the_controllers() {
 }
 
 /// A whole window is acknowledged each round trip, and nothing is lost; an agent doubles the window if it can.
-fn window_on_an_endless_path(algorithm: &Algorithm) -> f64 {
+fn window_on_an_endless_path(algorithm: &Algorithm, samples: bool) -> f64 {
     let mut sender = controller(algorithm);
     let mut delivered = 0;
     for _ in 0..100 {
@@ -60,7 +60,7 @@ fn window_on_an_endless_path(algorithm: &Algorithm) -> f64 {
             prior_in_flight: window,
             delivered,
             rtt: Some(RTT),
-            sample: Some(sample),
+            sample: samples.then_some(sample),
             ..Ack::default()
         };
         let step = sender.call(|cc, cx| cc.on_ack(cx, &ack));
@@ -81,9 +81,22 @@ fn window_on_an_endless_path(algorithm: &Algorithm) -> f64 {
 #[test]
 fn a_bounded_window_ends_somewhere_and_any_other_does_not() {
     for algorithm in Registry::built_in().iter() {
-        let window = window_on_an_endless_path(algorithm);
+        let window = window_on_an_endless_path(algorithm, true);
         let bounded = algorithm.declaration(&[]).bounded;
         assert_eq!(window < MANY_SEGMENTS, bounded, "{}: {window} segments", algorithm.name);
+    }
+}
+
+#[test]
+fn a_rate_sample_makes_a_difference_unless_it_is_ignored() {
+    for algorithm in Registry::built_in().iter() {
+        let window = |samples| window_on_an_endless_path(algorithm, samples);
+        let ignored = algorithm.declaration(&[]).needs.ignores_rate_samples;
+        if ignored {
+            assert_eq!(window(true), window(false), "{}", algorithm.name);
+        } else if algorithm.name.contains("bbr") {
+            assert_ne!(window(true), window(false), "{}", algorithm.name);
+        }
     }
 }
 

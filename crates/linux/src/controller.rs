@@ -159,7 +159,8 @@ impl Controller {
     pub fn needs(&self) -> u32 {
         // ECN is negotiated before there is a controller: `crate::kernel` takes care of it. The kernel
         // reports every packet sent, because records and views need them; `on_sent` checks the need.
-        let Needs { ecn: _, sent_packets: _, lost_packets, own_window_in_recovery } = self.needs;
+        let Needs { ecn: _, sent_packets: _, lost_packets, own_window_in_recovery, ignores_rate_samples: _ } =
+            self.needs;
         u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1
     }
 

@@ -213,12 +213,8 @@ fn losing_every(n: u64) -> LinkSpec {
     LinkSpec { loss, ..link("l", Rate::from_mbit(12), ms(20)) }
 }
 
-const ALL_LOSSES: Needs = Needs {
-    ecn: cwndlab_cc::Ecn::AsConfigured,
-    sent_packets: true,
-    lost_packets: true,
-    own_window_in_recovery: false,
-};
+const ALL_LOSSES: Needs =
+    Needs { ecn: cwndlab_cc::Ecn::AsConfigured, sent_packets: true, lost_packets: true, ..Needs::NONE };
 const OWN_WINDOW: Needs = Needs { own_window_in_recovery: true, ..ALL_LOSSES };
 
 /// On one ACK: `on_lost`*, `on_event`*, `on_ack` once, and only then is anything sent.
@@ -310,17 +306,25 @@ fn acknowledged_bytes_add_up() {
     assert!(best.max().expect("samples") as f64 > 0.7 * 12e6 * 1448.0 / 1500.0);
 }
 
-/// A controller hears of sent and of lost packets only if it asks for them.
+/// A controller hears of sent and of lost packets only if it asks for them, and of rate samples unless it ignores them.
 #[test]
 fn what_nobody_asks_for_is_not_told() {
     let told = |needs: Needs| {
         let (diary, _) = diary(needs, (30, 15), None, losing_every(200));
         let has = |what: fn(&Callback) -> bool| diary.iter().any(|(_, told)| what(told));
-        (has(|told| matches!(told, Callback::Sent)), has(|told| matches!(told, Callback::Lost(_))))
+        (
+            has(|told| matches!(told, Callback::Sent)),
+            has(|told| matches!(told, Callback::Lost(_))),
+            has(|told| matches!(told, Callback::Ack(Ack { sample: Some(_), .. }, ..))),
+        )
     };
-    assert_eq!(told(Needs::NONE), (false, false));
-    assert_eq!(told(Needs { sent_packets: true, ..Needs::NONE }), (true, false));
-    assert_eq!(told(Needs { lost_packets: true, ..Needs::NONE }), (false, true));
+    let ignoring = Needs { ignores_rate_samples: true, ..Needs::NONE };
+    assert_eq!(told(Needs::NONE), (false, false, true));
+    assert_eq!(told(Needs { sent_packets: true, ..Needs::NONE }), (true, false, true));
+    assert_eq!(told(Needs { lost_packets: true, ..Needs::NONE }), (false, true, true));
+    assert_eq!(told(ignoring), (false, false, false));
+    // What a lost packet is told with is what its rate sample needs.
+    assert_eq!(told(Needs { lost_packets: true, ..ignoring }), (false, true, true));
 }
 
 /// Without SACK a loss is known by duplicate ACKs and partial ones: it is told all the same.

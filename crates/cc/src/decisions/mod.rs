@@ -21,7 +21,7 @@ pub use weights::GivenWeights;
 
 use crate::algorithm::{Declaration, Spaces};
 use crate::classic::{Classic, Window, WindowRule};
-use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Phase, Setup};
+use crate::contract::{Ack, CongestionControl, Context, Control, Decision, Event, Needs, Phase, Setup};
 use crate::probes::{self, Names, Probe};
 use crate::units::{Span, Time};
 use cwndlab_learn::{Agent, Learning};
@@ -220,6 +220,10 @@ impl<A: ActionSet, P: Policy> Decided<A, P> {
 }
 
 impl<A: ActionSet, P: Policy> CongestionControl for Decided<A, P> {
+    fn needs(&self) -> Needs {
+        Self::DECLARATION.needs
+    }
+
     fn control(&self) -> Control {
         self.classic.control()
     }

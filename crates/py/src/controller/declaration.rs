@@ -51,6 +51,7 @@ pub(crate) fn algorithm(declaration: Declaration, declared: Py<PyAny>) -> PyResu
         sent_packets: has("on_sent"),
         lost_packets: has("on_lost"),
         own_window_in_recovery: declaration.own_window_in_recovery,
+        ignores_rate_samples: false,
     };
     let has_timer = has("on_timer");
     let probes = kept_all(declaration.probes);

@@ -138,12 +138,7 @@ impl Rack {
     }
 
     /// Step 5: marks lost segments (`lost` is called for each), and returns when to check again.
-    pub fn detect(
-        &mut self,
-        board: &mut Scoreboard,
-        at: &Now,
-        mut lost: impl FnMut(&Record, u32),
-    ) -> Option<Time> {
+    pub fn detect(&mut self, board: &mut Scoreboard, at: &Now, mut lost: impl FnMut(u32)) -> Option<Time> {
         let window = self.window(board, at);
         let wait = self.rtt + window;
         let mut again: Option<Time> = None;
@@ -166,7 +161,7 @@ impl Rack {
                 break;
             }
             board.mark_lost(seq);
-            lost(&record, seq);
+            lost(seq);
             self.undecided = seq + 1;
         }
         while let Some(&(seq, order)) = self.resent.front() {
@@ -182,7 +177,7 @@ impl Rack {
                     break;
                 }
                 board.mark_lost(seq);
-                lost(&record, seq);
+                lost(seq);
             }
             self.resent.pop_front();
         }
@@ -204,15 +199,14 @@ impl DupThresh {
     }
 
     /// Marks lost segments; `lost` is called for each.
-    pub fn detect(&mut self, board: &mut Scoreboard, mut lost: impl FnMut(&Record, u32)) {
+    pub fn detect(&mut self, board: &mut Scoreboard, mut lost: impl FnMut(u32)) {
         if board.sacked() < DUP_THRESH {
             return;
         }
         let Some(below) = board.nth_highest_sacked(DUP_THRESH) else { return };
         while let Some(seq) = board.next_undecided(self.undecided, below) {
-            let record = *board.record(seq);
             board.mark_lost(seq);
-            lost(&record, seq);
+            lost(seq);
             self.undecided = seq + 1;
         }
     }
@@ -228,7 +222,7 @@ mod tests {
     fn flight() -> Scoreboard {
         let mut board = Scoreboard::default();
         for n in 0..10 {
-            board.send_new(Record { sent_at: Time(n * 1_000_000), order: n as u32 + 1, ..Record::default() });
+            board.send_new(Record { sent_at: Time(n * 1_000_000), order: n as u32 + 1 });
         }
         board
     }
@@ -245,7 +239,7 @@ mod tests {
 
     fn detect(rack: &mut Rack, board: &mut Scoreboard, now: &Now) -> (Vec<u32>, Option<Time>) {
         let mut lost = Vec::new();
-        let again = rack.detect(board, now, |_, seq| lost.push(seq));
+        let again = rack.detect(board, now, |seq| lost.push(seq));
         (lost, again)
     }
 
@@ -319,10 +313,10 @@ mod tests {
             sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
         }
         assert_eq!(detect(&mut rack, &mut board, &at(103)).0, vec![0]);
-        board.send_again(0, Record { sent_at: at(103).now, order: 11, ..Record::default() });
+        board.send_again(0, Record { sent_at: at(103).now, order: 11 });
         rack.on_resent(0, 11);
         // Segment 10 leaves after the retransmission and is delivered.
-        board.send_new(Record { sent_at: at(104).now, order: 12, ..Record::default() });
+        board.send_new(Record { sent_at: at(104).now, order: 12 });
         sack(&mut rack, &mut board, 10, at(204).now);
         let recovering = Now { recovering: true, ..at(204) };
         let (lost, _) = detect(&mut rack, &mut board, &recovering);
@@ -335,10 +329,10 @@ mod tests {
         let (mut rule, mut board) = (DupThresh::default(), flight());
         let mut lost = Vec::new();
         board.sack(2, 4, |_, _| {});
-        rule.detect(&mut board, |_, seq| lost.push(seq));
+        rule.detect(&mut board, |seq| lost.push(seq));
         assert_eq!(lost, Vec::<u32>::new());
         board.sack(5, 6, |_, _| {});
-        rule.detect(&mut board, |_, seq| lost.push(seq));
+        rule.detect(&mut board, |seq| lost.push(seq));
         assert_eq!(lost, vec![0, 1], "segment 4 has only one above");
     }
 }

@@ -1,7 +1,7 @@
 //! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1): how fast data left the network, not distorted by
 //! bursts at either end.
 
-use super::scoreboard::Record;
+use super::scoreboard::{Record, Snapshot};
 use cwndlab_cc::{RateSample, Time};
 
 /// Totals of a connection, and the values that its next records take.
@@ -28,18 +28,22 @@ impl DeliveryRate {
         self.sent
     }
 
-    /// The record of a segment that is sent now, with this many segments in flight before it.
+    /// The record of a segment that is sent now.
     #[inline]
-    pub fn record(&mut self, now: Time, in_flight: u32) -> Record {
+    pub fn record(&mut self, now: Time) -> Record {
+        self.sent += 1;
+        Record { sent_at: now, order: self.sent }
+    }
+
+    /// The snapshot of a segment that is sent now, with this many segments in flight before it.
+    #[inline]
+    pub fn snapshot(&mut self, now: Time, in_flight: u32) -> Snapshot {
         if in_flight == 0 {
             // A new flight: what came before says nothing about its rate.
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        self.sent += 1;
-        Record {
-            sent_at: now,
-            order: self.sent,
+        Snapshot {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             delivered: self.delivered,
@@ -65,21 +69,21 @@ impl DeliveryRate {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an ACK, from the record of the packet that was sent last of those newly delivered.
+    /// The sample of an ACK, from the packet that was sent last of those newly delivered.
     #[inline]
-    pub fn sample(&mut self, now: Time, newest: &Record, mss: u64) -> RateSample {
-        self.first_sent_at = newest.sent_at;
-        let send_interval = newest.sent_at.since(newest.first_sent_at);
-        let ack_interval = now.since(newest.delivered_at);
+    pub fn sample(&mut self, now: Time, sent_at: Time, then: &Snapshot, mss: u64) -> RateSample {
+        self.first_sent_at = sent_at;
+        let send_interval = sent_at.since(then.first_sent_at);
+        let ack_interval = now.since(then.delivered_at);
         let bytes = |segments: u32| u64::from(segments) * mss;
         RateSample {
-            delivered: bytes(self.delivered - newest.delivered),
+            delivered: bytes(self.delivered - then.delivered),
             interval: send_interval.max(ack_interval),
-            prior_delivered: bytes(newest.delivered),
-            lost: bytes(self.lost - newest.lost),
-            ce: bytes(self.ce - newest.ce),
-            in_flight_at_send: bytes(newest.in_flight),
-            app_limited: newest.app_limited,
+            prior_delivered: bytes(then.delivered),
+            lost: bytes(self.lost - then.lost),
+            ce: bytes(self.ce - then.ce),
+            in_flight_at_send: bytes(then.in_flight),
+            app_limited: then.app_limited,
         }
     }
 }

@@ -7,13 +7,18 @@ use cwndlab_cc::Time;
 /// Initial number of records; the ring doubles as the window grows.
 const FIRST_RECORDS: usize = 16;
 
-/// The state of the connection when a segment was last sent.
+/// When a segment was last sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
-    /// When it was sent.
+    /// The time.
     pub sent_at: Time,
     /// Its number among the flow's transmissions: a later one has a higher number, even at the same instant.
     pub order: u32,
+}
+
+/// The state of the connection when a segment was last sent, for its rate sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Snapshot {
     /// When the last delivery before it happened, or its flight began.
     pub delivered_at: Time,
     /// Start of its send interval: when the newest segment of the last ACK was sent, or its flight began.
@@ -60,7 +65,9 @@ pub struct Delivered {
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     /// A ring, indexed by segment.
-    records: Vec<Record>,
+    records: Box<[Record]>,
+    /// A ring of the same size; empty if nobody asks for snapshots.
+    snapshots: Box<[Snapshot]>,
     una: u32,
     next: u32,
     sacked_count: u32,
@@ -72,13 +79,14 @@ pub struct Scoreboard {
     /// No segment below this one is lost and still to be resent.
     resend_hint: u32,
     /// A ring for as many segments, 64 to an entry.
-    marks: Vec<Marks>,
+    marks: Box<[Marks]>,
 }
 
 impl Default for Scoreboard {
     fn default() -> Self {
         Self {
-            records: vec![Record::default(); FIRST_RECORDS],
+            records: Box::new([Record::default(); FIRST_RECORDS]),
+            snapshots: Box::default(),
             una: 0,
             next: 0,
             sacked_count: 0,
@@ -87,12 +95,17 @@ impl Default for Scoreboard {
             ever_resent_count: 0,
             highest_sacked: 0,
             resend_hint: 0,
-            marks: vec![Marks::default(); 1],
+            marks: Box::new([Marks::default()]),
         }
     }
 }
 
 impl Scoreboard {
+    /// Keeps a snapshot of each segment from now on.
+    pub fn keep_snapshots(&mut self) {
+        self.snapshots = vec![Snapshot::default(); self.records.len()].into();
+    }
+
     /// The first segment not cumulatively acknowledged (SND.UNA).
     #[must_use]
     pub fn una(&self) -> u32 {
@@ -155,6 +168,21 @@ impl Scoreboard {
     #[must_use]
     pub fn record(&self, seq: u32) -> &Record {
         &self.records[seq as usize & (self.records.len() - 1)]
+    }
+
+    /// The snapshot of an outstanding segment; `None` if none are kept.
+    #[inline]
+    #[must_use]
+    pub fn snapshot(&self, seq: u32) -> Option<&Snapshot> {
+        self.snapshots.get(seq as usize & (self.records.len() - 1))
+    }
+
+    /// Notes the state in which a segment was sent, if snapshots are kept.
+    #[inline(always)]
+    pub fn note(&mut self, seq: u32, snapshot: impl FnOnce() -> Snapshot) {
+        if let Some(place) = self.snapshots.get_mut(seq as usize & (self.records.len() - 1)) {
+            *place = snapshot();
+        }
     }
 
     #[inline]
@@ -388,7 +416,14 @@ impl Scoreboard {
         for seq in self.una..self.next {
             records[seq as usize & (new - 1)] = *self.record(seq);
         }
-        self.records = records;
+        self.records = records.into();
+        if !self.snapshots.is_empty() {
+            let mut snapshots = vec![Snapshot::default(); new];
+            for seq in self.una..self.next {
+                snapshots[seq as usize & (new - 1)] = self.snapshots[seq as usize & (old - 1)];
+            }
+            self.snapshots = snapshots.into();
+        }
         // One entry has bits for 64 segments, enough for any smaller ring.
         let words = new.div_ceil(64);
         if words > self.marks.len() {
@@ -400,7 +435,7 @@ impl Scoreboard {
                 new.resent |= old.resent & bit(seq);
                 new.ever_resent |= old.ever_resent & bit(seq);
             }
-            self.marks = wider;
+            self.marks = wider.into();
         }
     }
 }

@@ -155,7 +155,13 @@ impl<X: Extension> Bbr2<X> {
 
     fn declaration(params: &Bbr2Params) -> Declaration {
         let ecn = if params.ecn { Ecn::Ect0 } else { Ecn::AsConfigured };
-        let needs = Needs { ecn, sent_packets: true, lost_packets: true, own_window_in_recovery: true };
+        let needs = Needs {
+            ecn,
+            sent_packets: true,
+            lost_packets: true,
+            own_window_in_recovery: true,
+            ..Needs::NONE
+        };
         Declaration { needs, probes: Self::NAMES.list(), ..Declaration::PLAIN }
     }
 

@@ -180,7 +180,7 @@ fields! {
     Glance { delivered_bytes, sent_packets, retransmitted_packets, rtt, finished }
     Answer { control, timer, needs, probed }
     Control { cwnd, pacing_rate, send_quantum, shown_window }
-    Needs { ecn, sent_packets, lost_packets, own_window_in_recovery }
+    Needs { ecn, sent_packets, lost_packets, own_window_in_recovery, ignores_rate_samples }
     Facts { now, mss, rtt, in_flight, flight_size, outstanding, phase, limited_by, next_departure, window_limited }
     Rtt { smoothed, variance, minimum, latest, rto }
     SubflowView { window, srtt, since_loss, between_losses, mss, usable }

@@ -87,7 +87,9 @@ impl Sender {
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
         let Self { rate, board, .. } = self;
-        let sample = arrived.newest.map(|(seq, _)| rate.sample(now, board.record(seq), mss));
+        let sample = arrived.newest.and_then(|(seq, _)| {
+            Some(rate.sample(now, board.record(seq).sent_at, board.snapshot(seq)?, mss))
+        });
         let ack = Ack {
             acked: bytes(arrived.segments),
             advanced: bytes(advanced),
@@ -259,11 +261,11 @@ impl Sender {
         let mut marked = Vec::new();
         let wants_all = self.needs.lost_packets;
         let Self { board, detector, rate, facts, .. } = self;
-        let mut lost = |record: &Record, seq: u32| {
+        let mut lost = |seq: u32| {
             rate.lost += 1;
             turn.emit(FlowEvent::Lost { seq });
             if wants_all {
-                marked.push((*record, rate.lost));
+                marked.push((seq, rate.lost));
             }
         };
         let again = match detector {
@@ -278,8 +280,8 @@ impl Sender {
             }
             Detector::Count(_) => None,
         };
-        for (record, total) in marked {
-            self.report_lost(&record, total);
+        for (seq, total) in marked {
+            self.report_lost(seq, total);
         }
         self.detect_without_sack(turn);
         again
@@ -307,26 +309,26 @@ impl Sender {
 
     /// Marks one segment, counts it and reports it to a controller that asks for losses.
     pub(super) fn mark_lost<T: Tap>(&mut self, turn: &mut Turn<T>, seq: u32) {
-        let record = *self.board.record(seq);
         if self.board.mark_lost(seq) {
             self.rate.lost += 1;
             turn.emit(FlowEvent::Lost { seq });
             if self.needs.lost_packets {
-                self.report_lost(&record, self.rate.lost);
+                self.report_lost(seq, self.rate.lost);
             }
         }
     }
 
-    fn report_lost(&mut self, record: &Record, lost_total: u32) {
+    fn report_lost(&mut self, seq: u32, lost_total: u32) {
+        let Some(&then) = self.board.snapshot(seq) else { return };
         let mss = self.facts.mss;
         let bytes = |segments: u32| u64::from(segments) * mss;
         let lost = Lost {
             bytes: mss,
-            in_flight_at_send: bytes(record.in_flight),
-            prior_delivered: bytes(record.delivered),
-            prior_lost: bytes(record.lost),
+            in_flight_at_send: bytes(then.in_flight),
+            prior_delivered: bytes(then.delivered),
+            prior_lost: bytes(then.lost),
             lost_total: bytes(lost_total),
-            app_limited: record.app_limited,
+            app_limited: then.app_limited,
         };
         self.call(|cc, cx| cc.on_lost(cx, &lost));
     }

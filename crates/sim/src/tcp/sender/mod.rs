@@ -14,7 +14,7 @@ use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
-use super::scoreboard::{Record, Scoreboard};
+use super::scoreboard::{Record, Scoreboard, Snapshot};
 use super::supply::{Stream, Supply};
 use crate::ahead::{LINE, fetch};
 use crate::mptcp::Distributor;
@@ -211,8 +211,13 @@ impl Sender {
     #[inline]
     pub fn fetch_beyond(&self) {
         fetch(self.cc.as_ref(), CONTROLLER_HOT);
-        fetch(self.board.record(self.board.una()), 2 * size_of::<Record>());
-        fetch(self.board.record(self.board.next()), size_of::<Record>());
+        let (una, next) = (self.board.una(), self.board.next());
+        fetch(self.board.record(una), 2 * size_of::<Record>());
+        fetch(self.board.record(next), size_of::<Record>());
+        if let (Some(first), Some(free)) = (self.board.snapshot(una), self.board.snapshot(next)) {
+            fetch(first, 2 * size_of::<Snapshot>());
+            fetch(free, size_of::<Snapshot>());
+        }
     }
 
     /// A sender that has not started.
@@ -226,6 +231,11 @@ impl Sender {
     ) -> Self {
         let mss = options.mss;
         let cc = build(&options.setup());
+        let needs = cc.needs();
+        let mut board = Scoreboard::default();
+        if needs.lost_packets || !needs.ignores_rate_samples {
+            board.keep_snapshots();
+        }
         // RFC 8985 section 4: RACK needs SACK.
         let detector = match options.loss_detection {
             LossDetection::Rack if options.sack => Detector::Time(Rack::default()),
@@ -233,7 +243,7 @@ impl Sender {
         };
         Self {
             clock,
-            needs: cc.needs(),
+            needs,
             cc,
             rng,
             facts: Facts { mss, rtt: rtt::unmeasured(&options), window_limited: true, ..Facts::default() },
@@ -243,7 +253,7 @@ impl Sender {
             uncoupled: false,
             joins: false,
             connection: Handshake::Closed,
-            board: Scoreboard::default(),
+            board,
             rate: DeliveryRate::default(),
             detector,
             recovery_point: 0,

@@ -84,7 +84,7 @@ impl Sender {
     #[inline(always)]
     fn transmit<T: Tap>(&mut self, turn: &mut Turn<T>, lost: Option<u32>, pipe: u32, pacing: Option<Rate>) {
         let now = turn.now;
-        let record = self.rate.record(now, pipe);
+        let record = self.rate.record(now);
         let (seq, payload) = match lost {
             Some(seq) => {
                 self.board.send_again(seq, record);
@@ -99,6 +99,7 @@ impl Sender {
                 (seq, self.supply.take(seq))
             }
         };
+        self.board.note(seq, || self.rate.snapshot(now, pipe));
         // RFC 3168 section 6.1.2: CWR goes with the first new data after the reduction.
         let cwr = self.announce_reduction && lost.is_none();
         if cwr {
