@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -158,17 +158,91 @@ def test_flows_that_arrive_share_their_access_link(linux_kernel: Kernel) -> None
     assert [link["name"] for link in result["links"]].count("t.access") == 1
 
 
+UNEQUAL = (
+    'duration = "20 s"\nsend_jitter = "0 s"\n'
+    + LINK.format(name="a", rate=50, delay="50 ms")
+    + LINK.format(name="b", rate=0.5, delay="20 ms").replace("1 bdp", "10 packets")
+)
+UNCOUPLED = """
+[[flow]]
+name = "m"
+cc = "uncoupled:reno"
+paths = [["a"], ["b"]]
+"""
+
+
+def test_a_slow_path_holds_up_a_fast_one_only_with_linuxs_own_scheduler(linux_kernel: Kernel) -> None:
+    """Linux's own queues up to 64 kB at a subflow: a second of the slow path, while the fast one waits."""
+    assert linux_kernel.image.exists()
+
+    def fast(run: cl.Run) -> float:
+        goodput_mbps: float = run.outcome["flows"][0]["subflows"][0]["goodput_mbps"]
+        return goodput_mbps
+
+    [both] = run_both([scenario(UNEQUAL, UNCOUPLED)], [1])
+    [simulated], [ours] = both.sim.runs, both.linux.runs
+    assert fast(ours) == pytest.approx(fast(simulated), rel=0.02)
+    own = {"flow.m.mptcp.scheduler": "linux"}
+    [linuxs] = cl.run(UNEQUAL + UNCOUPLED, overrides=own, seeds=[1], backend="linux", record="none").runs
+    assert fast(linuxs) < 0.93 * fast(ours)
+
+
+def test_what_many_connections_have_not_sent_fits_into_memory(linux_kernel: Kernel) -> None:
+    """With send buffers filled to their size, the kernel ran out of memory."""
+    assert linux_kernel.image.exists()
+    many = UNCOUPLED.replace('"m"', '"m"\ncount = 20')
+    wide = UNEQUAL.replace("20 s", "3 s").replace('"50 Mbit/s"', '"500 Mbit/s"')
+    [run] = cl.run(wide + many, seeds=[1], backend="linux", record="none").runs
+    assert sum(flow["goodput_mbps"] for flow in run.outcome["flows"]) > 100
+
+
+NARROW = """
+[tcp]
+receive_buffer = {bytes}
+window_tuning = false
+"""
+
+
+@pytest.mark.parametrize("backend", ["sim", "linux"])
+def test_a_scheduler_means_the_same_on_both_backends(
+    linux_kernel: Kernel, backend: Literal["sim", "linux"]
+) -> None:
+    """With a small receive window the scheduler decides what the paths carry."""
+    assert linux_kernel.image.exists()
+
+    def shares(scheduler: str, cc: str, far: str, buffer_bytes: int) -> float:
+        """What the far path carries of all data."""
+        links = LINK.format(name="a", rate=50, delay=far) + LINK.format(name="b", rate=20, delay="10 ms")
+        flow = UNCOUPLED.replace("uncoupled:reno", cc) + f'mptcp = {{ scheduler = "{scheduler}" }}\n'
+        sent = text('duration = "{seconds} s"\n', NARROW.replace("{bytes}", str(buffer_bytes)), links, flow)
+        [run] = cl.run(sent, seeds=[1], backend=backend, record="none").runs
+        far_mbps, near_mbps = (part["goodput_mbps"] for part in run.outcome["flows"][0]["subflows"])
+        share: float = far_mbps / (far_mbps + near_mbps)
+        return share
+
+    # Linux's window is half of its buffer, so this is its 500 kB and less than the far path's BDP of 625 kB.
+    crowded = 1_000_000 if backend == "linux" else 400_000
+    assert shares("saturate", "uncoupled:reno", "50 ms", crowded) > 0.95
+    assert shares("min-rtt", "uncoupled:reno", "50 ms", crowded) < 0.8
+    assert shares("min-rtt", "constant", "20 ms", 120_000) < 0.02
+    assert 0.45 < shares("round-robin", "constant", "20 ms", 120_000) < 0.55
+
+
+def test_only_linux_has_its_scheduler() -> None:
+    own = 'mptcp = { scheduler = "linux" }\n'
+    with pytest.raises(ScenarioError, match="the simulator does not have Linux's scheduler"):
+        scenario(TWO_PATHS, MULTIPATH.replace("linux:reno", "lia"), own).validate()
+
+
 def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
     problems = replace(scenario(TWO_PATHS, MULTIPATH), engine=Linux(SHIPPED.module)).problems()
     warned = {problem.key: problem.message for problem in problems}
-    assert "Linux's own scheduler" in warned["flow.0.mptcp.scheduler"]
     assert "MPTCP options" in warned["flow.0.paths"]
 
 
 @pytest.mark.parametrize(
     ("flow", "message"),
     [
-        (MULTIPATH + 'mptcp = { scheduler = "min-rtt" }\n', "comes closest to saturate"),
         (
             MULTIPATH.replace('["b"]]', ", ".join(['["b"]'] * 8) + "]"),
             "at most 8 subflows of a connection, found 9",

@@ -155,7 +155,7 @@ TWO_PATHS = (
 
 
 def test_coupled_algorithms_see_their_siblings(linux_kernel: Kernel) -> None:
-    """Their windows are the simulator's; how full they are, Linux's scheduler and send buffer decide."""
+    """Their windows are the simulator's."""
     assert linux_kernel.image.exists()
     algorithms = ["lia", "olia", "balia", "dbac", "uncoupled:reno"]
     scenarios = [Scenario(TWO_PATHS.format(seconds=20, cc=f'"{cc}"').encode(), "x.toml") for cc in algorithms]

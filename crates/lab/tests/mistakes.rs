@@ -300,7 +300,7 @@ const ERRORS: &[(&str, &str, &str)] = &[
     (
         "flow.path",
         "mptcp = { scheduler = \"fastest\" }\npaths = [[\"b\"]]",
-        "flow.a.mptcp.scheduler: unknown word `fastest`; allowed: saturate, min-rtt, round-robin",
+        "flow.a.mptcp.scheduler: unknown word `fastest`; allowed: saturate, min-rtt, round-robin, linux",
     ),
     (
         "flow.path",

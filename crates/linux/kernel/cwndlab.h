@@ -14,6 +14,8 @@
 #define CW_NONE (~0ULL)
 
 enum cw_way { CW_DATA, CW_ACKS };
+/* As in `cwndlab_sim::mptcp::Scheduler`. */
+enum cw_scheduler { CW_SATURATE, CW_MIN_RTT, CW_ROUND_ROBIN, CW_KERNELS_OWN };
 /* As in `src/controller.rs`. */
 enum cw_event { CW_LOSS_RECOVERY, CW_ECN_REDUCTION, CW_RECOVERED, CW_TIMEOUT, CW_UNDO, CW_IDLE_RESTART };
 enum cw_limit { CW_WINDOW, CW_APPLICATION, CW_RECEIVER };
@@ -27,7 +29,7 @@ struct cw_flow {
 	u64 mtu, initial_window, rto_min_us, receive_buffer, sack_compression_ns;
 	u32 first_part, parts;
 	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, ack_each;
-	u8 multipath, repeats, counts_marks;
+	u8 multipath, scheduler, repeats, counts_marks;
 };
 
 struct cw_arrival {
@@ -114,6 +116,8 @@ struct lane {
 	struct socket *sends, *listens;
 	/* What the sender's host had counted before this transfer. */
 	struct cw_counts before;
+	/* Whose turn it is, of the subflows. */
+	u32 turn;
 	/* All is written; all of that is acknowledged. */
 	bool written;
 	struct completion done;
@@ -128,6 +132,9 @@ u32 cwndlab_first_part(u32 lane);
 
 void cwndlab_hosts(struct lane *lane);
 
+void cwndlab_schedule(struct sock *connection, enum cw_scheduler by);
+u16 cwndlab_share(const struct mptcp_sock *msk, u16 given, u16 length);
+
 struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu, u32 part, enum cw_way way);
 void cwndlab_begin(u64 t0);
 u64 cwndlab_now(void);
@@ -139,6 +146,7 @@ void cwndlab_cc_lost(struct tcp_sock *tp, const struct sk_buff *packet);
 u32 cwndlab_decided(const struct sock *sender);
 
 u32 cwndlab_part_of(const struct sock *sender);
+struct lane *cwndlab_lane_of(const struct sock *sender);
 void cwndlab_make_parts(u32 count);
 void cwndlab_add_part(struct lane *lane, u32 index);
 struct cw_counts cwndlab_counted(const struct lane *lane);

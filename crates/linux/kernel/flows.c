@@ -15,6 +15,8 @@
 #define READ_AT_ONCE (1 << 20)
 /* What a flow with a stop may have written and not sent when that comes. */
 #define UNSENT (16 * 1024)
+/* The same of a connection with a large send buffer: its scheduler asks for more when half of it is sent. */
+#define UNSENT_OF_SUBFLOWS (1 << 20)
 /* A receiver with this algorithm echoes the marks of each packet, not one until CWR (dctcp_ece_ack_update). */
 #define COUNTS_MARKS "dctcp"
 
@@ -74,6 +76,10 @@ static void transfer(struct lane *lane, u64 bytes)
 
 	cwndlab_expect(sock_create_kern(lane->here, AF_INET, SOCK_STREAM, protocol(lane), &socket), "socket");
 	set_algorithm(socket, is->cc);
+	if (is->multipath && is->scheduler != CW_KERNELS_OWN) {
+		cwndlab_schedule(socket->sk, is->scheduler);
+		set(socket, TCP_NOTSENT_LOWAT, UNSENT_OF_SUBFLOWS);
+	}
 	if (is->stop_ns != CW_NONE)
 		set(socket, TCP_NOTSENT_LOWAT, UNSENT);
 	lane->before = cwndlab_counted(lane);

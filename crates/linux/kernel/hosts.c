@@ -22,6 +22,11 @@
 #define NETWORK 4
 /* No limit by buffers unless the scenario sets one: as tcp_rmem and tcp_wmem of a host for long fat paths. */
 #define MOST_BUFFER (256 << 20)
+/*
+ * What a subflow adds at least to the send buffer of its connection. Data stay there until all before them are
+ * acknowledged, and Linux sizes it by the windows alone; with two subflows, this is half a second at 1 Gbit/s.
+ */
+#define LEAST_BUFFER (32 << 20)
 
 static struct net *host(const struct cw_flow *is)
 {
@@ -34,6 +39,8 @@ static struct net *host(const struct cw_flow *is)
 	net->ipv4.sysctl_tcp_rmem[1] = is->window_tuning ? min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most) : most;
 	net->ipv4.sysctl_tcp_rmem[2] = most;
 	net->ipv4.sysctl_tcp_wmem[2] = MOST_BUFFER;
+	if (is->multipath && is->scheduler != CW_KERNELS_OWN)
+		net->ipv4.sysctl_tcp_wmem[1] = LEAST_BUFFER;
 	net->ipv4.sysctl_tcp_moderate_rcvbuf = is->window_tuning;
 	net->ipv4.sysctl_tcp_ecn = is->ecn;
 	net->ipv4.sysctl_tcp_sack = is->sack;

@@ -38,6 +38,11 @@ void cwndlab_add_part(struct lane *lane, u32 index)
 	parts[index].lane = lane;
 }
 
+struct lane *cwndlab_lane_of(const struct sock *sender)
+{
+	return parts[cwndlab_part_of(sender)].lane;
+}
+
 static u64 counted(const struct lane *lane, int item)
 {
 	return snmp_get_cpu_field(lane->here->mib.net_statistics, 0, item);

@@ -106,6 +106,7 @@ pub struct CFlow {
     pacing: u8,
     ack_each: u8,
     multipath: u8,
+    scheduler: u8,
     repeats: u8,
     counts_marks: u8,
 }
@@ -138,6 +139,7 @@ impl CFlow {
             pacing: tcp.pacing.into(),
             ack_each: (tcp.delayed_ack == 1).into(),
             multipath: spec.multipath.is_some().into(),
+            scheduler: spec.multipath.as_ref().map_or(0, |options| options.scheduler as u8),
             repeats: lane.repeats.into(),
             counts_marks: lane.counts_marks().into(),
         }

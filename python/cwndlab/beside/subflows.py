@@ -37,9 +37,25 @@ queue = "{bdp} bdp"
 """
 SLOW = LINKS.format(mbps=10, bdp=1)
 FAST = LINKS.format(mbps=100, bdp=0.25)
+UNEQUAL = """\
+duration = "30 s"
+[[link]]
+name = "a"
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = "1 bdp"
+loss = 0.005
+[[link]]
+name = "b"
+rate = "10 Mbit/s"
+delay = "40 ms"
+queue = "1 bdp"
+loss = 0.01
+"""
 NO_TIMESTAMPS = "[tcp]\ntimestamps = false\nmss = 1460\nheader = 40\n"
 ONE_PATH = '[[flow]]\nname = "m"\ncc = "linux:reno"\npath = ["a"]\n'
 TWO_PATHS = '[[flow]]\nname = "m"\ncc = "linux:reno"\npaths = [["a"], ["b"]]\n'
+OWN_SCHEDULER = 'mptcp = { scheduler = "linux" }\n'
 HEADINGS = ("measure", "what Linux does", "value", "turned off", "value")
 
 
@@ -70,6 +86,11 @@ def _goodput_of_a_path(outcome: Mapping[str, Any]) -> float:
     return goodput_mbps
 
 
+def _goodput(outcome: Mapping[str, Any]) -> float:
+    goodput_mbps: float = outcome["flows"][0]["goodput_mbps"]
+    return goodput_mbps
+
+
 def _sent_again_for_each_lost(outcome: Mapping[str, Any]) -> float:
     lost = sum(link["dropped_packets"] + link["lost_packets"] for link in outcome["links"])
     share: float = outcome["flows"][0]["retransmitted_packets"] / lost
@@ -94,6 +115,15 @@ TRIALS = (
         "no timestamps",
         _sent_again_for_each_lost,
         "",
+    ),
+    Trial(
+        "goodput over two unequal paths",
+        UNEQUAL + TWO_PATHS + OWN_SCHEDULER,
+        UNEQUAL + TWO_PATHS,
+        "its own scheduler queues data at a subflow before the window has room",
+        "`saturate`",
+        _goodput,
+        "Mbit/s",
     ),
 )
 

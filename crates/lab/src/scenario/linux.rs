@@ -8,7 +8,7 @@ use super::tree::{Kind, Node};
 use crate::linux::remote::is_served;
 use cwndlab_cc::params::Parameters;
 use cwndlab_cc::{Ecn, Registry, Span};
-use cwndlab_sim::mptcp::Scheduler;
+use cwndlab_sim::mptcp::{MptcpOptions, Scheduler};
 use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
@@ -83,6 +83,19 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &P
     }
 }
 
+/// Reports what only Linux can serve.
+pub(crate) fn check_elsewhere(scenario: &Scenario, root: &Node, problems: &Problems) {
+    let is_linuxs = |options: &MptcpOptions| options.scheduler == Scheduler::Linux;
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if flow.enabled && flow.mptcp.as_ref().is_some_and(is_linuxs) {
+            let path = [Step::Key("flow"), Step::Index(index), Step::Key("mptcp"), Step::Key("scheduler")];
+            let message =
+                "the simulator does not have Linux's scheduler; run the scenario with --backend linux";
+            problems.error(&place(root, &path), &dotted(&path), message.to_owned());
+        }
+    }
+}
+
 /// The pairs of devices that each connection needs; for parallel transfers, as many as run at once.
 fn parts_of(flow: &Flow) -> f64 {
     match &flow.arrivals {
@@ -93,22 +106,10 @@ fn parts_of(flow: &Flow) -> f64 {
 
 fn check_flow(flow: &Flow, at: &[Step], agents: bool, report: &impl Fn(&[Step], String)) {
     let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
-    if let Some(options) = &flow.mptcp {
-        if options.scheduler != Scheduler::Saturate {
-            report(
-                &[at, &[Step::Key("mptcp"), Step::Key("scheduler")]].concat(),
-                "Linux has a scheduler of its own, which comes closest to saturate; expected that".to_owned(),
-            );
-        }
-        if flow.paths.len() > MOST_PATHS {
-            report(
-                &key("paths"),
-                format!(
-                    "Linux opens at most {MOST_PATHS} subflows of a connection, found {}",
-                    flow.paths.len()
-                ),
-            );
-        }
+    if flow.paths.len() > MOST_PATHS {
+        let message =
+            format!("Linux opens at most {MOST_PATHS} subflows of a connection, found {}", flow.paths.len());
+        report(&key("paths"), message);
     }
     if flow.kind.decision_delay > Span::ZERO && is_served(&flow.kind.algorithm, &Registry::built_in(), &[]) {
         report(
@@ -153,10 +154,6 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
     };
     let mut found = Vec::new();
     if flow.mptcp.is_some() {
-        found.push((
-            key(&["mptcp", "scheduler"]),
-            "Linux's own scheduler gives the next data to the subflow that will have sent its queue first",
-        ));
         found.push((key(&["paths"]), "Linux's segments are shorter than mss by its MPTCP options"));
     }
     if flow.active.stop.is_some() {

@@ -137,8 +137,10 @@ pub fn read(
     };
     let root = overrides::apply(root, overrides, source.queues, &problems);
     let scenario = top::scenario(&root, source, &problems);
-    if let (Backend::Linux { agents }, Ok(scenario)) = (source.backend, &scenario) {
-        linux::check(scenario, &root, agents, &problems);
+    match (source.backend, &scenario) {
+        (Backend::Linux { agents }, Ok(scenario)) => linux::check(scenario, &root, agents, &problems),
+        (Backend::Sim, Ok(scenario)) => linux::check_elsewhere(scenario, &root, &problems),
+        (_, Err(_)) => {}
     }
     let accepted = scenario.ok().filter(|_| !problems.any_error());
     (accepted, problems.into_sorted())

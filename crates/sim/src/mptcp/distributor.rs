@@ -111,7 +111,8 @@ impl Distributor {
         let rivals = |n: usize| n != subflow && self.lanes[n].waits && self.views[n].usable;
         let mut siblings = (0..self.lanes.len()).filter(|n| rivals(*n));
         match self.scheduler {
-            Scheduler::Saturate => false,
+            // The scenario's check lets Linux's own scheduler through only to Linux.
+            Scheduler::Saturate | Scheduler::Linux => false,
             Scheduler::MinRtt => siblings.any(|n| self.by_rtt(n) < self.by_rtt(subflow)),
             Scheduler::RoundRobin => siblings.any(|n| self.by_turn(n) < self.by_turn(subflow)),
         }

@@ -9,6 +9,8 @@ cwndlab_cc::words! {
         MinRtt = "min-rtt",
         /// Those that may send take turns, a segment each.
         RoundRobin = "round-robin",
+        /// Linux's own, which only the Linux backend has.
+        Linux = "linux",
     }
 }
 
@@ -16,7 +18,7 @@ cwndlab_cc::parameters! {
     /// What `mptcp` of a flow may set.
     pub struct MptcpOptions {
         scheduler: Scheduler = Scheduler::Saturate, "scheduler", Allowed::Word(Scheduler::WORDS), "",
-            "which subflow gets the next data: any that may send, the one of these with the lowest SRTT, or each in turn",
+            "which subflow gets the next data: any that may send, the one of these with the lowest SRTT, or each in turn; linux (Linux backend only): the one that will have sent its queue first, before its window has room",
             "not fixed by RFC 8684 section 3.3.8; saturate couples no subflow to another's data";
     }
 }
