@@ -228,6 +228,40 @@ def test_a_scheduler_means_the_same_on_both_backends(
     assert 0.45 < shares("round-robin", "constant", "20 ms", 120_000) < 0.55
 
 
+CROWDED = (
+    'duration = "40 s"\nsend_jitter = "0 s"\n'
+    + LINK.format(name="a", rate=500, delay="50 ms")
+    + LINK.format(name="b", rate=100, delay="10 ms")
+)
+ODD = """
+[[flow]]
+name = "m"
+cc = { name = "constant", cwnd = 21 }
+paths = [["a"], ["b"]]
+[[flow]]
+name = "single"
+cc = "cubic"
+path = ["b"]
+tcp = { initial_ssthresh = 700 }
+"""
+
+
+def test_a_lone_segment_is_acknowledged_at_once(linux_kernel: Kernel) -> None:
+    """If it waits for two more, the ACK comes between them, and two leave before there is room for them."""
+    assert linux_kernel.image.exists()
+
+    def losses(backend: Literal["sim", "linux"], push: str) -> int:
+        options = f"mptcp = {{ push_bursts = {push} }}\n"
+        sent = CROWDED + ODD.replace('["b"]]', f'["b"]]\n{options}')
+        [run] = cl.run(sent, seeds=[1], backend=backend, record="none").runs
+        lost: int = run.outcome["flows"][0]["subflows"][1]["retransmitted_packets"]
+        return lost
+
+    assert losses("sim", "false") > 15
+    assert losses("sim", "true") < 5
+    assert losses("linux", "true") < 5
+
+
 def test_only_linux_has_its_scheduler() -> None:
     own = 'mptcp = { scheduler = "linux" }\n'
     with pytest.raises(ScenarioError, match="the simulator does not have Linux's scheduler"):
@@ -238,6 +272,7 @@ def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
     problems = replace(scenario(TWO_PATHS, MULTIPATH), engine=Linux(SHIPPED.module)).problems()
     warned = {problem.key: problem.message for problem in problems}
     assert "MPTCP options" in warned["flow.0.paths"]
+    assert "pushes every burst" in warned["flow.0.mptcp.push_bursts"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@
 #include "cwndlab.h"
 
 #define PORT 5201
-/* What the applications write and read at a time. */
+/* What the applications write and read at a time, unless the scenario says it. */
 #define CHUNK (128 * 1024)
 #define READ_AT_ONCE (1 << 20)
 /* What a flow with a stop may have written and not sent when that comes. */
@@ -72,7 +72,7 @@ static void transfer(struct lane *lane, u64 bytes)
 	const struct cw_flow *is = &lane->is;
 	struct socket *socket;
 	/* A write that has begun goes on after the stop, so those of a flow with a stop are small. */
-	u64 sent = 0, chunk = is->stop_ns == CW_NONE ? CHUNK : UNSENT;
+	u64 sent = 0, chunk = min_t(u64, is->write_size, is->stop_ns == CW_NONE ? CHUNK : UNSENT);
 
 	cwndlab_expect(sock_create_kern(lane->here, AF_INET, SOCK_STREAM, protocol(lane), &socket), "socket");
 	set_algorithm(socket, is->cc);

@@ -56,7 +56,7 @@ impl World {
         let tcp = TcpOptions::default();
         let tcp = TcpOptions { receive_buffer: WINDOW * tcp.mss, window_tuning: false, ..tcp };
         let bytes = u64::from(SEGMENTS) * tcp.mss - 5;
-        let options = MptcpOptions { scheduler };
+        let options = MptcpOptions { scheduler, ..MptcpOptions::default() };
         let distributor = Distributor::new(&options, SUBFLOWS, Stream::new(tcp.mss, Some(bytes)));
         let reassembly = Reassembly::new(&tcp);
         let pipes = std::array::from_fn(|_| Pipe { usable: true, ..Pipe::default() });

@@ -20,7 +20,7 @@ fn over(flow: FlowSpec, scheduler: Scheduler, paths: Vec<Vec<usize>>) -> FlowSpe
     changed(flow, |flow| {
         flow.paths =
             paths.into_iter().map(|links| PathSpec { links, access: None, initial_ssthresh: None }).collect();
-        flow.multipath = Some(MptcpOptions { scheduler });
+        flow.multipath = Some(MptcpOptions { scheduler, ..MptcpOptions::default() });
     })
 }
 

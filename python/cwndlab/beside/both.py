@@ -130,8 +130,8 @@ def _is_telling(link: str, pairs: Sequence[tuple[SeedRun, SeedRun]]) -> bool:
 def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
-    The simulator's hosts take no time for an ACK, as those in virtual time, and its subflows leave room for
-    MPTCP's option, as the kernel's.
+    The simulator's hosts take no time for an ACK, as those in virtual time. Its subflows leave room for
+    MPTCP's option and push every burst, as the kernel's.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
     a queue, or no kernel has been built.
@@ -142,6 +142,7 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     for index, flow in enumerate(in_linux.resolved["flow"]):
         if flow.get("mptcp") is not None:
             overrides += _room_for_option(index, flow["tcp"])
+            overrides.append((f"flow.{index}.mptcp.push_bursts", "true"))
         name = flow["cc"]["name"]
         if not name.startswith("linux:"):
             # The same code runs in both.

@@ -13,7 +13,7 @@ use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that can be set by a sysctl or a socket option. The others must be as in Linux.
-const SERVED: [&str; 18] = [
+const SERVED: [&str; 19] = [
     "mss",
     "header",
     "overhead",
@@ -22,6 +22,7 @@ const SERVED: [&str; 18] = [
     "metrics",
     "rto_min",
     "delayed_ack",
+    "write_size",
     "receive_buffer",
     "window_tuning",
     "sack",
@@ -153,8 +154,12 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
         [at, &names].concat()
     };
     let mut found = Vec::new();
-    if flow.mptcp.is_some() {
+    if let Some(options) = &flow.mptcp {
         found.push((key(&["paths"]), "Linux's segments are shorter than mss by its MPTCP options"));
+        if !options.push_bursts {
+            let message = "Linux pushes every burst of a subflow, so its receiver acknowledges the last segment at once";
+            found.push((key(&["mptcp", "push_bursts"]), message));
+        }
     }
     if flow.active.stop.is_some() {
         found.push((key(&["stop"]), "Linux sends up to 16 kB after the stop, which were written before it"));

@@ -26,7 +26,7 @@ impl Connection {
     /// A connection with these subflows.
     #[must_use]
     pub fn new(spec: &FlowSpec, options: &MptcpOptions, flows: Range<usize>) -> Self {
-        let stream = Stream::new(spec.kind.tcp.mss, spec.bytes);
+        let stream = Stream::of(&spec.kind.tcp, spec.bytes);
         let distributor = Distributor::new(options, flows.len(), stream);
         Self {
             name: spec.name.clone(),

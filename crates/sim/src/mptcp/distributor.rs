@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Distributor {
     scheduler: Scheduler,
+    push_bursts: bool,
     lanes: Vec<Lane>,
     views: Vec<SubflowView>,
     /// The subflow whose sender holds it.
@@ -51,6 +52,7 @@ impl Distributor {
     pub fn new(options: &MptcpOptions, subflows: usize, stream: Stream) -> Self {
         Self {
             scheduler: options.scheduler,
+            push_bursts: options.push_bursts,
             lanes: (0..subflows).map(|_| Lane::default()).collect(),
             views: vec![SubflowView { mss: stream.mss(), ..SubflowView::default() }; subflows],
             me: 0,
@@ -211,12 +213,29 @@ impl Distributor {
         segments.map(|segment| lane.carried[(segment - lane.first) as usize])
     }
 
+    /// The data that one of the holder's segments carries, unless they have been acknowledged.
+    fn carried_by(&self, seq: u32) -> Option<u32> {
+        let lane = &self.lanes[self.me];
+        seq.checked_sub(lane.first).and_then(|at| lane.carried.get(at as usize)).copied()
+    }
+
+    /// Whether PSH ends every burst of a subflow.
+    #[inline]
+    #[must_use]
+    pub fn pushes_bursts(&self) -> bool {
+        self.push_bursts
+    }
+
     /// Payload of one of the holder's segments, to be sent again.
     #[must_use]
     pub fn payload_again(&self, seq: u32) -> u64 {
-        let lane = &self.lanes[self.me];
-        let segment = seq.checked_sub(lane.first).and_then(|at| lane.carried.get(at as usize));
-        segment.map_or(self.stream.mss(), |segment| self.stream.payload(*segment))
+        self.carried_by(seq).map_or(self.stream.mss(), |segment| self.stream.payload(segment))
+    }
+
+    /// Whether a write of the application ends with one of the holder's segments.
+    #[must_use]
+    pub fn ends_a_write(&self, seq: u32) -> bool {
+        self.carried_by(seq).is_some_and(|segment| self.stream.ends_a_write(segment))
     }
 
     /// All the data.

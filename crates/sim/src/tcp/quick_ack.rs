@@ -66,7 +66,7 @@ impl QuickAcks {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Whether the next ACK is not delayed. `push`: it answers the last data that the peer has written, which
+    /// Whether the next ACK is not delayed. `push`: it answers the end of what the peer has written at a time, which
     /// the application reads at once (Linux `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`).
     #[inline]
     #[must_use]

@@ -1,5 +1,6 @@
 //! Where a sender gets its data.
 
+use super::options::TcpOptions;
 use crate::mptcp::Distributor;
 use cwndlab_cc::{SendLimit, SubflowView};
 
@@ -9,6 +10,8 @@ pub struct Stream {
     mss: u64,
     /// Number of segments; [`ENDLESS`] for a stream without end.
     segments: u32,
+    /// Segments that the application writes at a time; 0: all at once.
+    written: u32,
     /// Payload of the last one in bytes.
     last: u64,
 }
@@ -17,11 +20,18 @@ pub struct Stream {
 const ENDLESS: u32 = u32::MAX;
 
 impl Stream {
-    /// A stream in segments of `mss` bytes; `bytes` is its length, if it has an end.
+    /// A stream in segments of `mss` bytes, all written at once; `bytes` is its length, if it has an end.
     #[must_use]
     pub fn new(mss: u64, bytes: Option<u64>) -> Self {
-        let Some(bytes) = bytes else { return Self { mss, segments: ENDLESS, last: mss } };
-        Self { mss, segments: bytes.div_ceil(mss) as u32, last: 1 + (bytes.max(1) - 1) % mss }
+        let Some(bytes) = bytes else { return Self { mss, segments: ENDLESS, written: 0, last: mss } };
+        Self { mss, segments: bytes.div_ceil(mss) as u32, written: 0, last: 1 + (bytes.max(1) - 1) % mss }
+    }
+
+    /// The stream of a connection with these options.
+    #[must_use]
+    pub fn of(options: &TcpOptions, bytes: Option<u64>) -> Self {
+        let written = (options.write_size / options.mss).max(1);
+        Self { written: u32::try_from(written).unwrap_or(0), ..Self::new(options.mss, bytes) }
     }
 
     /// Payload of a full segment in bytes.
@@ -57,6 +67,13 @@ impl Stream {
     #[must_use]
     pub fn ends_with(&self, segment: u32) -> bool {
         segment + 1 == self.segments
+    }
+
+    /// Whether a write of the application ends with this segment.
+    #[inline]
+    #[must_use]
+    pub fn ends_a_write(&self, segment: u32) -> bool {
+        self.ends_with(segment) || (self.written > 0 && (segment + 1).is_multiple_of(self.written))
     }
 
     /// Payload of the segments below this one, in bytes.
@@ -110,14 +127,23 @@ impl Supply {
         }
     }
 
-    /// Whether this segment is the last that the application has written.
+    /// Whether a write of the application ends with this segment, which has been taken.
     #[inline]
     #[must_use]
-    pub fn ends_with(&self, segment: u32) -> bool {
+    pub fn ends_a_write(&self, segment: u32) -> bool {
         match self {
-            Self::Own(stream) => stream.ends_with(segment),
-            Self::Lent(_) => false,
+            Self::Own(stream) => stream.ends_a_write(segment),
+            Self::Lent(distributor) => {
+                distributor.as_ref().is_some_and(|distributor| distributor.ends_a_write(segment))
+            }
         }
+    }
+
+    /// Whether PSH ends every burst.
+    #[inline]
+    #[must_use]
+    pub fn pushes_bursts(&self) -> bool {
+        matches!(self, Self::Lent(Some(distributor)) if distributor.pushes_bursts())
     }
 
     /// Payload of a retransmitted segment, in bytes.
@@ -182,6 +208,18 @@ mod tests {
             assert_eq!(stream.bytes_below(segments), bytes);
             assert!(stream.has(segments - 1) && !stream.has(segments));
         }
+    }
+
+    #[test]
+    fn a_write_ends_every_so_many_segments_and_with_the_stream() {
+        let ends = |write_size, bytes| {
+            let options = TcpOptions { mss: 1000, write_size, ..TcpOptions::default() };
+            let stream = Stream::of(&options, bytes);
+            (0..7).filter(|segment| stream.ends_a_write(*segment)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(3500, Some(6001)), [2, 5, 6]);
+        assert_eq!(ends(1, None), [0, 1, 2, 3, 4, 5, 6], "at least a segment");
+        assert_eq!((ends(u64::MAX, Some(6001)), ends(u64::MAX, None)), (vec![6], vec![]));
     }
 
     #[test]

@@ -50,6 +50,12 @@ impl Sender {
             }
             at_once = false;
         };
+        if self.supply.pushes_bursts()
+            && let Some(Outgoing::Segment { data, .. }) =
+                turn.outbox.get_mut(sent_before..).and_then(<[_]>::last_mut)
+        {
+            data.push = true;
+        }
         self.note_usage(limit);
         self.schedule_probe(now);
     }
@@ -106,7 +112,7 @@ impl Sender {
             self.announce_reduction = false;
         }
         let data =
-            Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_with(seq) };
+            Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_a_write(seq) };
         turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
         turn.emit(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
         if let Some(prr) = self.prr() {
