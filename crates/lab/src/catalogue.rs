@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(names("queues"), queues.names());
         assert_eq!(names("profiles"), PROFILES.iter().map(|p| p.name).collect::<Vec<_>>());
         assert_eq!(names("tcp").len(), TcpOptions::specs().len());
-        assert_eq!(names("mptcp"), ["scheduler"]);
+        assert_eq!(names("mptcp"), ["scheduler", "push_bursts"]);
     }
 
     #[test]
