@@ -269,10 +269,12 @@ def test_only_linux_has_its_scheduler() -> None:
 
 
 def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
-    problems = replace(scenario(TWO_PATHS, MULTIPATH), engine=Linux(SHIPPED.module)).problems()
+    writes = "tcp = { write_size = 300000 }\n"
+    problems = replace(scenario(TWO_PATHS, MULTIPATH, writes), engine=Linux(SHIPPED.module)).problems()
     warned = {problem.key: problem.message for problem in problems}
     assert "MPTCP options" in warned["flow.0.paths"]
     assert "pushes every burst" in warned["flow.0.mptcp.push_bursts"]
+    assert "at most 128 kB" in warned["flow.0.tcp.write_size"]
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,10 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
     if flow.active.stop.is_some() {
         found.push((key(&["stop"]), "Linux sends up to 16 kB after the stop, which were written before it"));
     }
+    if flow.kind.tcp.write_size < u64::MAX {
+        let message = "Linux's applications write at most 128 kB at a time, and it also pushes where the send buffer is full";
+        found.push((key(&["tcp", "write_size"]), message));
+    }
     if flow.kind.tcp.receive_buffer < u64::MAX {
         let message =
             "Linux's buffer also holds the kernel's overhead, so the window is smaller than in the simulator";
