@@ -42,6 +42,19 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
         assert sizes[0] == sizes[1]
 
 
+def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    paper = library.read("han2024")
+    planned = on_backend(readings(paper, [1]), "linux")
+    lia = {reading.option: reading.cells["E001-1/lia"].scenario for reading in planned if reading.answers}
+    fitted, pushed = lia["B12"], lia["B12 + B17"]
+    assert fitted is not None
+    assert pushed is not None
+    assert fitted.canonical == pushed.canonical
+    for warning in pushed.problems():
+        assert "push_bursts" not in warning.key
+
+
 def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) -> None:
     assert linux_kernel.image.exists()
     paper = library.read("lim2004")

@@ -125,6 +125,12 @@ def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -
         ("tcp.mss", str(tcp["mss"] + tcp["header"] - header)),
         ("tcp.overhead", str(tcp["overhead"])),
     ]
+    # Linux pushes every burst whatever a reading asks for. Named here, readings that differ in it share runs.
+    changes += [
+        (f"flow.{index}.mptcp.push_bursts", "true")
+        for index, flow in enumerate(scenario.resolved["flow"])
+        if flow.get("mptcp") is not None
+    ]
     return replace(scenario, engine=engine).overridden(*changes)
 
 
