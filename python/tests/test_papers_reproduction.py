@@ -482,7 +482,8 @@ def test_a_reading_that_clearly_misses_the_gate_gets_no_more_seeds(
 ) -> None:
     (papers / "claims.toml").write_text(BASELINE.format(paper=paper_number) + UNCLEAR)
     [paper] = run(20, full=full).papers
-    assert paper.alternatives[0].counts["E1/C = 1.2"] == seeds
+    # A default run makes the runs of the baselines first, and then no others if they are missed.
+    assert paper.alternatives[0].counts.get("E1/C = 1.2") == (seeds if full or seeds == 20 else None)
     # The defaults of a full run go on: their numbers are shown.
     assert paper.defaults.counts["E1/C = 1.2"] == (20 if full else seeds)
 
@@ -501,6 +502,29 @@ def test_a_baseline_near_its_tolerance_gets_more_seeds(papers: Path, tolerance: 
     [checked] = paper.defaults.gate.checked
     assert checked.passes
     assert paper.defaults.counts["E1/long"] == seeds
+
+
+def test_an_answer_that_misses_the_baselines_costs_only_their_runs(papers: Path) -> None:
+    (papers / "claims.toml").write_text(BASELINE.format(paper=90) + UNCLEAR)
+    [paper] = run(20).papers
+    alternative = paper.alternatives[0]
+    assert alternative.counts == {"E1/long": 5}
+    assert [part.outcome for part in alternative.claims[1].parts] == [Outcome.MISSING]
+    assert not alternative.passes("Q2")
+
+
+def test_at_the_last_seed_a_near_miss_is_a_miss(papers: Path) -> None:
+    """More seeds could bring our mean within the tolerance, but there are none."""
+    (papers / "claims.toml").write_text(BASELINE.format(paper=1) + UNCLEAR)
+    ours = run(5).papers[0].alternatives[0].gate.checked[0].ours
+    assert ours is not None
+    assert ours.high is not None
+    beyond = ours.value + 1 + (ours.high - ours.value) / 2
+    (papers / "claims.toml").write_text(BASELINE.format(paper=beyond) + UNCLEAR)
+    five, more = run(5).papers[0].alternatives[0], run(6).papers[0].alternatives[0]
+    assert not five.gate.is_clearly_missed
+    assert five.counts == {"E1/long": 5}
+    assert more.counts["E1/C = 1.2"] >= 5
 
 
 def test_a_claim_that_was_given_up_stays_given_up(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,6 +160,8 @@ class Evaluated:
             return Examined(part, None, missing)
         if not self.reading.judges(claim.id):
             return Examined(part, None, "not judged with this answer: --full does", is_left_out=True)
+        if claim.id in self.given_up and not self.results.keys() >= set(part.effect.cells):
+            return Examined(part, None, "not run: this answer misses the paper's baselines", is_left_out=True)
         try:
             values = self.values(part.effect)
         except NoValueError as error:

@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.papers.contents.readings import Reading, numbered_cells
+from cwndlab.papers.contents.readings import Reading, judged_cells, numbered_cells
 from cwndlab.papers.explaining.explanation import expected_searches
 from cwndlab.papers.judging.evaluation import Evaluated
 from cwndlab.results.recording import Record
@@ -88,6 +88,8 @@ class Course:
         needed = {cell.key for cell in reading.runnable}
         seen = 0
         for look in reading.looks:
+            if reading.only:
+                needed = self._baselines_first(evaluated, needed, seen, look)
             self._add(evaluated, needed, seen, look)
             if self.interrupted:
                 break
@@ -101,6 +103,24 @@ class Course:
         if reading.answers:
             evaluated.condense()
         return evaluated
+
+    def _baselines_first(self, evaluated: Evaluated, needed: set[str], begin: int, end: int) -> set[str]:
+        """Run what the gates need, and return the cells that are needed besides.
+
+        Claims whose gate is missed for good are given up, and their cells are not run.
+        """
+        reading = evaluated.reading
+        baselines = {key for each in reading.baselines for key in each.effect.cells} & needed
+        self._add(evaluated, baselines, begin, end)
+        if not self.interrupted:
+            gate, is_last = evaluated.gate_so_far(), end == reading.looks[-1]
+            gates = {name: gate.of(name) for name in reading.only}
+            evaluated.given_up |= {
+                name
+                for name, own in gates.items()
+                if _stops(reading, own, end) or (is_last and not own.passes)
+            }
+        return (needed - baselines) & judged_cells(reading.paper, set(reading.only) - evaluated.given_up)
 
     def measure(self, readings: Sequence[Reading]) -> list[Evaluated]:
         """Run readings with all their seeds and keep the judged values. Raises `InterruptedSearchError`."""
