@@ -715,7 +715,7 @@ def test_a_page_shows_what_became_of_a_claim_in_linux(papers: Path, tmp_path: Pa
     assert papers.exists()
     ran = run()
     # What ran here stands in for Linux; its words are made different.
-    there = replace(ran.papers[0], alternatives=[])
+    there = ran.papers[0]
     both = document(replace(ran, papers=[replace(ran.papers[0], in_linux=there)]))
     both["backend"] = "both"
     both["papers"][0]["in_linux"]["claims"][1]["verdict"] = "depends"
@@ -736,6 +736,8 @@ def test_a_page_shows_what_became_of_a_claim_in_linux(papers: Path, tmp_path: Pa
     assert "README.md) | Longer queues delay less | **refuted** | depends (0 of 1) | 0 of 1 |" in text
     assert "`cwndlab reproduce tiny2026 --backend both`" in text
     assert re.search(r"\| Q1 \| by the mean \| ms \| 1000 \| .*, holds \| .*, holds \| 0 \|", text)
+    assert "| answers in Linux | Q1 | Q2 | Q3 |" in text
+    assert "| the defaults | holds | fails |  |" in text
     # The simulator's verdicts are written again, and what is known of Linux stays.
     file.write_text(json.dumps(document(ran)))
     pages.main([str(file), str(page)])

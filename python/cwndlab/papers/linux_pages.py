@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 TITLE = "in Linux"
 NOT_RUN = "not run"
+ANSWERS_NOTE = (
+    "In brackets: these answers miss a baseline of the claim, so the outcome does not count. "
+    "Empty: not judged under these answers, or not run because they miss a baseline."
+)
 # The column stands after the verdict in the simulator.
 VERDICTS = ("status", "verdict")
 CLAIM = "claim"
@@ -59,6 +63,7 @@ def block(paper: Document) -> Iterator[str]:
         for here, in_linux in zip(baselines, there["readings"][0]["baselines"], strict=True):
             given = f"{plain(here['paper'])} ± {plain(here['tolerance'])} {here['unit']}".strip()
             yield _row([here["text"], given, _baseline(here), _baseline(in_linux)])
+    yield from _answers(there)
     yield from ("", "<details><summary>Every part of every claim, on both backends</summary>", "")
     yield "| claim | part | unit | the paper | simulator | Linux | Linux - simulator |"
     yield "|---|---|---|---|---|---|---|"
@@ -71,6 +76,29 @@ def block(paper: Document) -> Iterator[str]:
             row = [here["id"], part["text"], part["unit"], given, _part(part), _part(other), difference]
             yield _row(row)
     yield from ("", "</details>")
+
+
+def _answers(there: Document) -> Iterator[str]:
+    """Yield a table of the answers that were tried in Linux, if there are any."""
+    if len(there["readings"]) == 1:
+        return
+    titles = [each["text"] for each in there["readings"][0]["baselines"]]
+    claims = [claim["id"] for claim in there["claims"]]
+    head = ["answers in Linux", *titles, *claims]
+    yield from ("", _row(head), _row(["---"] * len(head)))
+    for index, reading in enumerate(there["readings"]):
+        baselines = {each["text"]: _baseline(each) for each in reading["baselines"]}
+        outcomes = [_outcome(claim["readings"][index]) for claim in there["claims"]]
+        answers = "; ".join(reading["answers"]) or "the defaults"
+        yield _row([answers, *(baselines.get(title, "") for title in titles), *outcomes])
+    yield from ("", ANSWERS_NOTE)
+
+
+def _outcome(judged: Document) -> str:
+    """Return the outcome of a claim in a reading; nothing if it was not judged there."""
+    if judged["outcome"] == NOT_RUN:
+        return ""
+    return str(judged["outcome"]) if judged["passes_gate"] else f"({judged['outcome']})"
 
 
 def _lines(text: str) -> Iterator[tuple[str, list[str], list[str]]]:
