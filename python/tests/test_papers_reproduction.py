@@ -15,10 +15,11 @@ import pytest
 from cwndlab.errors import InputError
 from cwndlab.papers import pages
 from cwndlab.papers.contents import cells
+from cwndlab.papers.judging import verdict
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.evaluation import Evaluated
-from cwndlab.papers.judging.verdict import CUT, Lean, Outcome
+from cwndlab.papers.judging.verdict import CUT, Lean, Outcome, p_value, p_value_against
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.forest import forest
 from cwndlab.papers.reproducing import course
@@ -525,6 +526,43 @@ def test_at_the_last_seed_a_near_miss_is_a_miss(papers: Path) -> None:
     assert not five.gate.is_clearly_missed
     assert five.counts == {"E1/long": 5}
     assert more.counts["E1/C = 1.2"] >= 5
+
+
+def test_claims_that_an_answer_does_not_judge_count_in_holms_correction_at_every_look(papers: Path) -> None:
+    (papers / "paper.toml").write_text(PAPER.replace('"Q1", "Q2", "Q3"', '"Q2"'))
+    (papers / "claims.toml").write_text(UNCLEAR)
+    alternative = run(20).papers[0].alternatives[0]
+    testable = [part for claim in alternative.reading.paper.claims for part in claim.parts if part.effect]
+    [judged] = alternative.claims[1].parts
+    assert judged.estimate is not None
+    assert judged.estimate.n == 20
+    assert len(testable) > 1
+    assert judged.p == min(1.0, len(testable) * p_value(judged.part, judged.estimate))
+    assert judged.p_against == min(1.0, len(testable) * p_value_against(judged.part, judged.estimate))
+
+
+def test_an_answer_that_misses_the_baselines_does_not_save_a_claim(papers: Path) -> None:
+    """Nothing but its baselines was run, but it was tried."""
+    (papers / "claims.toml").write_text(BASELINE.format(paper=1) + CLAIMS)
+    ours = run(5).papers[0].defaults.gate.checked[0].ours
+    assert ours is not None
+    (papers / "claims.toml").write_text(BASELINE.format(paper=ours.value) + CLAIMS)
+    [paper] = run(5).papers
+    claim = paper.claims[1]
+    assert [each.outcome for each in claim.readings[:2]] == [Outcome.FAILS, Outcome.FAILS]
+    missing = Evaluated(paper.alternatives[0].reading, {}, {}, given_up={"Q2"})
+    [cut] = [replace(paper, alternatives=[missing, *paper.alternatives[1:]])]
+    assert (cut.claims[1].verdict, cut.claims[1].unjudged) == (claim.verdict, claim.unjudged)
+
+
+def test_what_was_given_up_early_is_judged_as_strictly_as_at_an_early_look(
+    papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (papers / "claims.toml").write_text(BASELINE.format(paper=90) + CLAIMS)
+    monkeypatch.setattr(verdict, "EARLY", 0.0)
+    early, last = run(20).papers[0].defaults.claims[1], run(5).papers[0].defaults.claims[1]
+    assert early.parts[0].estimate == last.parts[0].estimate
+    assert (early.outcome, last.outcome) == (Outcome.OPEN, Outcome.FAILS)
 
 
 def test_a_claim_that_was_given_up_stays_given_up(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,15 +160,24 @@ class Evaluated:
             return Examined(part, None, missing)
         if not self.reading.judges(claim.id):
             return Examined(part, None, "not judged with this answer: --full does", is_left_out=True)
-        if claim.id in self.given_up and not self.results.keys() >= set(part.effect.cells):
+        if self._is_skipped(claim, part.effect):
             return Examined(part, None, "not run: this answer misses the paper's baselines", is_left_out=True)
         try:
             values = self.values(part.effect)
         except NoValueError as error:
             return Examined(part, None, str(error))
+        if claim.id in self.given_up:
+            last = self.reading.looks[-1]
         is_last = last is None or len(values) >= last
         found = estimate(values, part.statistic, limits(part.effect, part.unit))
         return Examined(part, found, is_last=is_last, is_cut=self._is_cut(part.effect))
+
+    def _is_skipped(self, claim: Claim, effect: Expression) -> bool:
+        """Whether runs of an effect were not made because the answers miss the baselines of its claim."""
+        if not self.reading.only or claim.id not in self.given_up:
+            return False
+        skipped = {cell.key for cell in self.reading.runnable} - self.results.keys()
+        return not skipped.isdisjoint(effect.cells)
 
     def _is_cut(self, effect: Expression) -> bool:
         """Whether `--quick` cut a run that an effect reads."""

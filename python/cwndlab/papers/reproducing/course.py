@@ -237,10 +237,11 @@ def _settle(evaluated: Evaluated, look: int) -> set[str]:
             if name in evaluated.given_up:
                 continue
             for part in judged.parts:
-                if part.is_decided:
-                    evaluated.settled[id(part.part)] = part
-                elif part.part.effect is not None:
+                if not part.is_decided and part.part.effect is not None:
                     needed.update(part.part.effect.cells)
+                # Whether Holm's correction counts a part without an estimate is asked anew at each look.
+                elif part.estimate is not None:
+                    evaluated.settled[id(part.part)] = part
     return needed & {cell.key for cell in reading.runnable}
 
 

@@ -72,7 +72,11 @@ class PaperReproduction:
         judging = [each for each in self.readings if each.reading.judges(claim.id)]
         outcomes = [ReadingOutcome(each, each.claims[index]) for each in self.readings]
         # After Ctrl-C, a reading may lack runs; under some answers, what the claim is about does not happen.
-        missing = [each for each in judging if each.claims[index].outcome is Outcome.MISSING]
+        missing = [
+            each
+            for each in judging
+            if each.claims[index].outcome is Outcome.MISSING and claim.id not in each.given_up
+        ]
         untried = self._answers - self._alone(judging)
         return ClaimVerdict(claim, outcomes, len(untried), len(self._alone(missing)))
 
