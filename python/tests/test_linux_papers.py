@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cwndlab.papers.contents.backends import NOT_NEEDED, on_backend
+from cwndlab.papers.contents.backends import NOT_NEEDED, cost, on_backend
 from cwndlab.papers.contents.readings import claimed_cells, readings
 from cwndlab.papers.reading import library
 
@@ -53,6 +53,17 @@ def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(li
     assert fitted.canonical == pushed.canonical
     for warning in pushed.problems():
         assert "push_bursts" not in warning.key
+
+
+def test_the_cost_counts_shared_runs_once_and_an_answers_baselines_at_least(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+    paper = library.read("han2024")
+    defaults, fitted, pushed, _ = on_backend(readings(paper, range(1, 6)), "linux")
+    assert cost([defaults]).startswith("han2024 in Linux: 30 runs, about 125.1 min ")
+    # LIA under B12; then DBAC and CUBIC on the long path, both beside a single-path CUBIC.
+    assert cost([defaults, fitted]).startswith("han2024 in Linux: 35 to 45 runs, about ")
+    # Its LIA is that of the answer before; DBAC has three virtual windows.
+    assert cost([defaults, fitted, pushed]).startswith("han2024 in Linux: 35 to 60 runs, about ")
 
 
 def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.linux.backend import USUAL_PER_CONNECTION_S, USUAL_PER_PACKET_S, USUAL_S, engine_of
+from cwndlab.linux.backend import (
+    USUAL_PER_CONNECTION_S,
+    USUAL_PER_PACKET_OF_MPTCP_S,
+    USUAL_PER_PACKET_S,
+    USUAL_S,
+    engine_of,
+)
 from cwndlab.papers.contents.paper import Alternative, Answer, OpenPoint
 from cwndlab.papers.contents.readings import claimed_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from cwndlab.engine import Engine
     from cwndlab.papers.contents.cells import Cell
@@ -83,19 +89,39 @@ def _has_other_stack(cell: Cell) -> bool:
 
 
 def cost(planned: Sequence[Reading]) -> str:
-    """Say how many runs the readings of a paper need in Linux, and about how long they take."""
-    runs = [cell.scenario for each in planned for cell in each.runnable if cell.scenario]
-    minutes = sum(map(_usual_s, runs)) / 60
+    """Say how many runs the readings of a paper need in Linux, and about how long they take.
+
+    At least: one look, and of answers tried for some claims only the baselines. Runs that readings share count
+    once.
+    """
     first, last = planned[0].looks[0], planned[0].looks[-1]
-    looks = [first, last] if last > first else [last]
-    counts = " to ".join(str(look * len(runs)) for look in looks)
-    took = " to ".join(f"{look * minutes:.1f}" for look in looks)
-    return f"{planned[0].paper.id} in Linux: {counts} runs, about {took} min on one core"
+    least = _distinct((each, _first_cells(each)) for each in planned)
+    most = _distinct((each, each.cells) for each in planned)
+    counts = [first * len(least), last * len(most)]
+    minutes = [look * sum(map(_usual_s, own)) / 60 for look, own in ((first, least), (last, most))]
+    runs = " to ".join(dict.fromkeys(map(str, counts)))
+    took = " to ".join(dict.fromkeys(f"{each:.1f}" for each in minutes))
+    return f"{planned[0].paper.id} in Linux: {runs} runs, about {took} min on one core"
+
+
+def _first_cells(reading: Reading) -> Container[str]:
+    """Return the cells that a reading needs in any case."""
+    if not reading.only:
+        return reading.cells
+    return {key for each in reading.baselines for key in each.effect.cells}
+
+
+def _distinct(wanted: Iterable[tuple[Reading, Container[str]]]) -> list[Scenario]:
+    """Return the scenarios of these cells of the readings, each once."""
+    scenarios = (cell.scenario for reading, keys in wanted for cell in reading.runnable if cell.key in keys)
+    return list({each.canonical: each for each in scenarios if each}.values())
 
 
 def _usual_s(scenario: Scenario) -> float:
     packets, connections = scenario.packets_expected, scenario.connections
-    return USUAL_S + USUAL_PER_PACKET_S * packets + USUAL_PER_CONNECTION_S * connections
+    is_multipath = any(flow.get("mptcp") is not None for flow in scenario.resolved["flow"])
+    each = USUAL_PER_PACKET_OF_MPTCP_S if is_multipath else USUAL_PER_PACKET_S
+    return USUAL_S + each * packets + USUAL_PER_CONNECTION_S * connections
 
 
 def _on_linux(cell: Cell, backend: str, needed: Container[str], *, own_options: bool) -> Cell:
