@@ -91,8 +91,7 @@ def _has_other_stack(cell: Cell) -> bool:
 def cost(planned: Sequence[Reading]) -> str:
     """Say how many runs the readings of a paper need in Linux, and about how long they take.
 
-    At least: one look, and of answers tried for some claims only the baselines. Runs that readings share count
-    once.
+    At least: one look, and only the baselines of answers tried for some claims. Shared runs count once.
     """
     first, last = planned[0].looks[0], planned[0].looks[-1]
     least = _distinct((each, _first_cells(each)) for each in planned)
