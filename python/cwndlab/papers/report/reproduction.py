@@ -120,8 +120,8 @@ def _sensitivity(paper: PaperReproduction) -> Section:
     note = f"Not shown: {counted(hidden, 'claim')} unavailable in all readings." if hidden else ""
     table = Table(columns, rows, "", note)
     intro = (
-        "What becomes of each claim in each reading that was tried. The gate is that of all baselines; a claim "
-        "may need only some of them. Not run: the answers were not tried for this claim, or miss its baselines."
+        "What becomes of each claim in each reading that was tried. The gate is that of all baselines; a "
+        "claim may need only some. Not run: the answers were not tried for this claim, or miss its baselines."
     )
     return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 
