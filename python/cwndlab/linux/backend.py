@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # How often a run is asked how far it is.
 POLL_S = 0.02
 # What a run usually takes: to start, for each packet expected, and for each connection or transfer. MPTCP's
-# packets took 8 to 12 us (two runs of han2024 at once on two cores, 2026-11-27).
+# packets took 7 to 12 us (two runs of han2024 at once on two cores, 2026-11-27).
 USUAL_S = 0.1
 USUAL_PER_PACKET_S = 3e-6
 USUAL_PER_PACKET_OF_MPTCP_S = 1e-5

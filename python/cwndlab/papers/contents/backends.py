@@ -105,9 +105,7 @@ def cost(planned: Sequence[Reading]) -> str:
 
 def _first_cells(reading: Reading) -> Container[str]:
     """Return the cells that a reading needs in any case."""
-    if not reading.only:
-        return reading.cells
-    return {key for each in reading.baselines for key in each.effect.cells}
+    return reading.baseline_cells if reading.only else reading.cells
 
 
 def _distinct(wanted: Iterable[tuple[Reading, Container[str]]]) -> list[Scenario]:
@@ -118,8 +116,7 @@ def _distinct(wanted: Iterable[tuple[Reading, Container[str]]]) -> list[Scenario
 
 def _usual_s(scenario: Scenario) -> float:
     packets, connections = scenario.packets_expected, scenario.connections
-    is_multipath = any(flow.get("mptcp") is not None for flow in scenario.resolved["flow"])
-    each = USUAL_PER_PACKET_OF_MPTCP_S if is_multipath else USUAL_PER_PACKET_S
+    each = USUAL_PER_PACKET_OF_MPTCP_S if _multipath_flows(scenario) else USUAL_PER_PACKET_S
     return USUAL_S + each * packets + USUAL_PER_CONNECTION_S * connections
 
 
@@ -151,12 +148,13 @@ def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -
         ("tcp.overhead", str(tcp["overhead"])),
     ]
     # Linux pushes every burst whatever a reading asks for. Named here, readings that differ in it share runs.
-    changes += [
-        (f"flow.{index}.mptcp.push_bursts", "true")
-        for index, flow in enumerate(scenario.resolved["flow"])
-        if flow.get("mptcp") is not None
-    ]
+    changes += [(f"flow.{index}.mptcp.push_bursts", "true") for index in _multipath_flows(scenario)]
     return replace(scenario, engine=engine).overridden(*changes)
+
+
+def _multipath_flows(scenario: Scenario) -> list[int]:
+    flows = enumerate(scenario.resolved["flow"])
+    return [index for index, flow in flows if flow.get("mptcp") is not None]
 
 
 def _setting(value: object) -> str:

@@ -68,6 +68,11 @@ class Reading:
         """The baselines of the claims that it judges."""
         return baselines_of(self.paper, self.only) if self.only else list(self.paper.baselines)
 
+    @property
+    def baseline_cells(self) -> set[str]:
+        """The cells that these baselines need."""
+        return _measured_cells(self.baselines)
+
     def judges(self, claim: str) -> bool:
         """Whether it judges the claim with this id."""
         return not self.only or claim in self.only

@@ -105,12 +105,12 @@ class Course:
         return evaluated
 
     def _baselines_first(self, evaluated: Evaluated, needed: set[str], begin: int, end: int) -> set[str]:
-        """Run what the gates need, and return the cells that are needed besides.
+        """Run what the gates need, and return the other cells that are needed.
 
         Claims whose gate is missed for good are given up, and their cells are not run.
         """
         reading = evaluated.reading
-        baselines = {key for each in reading.baselines for key in each.effect.cells} & needed
+        baselines = reading.baseline_cells & needed
         self._add(evaluated, baselines, begin, end)
         if not self.interrupted:
             gate, is_last = evaluated.gate_so_far(), end == reading.looks[-1]
