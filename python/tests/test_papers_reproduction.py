@@ -299,7 +299,7 @@ def test_alternatives_may_have_fewer_seeds_than_the_defaults(papers: Path) -> No
     made = document(ran)
     block = "<!-- verdicts: tiny2026 -->\n<!-- end of verdicts -->"
     filled = pages.filled(block, made, datetime.date(2026, 11, 24))
-    assert "`cwndlab reproduce tiny2026 --full --alternative-seeds 2` on 2026-11-24" in filled
+    assert "`cwndlab reproduce tiny2026 --seeds 1-3 --full --alternative-seeds 2` on 2026-11-24" in filled
     assert "at most 3 seeds, 2 for alternatives:" in filled
     assert "\n3 seeds (2 for alternatives), version" in page([made])
 
@@ -590,7 +590,7 @@ def test_a_page_shows_what_became_of_a_claim_in_linux(papers: Path, tmp_path: Pa
     text = page.read_text()
     assert "| Q2 | Longer queues delay less | **refuted** | depends (0 of 1) |" in text
     assert "README.md) | Longer queues delay less | **refuted** | depends (0 of 1) | 0 of 1 |" in text
-    assert "`cwndlab reproduce tiny2026 --backend both`" in text
+    assert "`cwndlab reproduce tiny2026 --seeds 1-4 --backend both`" in text
     assert re.search(r"\| Q1 \| by the mean \| ms \| 1000 \| .*, holds \| .*, holds \| 0 \|", text)
     assert "| answers in Linux | Q1 | Q2 | Q3 |" in text
     assert "| the defaults | holds | fails |  |" in text

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import InputError
 from cwndlab.papers import linux_pages
 from cwndlab.papers.contents.backends import BOTH, SIM
+from cwndlab.papers.contents.readings import LOOKS
 from cwndlab.papers.explaining import tables
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.sensitivity import MAX_BYTES
 from cwndlab.papers.table import named_readings
+from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.numbers import counted, plain
 from cwndlab.system import writing
 from cwndlab.system.reading import read
@@ -135,7 +137,10 @@ def _one(
 def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date) -> str:
     manifest = document["manifest"]
     explained = any("explanation" in each for each in document["papers"])
-    options = [*["--full"] * document["full"], *["--explain"] * explained]
+    # Without the option, there are seeds for every look.
+    is_usual = document["seeds"] == list(range(1, LOOKS[-1] + 1))
+    options = [] if is_usual else ["--seeds", shown_seeds(document["seeds"])]
+    options += [*["--full"] * document["full"], *["--explain"] * explained]
     options += [*["--defaults"] * document["defaults_only"]]
     options += [] if document["backend"] == SIM else ["--backend", document["backend"]]
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
