@@ -296,7 +296,7 @@ def test_the_report_and_the_page_tell_it(explained: Reproduction, tmp_path: Path
     text.write_text("<!-- verdicts: pair2026 -->\n<!-- end of verdicts -->\n")
     pages.main([str(file), str(text)])
     filled = text.read_text()
-    assert "`cwndlab reproduce pair2026 --explain`" in filled
+    assert "`cwndlab reproduce pair2026 --seeds 1-10 --explain`" in filled
     assert "O1: 20 Mbit/s with O2: 30 Mbit/s with O3: 5 ms (fitted)" in filled
     assert "| all numbers of the paper (fitted) | O1: 20 Mbit/s; O2: 30 Mbit/s; O3: 5 ms | 0.0" in filled
     assert "O1: 20 Mbit/s and O2: 30 Mbit/s | +" in filled
