@@ -109,10 +109,7 @@ impl Network {
         for (place, link) in hosts.iter().enumerate() {
             host_at[*link as usize] = Some(place as u32);
         }
-        let mut events = EventQueue::default();
-        for _ in 0..links.len() + hosts.len() {
-            events.add();
-        }
+        let events = EventQueue::new((links.len() + hosts.len()) as Component);
         Self {
             shown: links.iter().map(|link| !plain.iter().any(|name| name == link.name())).collect(),
             tap: LinkTap::new(&links, &host_at),

@@ -1,11 +1,13 @@
 //! The event queue: one movable slot per component, and the events that come in the order in which they are announced.
 //!
 //! A component (a link, an endpoint's earliest timer) has one next event and moves its slot. Nothing is cancelled, so the
-//! queue stays as small as the topology. Most events of a flow are the arrivals of its ACKs: with many flows these
-//! wait in a line ([`Expected`]), because an insertion into the tree of slots takes ten times as long. Events at the same
-//! time run in the order of their components.
+//! queue stays as small as the topology. The slots of links and arrival processes are in a tree. Flows beyond the first
+//! few have two events that need less work: the arrivals of their ACKs wait in a line ([`Expected`]), and their timers,
+//! which are put off again and again, in a calendar ([`Timers`]). Events at the same time run in the order of their
+//! components.
 
 use crate::expected::Expected;
+use crate::timers::Timers;
 use cwndlab_cc::Time;
 
 /// The number of a component.
@@ -44,7 +46,12 @@ struct Node {
 }
 
 impl Node {
-    const EMPTY: Self = Self { times: [Time::NEVER; WIDTH], components: [Component::MAX; WIDTH] };
+    /// Components with nothing to do.
+    fn of(components: &[Component]) -> Self {
+        let mut node = Self { times: [Time::NEVER; WIDTH], components: [Component::MAX; WIDTH] };
+        node.components[..components.len()].copy_from_slice(components);
+        node
+    }
 
     #[inline]
     fn entry(&self, place: usize) -> Entry {
@@ -81,9 +88,22 @@ pub struct Event {
     pub expected: bool,
 }
 
-/// The time of every component. The times of the first eight components, the links of a small topology, are
-/// compared at each event. A tree keeps the earliest of the others: a change goes up the tree only as far as
-/// it changes something.
+/// The levels of a tree of these components, with nothing to do yet.
+fn levels(components: &[Component]) -> Vec<Vec<Node>> {
+    let mut levels = Vec::new();
+    let mut below = components.chunks(WIDTH).map(Node::of).collect::<Vec<_>>();
+    while !below.is_empty() {
+        let earliest: Vec<_> = below.iter().map(|node| node.earliest().1).collect();
+        let is_top = below.len() == 1;
+        levels.push(below);
+        below = if is_top { Vec::new() } else { earliest.chunks(WIDTH).map(Node::of).collect() };
+    }
+    levels
+}
+
+/// The time of every component. The times of the first eight components, the links and flows of a small topology, are
+/// compared at each event. A tree keeps the earliest of the others but the flows: a change goes up the tree only as far
+/// as it changes something.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     first: Block,
@@ -92,48 +112,31 @@ pub struct EventQueue {
     /// The earliest entry of the tree.
     earliest: Entry,
     expected: Expected,
+    timers: Timers,
+    /// The first component in the calendar of timers.
+    first_timed: Component,
     components: Component,
 }
 
-impl Default for EventQueue {
-    fn default() -> Self {
-        Self {
-            first: [Time::NEVER; WIDTH],
-            levels: Vec::new(),
-            earliest: NOTHING,
-            expected: Expected::default(),
-            components: 0,
-        }
-    }
-}
-
 impl EventQueue {
-    /// Adds a component with nothing to do yet; components are numbered from 0.
-    pub fn add(&mut self) -> Component {
+    /// Components that are no flows, with nothing to do yet; they are numbered from 0.
+    #[must_use]
+    pub fn new(components: Component) -> Self {
+        let first_timed = components.max(WIDTH as Component);
+        let levels = levels((WIDTH as Component..components).collect::<Vec<_>>().as_slice());
+        let (expected, timers) = (Expected::default(), Timers::new(first_timed));
+        let (first, earliest) = ([Time::NEVER; WIDTH], NOTHING);
+        Self { first, levels, earliest, expected, timers, first_timed, components }
+    }
+
+    /// Adds a flow with nothing to do yet, and returns its number.
+    pub fn add_flow(&mut self) -> Component {
         let component = self.components;
         self.components += 1;
-        if let Some(index) = (component as usize).checked_sub(WIDTH) {
-            let nodes = self.levels.first().map_or(0, Vec::len);
-            if index == nodes * WIDTH {
-                // Double the nodes, so that adding many components rebuilds the levels less often.
-                self.build_levels((2 * nodes).max(1));
-            }
-            self.levels[0][index / WIDTH].components[index % WIDTH] = component;
+        if component >= self.first_timed {
+            self.timers.add();
         }
         component
-    }
-
-    fn build_levels(&mut self, nodes: usize) {
-        let mut lowest = self.levels.drain(..).next().unwrap_or_default();
-        lowest.resize(nodes, Node::EMPTY);
-        self.levels.push(lowest);
-        while let Some(below) = self.levels.last().filter(|below| below.len() > 1) {
-            let mut level = vec![Node::EMPTY; below.len().div_ceil(WIDTH)];
-            for (at, node) in below.iter().enumerate() {
-                level[at / WIDTH].set(at % WIDTH, node.earliest());
-            }
-            self.levels.push(level);
-        }
     }
 
     /// The next event; at [`Time::NEVER`] if there is none. Of a component's own two, the expected one comes first.
@@ -146,9 +149,11 @@ impl EventQueue {
             return Event { at, component: place as Component, expected: false };
         }
         let (at, place) = earliest(&self.first);
-        let front = self.expected.front();
-        let expected = front <= self.earliest;
-        let other = if expected { front } else { self.earliest };
+        let (front, timer) = (self.expected.front(), self.timers.front());
+        // The components of the tree come before those of the calendar.
+        let slot = if timer.0 < self.earliest.0 { timer } else { self.earliest };
+        let expected = front <= slot;
+        let other = if expected { front } else { slot };
         if other.0 < at {
             Event { at: other.0, component: other.1, expected }
         } else {
@@ -156,7 +161,7 @@ impl EventQueue {
         }
     }
 
-    /// Moves a component's slot; [`Time::NEVER`] when it has nothing to do.
+    /// Moves the slot of a component that is no flow; [`Time::NEVER`] when it has nothing to do.
     #[inline]
     pub fn set(&mut self, component: Component, time: Time) {
         match (component as usize).checked_sub(WIDTH) {
@@ -165,25 +170,49 @@ impl EventQueue {
         }
     }
 
-    /// Moves a component's slot if that makes it earlier. Timers are put off again and again: such a slot is left
-    /// until it comes up, too early. Then the component must [`set`](EventQueue::set) it.
+    /// A flow has something to do at this time. Its slot may come up before: then it says again when.
     #[inline]
-    pub fn advance(&mut self, component: Component, time: Time) {
-        match (component as usize).checked_sub(WIDTH) {
-            None => self.first[component as usize] = time,
-            Some(index) => {
-                if time < self.levels[0][index / WIDTH].times[index % WIDTH] {
-                    self.set_in_tree(index, (time, component));
-                }
-            }
+    pub fn advance(&mut self, flow: Component, time: Time) {
+        match flow.checked_sub(self.first_timed) {
+            None => self.first[flow as usize] = time,
+            Some(flow) => self.timers.advance(flow, time),
         }
     }
 
-    /// Expects another event of a component besides that of its slot. Returns false where only the slot will do: with
+    /// The event of a flow's slot is over, but for an [advance](EventQueue::advance) to its next.
+    #[inline]
+    pub fn pop_slot(&mut self, flow: Component) {
+        if flow >= self.first_timed {
+            self.timers.pop();
+        }
+    }
+
+    /// A flow has nothing more to do.
+    pub fn forget(&mut self, flow: Component) {
+        match flow.checked_sub(self.first_timed) {
+            None => self.first[flow as usize] = Time::NEVER,
+            Some(flow) => self.timers.forget(flow),
+        }
+    }
+
+    /// When [`EventQueue::turn`] must be called, before the events of this time.
+    #[inline]
+    #[must_use]
+    pub fn next_turn(&self) -> Time {
+        self.timers.next_turn()
+    }
+
+    /// Looks at flows whose timers may expire within the next time: `due` says when they do. `fetch` is called before,
+    /// for all of them.
+    pub fn turn(&mut self, fetch: impl Fn(Component), due: impl Fn(Component) -> Time) {
+        self.timers.turn(fetch, due);
+    }
+
+    /// Expects another event of a flow besides that of its slot. Returns false where only the slot will do: with
     /// few components, and for an event that comes long before those expected.
     #[inline]
-    pub fn expect(&mut self, component: Component, time: Time) -> bool {
-        component as usize >= WIDTH && self.expected.push((time, component))
+    pub fn expect(&mut self, flow: Component, time: Time) -> bool {
+        flow as usize >= WIDTH && self.expected.push((time, flow))
     }
 
     /// The event that was expected first is over.
@@ -234,71 +263,84 @@ mod tests {
         (queue.components > 0).then_some((at, component, expected))
     }
 
+    /// Components that are no flows, and flows.
+    fn queue(others: Component, flows: Component) -> EventQueue {
+        let mut queue = EventQueue::new(others);
+        (0..flows).for_each(|_| _ = queue.add_flow());
+        queue
+    }
+
     #[test]
     fn ties_run_in_component_order() {
-        let mut queue = EventQueue::default();
-        let ids: Vec<_> = (0..10).map(|_| queue.add()).collect();
-        for id in ids.iter().rev() {
-            queue.set(*id, Time(5));
-        }
-        for id in ids {
-            assert_eq!(next(&queue), Some((Time(5), id, false)));
-            queue.set(id, Time::NEVER);
+        for others in [0, 3, 10] {
+            let mut queue = queue(others, 10 - others);
+            (0..others).rev().for_each(|component| queue.set(component, Time(5)));
+            (others..10).rev().for_each(|flow| queue.advance(flow, Time(5)));
+            if queue.next_turn() <= Time(5) {
+                queue.turn(|_| {}, |_| Time(5));
+            }
+            for component in 0..10 {
+                assert_eq!(next(&queue), Some((Time(5), component, false)), "{others}");
+                if component < others {
+                    queue.set(component, Time::NEVER);
+                } else {
+                    queue.pop_slot(component);
+                    queue.advance(component, Time::NEVER);
+                }
+            }
         }
     }
 
     #[test]
     fn an_expected_event_comes_before_the_slot_of_its_component() {
-        let mut queue = EventQueue::default();
-        (0..20).for_each(|_| _ = queue.add());
+        let mut queue = queue(10, 10);
         assert!(!queue.expect(7, Time(5)), "the first components have slots only");
         assert!(queue.expect(10, Time(5)));
-        [7, 9, 10, 11].into_iter().for_each(|component| queue.set(component, Time(5)));
+        [7, 9].into_iter().for_each(|component| queue.set(component, Time(5)));
+        [10, 11].into_iter().for_each(|flow| queue.advance(flow, Time(5)));
+        queue.turn(|_| {}, |_| Time(5));
         let mut order = Vec::new();
         while let Some((Time(5), component, expected)) = next(&queue) {
             order.push((component, expected));
-            if expected { queue.pop_expected() } else { queue.set(component, Time::NEVER) }
+            match component {
+                _ if expected => queue.pop_expected(),
+                0..10 => queue.set(component, Time::NEVER),
+                _ => queue.pop_slot(component),
+            }
         }
         assert_eq!(order, [(7, false), (9, false), (10, true), (10, false), (11, false)]);
     }
 
     #[test]
-    fn a_slot_that_is_put_off_comes_up_too_early() {
-        let mut queue = EventQueue::default();
-        (0..20).for_each(|_| _ = queue.add());
-        for (time, slot) in [(50, 50), (70, 50), (30, 30), (40, 30)] {
-            queue.advance(10, Time(time));
-            assert_eq!(next(&queue), Some((Time(slot), 10, false)));
-        }
-        // The first components are where they were put last.
+    fn the_first_flows_are_where_they_were_put_last() {
+        let mut queue = queue(1, 20);
         queue.advance(3, Time(20));
         queue.advance(3, Time(25));
         assert_eq!(next(&queue), Some((Time(25), 3, false)));
+        queue.forget(3);
+        assert_eq!(queue.next().at, Time::NEVER);
     }
 
     proptest! {
-        /// Compares with the obvious implementation: a list of times, which grows during the test, and a sorted list of
-        /// those expected. 600 components need three levels above them; a few components need none.
+        /// Compares with the obvious implementation: a list of times, and a sorted list of those expected. 600
+        /// components need three levels; a few need none.
         #[test]
         fn agrees_with_a_list(
             moves in prop::collection::vec((any::<prop::sample::Index>(), 0u64..50, 0u8..3), 1..200),
-            (few, more) in (prop_oneof![1u32..12, 1u32..600], prop_oneof![0u32..4, 0u32..600]),
+            (others, flows) in (prop_oneof![1u32..12, 1u32..600], 0u32..20),
         ) {
-            let mut queue = EventQueue::default();
-            let (mut list, mut expected) = (Vec::new(), Vec::new());
-            for (n, (component, time, what)) in moves.into_iter().enumerate() {
-                for _ in 0..[few, more].get(n).copied().unwrap_or(0) {
-                    queue.add();
-                    list.push(Time::NEVER);
-                }
-                let component = component.index(list.len()) as u32;
+            let mut queue = queue(others, flows);
+            let (mut list, mut expected) = (vec![Time::NEVER; others as usize], Vec::new());
+            for (component, time, what) in moves {
+                let flow = others + component.index(flows.max(1) as usize) as u32;
                 match what {
                     0 => {
-                        queue.set(component, Time(time));
-                        list[component as usize] = Time(time);
+                        let component = component.index(list.len());
+                        queue.set(component as Component, Time(time));
+                        list[component] = Time(time);
                     }
-                    1 if queue.expect(component, Time(time)) => {
-                        expected.push((Time(time), component));
+                    1 if flows > 0 && queue.expect(flow, Time(time)) => {
+                        expected.push((Time(time), flow));
                         expected.sort_unstable();
                     }
                     2 if next(&queue).is_some_and(|event| event.2) => {
@@ -309,7 +351,9 @@ mod tests {
                 }
                 let slot = (0u32..).zip(&list).map(|(c, at)| (*at, c, true)).min();
                 let first = expected.first().map(|(at, c)| (*at, *c, false)).into_iter().chain(slot).min();
-                prop_assert_eq!(next(&queue), first.map(|(at, component, slot)| (at, component, !slot)));
+                let due = |event: &(Time, Component, bool)| event.0 < Time::NEVER;
+                let first = first.map(|(at, component, slot)| (at, component, !slot));
+                prop_assert_eq!(next(&queue).filter(due), first.filter(due));
                 let two: Vec<_> = queue.next_expected().into_iter().flatten().collect();
                 prop_assert_eq!(two, expected.iter().take(2).map(|event| event.1).collect::<Vec<_>>());
             }

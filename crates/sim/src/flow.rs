@@ -292,6 +292,13 @@ impl Flow {
         self.sender_due.min(self.receiver.next_timer())
     }
 
+    /// Prefetches what [`Flow::next_event`] reads.
+    #[inline]
+    pub fn fetch_due(&self) {
+        fetch(&self.sender_due, LINE);
+        self.receiver.fetch_timers();
+    }
+
     /// What the sender must do first of all that is due.
     #[inline]
     #[must_use]

@@ -28,6 +28,7 @@ pub mod spec;
 pub mod tap;
 pub mod tcp;
 pub mod timeout_patterns;
+mod timers;
 pub mod topology;
 mod watch;
 

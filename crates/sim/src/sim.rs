@@ -122,6 +122,11 @@ impl<T: Tap> Sim<T> {
             let event = self.events.next();
             let at = event.at;
             let due = at.min(last);
+            // Before a look: an event of a bucket may come before it.
+            if due >= self.events.next_turn() {
+                self.turn_calendar();
+                continue;
+            }
             if due >= self.next_look {
                 self.take_measurements(due);
                 continue;
@@ -270,11 +275,13 @@ impl<T: Tap> Sim<T> {
                 return None;
             }
             Due::Answer
-        } else if flow.sender_due() <= self.now {
-            flow.due(self.now)
         } else {
-            self.handle_own_slot(index);
-            return None;
+            self.events.pop_slot(component);
+            if flow.sender_due() > self.now {
+                self.handle_own_slot(index);
+                return None;
+            }
+            flow.due(self.now)
         };
         self.handle_sender(index, due)
     }
@@ -286,7 +293,14 @@ impl<T: Tap> Sim<T> {
         if self.flows[index].receiver.next_timer() <= self.now {
             self.handle_receiver_timer(index);
         }
-        self.events.set(self.first_flow + index as Component, self.flows[index].next_event());
+        self.schedule_flow(index);
+    }
+
+    /// The flows whose timers may expire next are looked at.
+    fn turn_calendar(&mut self) {
+        let Self { flows, events, first_flow, .. } = self;
+        let flow = |component: Component| &flows[(component - *first_flow) as usize];
+        events.turn(|component| flow(component).fetch_due(), |component| flow(component).next_event());
     }
 
     #[inline(always)]
@@ -421,7 +435,7 @@ impl<T: Tap> Sim<T> {
             self.flows[index] = flow;
         } else {
             self.flows.push(flow);
-            self.events.add();
+            self.events.add_flow();
         }
         self.tap.on_flow(now, index as u32, FlowEvent::Begin { group: Some(group) });
         self.schedule_flow(index);

@@ -31,11 +31,9 @@ impl<T: Tap> Sim<T> {
             links: &links,
             handled: 0,
         });
-        let mut events = EventQueue::default();
         let first_flow = (links.len() + arrivals.len()) as Component;
-        for _ in 0..first_flow as usize + flows.len() {
-            events.add();
-        }
+        let mut events = EventQueue::new(first_flow);
+        flows.iter().for_each(|_| _ = events.add_flow());
         let warmup = (spec.warmup > Span::ZERO).then_some(Time::ZERO + spec.warmup);
         let mut sim = Self {
             now: Time::ZERO,

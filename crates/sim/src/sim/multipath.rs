@@ -4,7 +4,6 @@ use super::Sim;
 use crate::event::Component;
 use crate::flow::SubflowPlace;
 use crate::tap::{ConnectionEvent, Tap, Turn};
-use cwndlab_cc::Time;
 use std::ops::Range;
 
 impl<T: Tap> Sim<T> {
@@ -99,7 +98,7 @@ impl<T: Tap> Sim<T> {
             self.flows[index].complete(self.now);
             if finished {
                 self.flows[index].close();
-                self.events.set(self.first_flow + index as Component, Time::NEVER);
+                self.events.forget(self.first_flow + index as Component);
             }
         }
     }

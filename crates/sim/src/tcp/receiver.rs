@@ -3,6 +3,7 @@
 use super::options::TcpOptions;
 use super::quick_ack::QuickAcks;
 use super::receive_window::ReceiveWindow;
+use crate::ahead::fetch;
 use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
@@ -111,6 +112,12 @@ impl Receiver {
     #[must_use]
     pub fn rtt(&self) -> Span {
         self.rtt
+    }
+
+    /// Prefetches what [`Receiver::next_timer`] reads.
+    #[inline]
+    pub fn fetch_timers(&self) {
+        fetch(&self.delayed_until, 1);
     }
 
     /// When [`Receiver::on_timer`] is due.
