@@ -1,13 +1,13 @@
 //! The event queue: one movable slot per component, and the events that come in the order in which they are announced.
 //!
-//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot. Nothing is cancelled, so the
-//! queue stays as small as the topology. The slots of links and arrival processes are in a tree. Flows beyond the first
+//! A component (a link, an endpoint's earliest timer) has one next event and moves its slot, so the queue stays as small as
+//! the topology. The slots of links and arrival processes are in a tree. Flows beyond the first
 //! few have two events that need less work: the arrivals of their ACKs wait in a line ([`Expected`]), and their timers,
-//! which are put off again and again, in a calendar ([`Timers`]). Events at the same time run in the order of their
+//! which are put off again and again, in a calendar ([`Calendar`]). Events at the same time run in the order of their
 //! components.
 
+use crate::calendar::Calendar;
 use crate::expected::Expected;
-use crate::timers::Timers;
 use cwndlab_cc::Time;
 
 /// The number of a component.
@@ -102,8 +102,8 @@ fn levels(components: &[Component]) -> Vec<Vec<Node>> {
 }
 
 /// The time of every component. The times of the first eight components, the links and flows of a small topology, are
-/// compared at each event. A tree keeps the earliest of the others but the flows: a change goes up the tree only as far
-/// as it changes something.
+/// compared at each event. Of the others, flows are in the calendar, and a tree keeps the earliest of the rest: a change
+/// goes up the tree only as far as it changes something.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     first: Block,
@@ -112,7 +112,7 @@ pub struct EventQueue {
     /// The earliest entry of the tree.
     earliest: Entry,
     expected: Expected,
-    timers: Timers,
+    calendar: Calendar,
     /// The first component in the calendar of timers.
     first_timed: Component,
     components: Component,
@@ -124,9 +124,9 @@ impl EventQueue {
     pub fn new(components: Component) -> Self {
         let first_timed = components.max(WIDTH as Component);
         let levels = levels((WIDTH as Component..components).collect::<Vec<_>>().as_slice());
-        let (expected, timers) = (Expected::default(), Timers::new(first_timed));
+        let (expected, calendar) = (Expected::default(), Calendar::new(first_timed));
         let (first, earliest) = ([Time::NEVER; WIDTH], NOTHING);
-        Self { first, levels, earliest, expected, timers, first_timed, components }
+        Self { first, levels, earliest, expected, calendar, first_timed, components }
     }
 
     /// Adds a flow with nothing to do yet, and returns its number.
@@ -134,7 +134,7 @@ impl EventQueue {
         let component = self.components;
         self.components += 1;
         if component >= self.first_timed {
-            self.timers.add();
+            self.calendar.add();
         }
         component
     }
@@ -149,7 +149,7 @@ impl EventQueue {
             return Event { at, component: place as Component, expected: false };
         }
         let (at, place) = earliest(&self.first);
-        let (front, timer) = (self.expected.front(), self.timers.front());
+        let (front, timer) = (self.expected.front(), self.calendar.front());
         // The components of the tree come before those of the calendar.
         let slot = if timer.0 < self.earliest.0 { timer } else { self.earliest };
         let expected = front <= slot;
@@ -166,46 +166,49 @@ impl EventQueue {
     pub fn set(&mut self, component: Component, time: Time) {
         match (component as usize).checked_sub(WIDTH) {
             None => self.first[component as usize] = time,
-            Some(index) => self.set_in_tree(index, (time, component)),
+            Some(index) => {
+                debug_assert!(component < self.first_timed, "a flow is advanced");
+                self.set_in_tree(index, (time, component));
+            }
         }
     }
 
-    /// A flow has something to do at this time. Its slot may come up before: then it says again when.
+    /// A flow has something to do at this time. Its slot may come up before, and must then be advanced again.
     #[inline]
     pub fn advance(&mut self, flow: Component, time: Time) {
         match flow.checked_sub(self.first_timed) {
             None => self.first[flow as usize] = time,
-            Some(flow) => self.timers.advance(flow, time),
+            Some(flow) => self.calendar.advance(flow, time),
         }
     }
 
-    /// The event of a flow's slot is over, but for an [advance](EventQueue::advance) to its next.
+    /// Takes the event of a flow's slot, which is the next. Returns false if that is no event, because the flow has moved.
+    /// Otherwise the caller must [advance](EventQueue::advance) the flow afterwards, or its next event is lost.
     #[inline]
-    pub fn pop_slot(&mut self, flow: Component) {
-        if flow >= self.first_timed {
-            self.timers.pop();
-        }
+    pub fn pop_slot(&mut self, flow: Component) -> bool {
+        debug_assert!(flow < self.first_timed || self.calendar.front().1 == flow);
+        flow < self.first_timed || self.calendar.pop()
     }
 
     /// A flow has nothing more to do.
     pub fn forget(&mut self, flow: Component) {
         match flow.checked_sub(self.first_timed) {
             None => self.first[flow as usize] = Time::NEVER,
-            Some(flow) => self.timers.forget(flow),
+            Some(flow) => self.calendar.forget(flow),
         }
     }
 
-    /// When [`EventQueue::turn`] must be called, before the events of this time.
+    /// When [`EventQueue::open_next`] must be called, before the events of this time.
     #[inline]
     #[must_use]
-    pub fn next_turn(&self) -> Time {
-        self.timers.next_turn()
+    pub fn next_opening(&self) -> Time {
+        self.calendar.next_opening()
     }
 
-    /// Looks at flows whose timers may expire within the next time: `due` says when they do. `fetch` is called before,
-    /// for all of them.
-    pub fn turn(&mut self, fetch: impl Fn(Component), due: impl Fn(Component) -> Time) {
-        self.timers.turn(fetch, due);
+    /// Looks at the flows whose timers may expire next: `due` says when they do. `fetch` is called before, for some flows
+    /// together.
+    pub fn open_next(&mut self, fetch: impl Fn(Component), due: impl Fn(Component) -> Time) {
+        self.calendar.open_next(fetch, due);
     }
 
     /// Expects another event of a flow besides that of its slot. Returns false where only the slot will do: with
@@ -276,15 +279,15 @@ mod tests {
             let mut queue = queue(others, 10 - others);
             (0..others).rev().for_each(|component| queue.set(component, Time(5)));
             (others..10).rev().for_each(|flow| queue.advance(flow, Time(5)));
-            if queue.next_turn() <= Time(5) {
-                queue.turn(|_| {}, |_| Time(5));
+            if queue.next_opening() <= Time(5) {
+                queue.open_next(|_| {}, |_| Time(5));
             }
             for component in 0..10 {
                 assert_eq!(next(&queue), Some((Time(5), component, false)), "{others}");
                 if component < others {
                     queue.set(component, Time::NEVER);
                 } else {
-                    queue.pop_slot(component);
+                    assert!(queue.pop_slot(component));
                     queue.advance(component, Time::NEVER);
                 }
             }
@@ -298,14 +301,14 @@ mod tests {
         assert!(queue.expect(10, Time(5)));
         [7, 9].into_iter().for_each(|component| queue.set(component, Time(5)));
         [10, 11].into_iter().for_each(|flow| queue.advance(flow, Time(5)));
-        queue.turn(|_| {}, |_| Time(5));
+        queue.open_next(|_| {}, |_| Time(5));
         let mut order = Vec::new();
         while let Some((Time(5), component, expected)) = next(&queue) {
             order.push((component, expected));
             match component {
                 _ if expected => queue.pop_expected(),
                 0..10 => queue.set(component, Time::NEVER),
-                _ => queue.pop_slot(component),
+                _ => assert!(queue.pop_slot(component)),
             }
         }
         assert_eq!(order, [(7, false), (9, false), (10, true), (10, false), (11, false)]);

@@ -6,6 +6,7 @@
 
 mod ahead;
 pub mod arrivals;
+mod calendar;
 pub mod event;
 mod expected;
 pub mod flow;
@@ -28,7 +29,6 @@ pub mod spec;
 pub mod tap;
 pub mod tcp;
 pub mod timeout_patterns;
-mod timers;
 pub mod topology;
 mod watch;
 

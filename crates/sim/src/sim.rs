@@ -122,9 +122,9 @@ impl<T: Tap> Sim<T> {
             let event = self.events.next();
             let at = event.at;
             let due = at.min(last);
-            // Before a look: an event of a bucket may come before it.
-            if due >= self.events.next_turn() {
-                self.turn_calendar();
+            // A flow of the bucket may be due before the next look.
+            if due >= self.events.next_opening() {
+                self.look_at_flows();
                 continue;
             }
             if due >= self.next_look {
@@ -276,7 +276,9 @@ impl<T: Tap> Sim<T> {
             }
             Due::Answer
         } else {
-            self.events.pop_slot(component);
+            if !self.events.pop_slot(component) {
+                return None;
+            }
             if flow.sender_due() > self.now {
                 self.handle_own_slot(index);
                 return None;
@@ -297,10 +299,10 @@ impl<T: Tap> Sim<T> {
     }
 
     /// The flows whose timers may expire next are looked at.
-    fn turn_calendar(&mut self) {
+    fn look_at_flows(&mut self) {
         let Self { flows, events, first_flow, .. } = self;
         let flow = |component: Component| &flows[(component - *first_flow) as usize];
-        events.turn(|component| flow(component).fetch_due(), |component| flow(component).next_event());
+        events.open_next(|component| flow(component).fetch_due(), |component| flow(component).next_event());
     }
 
     #[inline(always)]
