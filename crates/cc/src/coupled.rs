@@ -26,11 +26,11 @@ impl Counting {
 }
 
 crate::words! {
-    /// How RFC 6356's alpha / W is calculated, and in which units windows grow.
+    /// How the growth of coupled windows is calculated, and in which units they grow.
     pub enum Arithmetic {
         /// In real numbers; windows grow by fractions.
         Exact = "exact",
-        /// In whole 4096ths; windows grow by whole segments (Linux mptcp_coupled.c).
+        /// In whole numbers; windows grow by whole segments (the Linux MPTCP modules).
         Kernel = "kernel",
     }
 }
@@ -53,6 +53,18 @@ impl Path<'_> {
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.window / self.rtt_s
+    }
+
+    /// The window in whole segments, as Linux counts it.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.window as u64 / self.view.mss.max(1)
+    }
+
+    /// SRTT in eighths of a microsecond, as Linux keeps it (`srtt_us`); at least one.
+    #[must_use]
+    pub fn srtt_us_8(&self) -> u64 {
+        (self.view.srtt.0 / 125).max(1)
     }
 }
 
@@ -95,48 +107,51 @@ impl Coupling {
 /// The resolution of alpha / W per segment in Linux MPTCP v0.9x mptcp_coupled.c (alpha_scale = 12).
 const STEPS: u64 = 1 << 12;
 
-/// RFC 6356 equation (1) as mptcp_coupled.c calculates it: alpha / W is a whole number of 4096ths, at least
-/// one, so a large window grows by a segment every 1365, 2048 or 4096 ACKs, and nothing in between.
+/// RFC 6356 equation (1) as mptcp_coupled.c calculates it: the number of ACKs for a segment. alpha / W is a whole number
+/// of 4096ths, at least one, so a large window grows by a segment every 1365, 2048 or 4096 ACKs, and nothing in between.
+#[must_use]
+pub fn lia_acks_per_segment(cx: &Context, window: &Window) -> u64 {
+    let own = window.cwnd / window.mss;
+    lia_alpha(cx, window).map_or(own, |alpha| own.max(STEPS / alpha))
+}
+
+/// alpha / W in 4096ths; `None` with a single path.
+fn lia_alpha(cx: &Context, window: &Window) -> Option<u64> {
+    let of = |path: &Path| (u128::from(path.segments()), u128::from(path.srtt_us_8()));
+    let all = paths(cx, window.cwnd as f64);
+    // Among paths that are equal in whole numbers, the first one counts.
+    let mut best: Option<(u128, (u128, u128))> = None;
+    for (segments, srtt) in all.clone().map(|path| of(&path)) {
+        let quality = (segments << 32) / (srtt * srtt);
+        if best.is_none_or(|(largest, _)| quality > largest) {
+            best = Some((quality, (segments, srtt)));
+        }
+    }
+    let (_, (best_segments, best_srtt)) = best?;
+    let sum: u128 = all.clone().map(|path| of(&path)).map(|(w, srtt)| (w << 10) * best_srtt / srtt).sum();
+    let alpha = (best_segments << 32) / (sum * sum).max(1);
+    (all.count() > 1).then_some((alpha as u64).max(1))
+}
+
+/// Windows that grow by whole segments, each for a number of ACKs (mptcp_coupled.c, mptcp_balia.c).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct FixedPoint {
+pub struct AckCount {
     /// Bytes counted towards the next segment; any excess is dropped when the window grows.
     counted: u64,
 }
 
-impl FixedPoint {
-    /// alpha / W in 4096ths; `None` with a single path. Smoothed RTTs are in eighths of a microsecond, like srtt_us.
-    #[must_use]
-    pub fn alpha(cx: &Context, own: u64) -> Option<u64> {
-        let of = |path: &Path| {
-            let window = if path.own { own } else { path.view.window };
-            (u128::from(window / path.view.mss.max(1)), u128::from(path.view.srtt.0 / 125).max(1))
-        };
-        let all = paths(cx, own as f64);
-        // Among paths that are equal in whole numbers, the first one counts.
-        let mut best: Option<(u128, (u128, u128))> = None;
-        for (segments, srtt) in all.clone().map(|path| of(&path)) {
-            let quality = (segments << 32) / (srtt * srtt);
-            if best.is_none_or(|(largest, _)| quality > largest) {
-                best = Some((quality, (segments, srtt)));
-            }
-        }
-        let (_, (best_segments, best_srtt)) = best?;
-        let sum: u128 = all.clone().map(|path| of(&path)).map(|(w, srtt)| (w << 10) * best_srtt / srtt).sum();
-        let alpha = (best_segments << 32) / (sum * sum).max(1);
-        (all.count() > 1).then_some((alpha as u64).max(1))
-    }
-
-    /// Counts an ACK worth `bytes` bytes; `alpha` is as above, or `None` for plain TCP. The ACK that grows
-    /// the window is not counted.
-    pub fn add(&mut self, window: &mut Window, alpha: Option<u64>, bytes: u64) {
-        let own = window.cwnd / window.mss;
-        let per = alpha.map_or(own, |alpha| own.max(STEPS / alpha));
-        if self.counted >= per * window.mss {
+impl AckCount {
+    /// Counts an ACK worth `bytes` bytes towards a segment for every `acks_per_segment`. The ACK that grows the window
+    /// is not counted. Returns whether the window has grown.
+    pub fn add(&mut self, window: &mut Window, acks_per_segment: u64, bytes: u64) -> bool {
+        let grows = self.counted >= acks_per_segment * window.mss;
+        if grows {
             window.cwnd += window.mss;
             self.counted = 0;
         } else {
             self.counted += bytes;
         }
+        grows
     }
 
     /// Forgets the bytes counted, as at a reduction.

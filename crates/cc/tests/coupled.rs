@@ -204,7 +204,13 @@ fn in_the_kernels_arithmetic_one_subflow_grows_by_a_segment_in_a_window_and_one_
 /// The modules of Linux MPTCP v0.9x count `snd_cwnd` and `snd_ssthresh` in segments; the RFC and the drafts count bytes.
 #[test]
 fn ssthresh_has_whole_segments_where_the_kernel_counts_them() {
-    let kernel = [("lia", "arithmetic", "kernel"), ("olia", "counting", "acks"), ("balia", "cut", "kernel")];
+    let kernel = [
+        ("lia", "arithmetic", "kernel"),
+        ("olia", "counting", "acks"),
+        ("olia", "arithmetic", "kernel"),
+        ("balia", "cut", "kernel"),
+        ("balia", "arithmetic", "kernel"),
+    ];
     for (name, key, word) in kernel {
         let settings = [(key, Value::Word(word))];
         let halved = |settings: &[(&'static str, Value)]| {
@@ -254,6 +260,44 @@ fn olias_best_path_goes_by_the_rtt_squared() {
     assert_eq!((three.probe(1, "alpha"), three.probe(2, "alpha")), (1.0 / 3.0, -1.0 / 6.0));
 }
 
+/// Two subflows with these windows in segments, by mptcp_olia.c's arithmetic.
+fn olia_of_the_kernel(windows: [u64; 2]) -> Connection {
+    let kernel = [("counting", Value::Word("acks")), ("arithmetic", Value::Word("kernel"))];
+    let start = |window| Start { name: "olia", settings: &kernel, window: 2 * window, rtt: RTT };
+    let mut both = Connection::new(&windows.map(start));
+    (0..2).for_each(|subflow| halve(&mut both, subflow));
+    both
+}
+
+/// Linux MPTCP v0.9x mptcp_olia.c: an ACK counts for a whole number of 1024ths of a segment. 1 / 400 of a segment with two
+/// windows of 100 is 2.56 of them, which count as 2: 512 ACKs instead of 400.
+#[test]
+fn olia_in_the_kernels_arithmetic_moves_in_whole_steps() {
+    let mut equal = olia_of_the_kernel([100, 100]);
+    assert_eq!(acks_for_a_segment(&mut equal, 0), 512);
+    // 1 / 1200 is less than a 1024th: nothing.
+    let mut large = olia_of_the_kernel([300, 300]);
+    (0..5000).for_each(|_| large.ack(0));
+    assert_eq!(large.windows(), [300.0, 300.0]);
+    // 10 / 30^2 + 1 / 20 is 62.6 1024ths; 1023 make a segment.
+    let mut moving = olia_of_the_kernel([20, 10]);
+    assert_eq!(acks_for_a_segment(&mut moving, 1), 17);
+}
+
+/// Path 1 has 600 segments between losses and the smaller window, so path 0 shrinks: 20 / 32^2 - 1 / 40 of a segment is -5.6
+/// 1024ths, which count as -5.
+#[test]
+fn olia_in_the_kernels_arithmetic_takes_whole_segments() {
+    let mut both = olia_of_the_kernel([20, 10]);
+    (0..600).for_each(|_| both.ack(1));
+    both.lose(1);
+    assert_eq!(both.windows(), [20.0, 12.0]);
+    (0..204).for_each(|_| both.ack(0));
+    assert_eq!((both.windows()[0], both.probe(0, "alpha")), (20.0, -0.5));
+    both.ack(0);
+    assert_eq!(both.windows(), [19.0, 12.0]);
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // BALIA
 // ---------------------------------------------------------------------------------------------------------------
@@ -299,6 +343,37 @@ const OF_THE_KERNEL: [(&str, Value); 1] = [("cut", Value::Word("kernel"))];
 
 fn balia_of_the_kernel(window: u64) -> Start<'static> {
     Start { name: "balia", settings: &OF_THE_KERNEL, window, rtt: RTT }
+}
+
+/// Linux MPTCP v0.9x mptcp_balia.c: growth is by a segment for a whole number of ACKs, and one more. With rates of 2 and 1
+/// these are 225 and 250, as in the draft.
+#[test]
+fn balia_in_the_kernels_arithmetic_grows_by_whole_segments() {
+    assert_eq!(acks_for_a_segment(&mut balia_that_counts([100, 50]), 0), 226);
+    assert_eq!(acks_for_a_segment(&mut balia_that_counts([100, 50]), 1), 251);
+    // Rates of more than 2^25 bytes a second lose their last bits: 4 w with two equal paths, all the same.
+    assert_eq!(acks_for_a_segment(&mut balia_that_counts([2000, 2000]), 0), 8001);
+    let kernel = [("arithmetic", Value::Word("kernel"))];
+    assert_eq!(acks_for_a_segment(&mut Connection::alike("balia", &kernel, 1, 80, RTT), 0), 41);
+}
+
+/// The number is that of the rates when the window last grew.
+#[test]
+fn balia_in_the_kernels_arithmetic_keeps_its_number_until_the_window_grows() {
+    let mut both = balia_that_counts([100, 50]);
+    both.ack(1);
+    both.subflows[0].sender.facts.rtt.smoothed = Span::from_millis(40);
+    assert_eq!(acks_for_a_segment(&mut both, 1), 250);
+    // Rates of 5 and 1.02 from then on: (6.02)^2 10 51 / ((1.02 + 5) (4.08 + 5)).
+    assert_eq!(acks_for_a_segment(&mut both, 1), 339);
+}
+
+fn balia_that_counts(windows: [u64; 2]) -> Connection {
+    let kernel = [("counting", Value::Word("acks")), ("arithmetic", Value::Word("kernel"))];
+    let start = |window| Start { name: "balia", settings: &kernel, window: 2 * window, rtt: RTT };
+    let mut both = Connection::new(&windows.map(start));
+    (0..2).for_each(|subflow| halve(&mut both, subflow));
+    both
 }
 
 /// And it is the cut of the rates when the window last grew by a segment, not of those at the loss.

@@ -4,7 +4,7 @@
 use crate::algorithm::{Algorithm, Declaration};
 use crate::classic::{Classic, Window, WindowRule};
 use crate::contract::{Ack, Context, Event, Setup};
-use crate::coupled::{Arithmetic, Counting, Coupling, FixedPoint, Remainder};
+use crate::coupled::{AckCount, Arithmetic, Counting, Coupling, Remainder, lia_acks_per_segment};
 use crate::hystart::{self, HyStart};
 use crate::params::Parameters;
 use crate::probes::Probe;
@@ -30,7 +30,7 @@ pub struct Lia {
     arithmetic: Arithmetic,
     hystart: Option<HyStart>,
     remainder: Remainder,
-    fixed: FixedPoint,
+    acks: AckCount,
     /// alpha as of the last growth; 1 is plain TCP.
     alpha: f64,
 }
@@ -45,7 +45,7 @@ impl Lia {
             arithmetic: params.arithmetic,
             hystart,
             remainder: Remainder::default(),
-            fixed: FixedPoint::default(),
+            acks: AckCount::default(),
             alpha: 1.0,
         }
     }
@@ -81,7 +81,8 @@ impl WindowRule for Lia {
         let coupling = Coupling::of(cx, own);
         self.alpha = coupling.map_or(1.0, |coupling| coupling.alpha);
         if self.arithmetic == Arithmetic::Kernel {
-            self.fixed.add(window, FixedPoint::alpha(cx, window.cwnd), counted);
+            let acks_per_segment = lia_acks_per_segment(cx, window);
+            self.acks.add(window, acks_per_segment, counted);
             return;
         }
         let linked = coupling.map_or(plain, |coupling| coupling.alpha / coupling.total);
@@ -91,7 +92,7 @@ impl WindowRule for Lia {
     /// RFC 6356 section 3 leaves the decrease as it is: half.
     fn shrink(&mut self, _cx: &Context, window: &Window, _event: Event) -> u64 {
         self.remainder.clear();
-        self.fixed.clear();
+        self.acks.clear();
         window.cwnd / 2
     }
 
