@@ -96,7 +96,10 @@ def test_reno_is_the_kernels_to_the_bit(linux_kernel: Kernel) -> None:
         assert [{**each, "cc": ""} for each in own] == [{**each, "cc": ""} for each in kernels]
 
 
-@pytest.mark.parametrize("cc", ["bbr2", "bbr3", "fbbr2", "sd", "pd", "sd-pd", "dqn-cubic", "dqn-newreno"])
+OURS = ["newreno", "bbr2", "bbr3", "fbbr2", "sd", "pd", "sd-pd", "dqn-newreno", "dqn-cubic", "dqn-cubic-2022"]
+
+
+@pytest.mark.parametrize("cc", OURS)
 def test_what_the_kernel_has_not_does_as_in_the_simulator(linux_kernel: Kernel, cc: str) -> None:
     assert linux_kernel.image.exists()
     [both] = run_both([Scenario(text("2 BDP", f'"{cc}"').encode(), "x.toml")], [1, 2])
