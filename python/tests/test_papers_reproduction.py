@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
+from cwndlab.output.html import Table
 from cwndlab.papers import pages
 from cwndlab.papers.contents import cells
 from cwndlab.papers.judging.across import Verdict
@@ -21,6 +22,7 @@ from cwndlab.papers.judging.evaluation import Evaluated
 from cwndlab.papers.judging.verdict import CUT, Lean, Outcome
 from cwndlab.papers.reading import library
 from cwndlab.papers.report.forest import forest
+from cwndlab.papers.report.in_linux import linux_section
 from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.reproducing.reproduce import plan, reproduce
 from cwndlab.papers.reproducing.reproduction import Reproduction
@@ -618,3 +620,16 @@ def test_an_answer_without_its_runs_was_not_tried(papers: Path) -> None:
     assert conditions(cut.claims[1]) == [
         "fails in every reading tried that passes the gate (1); not judged under 1 answer"
     ]
+
+
+def test_the_report_shows_the_answers_tried_in_linux(papers: Path) -> None:
+    assert papers.exists()
+    here = run().papers[0]
+    [section] = linux_section(replace(here, in_linux=here))
+    titles = [each.caption for each in section.blocks if isinstance(each, Table)]
+    assert "Each claim under the answers tried in Linux" in titles
+    alone = replace(here, alternatives=[])
+    [section] = linux_section(replace(alone, in_linux=alone))
+    titles = [each.caption for each in section.blocks if isinstance(each, Table)]
+    assert titles
+    assert "Each claim under the answers tried in Linux" not in titles

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table
 from cwndlab.papers.contents.backends import IN_LINUX
+from cwndlab.papers.report.readings import readings_table
 from cwndlab.papers.reproducing.beside import beside
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import plain
@@ -45,7 +46,11 @@ def linux_section(paper: PaperReproduction) -> Iterator[Section]:
         NOTE,
     )
     baselines = _baselines(paper, paper.in_linux)
-    yield Section("In Linux", [*baselines, parts], f"{name}-linux", f"{IN_LINUX}.", level=2)
+    there = paper.in_linux
+    readings = (
+        [readings_table(there, "Each claim under the answers tried in Linux")] if there.alternatives else []
+    )
+    yield Section("In Linux", [*baselines, *readings, parts], f"{name}-linux", f"{IN_LINUX}.", level=2)
 
 
 def _part_row(each: Beside) -> Row:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
 from cwndlab.output.report.parts import machine_facts
 from cwndlab.papers.contents.backends import WHERE
-from cwndlab.papers.judging.across import MEANING, Verdict
+from cwndlab.papers.judging.across import MEANING
 from cwndlab.papers.judging.closeness import closeness
 from cwndlab.papers.judging.verdict import OUTCOMES
 from cwndlab.papers.report.claims import first_page
@@ -17,6 +17,7 @@ from cwndlab.papers.report.explanation import explanation_section
 from cwndlab.papers.report.figures import figure_sections
 from cwndlab.papers.report.in_linux import linux_section
 from cwndlab.papers.report.marks import outcome_cell, verdict_cell
+from cwndlab.papers.report.readings import READINGS, answer_of, readings_table
 from cwndlab.papers.reproducing.document import paper_json
 from cwndlab.papers.table import CUTS, verdict_command
 from cwndlab.statistics.numbers import counted, plain
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from cwndlab.output.html import Block
     from cwndlab.papers.contents.paper import Target
-    from cwndlab.papers.contents.readings import Reading
     from cwndlab.papers.judging.evaluation import Row as Number
     from cwndlab.papers.reproducing.reproduction import PaperReproduction, Reproduction
 
@@ -106,24 +106,13 @@ def _paper_sections(paper: PaperReproduction, kinds: Sequence[str], *, quick: bo
 
 
 def _sensitivity(paper: PaperReproduction) -> Section:
-    """Return the outcome of every claim in every reading, for all claims that were judged in any."""
-    shown = [claim for claim in paper.claims if claim.verdict is not Verdict.UNAVAILABLE]
-    columns = [Column("left open", prose=True), Column("answer", prose=True), Column("gate")]
-    columns += [Column(claim.claim.id) for claim in shown]
-    rows = []
-    for index, each in enumerate(paper.readings):
-        point = "\n".join(answer.point.point for answer in each.reading.answers)
-        outcomes = [outcome_cell(claim.readings[index].outcome) for claim in shown]
-        gate = "passes" if each.gate.passes else "misses"
-        rows.append(Row([Cell(point), Cell(_answer(each.reading)), Cell(gate), *outcomes]))
-    hidden = len(paper.claims) - len(shown)
-    note = f"Not shown: {counted(hidden, 'claim')} unavailable in all readings." if hidden else ""
-    table = Table(columns, rows, "", note)
-    intro = (
-        "What becomes of each claim in each reading that was tried. The gate is that of all baselines; a "
-        "claim may need only some. Not run: the answers were not tried for this claim, or miss its baselines."
+    return Section(
+        "What the verdicts depend on",
+        [readings_table(paper)],
+        f"{paper.paper.id}-sensitivity",
+        READINGS,
+        level=2,
     )
-    return Section("What the verdicts depend on", [table], f"{paper.paper.id}-sensitivity", intro, level=2)
 
 
 def _closeness(paper: PaperReproduction) -> Iterator[Section]:
@@ -135,7 +124,7 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
     best, defaults, unit = ranked[0], known[0], known[0].unit
     answers = [Column("answer", prose=True), Column("distance", unit, numeric=True)]
     distances = [
-        Row([Cell(_answer(each.reading)), Cell(plain(each.distance), each.distance)]) for each in ranked
+        Row([Cell(answer_of(each.reading)), Cell(plain(each.distance), each.distance)]) for each in ranked
     ]
     numbers = [Column("number of the paper", prose=True)]
     numbers += [
@@ -147,15 +136,11 @@ def _closeness(paper: PaperReproduction) -> Iterator[Section]:
     ]
     intro = (
         f"The distance is the root mean square of ours - paper in {unit}, over the paper's numbers. "
-        f"The closest is: {_answer(best.reading)}. The choice of the defaults did not use it."
+        f"The closest is: {answer_of(best.reading)}. The choice of the defaults did not use it."
     )
     title = "Which answer comes closest to the paper's numbers"
     blocks = [Table(answers, distances), Table(numbers, rows)]
     yield Section(title, blocks, f"{paper.paper.id}-closeness", intro, level=2)
-
-
-def _answer(reading: Reading) -> str:
-    return reading.value if reading.option else "the defaults"
 
 
 def _name(target: Target) -> str:
