@@ -142,16 +142,14 @@ pub struct AckCount {
 
 impl AckCount {
     /// Counts an ACK worth `bytes` bytes towards a segment for every `acks_per_segment`. The ACK that grows the window
-    /// is not counted. Returns whether the window has grown.
-    pub fn add(&mut self, window: &mut Window, acks_per_segment: u64, bytes: u64) -> bool {
-        let grows = self.counted >= acks_per_segment * window.mss;
-        if grows {
+    /// is not counted.
+    pub fn add(&mut self, window: &mut Window, acks_per_segment: u64, bytes: u64) {
+        if self.counted >= acks_per_segment * window.mss {
             window.cwnd += window.mss;
             self.counted = 0;
         } else {
             self.counted += bytes;
         }
-        grows
     }
 
     /// Forgets the bytes counted, as at a reduction.

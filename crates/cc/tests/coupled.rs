@@ -260,10 +260,10 @@ fn olias_best_path_goes_by_the_rtt_squared() {
     assert_eq!((three.probe(1, "alpha"), three.probe(2, "alpha")), (1.0 / 3.0, -1.0 / 6.0));
 }
 
-/// Two subflows with these windows in segments, by mptcp_olia.c's arithmetic.
-fn olia_of_the_kernel(windows: [u64; 2]) -> Connection {
-    let kernel = [("counting", Value::Word("acks")), ("arithmetic", Value::Word("kernel"))];
-    let start = |window| Start { name: "olia", settings: &kernel, window: 2 * window, rtt: RTT };
+/// Two subflows with these windows in segments, in the arithmetic of their module of Linux MPTCP.
+fn in_kernel_arithmetic(name: &str, windows: [u64; 2]) -> Connection {
+    let settings = [("counting", Value::Word("acks")), ("arithmetic", Value::Word("kernel"))];
+    let start = |window| Start { name, settings: &settings, window: 2 * window, rtt: RTT };
     let mut both = Connection::new(&windows.map(start));
     (0..2).for_each(|subflow| halve(&mut both, subflow));
     both
@@ -273,14 +273,14 @@ fn olia_of_the_kernel(windows: [u64; 2]) -> Connection {
 /// windows of 100 is 2.56 of them, which count as 2: 512 ACKs instead of 400.
 #[test]
 fn olia_in_the_kernels_arithmetic_moves_in_whole_steps() {
-    let mut equal = olia_of_the_kernel([100, 100]);
+    let mut equal = in_kernel_arithmetic("olia", [100, 100]);
     assert_eq!(acks_for_a_segment(&mut equal, 0), 512);
     // 1 / 1200 is less than a 1024th: nothing.
-    let mut large = olia_of_the_kernel([300, 300]);
+    let mut large = in_kernel_arithmetic("olia", [300, 300]);
     (0..5000).for_each(|_| large.ack(0));
     assert_eq!(large.windows(), [300.0, 300.0]);
     // 10 / 30^2 + 1 / 20 is 62.6 1024ths; 1023 make a segment.
-    let mut moving = olia_of_the_kernel([20, 10]);
+    let mut moving = in_kernel_arithmetic("olia", [20, 10]);
     assert_eq!(acks_for_a_segment(&mut moving, 1), 17);
 }
 
@@ -288,7 +288,7 @@ fn olia_in_the_kernels_arithmetic_moves_in_whole_steps() {
 /// 1024ths, which count as -5.
 #[test]
 fn olia_in_the_kernels_arithmetic_takes_whole_segments() {
-    let mut both = olia_of_the_kernel([20, 10]);
+    let mut both = in_kernel_arithmetic("olia", [20, 10]);
     (0..600).for_each(|_| both.ack(1));
     both.lose(1);
     assert_eq!(both.windows(), [20.0, 12.0]);
@@ -349,10 +349,10 @@ fn balia_of_the_kernel(window: u64) -> Start<'static> {
 /// these are 225 and 250, as in the draft.
 #[test]
 fn balia_in_the_kernels_arithmetic_grows_by_whole_segments() {
-    assert_eq!(acks_for_a_segment(&mut balia_that_counts([100, 50]), 0), 226);
-    assert_eq!(acks_for_a_segment(&mut balia_that_counts([100, 50]), 1), 251);
+    assert_eq!(acks_for_a_segment(&mut in_kernel_arithmetic("balia", [100, 50]), 0), 226);
+    assert_eq!(acks_for_a_segment(&mut in_kernel_arithmetic("balia", [100, 50]), 1), 251);
     // Rates of more than 2^25 bytes a second lose their last bits: 4 w with two equal paths, all the same.
-    assert_eq!(acks_for_a_segment(&mut balia_that_counts([2000, 2000]), 0), 8001);
+    assert_eq!(acks_for_a_segment(&mut in_kernel_arithmetic("balia", [2000, 2000]), 0), 8001);
     let kernel = [("arithmetic", Value::Word("kernel"))];
     assert_eq!(acks_for_a_segment(&mut Connection::alike("balia", &kernel, 1, 80, RTT), 0), 41);
 }
@@ -360,20 +360,12 @@ fn balia_in_the_kernels_arithmetic_grows_by_whole_segments() {
 /// The number is that of the rates when the window last grew.
 #[test]
 fn balia_in_the_kernels_arithmetic_keeps_its_number_until_the_window_grows() {
-    let mut both = balia_that_counts([100, 50]);
+    let mut both = in_kernel_arithmetic("balia", [100, 50]);
     both.ack(1);
     both.subflows[0].sender.facts.rtt.smoothed = Span::from_millis(40);
     assert_eq!(acks_for_a_segment(&mut both, 1), 250);
     // Rates of 5 and 1.02 from then on: (6.02)^2 10 51 / ((1.02 + 5) (4.08 + 5)).
     assert_eq!(acks_for_a_segment(&mut both, 1), 339);
-}
-
-fn balia_that_counts(windows: [u64; 2]) -> Connection {
-    let kernel = [("counting", Value::Word("acks")), ("arithmetic", Value::Word("kernel"))];
-    let start = |window| Start { name: "balia", settings: &kernel, window: 2 * window, rtt: RTT };
-    let mut both = Connection::new(&windows.map(start));
-    (0..2).for_each(|subflow| halve(&mut both, subflow));
-    both
 }
 
 /// And it is the cut of the rates when the window last grew by a segment, not of those at the loss.

@@ -272,7 +272,7 @@ mod tests {
             self.calendar.advance(flow as u32, time);
         }
 
-        /// The next event by the calendar: turns it, and pops what comes up for nothing.
+        /// The next event by the calendar. Opens buckets, and pops what comes up for nothing.
         fn next(&mut self) -> Option<Entry> {
             loop {
                 let (time, component) = self.calendar.front();
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(watched.next(), None);
     }
 
-    /// So many within a bucket that buckets become shorter.
+    /// Puts all flows close together, so that too many are due within one bucket.
     fn many_at(watched: &mut Watched, time: Time, log2: u32) {
         for flow in 0..watched.due.len() {
             watched.put(flow, time + Span((flow as u64) << log2.min(16)));

@@ -87,14 +87,15 @@ fn whole_growth<'a>(paths: impl Iterator<Item = Path<'a>> + Clone, alpha: Share)
         sign => (linked.wrapping_add(if sign == 1 { rate } else { 0 }), 1),
     };
     let denominator = alpha.of.wrapping_mul(own.segments()).wrapping_mul(rate).max(1);
-    sign * ((numerator << SCALE) / denominator) as i64
+    // With windows of some 10,000 segments the denominator wraps around, and the quotient may be any number.
+    sign * i64::try_from((numerator << SCALE) / denominator).unwrap_or(i64::MAX)
 }
 
 impl Olia {
     /// Moves the window by a segment as soon as the steps make one, but for the last (mptcp_olia.c).
     fn step(&mut self, window: &mut Window, steps: i64) {
         const SEGMENT: i64 = (1 << SCALE) - 1;
-        self.steps += steps;
+        self.steps = self.steps.saturating_add(steps);
         if self.steps >= SEGMENT {
             window.cwnd += window.mss;
         } else if self.steps <= -SEGMENT {
@@ -117,7 +118,7 @@ impl WindowRule for Olia {
         self.alpha = alpha(paths.clone());
         if self.arithmetic == Arithmetic::Kernel && paths.clone().any(|path| path.own) {
             let steps = whole_growth(paths, self.alpha);
-            return self.step(window, steps * counted as i64 / window.mss as i64);
+            return self.step(window, steps.saturating_mul(counted as i64) / window.mss as i64);
         }
         let rate: f64 = paths.clone().map(|path| path.rate()).sum();
         let linked = paths.clone().find(|path| path.own).map(|path| path.rate() / (path.rtt_s * rate * rate));

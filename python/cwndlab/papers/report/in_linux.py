@@ -45,11 +45,10 @@ def linux_section(paper: PaperReproduction) -> Iterator[Section]:
         "Every part of every claim",
         NOTE,
     )
-    baselines = _baselines(paper, paper.in_linux)
     there = paper.in_linux
-    readings = (
-        [readings_table(there, "Each claim under the answers tried in Linux")] if there.alternatives else []
-    )
+    baselines = _baselines(paper, there)
+    title = "Each claim under the answers tried in Linux"
+    readings = [readings_table(there, title)] if there.alternatives else []
     yield Section("In Linux", [*baselines, *readings, parts], f"{name}-linux", f"{IN_LINUX}.", level=2)
 
 
