@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab.output.html import Cell, Column, Row, Section, Table
+from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
 from cwndlab.papers.contents.backends import IN_LINUX
-from cwndlab.papers.report.readings import readings_table
+from cwndlab.papers.report.readings import READINGS, readings_table
 from cwndlab.papers.reproducing.beside import beside
 from cwndlab.papers.table import effect
 from cwndlab.statistics.numbers import plain
@@ -14,6 +14,7 @@ from cwndlab.statistics.numbers import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cwndlab.output.html import Block
     from cwndlab.papers.judging.verdict import Judged
     from cwndlab.papers.reproducing.beside import Beside
     from cwndlab.papers.reproducing.reproduction import PaperReproduction
@@ -45,11 +46,15 @@ def linux_section(paper: PaperReproduction) -> Iterator[Section]:
         "Every part of every claim",
         NOTE,
     )
-    there = paper.in_linux
-    baselines = _baselines(paper, there)
-    title = "Each claim under the answers tried in Linux"
-    readings = [readings_table(there, title)] if there.alternatives else []
-    yield Section("In Linux", [*baselines, *readings, parts], f"{name}-linux", f"{IN_LINUX}.", level=2)
+    blocks = [*_baselines(paper, paper.in_linux), *_readings(paper.in_linux), parts]
+    yield Section("In Linux", blocks, f"{name}-linux", f"{IN_LINUX}.", level=2)
+
+
+def _readings(there: PaperReproduction) -> Iterator[Block]:
+    """Yield what becomes of each claim under the answers that were tried, if there are any."""
+    if there.alternatives:
+        yield readings_table(there, "Each claim under the answers tried in Linux")
+        yield Text([READINGS])
 
 
 def _part_row(each: Beside) -> Row:
