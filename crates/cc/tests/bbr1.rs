@@ -323,6 +323,24 @@ fn a_timeout_leaves_the_model_alone() {
     assert!(path.round().pacing() > 0.7);
 }
 
+/// `bbr_undo_cwnd` leaves the window as it is, and `bbr_set_cwnd` does nothing for an ACK that delivers nothing, such as a
+/// DSACK alone: the next one that delivers something brings the window back.
+#[test]
+fn an_undo_restores_the_window_with_the_next_ack() {
+    let mut path = Path::probing(&[]);
+    path.round();
+    let before = path.window();
+    path.event(Event::LossRecovery).round_of(1, 0);
+    let cut = path.window();
+    assert!(cut < before, "{cut} of {before}");
+    path.event(Event::Undo).event(Event::Recovered);
+    assert_eq!(path.window(), cut);
+    path.round_of(0, 0);
+    assert_eq!(path.window(), cut);
+    path.round_of(1, 0);
+    assert!(path.window().abs_diff(before) <= 4, "{} and not {before}", path.window());
+}
+
 /// `bbr_cwnd_event`: a restart paces at the bandwidth, whatever phase the cycle was in.
 #[test]
 fn after_a_silence_it_paces_at_the_bandwidth() {

@@ -40,6 +40,9 @@ const NO_LOSS_WINDOW: &[&str] = &["constant"];
 /// Controllers whose window grows whenever an agent says so; each says so among its departures.
 const GROWS_AT_WILL: &[&str] = &["steered"];
 
+/// Controllers whose window comes back with the next ACK after an undo, as in their source.
+const RESTORES_LATER: &[&str] = &["bbr1"];
+
 /// Controllers whose window is scaled by what their siblings show.
 const SCALED_BY_SIBLINGS: &[&str] = &["dbac"];
 
@@ -306,8 +309,9 @@ impl Model {
         self.call(|cc, cx| cc.on_event(cx, Event::Undo));
         // A scaled window comes back scaled by what holds now.
         let scaled = SCALED_BY_SIBLINGS.contains(&self.algorithm.name) && self.sibling.is_some();
+        let later = RESTORES_LATER.contains(&self.algorithm.name);
         let restored = self.before_reduction.take().unwrap_or(0);
-        let least = if scaled { now } else { restored.max(now) };
+        let least = if scaled || later { now } else { restored.max(now) };
         assert!(self.cwnd() >= least, "undo restores {restored} bytes, not {}", self.cwnd());
         if !matches!(self.facts.phase, Phase::Open | Phase::Disorder) {
             self.recover();

@@ -266,10 +266,9 @@ impl Bbr1 {
         self.look_for_policer(cx, true, false);
     }
 
-    /// `bbr_undo_cwnd`.
+    /// `bbr_undo_cwnd`: the next ACK that delivers something restores the window (`bbr_set_cwnd`).
     fn undo(&mut self) {
         self.window.end_repair();
-        self.window.restore();
         self.full_pipe.restart();
         self.policer.reset();
     }
@@ -351,7 +350,7 @@ pub fn algorithm() -> Algorithm {
              not 0.344)",
             "unlike Linux: the filter of the bandwidth is an exact maximum, where the kernel keeps three values",
             "unlike Linux: a timeout leaves a window of one segment (RFC 5681), where the kernel adds what is still in \
-             flight, and an undo restores the window at once, where the kernel waits for the next ACK",
+             flight",
         ],
         params: Bbr1Params::specs().into(),
         declares: Bbr1::DECLARATION.into(),
