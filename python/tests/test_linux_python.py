@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -121,6 +122,47 @@ def test_timers_pacing_and_parameters_are_served(linux_kernel: Kernel) -> None:
         # A share of 20 Mbit/s of payload for 4.5 s, after 1 Mbit/s for 0.5 s.
         assert goodput["linux"] == pytest.approx((4.5 * 20 * share + 0.5 * 1) / 5, rel=0.02)
         assert goodput["linux"] == pytest.approx(goodput["sim"], rel=0.02)
+
+
+@cl.controller("counting")
+class Counting(cwndlab.benchmark.reno.Reno):
+    """Counts what it is told of."""
+
+    told: ClassVar[Counter[str]] = Counter()
+
+    def on_event(self, event: cl.Event) -> None:
+        self.told[event.kind] += 1
+        super().on_event(event)
+
+
+LATE = 'loss = 0.002\nreorder = { probability = 0.02, delay = "5 ms" }'
+AWAY = 'up = [{ at = "0 s", value = true }, { at = "1 s", value = false }, { at = "3 s", value = true }]'
+
+
+@pytest.mark.parametrize(
+    ("path", "happens"),
+    [
+        (LATE, {"loss-recovery", "undo"}),
+        (AWAY, {"timeout", "loss-recovery"}),
+        ('queue = { kind = "codel", ecn = true }', {"ecn-reduction"}),
+    ],
+)
+def test_each_event_has_the_cause_that_the_kernel_counts(
+    linux_kernel: Kernel, path: str, happens: set[str]
+) -> None:
+    assert linux_kernel.image.exists()
+    text = SCENARIO.replace('queue = "1 bdp"\nloss = 0.002', path).replace("python-reno", "counting")
+    Counting.told.clear()
+    [run] = cl.run(text, seeds=1, backend="linux", fresh=True, overrides={"tcp.ecn": "codel" in path}).runs
+    flow = run.outcome["flows"][0]
+    counted = {
+        "timeout": flow["timeouts"],
+        "loss-recovery": flow["fast_recoveries"],
+        "ecn-reduction": flow["ecn_reductions"],
+        "undo": flow["undos"],
+    }
+    assert {name: Counting.told[name] for name in counted} == counted
+    assert all(counted[name] > 0 for name in happens)
 
 
 @cl.controller("marked")

@@ -6,7 +6,12 @@
 //! ```
 
 use cwndlab_lab::bench::bench;
+use mimalloc::MiMalloc;
 use std::process::ExitCode;
+
+/// The same as in the extension module.
+#[global_allocator]
+static MEMORY: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

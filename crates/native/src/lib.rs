@@ -1,7 +1,5 @@
 //! The extension module `cwndlab._native`, with the algorithms that ship and no others.
 
-mod memory;
-
 use pyo3::prelude::*;
 
 /// The module.

@@ -5,6 +5,7 @@ mod controller;
 mod convert;
 mod gym;
 mod launch;
+mod memory;
 mod registry;
 mod remote;
 mod token;
