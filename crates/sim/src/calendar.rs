@@ -11,7 +11,6 @@
 
 use crate::event::{Component, Entry, NOTHING};
 use cwndlab_cc::{Span, Time};
-use std::collections::VecDeque;
 
 /// No flow.
 const NOBODY: u32 = u32::MAX;
@@ -56,8 +55,9 @@ pub struct Calendar {
     opened_until: Time,
     /// When the next bucket with flows begins; [`Time::NEVER`] if there is none.
     next_opening: Time,
-    /// The next events. The entry of a flow that has moved to an earlier time, or nowhere, stays behind.
-    line: VecDeque<Entry>,
+    /// The next events; the first of them is the last here, so that taking it moves nothing. The entry of a flow that has
+    /// moved to an earlier time, or nowhere, stays behind.
+    line: Vec<Entry>,
     /// The flows of a bucket that is being opened.
     opened: Vec<u32>,
 }
@@ -73,7 +73,7 @@ impl Calendar {
             waiting: 0,
             opened_until: Time::ZERO,
             next_opening: Time::NEVER,
-            line: VecDeque::new(),
+            line: Vec::new(),
             opened: Vec::new(),
         }
     }
@@ -86,7 +86,7 @@ impl Calendar {
     /// The next event before [`Calendar::next_opening`], or [`NOTHING`].
     #[inline]
     pub fn front(&self) -> Entry {
-        self.line.front().copied().unwrap_or(NOTHING)
+        self.line.last().copied().unwrap_or(NOTHING)
     }
 
     /// When [`Calendar::open_next`] must be called, before any event of this time.
@@ -113,7 +113,7 @@ impl Calendar {
     /// caller must [`Calendar::advance`] the flow to its next event, if it has one.
     #[inline]
     pub fn pop(&mut self) -> bool {
-        let Some((time, component)) = self.line.pop_front() else { return false };
+        let Some((time, component)) = self.line.pop() else { return false };
         let place = &mut self.places[(component - self.first) as usize];
         let is_valid = place.slot == time;
         if is_valid {
@@ -165,7 +165,7 @@ impl Calendar {
     /// Halves the length of buckets, unless that would not part what is in the line.
     #[cold]
     fn shorten_buckets(&mut self) {
-        let [Some(first), Some(last)] = [self.line.front(), self.line.back()] else { return };
+        let [Some(last), Some(first)] = [self.line.first(), self.line.last()] else { return };
         if self.bucket_log2 == SHORTEST_BUCKET_LOG2 || last.0.since(first.0).0 < 1 << (self.bucket_log2 - 1) {
             return;
         }
@@ -192,7 +192,7 @@ impl Calendar {
     }
 
     fn enter_line(&mut self, entry: Entry) {
-        let place = self.line.partition_point(|other| *other < entry);
+        let place = self.line.partition_point(|other| *other > entry);
         self.line.insert(place, entry);
     }
 

@@ -3,7 +3,7 @@
 //! ACKs that have the same way back arrive in the order in which they were sent, but for a little jitter.
 
 use crate::event::{Entry, NOTHING};
-use std::collections::VecDeque;
+use crate::ring::Ring;
 
 /// How many events a new one may overtake.
 const OVERTAKES: usize = 8;
@@ -13,12 +13,12 @@ const OVERTAKES: usize = 8;
 pub struct Expected {
     front: Entry,
     /// The events after the front.
-    others: VecDeque<Entry>,
+    others: Ring<Entry>,
 }
 
 impl Default for Expected {
     fn default() -> Self {
-        Self { front: NOTHING, others: VecDeque::new() }
+        Self { front: NOTHING, others: Ring::default() }
     }
 }
 
@@ -37,12 +37,12 @@ impl Expected {
             None if event < self.front => {
                 let later = std::mem::replace(&mut self.front, event);
                 if later != NOTHING {
-                    self.others.push_back(later);
+                    *self.others.add(&NOTHING) = later;
                 }
                 true
             }
             _ => {
-                self.others.push_back(event);
+                *self.others.add(&NOTHING) = event;
                 true
             }
         }
@@ -50,15 +50,18 @@ impl Expected {
 
     #[inline(never)]
     fn overtake(&mut self, event: Entry) -> bool {
-        let later = self.others.iter().rev().take(OVERTAKES + 1).take_while(|other| event < **other).count();
-        let place = self.others.len() - later;
+        let count = self.others.len();
+        let later = (0..count).rev().take(OVERTAKES + 1).take_while(|&at| event < self.others[at]).count();
         if later > OVERTAKES {
             return false;
         }
-        if place == 0 && event < self.front {
-            self.others.push_front(std::mem::replace(&mut self.front, event));
-        } else {
-            self.others.insert(place, event);
+        let mut event = event;
+        if later == count && event < self.front {
+            std::mem::swap(&mut self.front, &mut event);
+        }
+        *self.others.add(&NOTHING) = event;
+        for at in (count - later..count).rev() {
+            self.others.swap(at, at + 1);
         }
         true
     }
@@ -66,7 +69,8 @@ impl Expected {
     /// Removes the first event.
     #[inline]
     pub fn pop(&mut self) {
-        self.front = self.others.pop_front().unwrap_or(NOTHING);
+        self.front = self.others.front().copied().unwrap_or(NOTHING);
+        self.others.pop_front();
     }
 
     /// The components of the first two events.

@@ -50,7 +50,7 @@ impl<T: Clone> Ring<T> {
     #[inline]
     #[must_use]
     pub fn front(&self) -> Option<&T> {
-        self.get(0)
+        if self.len > 0 { self.places.get(self.head as usize) } else { None }
     }
 
     /// The newest entry.
@@ -101,6 +101,13 @@ impl<T: Clone> Ring<T> {
             self.head = self.place(1) as u32;
             self.len -= 1;
         }
+    }
+
+    /// Exchanges two entries.
+    pub fn swap(&mut self, one: usize, other: usize) {
+        assert!(one.max(other) < self.len(), "entries {one} and {other} of {}", self.len());
+        let (one, other) = (self.place(one), self.place(other));
+        self.places.swap(one, other);
     }
 
     /// Removes all entries.
@@ -160,9 +167,11 @@ mod tests {
                         deque.push_front(value);
                     }
                     6 if !deque.is_empty() => {
-                        let at = usize::from(value) % deque.len();
+                        let (at, other) = (usize::from(value) % deque.len(), usize::from(value / 7) % deque.len());
                         ring[at] ^= 1;
                         deque[at] ^= 1;
+                        ring.swap(at, other);
+                        deque.swap(at, other);
                     }
                     7 if value < 3000 => {
                         ring.clear();
