@@ -41,6 +41,8 @@ if {quick} and sys.argv[1] in ("run", "compare", "sweep"):
         sys.argv += ["--seeds", "2"]
     at = sys.argv.index("--seeds") + 1
     sys.argv[at] = "2" if sys.argv[at].isdigit() else sys.argv[at]
+    if "--sample" in sys.argv:
+        sys.argv[sys.argv.index("--sample") + 1] = "16"
     sys.argv.append("--no-figure")
 main()
 """
