@@ -119,7 +119,9 @@ class Crate:
         ours = tomllib.loads((checkout.root() / "Cargo.toml").read_text(encoding="utf-8"))
         for name in ("release", "linux"):
             lines += ["", f"[profile.{name}]"]
-            lines += [f"{key} = {json.dumps(value)}" for key, value in ours["profile"][name].items()]
+            # Settings for single packages concern what only the extension module links.
+            settings = {k: v for k, v in ours["profile"][name].items() if k != "package"}
+            lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         _write_if_new(self.project / "Cargo.toml", "\n".join([*lines, ""]))
         _write_if_new(self.project / "lib.rs", CODE)
         self._lock()
