@@ -126,7 +126,7 @@ def test_timers_pacing_and_parameters_are_served(linux_kernel: Kernel) -> None:
 
 @cl.controller("counting")
 class Counting(cwndlab.benchmark.reno.Reno):
-    """Counts what it is told of."""
+    """Counts the events that it receives, by kind."""
 
     told: ClassVar[Counter[str]] = Counter()
 

@@ -125,7 +125,7 @@ impl Rate {
     /// The rate that carries `bytes` in `span`; `None` for an empty span.
     #[must_use]
     pub fn of(bytes: u64, span: Span) -> Option<Rate> {
-        // Most products fit into 64 bits, which divide several times as fast as 128; here and below.
+        // Most products fit into 64 bits, which divide faster than 128; here and below.
         if let Some(bit_nanos) = bytes.checked_mul(8 * NANOS_PER_SEC) {
             return bit_nanos.checked_div(span.0).map(Rate);
         }

@@ -1,10 +1,10 @@
 //! Memory from mimalloc; if it has none left, the process ends with a one-line message and exit status 1.
 //!
-//! mimalloc asks the system for huge pages. With a thousand flows and more, each event touches other pages than the
-//! one before, and with small ones it would often wait for the address translation.
-//!
 //! Rust itself would end it by a signal. A failed allocation cannot become an exception, because nothing
 //! guarantees that half-done work can be left as it is.
+//!
+//! mimalloc asks the system for huge pages. With a thousand flows and more, each event touches other pages than the
+//! one before, and with small ones it would look up more addresses.
 
 use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
