@@ -274,8 +274,11 @@ def run_seed(
 ) -> tuple[str, Detail, dict[str, Any] | None]: ...
 def remote_controllers(
     text: bytes, file: str, overrides: list[tuple[str, str]], linked: bool
-) -> list[tuple[str, str, list[str]]]:
-    """Return the algorithms of a scenario that a kernel has not, each by the key that names it."""
+) -> list[tuple[str, str, list[str], str]]:
+    """Return the algorithms of a scenario that a kernel lacks.
+
+    Of each: the key that names it, its name, its probes, its ECN codepoint.
+    """
 
 def catalogue(backend: str = ...) -> str: ...
 def trace(name: str) -> str: ...

@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +17,7 @@ from cwndlab._native import RunToken
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import RunFailedError
 from cwndlab.linux.backend import Linux
-from cwndlab.scenarios.scenario import Scenario, ScenarioError
+from tests.captures import packets
 from tests.documents import ROOT
 
 if TYPE_CHECKING:
@@ -165,33 +164,41 @@ def test_each_event_has_the_cause_that_the_kernel_counts(
     assert all(counted[name] > 0 for name in happens)
 
 
-@cl.controller("marked")
-class Marked(cwndlab.benchmark.reno.Reno):
-    """Chooses the ECN codepoint by itself."""
+@cl.controller("classic")
+class Classic(cwndlab.benchmark.reno.Reno):
+    """Asks for a codepoint by itself, and adds up the marked bytes that it learns of."""
 
     ecn = "ect0"
+    marked: ClassVar[list[int]] = []
+
+    def on_ack(self, ack: cl.Ack) -> None:
+        self.marked.append(ack.ce_bytes)
+        super().on_ack(ack)
 
 
 @cl.controller("l4s")
-class L4s(Marked):
-    """The same with the codepoint of L4S."""
+class L4s(Classic):
+    """The same with the codepoint of L4S (RFC 9331)."""
 
     ecn = "ect1"
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("cc", "marked", "the kernel negotiates ECN before it asks your own algorithms"),
-        ("cc", "l4s", r"Linux 6.12 sends no data with ECT\(1\)"),
-        ("decision_delay", "5 ms", "the decisions of your own algorithms take effect at once"),
-    ],
-)
-def test_what_linux_cannot_serve_of_your_own_is_refused(key: str, value: str, message: str) -> None:
-    scenario = Scenario(SCENARIO.encode(), "x.toml").overridden((f"flow.0.{key}", value))
-    with pytest.raises(ScenarioError, match=message) as error:
-        replace(scenario, engine=Linux(SHIPPED.module)).validate()
-    assert key in str(error.value)
+@pytest.mark.parametrize(("name", "codepoint"), [("classic", 2), ("l4s", 1)])
+@pytest.mark.parametrize("backend", ["sim", "linux"])
+def test_the_codepoint_that_a_controller_needs_is_sent_and_its_marks_are_counted(
+    linux_kernel: Kernel, tmp_path: Path, name: str, codepoint: int, backend: str
+) -> None:
+    assert linux_kernel.image.exists()
+    text = SCENARIO.replace('queue = "1 bdp"\nloss = 0.002', 'queue = { kind = "codel", ecn = true }')
+    text = text.replace("python-reno", name)
+    Classic.marked.clear()
+    cl.run(text, seeds=1, backend=backend, fresh=True, pcap=tmp_path)
+    near, far = (packets(tmp_path / "seed-1" / f"link-1-a-{end}.pcapng") for end in ("near", "far"))
+    assert {packet.ecn for packet in near if packet.payload_bytes} == {codepoint}
+    assert {packet.checksums() for packet in near} == {(0xFFFF, 0xFFFF)}
+    marked = [packet.payload_bytes for packet in far if packet.ecn == 3]
+    assert len(marked) > 10
+    assert sum(Classic.marked) == pytest.approx(sum(marked), rel=0.05)
 
 
 @cl.controller("fails-in-linux")

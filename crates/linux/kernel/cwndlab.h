@@ -83,6 +83,7 @@ void cw_lane(u32 lane, struct cw_flow *out);
 u64 cw_begin(u32 lane);
 u64 cw_next_start(u64 now, u32 lane);
 bool cw_holds_back(u32 part);
+bool cw_sends_ect1(u32 part);
 u64 cw_initial_ssthresh(u32 part);
 void cw_send(u64 now, u32 part, u32 way, struct sk_buff *packet, struct sk_buff *held, u32 bytes, u32 payload,
 	     const void *headers, u32 header_bytes);

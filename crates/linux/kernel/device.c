@@ -17,7 +17,7 @@
 struct end {
 	u32 part;
 	enum cw_way sends;
-	bool held_back;
+	bool held_back, ect1;
 };
 
 /* The sender's and the receiver's. */
@@ -82,6 +82,9 @@ static netdev_tx_t transmit(struct sk_buff *packet, struct net_device *device)
 		panic("cwndlab: no memory for a packet");
 	if (payload)
 		cwndlab_cc_sent(packet, payload);
+	/* Linux's TCP marks ECN-capable data as ECT(0) alone (INET_ECN_xmit); other packets stay as they are. */
+	if (end->ect1)
+		IP_ECN_set_ect1(ip_hdr(copy));
 	/* The device leaves checksums out, but a capture shows them. */
 	if (capturing && copy->ip_summed == CHECKSUM_PARTIAL)
 		cwndlab_expect(skb_checksum_help(copy), "checksum");
@@ -156,6 +159,7 @@ struct net_device *cwndlab_device(struct net *net, const char *address, u64 mtu,
 	end->part = part;
 	end->sends = way;
 	end->held_back = way == CW_DATA && cw_holds_back(part);
+	end->ect1 = way == CW_DATA && cw_sends_ect1(part);
 	devices[part][way] = device;
 	dev_net_set(device, net);
 	device->mtu = mtu;

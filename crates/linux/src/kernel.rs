@@ -220,6 +220,12 @@ extern "C" fn cw_holds_back(part: u32) -> bool {
     run().holds_back(part)
 }
 
+/// Whether the data of a part are sent with ECT(1).
+#[unsafe(no_mangle)]
+extern "C" fn cw_sends_ect1(part: u32) -> bool {
+    run().sends_ect1(part as usize)
+}
+
 fn way(way: u32) -> Way {
     if way == Way::Data as u32 { Way::Data } else { Way::Acks }
 }

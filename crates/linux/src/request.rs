@@ -1,6 +1,6 @@
 //! What the kernel is asked to run: a file that the front end writes.
 
-use cwndlab_cc::{Algorithm, Registry};
+use cwndlab_cc::{Algorithm, Ecn, Registry};
 use cwndlab_lab::linux::{self, remote};
 use cwndlab_lab::scenario::read;
 use cwndlab_lab::trace::Directory;
@@ -37,7 +37,7 @@ pub struct Request {
 
 impl Request {
     /// Reads a request, whose scenario may name these algorithms and queues: `{"text", "file", "overrides":
-    /// [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes"}], "agents":
+    /// [[key, value]], "seed", "record", "output", "progress", "remote": [{"name", "probes", "ecn"}], "agents":
     /// [name], "saved": [segments or null], "pcap": folder or null, "qlog": folder or null}`.
     ///
     /// # Errors
@@ -57,7 +57,9 @@ impl Request {
         let kept = |text: &str| -> &'static str { text.to_owned().leak() };
         let remote = remote.filter_map(|one| {
             let probes = one["probes"].as_array()?.iter().filter_map(Value::as_str).map(kept);
-            Some(remote::stand_in(kept(one["name"].as_str()?), probes.collect::<Vec<_>>().leak()))
+            let ecn = one["ecn"].as_str()?;
+            let ecn = Ecn::ALL.into_iter().find(|codepoint| codepoint.word() == ecn)?;
+            Some(remote::stand_in(kept(one["name"].as_str()?), probes.collect::<Vec<_>>().leak(), ecn))
         });
         let saved = value["saved"].as_array().ok_or("the request lacks saved")?;
         let mut registry = linux::with_algorithms(registry);

@@ -74,8 +74,13 @@ impl Lane {
     /// Whether its data is to be ECN-capable, and its controllers are to know how many packets were marked.
     #[must_use]
     pub fn counts_marks(&self) -> bool {
+        self.needed_ecn() != Ecn::AsConfigured
+    }
+
+    /// The ECN codepoint that its controllers need.
+    fn needed_ecn(&self) -> Ecn {
         let FlowKind { algorithm, settings, .. } = &self.spec.kind;
-        algorithm.declaration(settings).needs.ecn == Ecn::Ect0
+        algorithm.declaration(settings).needs.ecn
     }
 }
 
@@ -270,6 +275,12 @@ impl Run {
     pub fn follow(&mut self, now: Time, lane: usize) -> Option<Time> {
         let group = self.lanes[lane].group?;
         self.groups[group].follow(now)
+    }
+
+    /// Whether the data of a part are sent with ECT(1).
+    #[must_use]
+    pub fn sends_ect1(&self, part: usize) -> bool {
+        self.lane_of(part).needed_ecn() == Ecn::Ect1
     }
 
     fn lane_of(&self, part: usize) -> &Lane {

@@ -2,7 +2,7 @@
 
 use crate::{Overrides, accepted, registry};
 use cwndlab_lab::Backend;
-use cwndlab_lab::linux::remote::{self, Server};
+use cwndlab_lab::linux::remote::{self, Server, Stranger};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -11,8 +11,8 @@ use std::sync::Mutex;
 /// A run has no external agents.
 const LINUX: Backend = Backend::Linux { agents: false };
 
-/// The algorithms of a scenario that the kernel lacks, each with the key where the scenario names it, and its
-/// probes. A kernel with the extension linked in has the extension's algorithms.
+/// The algorithms of a scenario that the kernel lacks. A kernel with the extension linked in has the extension's
+/// algorithms.
 #[pyfunction]
 pub(crate) fn remote_controllers(
     py: Python<'_>,
@@ -20,7 +20,7 @@ pub(crate) fn remote_controllers(
     file: &str,
     overrides: Overrides,
     linked: bool,
-) -> PyResult<Vec<(String, &'static str, &'static [&'static str])>> {
+) -> PyResult<Vec<Stranger>> {
     py.detach(|| {
         let scenario = accepted(text, file, &overrides, LINUX, linked)?;
         Ok(remote::served(&scenario, &registry::linked_algorithms(linked)))

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from cwndlab.linux.kernel import Kernel
 
     Overrides = list[tuple[str, str]]
-    # The algorithms whose controllers this process has, each by its key, and with its probes.
-    Remote = list[tuple[str, str, list[str]]]
+    # The algorithms whose controllers this process has: the key, the name, the probes, the ECN codepoint.
+    Remote = list[tuple[str, str, list[str], str]]
 
 # A run that takes longer than this, and this for each packet expected, hangs.
 LIMIT_S = 60.0
@@ -86,8 +86,8 @@ def request(
         "text": text.decode(),
         "file": file,
         # The settings of controllers of this process are for them, not for the kernel.
-        "overrides": [*overrides, *((key, name) for key, name, _ in remote)],
-        "remote": [{"name": name, "probes": probes} for _, name, probes in remote],
+        "overrides": [*overrides, *((key, name) for key, name, _, _ in remote)],
+        "remote": [{"name": name, "probes": probes, "ecn": ecn} for _, name, probes, ecn in remote],
         "agents": list(agents),
         "seed": seed,
         "record": record,

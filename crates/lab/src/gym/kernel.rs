@@ -1,6 +1,6 @@
 //! A run in Linux that agents steer: the kernel's process sends their observations and waits for their actions.
 
-use crate::linux::remote::{Heard, Seen, Server, served, word};
+use crate::linux::remote::{Heard, Seen, Server, Stranger, served, word};
 use crate::run::Failure;
 use crate::scenario::Scenario;
 use cwndlab_cc::Time;
@@ -15,9 +15,8 @@ pub struct Job<'a> {
     pub file: &'a str,
     /// The overrides of the scenario.
     pub overrides: Vec<(String, String)>,
-    /// The algorithms whose controllers run in the front end: the key where the scenario names
-    /// it, its name, its probes.
-    pub remote: Vec<(String, &'static str, &'static [&'static str])>,
+    /// The algorithms whose controllers run in the front end.
+    pub remote: Vec<Stranger>,
     /// The names of the flows that agents steer.
     pub agents: &'a [String],
     /// The seed of every random stream.

@@ -5,11 +5,10 @@ use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
 use super::tree::{Kind, Node};
-use crate::linux::remote::is_served;
+use cwndlab_cc::Span;
 use cwndlab_cc::params::Parameters;
-use cwndlab_cc::{Ecn, Registry, Span};
 use cwndlab_sim::mptcp::{MptcpOptions, Scheduler};
-use cwndlab_sim::spec::{ArrivalProcess, FlowKind};
+use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that can be set by a sysctl or a socket option. The others must be as in Linux.
@@ -112,13 +111,6 @@ fn check_flow(flow: &Flow, at: &[Step], agents: bool, report: &impl Fn(&[Step], 
             format!("Linux opens at most {MOST_PATHS} subflows of a connection, found {}", flow.paths.len());
         report(&key("paths"), message);
     }
-    if flow.kind.decision_delay > Span::ZERO && is_served(&flow.kind.algorithm, &Registry::built_in(), &[]) {
-        report(
-            &key("decision_delay"),
-            "the decisions of your own algorithms take effect at once on the Linux backend; leave this out"
-                .to_owned(),
-        );
-    }
     if !agents && flow.waits_for_agent() {
         report(
             &key("cc"),
@@ -127,24 +119,7 @@ fn check_flow(flow: &Flow, at: &[Step], agents: bool, report: &impl Fn(&[Step], 
                 .to_owned(),
         );
     }
-    if let Some(why) = refused_ecn(&flow.kind) {
-        report(&key("cc"), why.to_owned());
-    }
     check_tcp(&flow.kind.tcp, &key("tcp"), report);
-}
-
-/// Why Linux cannot send data with the ECN codepoint that an algorithm chooses itself.
-fn refused_ecn(kind: &FlowKind) -> Option<&'static str> {
-    let needs = kind.algorithm.declaration(&kind.settings).needs;
-    match needs.ecn {
-        Ecn::Ect1 => {
-            Some("Linux 6.12 sends no data with ECT(1), as this algorithm needs it; expected another one")
-        }
-        Ecn::Ect0 if is_served(&kind.algorithm, &Registry::built_in(), &[]) => Some(
-            "the kernel negotiates ECN before it asks your own algorithms; set tcp.ecn in place of their need of it",
-        ),
-        Ecn::Ect0 | Ecn::AsConfigured => None,
-    }
 }
 
 /// The settings that Linux serves only approximately.

@@ -5,7 +5,8 @@ use super::wire::{decode, encode};
 use super::{Answer, Callback, Message, Moment, Owner, Seen};
 use cwndlab_cc::algorithm::Declaration;
 use cwndlab_cc::{
-    Ack, Algorithm, CongestionControl, Context, Control, Decision, Event, Lost, Needs, Setup, Time,
+    Ack, Agent, Algorithm, CongestionControl, Context, Control, Decision, Ecn, Event, Lost, Needs, Setup,
+    Time,
 };
 use std::sync::Arc;
 
@@ -41,6 +42,12 @@ impl<L: Line> Remote<L> {
     fn call(&mut self, cx: &Context, callback: Callback) {
         let moment = Moment { facts: *cx.facts, subflows: cx.subflows.to_vec(), me: cx.me as u64 };
         self.answer = exchange(&mut self.line, &Message::Callback(self.number, moment, callback));
+    }
+
+    /// The decision that its last callback made.
+    fn decision(&self) -> Decision {
+        // The word encodes a 32-bit action.
+        self.answer.made.map_or(Decision::NotDue, |action| Decision::Made(action as u32))
     }
 }
 
@@ -87,7 +94,7 @@ impl<L: Line> CongestionControl for Remote<L> {
 
     fn on_ack(&mut self, cx: &mut Context, ack: &Ack) -> Decision {
         self.call(cx, Callback::Ack(*ack));
-        Decision::NotDue
+        self.decision()
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -96,7 +103,11 @@ impl<L: Line> CongestionControl for Remote<L> {
 
     fn on_timer(&mut self, cx: &mut Context) -> Decision {
         self.call(cx, Callback::Timer);
-        Decision::NotDue
+        self.decision()
+    }
+
+    fn agent(&mut self) -> Option<&mut dyn Agent> {
+        Some(self)
     }
 
     fn probes(&self) -> &'static [&'static str] {
@@ -108,17 +119,38 @@ impl<L: Line> CongestionControl for Remote<L> {
     }
 }
 
-/// A placeholder for an algorithm of the front end, with these probes, for reading a scenario in the kernel.
-/// Its settings stay in the front end.
+/// Takes the actions that the policy in the front end has chosen. No environment shows a user's own algorithm to an
+/// agent, so there is nothing to observe.
+impl<L: Line> Agent for Remote<L> {
+    fn observation_len(&self) -> usize {
+        0
+    }
+
+    fn actions(&self) -> u32 {
+        0
+    }
+
+    fn observe(&mut self, _observation: &mut [f32]) -> f32 {
+        0.0
+    }
+
+    fn act(&mut self, action: u32) {
+        self.answer = exchange(&mut self.line, &Message::Act(self.number, action.into()));
+    }
+}
+
+/// A placeholder for an algorithm of the front end, with these probes and the codepoint that it needs, for reading a
+/// scenario in the kernel. Its settings stay in the front end.
 #[must_use]
-pub fn stand_in(name: &'static str, probes: &'static [&'static str]) -> Algorithm {
+pub fn stand_in(name: &'static str, probes: &'static [&'static str], ecn: Ecn) -> Algorithm {
+    let needs = Needs { ecn, ..Needs::NONE };
     Algorithm {
         name,
         summary: "a controller of the front end",
         source: "",
         departures: &[],
         params: Arc::new([]),
-        declares: Declaration { probes, ..Declaration::PLAIN }.into(),
+        declares: Declaration { needs, probes, ..Declaration::PLAIN }.into(),
         build: Arc::new(|_, _| Box::new(StandIn)),
     }
 }

@@ -9,8 +9,7 @@ mod server;
 mod wire;
 
 pub use client::{Line, Remote, decide, end, stand_in};
-pub(crate) use server::is_served;
-pub use server::{Heard, Server, served};
+pub use server::{Heard, Server, Stranger, served};
 pub use wire::word;
 
 use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, Setup, SubflowView, Time};
@@ -32,6 +31,8 @@ enum Message {
     New(Owner, String, Setup),
     /// A callback of the controller of this number.
     Callback(u64, Moment, Callback),
+    /// The controller of this number takes this action, which its own policy has chosen.
+    Act(u64, u64),
     /// The agent of the flow of this number must decide: the answer is its action.
     Decision(u64, Seen),
     /// No decision follows for the flow of this number; what its agent sees at the end.
@@ -76,7 +77,12 @@ enum Callback {
 struct Answer {
     control: Control,
     timer: Option<Time>,
+    /// The action that its own policy chose in this callback ([`Decision::Made`](cwndlab_cc::Decision::Made)).
+    made: Option<u64>,
     needs: Needs,
     /// The values of its probes.
     probed: Vec<f64>,
 }
+
+#[cfg(test)]
+mod tests;

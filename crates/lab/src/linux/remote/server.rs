@@ -9,21 +9,25 @@ use cwndlab_cc::{Algorithm, CongestionControl, Context, Decision, Registry, Rng,
 use cwndlab_sim::spec::{FlowKind, SimSpec};
 
 /// Whether the front end has to run an algorithm: it is not the kernel's own, not built in, and not linked into it.
-pub(crate) fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
+fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
     let name = algorithm.name;
     !name.starts_with(PREFIX) && ships.get(name).is_none() && !linked.contains(&name)
 }
 
-/// The algorithms of a scenario that the front end runs: the key where the scenario names it, its name, its
-/// probes. The algorithms named in `linked` are linked into the kernel.
+/// What the kernel knows of an algorithm that the front end runs: the key where the scenario names it, its name, its
+/// probes, and the word of the ECN codepoint that it needs.
+pub type Stranger = (String, &'static str, &'static [&'static str], &'static str);
+
+/// The algorithms of a scenario that the front end runs. Those named in `linked` are linked into the kernel.
 #[must_use]
-pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<(String, &'static str, &'static [&'static str])> {
+pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<Stranger> {
     let ships = Registry::built_in();
     let named = scenario.flows.iter().map(|flow| &flow.kind).enumerate();
     let served = named.filter(|(_, kind)| is_served(&kind.algorithm, &ships, linked));
     let described = |(flow, kind): (usize, &FlowKind)| {
         let FlowKind { algorithm, settings, .. } = kind;
-        (format!("flow.{flow}.cc"), algorithm.name, algorithm.declaration(settings).probes)
+        let declaration = algorithm.declaration(settings);
+        (format!("flow.{flow}.cc"), algorithm.name, declaration.probes, declaration.needs.ecn.word())
     };
     served.map(described).collect()
 }
@@ -70,8 +74,13 @@ impl Server {
             Message::New(owner, name, setup) => Heard::Answered(encode(&self.make(owner, &name, &setup))),
             Message::Callback(number, moment, callback) => {
                 let served = &mut self.controllers[number as usize];
-                served.call(&moment, callback);
-                Heard::Answered(encode(&served.answer()))
+                let made = served.call(&moment, callback);
+                Heard::Answered(encode(&served.answer(made)))
+            }
+            Message::Act(number, action) => {
+                let served = &mut self.controllers[number as usize];
+                served.act(action);
+                Heard::Answered(encode(&served.answer(None)))
             }
             Message::Decision(flow, seen) => Heard::Decision(flow as usize, seen),
             Message::End(flow, seen) => Heard::End(flow as usize, seen),
@@ -95,7 +104,7 @@ impl Server {
         let cc = (kind.algorithm.build)(setup, &kind.settings);
         let rng = Rng::named(self.spec.seed, &format!("flow {name} cc"));
         self.controllers.push(Served { cc, rng });
-        self.controllers[self.controllers.len() - 1].answer()
+        self.controllers[self.controllers.len() - 1].answer(None)
     }
 
     fn kind(&self, owner: Owner) -> &FlowKind {
@@ -107,13 +116,20 @@ impl Server {
 }
 
 impl Served {
-    fn answer(&self) -> Answer {
+    fn answer(&self, made: Option<u64>) -> Answer {
         let mut probed = vec![f64::NAN; self.cc.probes().len()];
         self.cc.probe(&mut probed);
-        Answer { control: self.cc.control(), timer: self.cc.next_timer(), needs: self.cc.needs(), probed }
+        Answer {
+            control: self.cc.control(),
+            timer: self.cc.next_timer(),
+            made,
+            needs: self.cc.needs(),
+            probed,
+        }
     }
 
-    fn call(&mut self, moment: &Moment, callback: Callback) {
+    /// Makes a callback; returns the action that the controller's own policy chose in it.
+    fn call(&mut self, moment: &Moment, callback: Callback) -> Option<u64> {
         let Moment { facts, subflows, me } = moment;
         let cx = &mut Context { facts, subflows, me: *me as usize, rng: &mut self.rng };
         let decision = match callback {
@@ -132,10 +148,17 @@ impl Served {
             Callback::Ack(ack) => self.cc.on_ack(cx, &ack),
             Callback::Timer => self.cc.on_timer(cx),
         };
-        // The action takes effect at once: reading the scenario refused a delay. A user's own
-        // algorithm has no environment.
-        if let (Decision::Made(action), Some(agent)) = (decision, self.cc.agent()) {
-            agent.act(action);
+        match decision {
+            Decision::Made(action) => Some(action.into()),
+            // A user's own algorithm has no environment whose agent could decide.
+            Decision::Due | Decision::NotDue => None,
+        }
+    }
+
+    fn act(&mut self, action: u64) {
+        if let Some(agent) = self.cc.agent() {
+            // The word encodes a 32-bit action.
+            agent.act(action as u32);
         }
     }
 }

@@ -178,7 +178,7 @@ fields! {
     Moment { facts, subflows, me }
     Seen { now, glance, reward, observation }
     Glance { delivered_bytes, sent_packets, retransmitted_packets, rtt, finished }
-    Answer { control, timer, needs, probed }
+    Answer { control, timer, made, needs, probed }
     Control { cwnd, pacing_rate, send_quantum, shown_window }
     Needs { ecn, sent_packets, lost_packets, own_window_in_recovery, ignores_rate_samples }
     Facts { now, mss, rtt, in_flight, flight_size, outstanding, phase, limited_by, next_departure, window_limited }
@@ -192,7 +192,8 @@ fields! {
 variants! {
     Owner { 0 => Flow(number), 1 => Arrivals(number) }
     Message {
-        0 => New(owner, name, setup), 1 => Callback(number, moment, callback), 2 => Decision(flow, seen), 3 => End(flow, seen), 4 => Over
+        0 => New(owner, name, setup), 1 => Callback(number, moment, callback), 2 => Decision(flow, seen), 3 => End(flow, seen), 4 => Over,
+        5 => Act(number, action)
     }
     Callback { 0 => Sent(bytes), 1 => Lost(lost), 2 => Event(event), 3 => Ack(ack), 4 => Timer }
     Event { 0 => LossRecovery, 1 => EcnReduction, 2 => Recovered, 3 => Timeout, 4 => Undo, 5 => IdleRestart(idle) }
@@ -224,7 +225,7 @@ mod tests {
         let seen = Seen { now: Time(3), glance, reward: -0.5, observation: vec![0.25, -1.0] };
         let agents =
             [Message::Decision(2, seen.clone()), Message::End(1, seen), Message::End(0, Seen::default())];
-        for message in [ack(), new, event, Message::Over].into_iter().chain(agents) {
+        for message in [ack(), new, event, Message::Act(3, 1), Message::Over].into_iter().chain(agents) {
             assert_eq!(decode(&encode(&message)), Some(message));
         }
     }
