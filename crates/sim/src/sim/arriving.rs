@@ -102,16 +102,18 @@ impl<T: Tap> Sim<T> {
         if T::DETAILED {
             self.tap.on_packet(self.now, End::Receiver, flow, packet);
         }
-        let before = flow.receiver.next();
-        let must_answer = flow.on_data(self.now, &data, packet.ecn);
-        if flow.place.is_some() {
-            self.pass_up(index, before);
-        }
-        if must_answer {
-            let header = self.flows[index].receiver.acknowledge(self.now, false);
-            self.answer(index, Answer::Ack(header));
+        if let Some(place) = flow.place {
+            self.receive_on_subflow(index, place, data, packet.ecn);
+        } else if flow.on_data(self.now, &data, packet.ecn) {
+            self.answer_at_once(index);
         }
         self.schedule_flow(index);
+    }
+
+    /// A receiver acknowledges what has arrived; the caller sets the flow's slot.
+    pub(super) fn answer_at_once(&mut self, index: usize) {
+        let header = self.flows[index].receiver.acknowledge(self.now, false);
+        self.answer(index, Answer::Ack(header));
     }
 
     /// With many flows, prefetches for the next two senders: for the later one what lies in its flow, and for

@@ -3,6 +3,7 @@
 use super::Sim;
 use crate::event::Component;
 use crate::flow::SubflowPlace;
+use crate::packet::{Data, EcnField};
 use crate::tap::{ConnectionEvent, Tap, Turn};
 use std::ops::Range;
 
@@ -24,16 +25,41 @@ impl<T: Tap> Sim<T> {
         self.flows[index].sender.exchange(&mut connection.distributor);
     }
 
-    /// Passes the segments that a subflow has in order, from this one on, up to its connection.
+    /// A segment arrives on a subflow.
     #[inline(never)]
-    pub(super) fn pass_up(&mut self, index: usize, from: u32) {
-        let Some(place) = self.flows[index].place else { return };
-        let segments = from..self.flows[index].receiver.next();
+    pub(super) fn receive_on_subflow(
+        &mut self,
+        index: usize,
+        place: SubflowPlace,
+        data: Data,
+        ecn: EcnField,
+    ) {
+        let flow = &mut self.flows[index];
+        let before = flow.receiver.next();
+        // The subflow cannot tell whether the application reads the segment at once; its connection can.
+        let must_answer = flow.on_data(self.now, &Data { push: false, ..data }, ecn);
+        let segments = before..flow.receiver.next();
+        if data.push && !segments.is_empty() {
+            flow.receiver.note_push();
+        }
+        let has_read_all = self.pass_up(place, segments);
+        if must_answer {
+            self.answer_at_once(index);
+        }
+        if has_read_all {
+            self.acknowledge_what_was_read(place);
+        }
+    }
+
+    /// Passes the segments that a subflow has in order up to its connection; returns whether the application then reads
+    /// something, and no data wait.
+    fn pass_up(&mut self, place: SubflowPlace, segments: Range<u32>) -> bool {
         if segments.is_empty() {
-            return;
+            return false;
         }
         let Self { connections, flows, tap, now, .. } = self;
         let connection = &mut connections[place.connection as usize];
+        let before = connection.reassembly.next();
         let subflows = &mut flows[connection.flows.clone()];
         let rtt = subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
         let on_waiting = |segments| {
@@ -45,6 +71,18 @@ impl<T: Tap> Sim<T> {
         subflows[place.subflow as usize].note_brought(brought);
         if connection.has_all() {
             subflows.iter_mut().for_each(|flow| flow.complete(*now));
+        }
+        connection.reassembly.next() > before && connection.reassembly.waiting() == 0
+    }
+
+    /// Linux mptcp_cleanup_rbuf: when the application has read everything, each subflow that holds back the ACK of a segment
+    /// with PSH sends it. While data wait for others on another path, such an ACK is delayed like any other.
+    fn acknowledge_what_was_read(&mut self, place: SubflowPlace) {
+        for sibling in self.connections[place.connection as usize].flows.clone() {
+            if self.flows[sibling].receiver.is_due_when_read() {
+                self.answer_at_once(sibling);
+                self.schedule_flow(sibling);
+            }
         }
     }
 

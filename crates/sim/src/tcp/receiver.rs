@@ -44,6 +44,8 @@ pub struct Receiver {
     duplicates_of: u32,
     compressed: u32,
     ece: bool,
+    /// An ACK is held back for a segment that ends what the peer has written at a time; only for a subflow.
+    pushed: bool,
     /// Segments that wait out of order.
     held: u32,
     /// Segments that a filled hole has put in order. They take room until the next ACK has left.
@@ -74,6 +76,7 @@ impl Receiver {
             unacknowledged: options.delayed_ack.saturating_sub(1),
             delayed_until: Time::NEVER,
             compressed: 0,
+            pushed: false,
             compressed_until: Time::NEVER,
             unreported: 0,
             duplicates_sent: 0,
@@ -106,6 +109,18 @@ impl Receiver {
     #[inline]
     pub fn follow(&mut self, space: u64) {
         self.window.follow(space);
+    }
+
+    /// A subflow's segment that has just come in order ends what the peer has written at a time.
+    pub fn note_push(&mut self) {
+        self.pushed = true;
+    }
+
+    /// Whether an ACK is due because the application has read all data of the connection (Linux
+    /// `mptcp_subflow_could_cleanup`).
+    #[must_use]
+    pub fn is_due_when_read(&self) -> bool {
+        self.pushed && self.quick.is_due(true)
     }
 
     /// The round-trip time as this side sees it.
@@ -385,6 +400,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.delayed_until = Time::NEVER;
         self.compressed = 0;
+        self.pushed = false;
         self.unreported = 0;
         self.compressed_until = Time::NEVER;
         self.last_ack = self.next;
