@@ -23,13 +23,29 @@ pub struct Group {
     goodput_mbps: Vec<f64>,
     /// Whether timeout patterns are counted.
     counts_patterns: bool,
+    /// On how many pairs of hosts its transfers take turns, if they arrive at random and share hosts.
+    shared: Option<usize>,
+    /// The arrivals that have no hosts yet, and the end of the run.
+    ahead: Process,
+    end: Time,
 }
 
 impl Group {
-    /// A group of the run with this seed.
+    /// A group of the run with this seed and end; `shared`: on how many pairs of hosts transfers that arrive at random take
+    /// turns.
     #[must_use]
-    pub fn new(spec: &ArrivalSpec, seed: u64, counts_patterns: bool) -> Self {
+    pub fn new(
+        spec: &ArrivalSpec,
+        seed: u64,
+        end: Time,
+        counts_patterns: bool,
+        shared: Option<usize>,
+    ) -> Self {
+        let at_random = matches!(spec.process, ArrivalProcess::PerSecond(_));
         Self {
+            shared: shared.filter(|_| at_random),
+            ahead: Process::new(spec, seed),
+            end,
             spec: spec.clone(),
             process: Process::new(spec, seed),
             flows: Vec::new(),
@@ -44,17 +60,16 @@ impl Group {
     /// Whether each transfer follows the one before in its place.
     #[must_use]
     pub fn repeats(&self) -> bool {
-        matches!(self.spec.process, ArrivalProcess::Parallel { .. })
+        self.shared.is_some() || matches!(self.spec.process, ArrivalProcess::Parallel { .. })
     }
 
     /// The flows that its hosts carry: each flow that arrives at random, or the first of those that follow
     /// each other, whose sizes are drawn when they start.
     #[must_use]
-    pub fn lanes(&self, seed: u64, duration: Span) -> Vec<FlowSpec> {
-        let mut process = Process::new(&self.spec, seed);
+    pub fn lanes(&mut self) -> Vec<FlowSpec> {
         let mut lanes = Vec::new();
-        while process.next < Time::ZERO + duration {
-            let (start, bytes) = process.arrive();
+        while self.ahead.next < self.end && self.shared.is_none_or(|hosts| lanes.len() < hosts) {
+            let (start, bytes) = self.ahead.arrive();
             lanes.push(self.transfer(lanes.len(), start, bytes));
         }
         lanes
@@ -84,11 +99,34 @@ impl Group {
     }
 
     /// A transfer has ended; returns when the next one starts in its place.
-    pub fn follow(&mut self, now: Time) -> Option<Time> {
-        let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return None };
+    ///
+    /// # Errors
+    /// A message: it should have started already, but all hosts were busy.
+    pub fn follow(&mut self, now: Time) -> Result<Option<Time>, String> {
+        if let Some(hosts) = self.shared {
+            return self.take_turn(now, hosts);
+        }
+        let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return Ok(None) };
         self.process.follow(now);
         let next = now + pause;
-        self.spec.active.stop.is_none_or(|stop| next < stop).then_some(next)
+        Ok(self.spec.active.stop.is_none_or(|stop| next < stop).then_some(next))
+    }
+
+    /// Arrivals are in order, so the first one that has no hosts yet gets those that are free.
+    fn take_turn(&mut self, now: Time, hosts: usize) -> Result<Option<Time>, String> {
+        if self.ahead.next >= self.end {
+            return Ok(None);
+        }
+        let (start, _) = self.ahead.arrive();
+        if start < now {
+            return Err(format!(
+                "expected at most {hosts} transfers of `{}` at once, found more at {:.3} s; in a run with more than 8192 \
+                 connections they share {hosts} pairs of hosts",
+                self.spec.name,
+                start.as_secs_f64()
+            ));
+        }
+        Ok(Some(start))
     }
 
     fn all<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = &'a Flow> {

@@ -205,7 +205,8 @@ extern "C" fn cw_begin(lane: u32) -> u64 {
 /// A transfer of a lane has ended; returns when the next one starts.
 #[unsafe(no_mangle)]
 extern "C" fn cw_next_start(now: u64, lane: u32) -> u64 {
-    run().follow(Time(now), lane as usize).map_or(NONE, |start| start.0)
+    let next = run().follow(Time(now), lane as usize).unwrap_or_else(|error| fail(&error));
+    next.map_or(NONE, |start| start.0)
 }
 
 /// Where the first slow start of a part ends, in segments.

@@ -132,18 +132,19 @@ impl Run {
     pub fn new(request: Request, line: Socket) -> Self {
         let mut spec = request.scenario.spec(request.seed, request.record);
         begin_with(&mut spec, &request.saved);
-        let group = |group| Group::new(group, spec.seed, spec.timeout_patterns);
-        let groups: Vec<_> = spec.arrivals.iter().map(group).collect();
+        let (end, shared) = (Time::ZERO + spec.duration, request.scenario.shared_hosts());
+        let group = |group| Group::new(group, spec.seed, end, spec.timeout_patterns, shared);
+        let mut groups: Vec<_> = spec.arrivals.iter().map(group).collect();
         let mut carried: Vec<_> = spec.flows.iter().map(|flow| (flow.clone(), None)).collect();
-        for (place, group) in groups.iter().enumerate() {
-            carried.extend(group.lanes(spec.seed, spec.duration).into_iter().map(|flow| (flow, Some(place))));
+        for (place, group) in groups.iter_mut().enumerate() {
+            carried.extend(group.lanes().into_iter().map(|flow| (flow, Some(place))));
         }
         let network = Network::new(&spec, &carried);
         let every = interval(spec.duration, (spec.flows.len() + groups.len()) as u64);
         let record = spec.record.as_ref();
         let mut run = Self {
             seed: spec.seed,
-            end: Time::ZERO + spec.duration,
+            end,
             network,
             lanes: Vec::new(),
             named: spec.flows.len(),
@@ -272,9 +273,11 @@ impl Run {
     }
 
     /// A transfer has ended and is fully acknowledged; returns when the next one starts.
-    pub fn follow(&mut self, now: Time, lane: usize) -> Option<Time> {
-        let group = self.lanes[lane].group?;
-        self.groups[group].follow(now)
+    ///
+    /// # Errors
+    /// As [`Group::follow`].
+    pub fn follow(&mut self, now: Time, lane: usize) -> Result<Option<Time>, String> {
+        self.lanes[lane].group.map_or(Ok(None), |group| self.groups[group].follow(now))
     }
 
     /// Whether the data of a part are sent with ECT(1).

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-/// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "connections": ...,
+/// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "connections": ..., "hosts": ...,
 /// "directions": ..., "knows_earlier_run": ...}`; the last six are null if there is no scenario to run.
 pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
@@ -33,6 +33,7 @@ pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> S
         "packets_held": scenario.map(Scenario::packets_held),
         "senders": scenario.map(Scenario::senders),
         "connections": scenario.map(Scenario::connections),
+        "hosts": scenario.map(Scenario::hosts),
         "directions": scenario.map(Scenario::directions),
         "knows_earlier_run": scenario.map(Scenario::knows_earlier_run),
     })

@@ -31,7 +31,7 @@ impl Launch for Launcher {
     fn launch(&self, job: &Job<'_>) -> Result<Box<dyn Process>, String> {
         Python::attach(|py| {
             let Job { text, file, overrides, remote, agents, seed, .. } = job;
-            let sizes = (job.packets_expected, job.packets_held, job.connections);
+            let sizes = (job.packets_expected, job.packets_held, job.connections, job.hosts);
             let run = (PyBytes::new(py, text), *file, overrides, *seed);
             let arguments = (run, remote.clone(), *agents, sizes).into_pyobject(py)?.unbind();
             let launcher = self.function.clone_ref(py);

@@ -32,7 +32,7 @@ USUAL_PER_PACKET_S = 3e-6
 USUAL_PER_PACKET_OF_MPTCP_S = 1e-5
 USUAL_PER_CONNECTION_S = 2.8e-3
 # What the check of a scenario says of its size.
-SIZES = ("packets_expected", "packets_held", "connections")
+SIZES = ("packets_expected", "packets_held", "connections", "hosts")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ class Playing:
         run: tuple[bytes, str, Overrides, int],
         remote: Remote,
         agents: list[str],
-        sizes: tuple[float, float, float],
+        sizes: tuple[float, float, float, float],
     ) -> None:
         text, file, overrides, seed = run
         asked = request(text, file, overrides, remote, seed, agents=agents)

@@ -32,15 +32,18 @@ if TYPE_CHECKING:
 # A run that takes longer than this, and this for each packet expected, hangs.
 LIMIT_S = 60.0
 LIMIT_PER_PACKET_S = 200e-6
-# Memory of a kernel, for each packet that it may hold at once, and for each connection. A connection has two
-# threads, and a kernel allows one for each 2 MB. What is not used costs the host nothing.
+# Memory of a kernel, for each packet that it may hold at once, for the sockets of each connection, and for
+# each pair of hosts. A pair has two threads, and a kernel allows one for each 2 MB. What is not used costs
+# the machine nothing.
 MEMORY_MB = 512
 PACKET_BYTES = 8192
-CONNECTION_MB = 4.2
+CONNECTION_BYTES = 16384
+HOSTS_MB = 4.2
 # The folder of a run, in the folder for temporary files; the number of our process follows.
 FOLDER = "cwndlab-linux-"
 # The last lines of its console in an error, without the addresses of a stack.
 CONSOLE_LINES = 15
+OURS = "cwndlab: "
 ADDRESSES = re.compile(r" (\[<|[0-9a-f]{5,} )")
 
 
@@ -51,6 +54,7 @@ class Size:
     packets_expected: float
     packets_held: float
     connections: float
+    hosts: float
 
     @property
     def limit_s(self) -> float:
@@ -60,7 +64,8 @@ class Size:
     @property
     def memory_mb(self) -> int:
         """The memory that its kernel gets."""
-        return int(MEMORY_MB + CONNECTION_MB * self.connections + PACKET_BYTES * self.packets_held / 2**20)
+        content_bytes = PACKET_BYTES * self.packets_held + CONNECTION_BYTES * self.connections
+        return int(MEMORY_MB + HOSTS_MB * self.hosts + content_bytes / 2**20)
 
 
 def request(
@@ -158,10 +163,13 @@ class Instance:
         return result
 
     def failure(self, reason: str) -> str:
-        """Return the reason with the last lines of the console."""
+        """Return what we say on the console ourselves, or the reason with the last lines of the console."""
         self._console.seek(0)
         console = self._console.read().decode(errors="replace").splitlines()
         told = [line.rstrip() for line in console if line.strip() and not ADDRESSES.match(line)]
+        own = [line.removeprefix(OURS) for line in told if line.startswith(OURS)]
+        if own:
+            return f"the kernel failed: {own[-1]}"
         last = "\n".join(f"  {line}" for line in told[-CONSOLE_LINES:])
         return f"the kernel failed: {reason}; the end of its console:\n{last}"
 

@@ -27,6 +27,8 @@ pub struct Job<'a> {
     pub packets_held: f64,
     /// The most connections that it makes.
     pub connections: f64,
+    /// The most pairs of hosts that these need.
+    pub hosts: f64,
 }
 
 impl<'a> Job<'a> {
@@ -50,6 +52,7 @@ impl<'a> Job<'a> {
             packets_expected: scenario.packets_expected(),
             packets_held: scenario.packets_held(),
             connections: scenario.connections(),
+            hosts: scenario.hosts(),
         }
     }
 }

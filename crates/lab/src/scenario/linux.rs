@@ -40,6 +40,8 @@ const TIMESTAMPS: u64 = 12;
 const EVERY_SECOND: u64 = 2;
 /// The most paths, over all flows, for which the kernel has devices.
 const MOST_PARTS: usize = 8192;
+/// If a run has more, so many pairs of hosts for the transfers of a flow that arrive at random: they take turns.
+const SHARED_HOSTS: usize = 1024;
 /// The most subflows of a connection (MPTCP_PM_ADDR_MAX).
 const MOST_PATHS: usize = 8;
 
@@ -65,7 +67,7 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &P
             "expected 0 s on the Linux backend, whose hosts take no time for an ACK".to_owned(),
         );
     }
-    let parts: f64 = scenario.running().map(|flow| scenario.connections_of(flow) * parts_of(flow)).sum();
+    let parts = scenario.hosts();
     if parts > MOST_PARTS as f64 {
         report(
             &[Step::Key("flow")],
@@ -93,6 +95,31 @@ pub(crate) fn check_elsewhere(scenario: &Scenario, root: &Node, problems: &Probl
                 "the simulator does not have Linux's scheduler; run the scenario with --backend linux";
             problems.error(&place(root, &path), &dotted(&path), message.to_owned());
         }
+    }
+}
+
+impl Scenario {
+    /// In Linux, on how many pairs of hosts the transfers of a flow that arrive at random take turns; `None`: each has its
+    /// own.
+    #[must_use]
+    pub fn shared_hosts(&self) -> Option<usize> {
+        let own: f64 = self.running().map(|flow| self.connections_of(flow) * parts_of(flow)).sum();
+        (own > MOST_PARTS as f64).then_some(SHARED_HOSTS)
+    }
+
+    /// The most pairs of hosts of a run in Linux, counting each path.
+    #[must_use]
+    pub fn hosts(&self) -> f64 {
+        let shared = self.shared_hosts();
+        let of = |flow: &Flow| {
+            let connections = self.connections_of(flow);
+            let at_random =
+                matches!(&flow.arrivals, Some(Arrivals { process: ArrivalProcess::PerSecond(_), .. }));
+            let turns =
+                shared.filter(|_| at_random).map_or(f64::INFINITY, |hosts| (flow.names.len() * hosts) as f64);
+            connections.min(turns) * parts_of(flow)
+        };
+        self.running().map(of).sum()
     }
 }
 
