@@ -108,6 +108,11 @@ class Scenario:
         return float(self._checked["connections"])
 
     @property
+    def hosts(self) -> float:
+        """The approximate number of pairs of hosts of a run in Linux, each path by itself."""
+        return float(self._checked["hosts"])
+
+    @property
     def packets_held(self) -> float:
         """The approximate maximum number of packets in memory: those sent and not yet acknowledged."""
         return float(self._checked["packets_held"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.linux.backend import (
     USUAL_PER_CONNECTION_S,
+    USUAL_PER_HOSTS_S,
     USUAL_PER_PACKET_OF_MPTCP_S,
     USUAL_PER_PACKET_S,
     USUAL_S,
@@ -115,9 +116,9 @@ def _distinct(wanted: Iterable[tuple[Reading, Container[str]]]) -> list[Scenario
 
 
 def _usual_s(scenario: Scenario) -> float:
-    packets, connections = scenario.packets_expected, scenario.connections
     each = USUAL_PER_PACKET_OF_MPTCP_S if _multipath_flows(scenario) else USUAL_PER_PACKET_S
-    return USUAL_S + each * packets + USUAL_PER_CONNECTION_S * connections
+    set_up = USUAL_PER_HOSTS_S * scenario.hosts + USUAL_PER_CONNECTION_S * scenario.connections
+    return USUAL_S + set_up + each * scenario.packets_expected
 
 
 def _on_linux(cell: Cell, backend: str, needed: Container[str], *, own_options: bool) -> Cell:
