@@ -451,9 +451,12 @@ def test_more_transfers_than_hosts_take_turns(linux_kernel: Kernel) -> None:
     assert abs(linux["completed"] - sim["completed"]) <= 100
     assert linux["goodput_mbps"] == pytest.approx(sim["goodput_mbps"], rel=0.02)
     # At most 1024 at once.
-    slow = text.partition("[[flow]]")[0].replace("20 Mbit/s", "1 Mbit/s") + text[text.rindex("[[flow]]") :]
-    with pytest.raises(RunFailedError, match="failed: expected at most 1024 transfers of `short` at once"):
-        outcome(slow)
+    alone = text.partition("[[flow]]")[0] + text[text.rindex("[[flow]]") :]
+    dead = 'rate = "20 Mbit/s"\nup = [{ at = "0 s", value = false }]'
+    for link in ('rate = "1 Mbit/s"', dead):
+        slow = alone.replace('rate = "20 Mbit/s"', link)
+        with pytest.raises(RunFailedError, match="failed: expected at most 1024 transfers of `short`"):
+            outcome(slow)
 
 
 def _first_windows(number: int, **options: Any) -> list[int]:

@@ -283,7 +283,9 @@ def test_a_lone_segments_ack_waits_while_its_data_wait_for_another_path(
         acks = Counter(packet.ip[16:20] for packet in late if not packet.payload_bytes)
         [short] = [sender for sender, count in data.items() if count == max(data.values())]
         share[backend] = acks[short] / data[short]
+    # If every lone segment is acknowledged at once, each ACK releases one, and in the end all are lone.
     assert share["sim"] == pytest.approx(share["linux"], abs=0.001)
+    assert 0.5 < share["sim"] < 0.52
 
 
 def test_only_linux_has_its_scheduler() -> None:
@@ -308,7 +310,10 @@ def test_what_linux_does_in_its_own_way_is_a_warning() -> None:
             MULTIPATH.replace('["b"]]', ", ".join(['["b"]'] * 8) + "]"),
             "at most 8 subflows of a connection, found 9",
         ),
-        (TRANSFERS.replace("= 3", "= 9000"), "at most 8192 flows and subflows in a run, found about 9000"),
+        (
+            TRANSFERS.replace("= 3", "= 9000"),
+            "at most 8192 pairs of hosts, one for each flow and subflow; found about 9000",
+        ),
     ],
 )
 def test_connections_that_linux_cannot_serve_are_errors(flow: str, message: str) -> None:

@@ -33,9 +33,11 @@ static struct of_socket *of(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
+/* A socket whose transfer has ended is no longer: its part has the controller of the next transfer. */
 static bool is_ours(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_ca_ops == &operations && inet_csk(sk)->icsk_ca_initialized;
+	return inet_csk(sk)->icsk_ca_ops == &operations && inet_csk(sk)->icsk_ca_initialized &&
+	       clocks[of(sk)->part].sk == sk;
 }
 
 static bool is_reducing(const struct sock *sk)

@@ -103,8 +103,8 @@ impl Group {
     /// # Errors
     /// A message: it should have started already, but all hosts were busy.
     pub fn follow(&mut self, now: Time) -> Result<Option<Time>, String> {
-        if let Some(hosts) = self.shared {
-            return self.take_turn(now, hosts);
+        if self.shared.is_some() {
+            return self.take_turn(now);
         }
         let ArrivalProcess::Parallel { pause, .. } = self.spec.process else { return Ok(None) };
         self.process.follow(now);
@@ -112,19 +112,32 @@ impl Group {
         Ok(self.spec.active.stop.is_none_or(|stop| next < stop).then_some(next))
     }
 
+    /// Whether every transfer that arrives by the end of the run has got hosts.
+    ///
+    /// # Errors
+    /// A message: one has not.
+    pub fn check_turns(&self) -> Result<(), String> {
+        if self.ahead.next < self.end { Err(self.too_many(self.ahead.next)) } else { Ok(()) }
+    }
+
+    fn too_many(&self, start: Time) -> String {
+        let hosts = self.shared.unwrap_or_default();
+        format!(
+            "expected at most {hosts} transfers of `{}` at once, found more at {:.3} s; in a run with more than 8192 \
+             connections they share {hosts} pairs of hosts",
+            self.spec.name,
+            start.as_secs_f64()
+        )
+    }
+
     /// Arrivals are in order, so the first one that has no hosts yet gets those that are free.
-    fn take_turn(&mut self, now: Time, hosts: usize) -> Result<Option<Time>, String> {
+    fn take_turn(&mut self, now: Time) -> Result<Option<Time>, String> {
         if self.ahead.next >= self.end {
             return Ok(None);
         }
         let (start, _) = self.ahead.arrive();
         if start < now {
-            return Err(format!(
-                "expected at most {hosts} transfers of `{}` at once, found more at {:.3} s; in a run with more than 8192 \
-                 connections they share {hosts} pairs of hosts",
-                self.spec.name,
-                start.as_secs_f64()
-            ));
+            return Err(self.too_many(start));
         }
         Ok(Some(start))
     }

@@ -452,6 +452,7 @@ extern "C" fn cw_finish() -> ! {
     // SAFETY: nobody calls after this.
     let mut run = unsafe { (*RUN.0.get()).take() }.expect("cw_prepare comes first");
     run.end_exports().unwrap_or_else(|error| fail(&error));
+    run.check_turns().unwrap_or_else(|error| fail(&error));
     let (path, result) = run.finish();
     if let Err(error) = fs::write(&path, result) {
         fail(&format!("{path}: {error}"));

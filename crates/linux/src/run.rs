@@ -566,6 +566,14 @@ impl Run {
         times.chain(connections).chain(flows).chain(groups).flatten().collect()
     }
 
+    /// Whether every transfer that arrives by the end has begun.
+    ///
+    /// # Errors
+    /// A message: one has not, for want of hosts.
+    pub fn check_turns(&self) -> Result<(), String> {
+        self.groups.iter().try_for_each(Group::check_turns)
+    }
+
     /// The output file, and the result for it.
     #[must_use]
     pub fn finish(mut self) -> (String, String) {

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
 /// `{"ok": ..., "problems": [...], "packets_expected": ..., "packets_held": ..., "senders": ..., "connections": ..., "hosts": ...,
-/// "directions": ..., "knows_earlier_run": ...}`; the last six are null if there is no scenario to run.
+/// "directions": ..., "knows_earlier_run": ...}`; the last seven are null if there is no scenario to run.
 pub(crate) fn check_json(scenario: Option<&Scenario>, problems: &[Problem]) -> String {
     let problem = |problem: &Problem| {
         json!({

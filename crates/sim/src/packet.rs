@@ -123,7 +123,7 @@ pub struct Data {
     pub echo: Time,
     /// The sender has reduced its window since the last ECN echo (CWR, RFC 3168).
     pub cwr: bool,
-    /// A write of the application ends with this segment (PSH, RFC 9293 section 3.9.1.2).
+    /// A write of the application, or a burst of a subflow, ends with this segment (PSH, RFC 9293 section 3.9.1.2).
     pub push: bool,
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn check(scenario: &Scenario, root: &Node, agents: bool, problems: &P
         report(
             &[Step::Key("flow")],
             format!(
-                "the Linux backend takes at most {MOST_PARTS} flows and subflows in a run, found about {parts:.0}"
+                "the Linux backend has at most {MOST_PARTS} pairs of hosts, one for each flow and subflow; found about {parts:.0}"
             ),
         );
     }
@@ -159,7 +159,7 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
     if let Some(options) = &flow.mptcp {
         found.push((key(&["paths"]), "Linux's segments are shorter than mss by its MPTCP options"));
         if !options.push_bursts {
-            let message = "Linux pushes every burst of a subflow, so its receiver acknowledges the last segment at once";
+            let message = "Linux pushes every burst of a subflow, so its receiver acknowledges the last segment at once, if no data wait for another path";
             found.push((key(&["mptcp", "push_bursts"]), message));
         }
     }

@@ -21,7 +21,7 @@ cwndlab_cc::parameters! {
             "which subflow gets the next data: any that may send, the one of these with the lowest SRTT, or each in turn; linux (Linux backend only): the one that will have sent its queue first, before its window has room",
             "not fixed by RFC 8684 section 3.3.8; saturate couples no subflow to another's data";
         push_bursts: bool = false, "push_bursts", Allowed::Flag, "",
-            "with tcp.quick_ack, the last segment of each burst of a subflow is acknowledged at once: PSH ends every burst, not only what the application writes at a time",
-            "Linux has it since 5.6 (tcp_push in net/mptcp/protocol.c); the MPTCP kernel before had not (mptcp_write_xmit)";
+            "PSH ends every burst of a subflow, not only what the application writes at a time; with tcp.quick_ack, such a segment is acknowledged at once if no data wait for another path",
+            "Linux: the sender since 5.6 (tcp_push in net/mptcp/protocol.c), the receiver of full segments since October 2023 (tcp_measure_rcv_mss, commit 4720852ed9af); the MPTCP kernel before does neither";
     }
 }

@@ -76,7 +76,7 @@ impl<T: Tap> Sim<T> {
     }
 
     /// Linux mptcp_cleanup_rbuf: when the application has read everything, each subflow that holds back the ACK of a segment
-    /// with PSH sends it. While data wait for others on another path, such an ACK is delayed like any other.
+    /// with PSH sends it. While data wait for earlier ones on another path, such an ACK is delayed like any other.
     fn acknowledge_what_was_read(&mut self, place: SubflowPlace) {
         for sibling in self.connections[place.connection as usize].flows.clone() {
             if self.flows[sibling].receiver.is_due_when_read() {

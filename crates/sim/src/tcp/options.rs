@@ -85,7 +85,7 @@ cwndlab_cc::parameters! {
         quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
             "acknowledge every segment while the receive window grows, 16 at the start, after a silence and after a duplicate, and the last one", "Linux tcp_incr_quickack, tcp_grow_window, __tcp_cleanup_rbuf";
         write_size: u64 = u64::MAX, "write_size", Allowed::Count(1, u64::MAX), "bytes",
-            "what the application writes at a time, in whole segments: with quick_ack, the last segment of each write is acknowledged at once", "no limit: all in one write; iperf writes 128 kB; Linux tcp_push, __tcp_cleanup_rbuf";
+            "what the application writes at a time, in whole segments: with quick_ack, the last segment of each write is acknowledged at once, on a subflow if no data wait for another path", "no limit: all in one write; iperf writes 128 kB; Linux tcp_push, and since October 2023 tcp_measure_rcv_mss (commit 4720852ed9af)";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
             "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",

@@ -44,7 +44,7 @@ pub struct Receiver {
     duplicates_of: u32,
     compressed: u32,
     ece: bool,
-    /// An ACK is held back for a segment that ends what the peer has written at a time; only for a subflow.
+    /// An ACK is held back for a segment with PSH; only on a subflow.
     pushed: bool,
     /// Segments that wait out of order.
     held: u32,
@@ -111,7 +111,7 @@ impl Receiver {
         self.window.follow(space);
     }
 
-    /// A subflow's segment that has just come in order ends what the peer has written at a time.
+    /// A subflow's segment that has just come in order has PSH (Linux tcp_measure_rcv_mss: ICSK_ACK_PUSHED).
     pub fn note_push(&mut self) {
         self.pushed = true;
     }
