@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from cwndlab.papers.judging.across import MEANING, ClaimVerdict, ReadingOutcome, Verdict
+from cwndlab.papers.judging.across import (
+    MEANING,
+    ClaimVerdict,
+    ReadingOutcome,
+    Verdict,
+    as_the_defaults,
+)
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.papers.table import conditions
 
@@ -132,3 +138,21 @@ def test_a_claim_is_refuted_by_a_part_that_fails_everywhere() -> None:
         (FAILS, True), (FAILS, True), (HOLDS, True), parts=[[FAILS, HOLDS], [HOLDS, FAILS], [HOLDS, HOLDS]]
     )
     assert both.verdict is Verdict.DEPENDS
+
+
+def parts_with(*values: tuple[float, ...] | None) -> Any:
+    """A judged claim whose parts have these values by seed."""
+    estimates = [None if each is None else SimpleNamespace(values=each, n=len(each)) for each in values]
+    return SimpleNamespace(parts=[SimpleNamespace(estimate=each) for each in estimates])
+
+
+def test_an_answer_that_changes_no_value_is_judged_as_the_defaults() -> None:
+    defaults = parts_with((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    fewer = parts_with((1.0, 2.0), (4.0, 5.0))
+    assert as_the_defaults(defaults, fewer) is defaults
+    for changed in (
+        parts_with((1.0, 2.0), (4.0, 5.5)),
+        parts_with((1.0, 2.0), None),
+        parts_with((1.0, 2.0, 3.0, 4.0), (4.0, 5.0, 6.0, 7.0)),
+    ):
+        assert as_the_defaults(defaults, changed) is changed

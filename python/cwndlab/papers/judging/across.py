@@ -45,6 +45,22 @@ MEANING = {
 }
 
 
+def as_the_defaults(defaults: JudgedClaim, judged: JudgedClaim) -> JudgedClaim:
+    """Return a claim as the defaults judge it if an answer changes none of its values, else as it was judged.
+
+    Otherwise fewer seeds of the same runs would count as another reading: with ten seeds, Q26 of han2024 held
+    under six answers that change nothing in its experiment, and with twenty the defaults leave it open.
+    """
+    pairs = [
+        (of_defaults.estimate, part.estimate)
+        for of_defaults, part in zip(defaults.parts, judged.parts, strict=True)
+    ]
+    unchanged = all(
+        known is not None and own is not None and own.values == known.values[: own.n] for known, own in pairs
+    )
+    return defaults if unchanged else judged
+
+
 @dataclass(frozen=True)
 class ReadingOutcome:
     """A claim in one reading, with whether the reading passes the paper's gate."""

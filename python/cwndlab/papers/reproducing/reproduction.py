@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.papers.contents.backends import SIM
 from cwndlab.papers.contents.paper import Answer
-from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome
+from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome, as_the_defaults
 from cwndlab.papers.judging.verdict import Outcome
 from cwndlab.scenarios.seeds import shown_seeds
 
@@ -70,7 +70,10 @@ class PaperReproduction:
 
     def _verdict(self, index: int, claim: Claim) -> ClaimVerdict:
         judging = [each for each in self.readings if each.reading.judges(claim.id)]
-        outcomes = [ReadingOutcome(each, each.claims[index]) for each in self.readings]
+        of_defaults = self.defaults.claims[index]
+        outcomes = [
+            ReadingOutcome(each, as_the_defaults(of_defaults, each.claims[index])) for each in self.readings
+        ]
         # After Ctrl-C, a reading may lack runs; under some answers, what the claim is about does not happen.
         missing = [
             each
