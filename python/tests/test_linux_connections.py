@@ -366,8 +366,8 @@ def test_an_error_says_why_the_kernel_has_failed(
     linux_kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert linux_kernel.image.exists()
-    # Too little memory for so many connections.
-    monkeypatch.setattr(instance, "CONNECTION_MB", 0.0)
+    # Too little memory for the threads of so many hosts.
+    monkeypatch.setattr(instance, "HOSTS_MB", 0.0)
     arriving = TRANSFERS.replace("{ parallel = 3,", "{ per_second = 100,").replace(', pause = "50 ms"', "")
     with pytest.raises(RunFailedError, match="Kernel panic - not syncing: cwndlab: kthread_run: error -11"):
         cl.run(text(TWO_PATHS, arriving), seeds=1, backend="linux", record="none")
