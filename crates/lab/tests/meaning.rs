@@ -446,6 +446,38 @@ fn saved_metrics_are_what_an_equal_run_ended_with() {
     assert_eq!(outcome(&one("saved")), outcome(&by_hand));
 }
 
+/// Data packets that a flow of one segment at a time sends on the short path, in 20 s.
+fn lone_segments(path: &str) -> u64 {
+    let text = format!(
+        r#"
+        duration = "20 s"
+        send_jitter = "0 s"
+        link = [{{ name = "long", rate = "1 Gbit/s", delay = "50 ms" }}, {{ name = "short", rate = "1 Gbit/s", delay = "10 ms" }}]
+        [[flow]]
+        name = "m"
+        cc = {{ name = "constant", cwnd = 1 }}
+        {path}
+        "#
+    );
+    let told: serde_json::Value = serde_json::from_str(&outcome(&accepted(&text, &[]))).expect("JSON");
+    let flow = &told["flows"][0];
+    let on_short = if flow["subflows"].is_null() { flow } else { &flow["subflows"][1] };
+    on_short["sent_packets"].as_u64().expect("a count")
+}
+
+/// With a segment in flight, an ACK at once takes 20 ms, a delayed one 60. Beside a long path, each segment waits for one
+/// there: three of the short path's in 100 ms.
+#[test]
+fn psh_brings_an_ack_when_all_data_of_the_connection_are_read() {
+    let paths = r#"paths = [["long"], ["short"]]"#;
+    let at_once = lone_segments("path = [\"short\"]\ntcp = { write_size = 1448 }");
+    let delayed = lone_segments(paths);
+    let pushed = lone_segments(&format!("{paths}\nmptcp = {{ push_bursts = true }}"));
+    assert!((980..=1000).contains(&at_once), "{at_once}");
+    assert!((320..=350).contains(&delayed), "{delayed}");
+    assert!((590..=615).contains(&pushed), "{pushed}");
+}
+
 #[test]
 fn a_size_in_bdp_counts_fragments() {
     let ns3 = |more: &[(&str, &str)]| first_limit(&[&[("profile", "ns3")], more].concat());
