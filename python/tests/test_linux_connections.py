@@ -366,7 +366,7 @@ def test_an_error_says_why_the_kernel_has_failed(
     linux_kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert linux_kernel.image.exists()
-    # Too little memory for the threads of so many hosts.
+    # The kernel gets too little memory for the threads of its hosts.
     monkeypatch.setattr(instance, "HOSTS_MB", 0.0)
     arriving = TRANSFERS.replace("{ parallel = 3,", "{ per_second = 100,").replace(', pause = "50 ms"', "")
     with pytest.raises(RunFailedError, match="Kernel panic - not syncing: cwndlab: kthread_run: error -11"):

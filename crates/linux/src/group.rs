@@ -123,8 +123,8 @@ impl Group {
     fn too_many(&self, start: Time) -> String {
         let hosts = self.shared.unwrap_or_default();
         format!(
-            "expected at most {hosts} transfers of `{}` at once, found more at {:.3} s; in a run with more than 8192 \
-             connections they share {hosts} pairs of hosts",
+            "expected at most {hosts} transfers of `{}` at once, found more at {:.3} s; this run has more \
+             connections than the backend has hosts, so they share {hosts} pairs",
             self.spec.name,
             start.as_secs_f64()
         )

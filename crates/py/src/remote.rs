@@ -2,7 +2,7 @@
 
 use crate::{Overrides, accepted, registry};
 use cwndlab_lab::Backend;
-use cwndlab_lab::linux::remote::{self, Server, Stranger};
+use cwndlab_lab::linux::remote::{self, RemoteAlgorithm, Server};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,7 +20,7 @@ pub(crate) fn remote_controllers(
     file: &str,
     overrides: Overrides,
     linked: bool,
-) -> PyResult<Vec<Stranger>> {
+) -> PyResult<Vec<RemoteAlgorithm>> {
     py.detach(|| {
         let scenario = accepted(text, file, &overrides, LINUX, linked)?;
         Ok(remote::served(&scenario, &registry::linked_algorithms(linked)))

@@ -1,6 +1,6 @@
 //! A run in Linux that agents steer: the kernel's process sends their observations and waits for their actions.
 
-use crate::linux::remote::{Heard, Seen, Server, Stranger, served, word};
+use crate::linux::remote::{Heard, RemoteAlgorithm, Seen, Server, served, word};
 use crate::run::Failure;
 use crate::scenario::Scenario;
 use cwndlab_cc::Time;
@@ -16,7 +16,7 @@ pub struct Job<'a> {
     /// The overrides of the scenario.
     pub overrides: Vec<(String, String)>,
     /// The algorithms whose controllers run in the front end.
-    pub remote: Vec<Stranger>,
+    pub remote: Vec<RemoteAlgorithm>,
     /// The names of the flows that agents steer.
     pub agents: &'a [String],
     /// The seed of every random stream.

@@ -40,7 +40,7 @@ const TIMESTAMPS: u64 = 12;
 const EVERY_SECOND: u64 = 2;
 /// The most paths, over all flows, for which the kernel has devices.
 const MOST_PARTS: usize = 8192;
-/// If a run has more, so many pairs of hosts for the transfers of a flow that arrive at random: they take turns.
+/// In a run with more, the transfers of a flow that arrive at random take turns on this number of pairs of hosts.
 const SHARED_HOSTS: usize = 1024;
 /// The most subflows of a connection (MPTCP_PM_ADDR_MAX).
 const MOST_PATHS: usize = 8;

@@ -9,7 +9,7 @@ mod server;
 mod wire;
 
 pub use client::{Line, Remote, decide, end, stand_in};
-pub use server::{Heard, Server, Stranger, served};
+pub use server::{Heard, RemoteAlgorithm, Server, served};
 pub use wire::word;
 
 use cwndlab_cc::{Ack, Control, Event, Facts, Lost, Needs, Setup, SubflowView, Time};

@@ -16,11 +16,11 @@ fn is_served(algorithm: &Algorithm, ships: &Registry, linked: &[&str]) -> bool {
 
 /// What the kernel knows of an algorithm that the front end runs: the key where the scenario names it, its name, its
 /// probes, and the word of the ECN codepoint that it needs.
-pub type Stranger = (String, &'static str, &'static [&'static str], &'static str);
+pub type RemoteAlgorithm = (String, &'static str, &'static [&'static str], &'static str);
 
 /// The algorithms of a scenario that the front end runs. Those named in `linked` are linked into the kernel.
 #[must_use]
-pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<Stranger> {
+pub fn served(scenario: &Scenario, linked: &[&str]) -> Vec<RemoteAlgorithm> {
     let ships = Registry::built_in();
     let named = scenario.flows.iter().map(|flow| &flow.kind).enumerate();
     let served = named.filter(|(_, kind)| is_served(&kind.algorithm, &ships, linked));
