@@ -583,7 +583,7 @@ mod tests {
         let receiver = offset_of!(Flow, bound);
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
         assert!(receiver <= 392, "the arrival of a segment: {receiver} bytes");
-        assert!(sender <= 624, "an event of the sender: {sender} bytes");
+        assert!(sender <= 10 * LINE, "an event of the sender: {sender} bytes");
         assert_eq!(size_of::<Arriving>(), LINE, "an answer on its way");
         assert!(size_of::<Flow>() <= 1408, "a flow: {} bytes", size_of::<Flow>());
     }

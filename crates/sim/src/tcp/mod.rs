@@ -11,6 +11,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 pub mod supply;
+pub mod ticks;
 
 pub use options::{LossDetection, Metrics, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
 pub use receive_window::ReceiveWindow;

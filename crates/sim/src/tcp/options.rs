@@ -78,10 +78,13 @@ cwndlab_cc::parameters! {
         delayed_ack: u64 = 2, "delayed_ack", Allowed::Count(1, 64), "segments",
             "segments that one ACK acknowledges; 1 turns delaying off", "RFC 5681 section 4.2";
         delayed_ack_timeout: Span = Span::from_millis(40), "delayed_ack_timeout", Allowed::Span(Span::from_millis(1), Span::from_millis(500)), "time",
-            "longest delay of an ACK, to which the wait for a tick is added", "Linux TCP_DELACK_MIN; ns-3 200 ms";
+            "longest delay of an ACK, to which the wait for a tick (timer_tick) is added", "Linux TCP_DELACK_MIN; ns-3 200 ms";
         timer_tick: Span = Span::from_millis(1), "timer_tick", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
-            "a delayed ACK leaves at a tick of the receiver's clock, the first that is later by more than the delay; 0 s: exactly then",
+            "timers count whole ticks of their host's clock from the next one on, and expire from 63 ticks on at a multiple of 8, from 504 of 64, from 4032 of 512; 0 s: they are exact",
             "Linux kernel/time/timer.c with CONFIG_HZ=1000 (4 ms with 250); not in ns-3";
+        timer_margin: Span = Span::from_millis(2), "timer_margin", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
+            "added to the wait for packets that may only be late, and to that of a probe while more than one segment is outstanding",
+            "Linux TCP_TIMEOUT_MIN_US; RFC 8985 has none";
         quick_ack: bool = true, "quick_ack", Allowed::Flag, "",
             "acknowledge every segment while the receive window grows, 16 at the start, after a silence and after a duplicate, and the last one", "Linux tcp_incr_quickack, tcp_grow_window, __tcp_cleanup_rbuf";
         write_size: u64 = u64::MAX, "write_size", Allowed::Count(1, u64::MAX), "bytes",
@@ -193,7 +196,7 @@ pub const PROFILES: &[Profile] = &[
              paced senders send a quantum back to back",
             "the receive buffer has no limit unless one is set, and there is no send buffer: as if tcp_rmem and \
              tcp_wmem were large",
-            "timers are exact, where the kernel's go by jiffies; RTT samples are whole microseconds, as in the kernel",
+            "the clocks of all hosts tick at the same instants, every timer_tick from the start of a run",
             "spurious timeouts are detected by timestamps and DSACK; F-RTO (RFC 5682) is not modelled as such",
             "the handshake is simulated, the end of a connection is not",
         ],
@@ -224,6 +227,7 @@ pub const PROFILES: &[Profile] = &[
             ("timer_restart", Setting::Flag(false)),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
             ("timer_tick", Setting::Span(Span::ZERO)),
+            ("timer_margin", Setting::Span(Span::ZERO)),
             ("quick_ack", Setting::Flag(false)),
             ("paws", Setting::Flag(false)),
             ("window_tuning", Setting::Flag(false)),
@@ -273,6 +277,7 @@ pub const PROFILES: &[Profile] = &[
             ("rto_initial", Setting::Span(Span::from_secs(3))),
             ("delayed_ack_timeout", Setting::Span(Span::from_millis(200))),
             ("timer_tick", Setting::Span(Span::ZERO)),
+            ("timer_margin", Setting::Span(Span::ZERO)),
             ("quick_ack", Setting::Flag(false)),
             ("sack_compression", Setting::Span(Span::ZERO)),
             ("window_tuning", Setting::Flag(false)),

@@ -137,7 +137,32 @@ impl Rack {
         Span(at.min_rtt.0 / REORDER_DIVISOR * self.factor.max(1)).min(at.srtt)
     }
 
-    /// Step 5: marks lost segments (`lost` is called for each), and returns when to check again.
+    /// When the last original was sent that is undecided and overtaken.
+    fn last_original(&self, board: &Scoreboard) -> Option<Time> {
+        let mut last = None;
+        let mut from = self.undecided;
+        while let Some(seq) = board.next_undecided(from, board.next()) {
+            let record = board.record(seq);
+            if !board.is_resent(seq) {
+                if record.order > self.order {
+                    break;
+                }
+                last = Some(record.sent_at);
+            }
+            from = seq + 1;
+        }
+        last
+    }
+
+    /// When the last retransmission was sent that is undecided and overtaken.
+    fn last_resent(&self, board: &Scoreboard) -> Option<Time> {
+        let overtaken = self.resent.iter().rev().filter(|(_, order)| *order <= self.order);
+        let mut waiting = overtaken.filter(|(seq, order)| is_outstanding(board, *seq, *order));
+        waiting.next().map(|(seq, _)| board.record(*seq).sent_at)
+    }
+
+    /// Step 5: marks lost segments (`lost` is called for each), and returns when to check again: when the last
+    /// of those is due that are overtaken but may still arrive.
     pub fn detect(&mut self, board: &mut Scoreboard, at: &Now, mut lost: impl FnMut(u32)) -> Option<Time> {
         let window = self.window(board, at);
         let wait = self.rtt + window;
@@ -157,7 +182,7 @@ impl Rack {
             }
             let due = record.sent_at + wait;
             if due > at.now {
-                again = Some(due);
+                again = self.last_original(board).map(|sent_at| sent_at + wait);
                 break;
             }
             board.mark_lost(seq);
@@ -165,15 +190,15 @@ impl Rack {
             self.undecided = seq + 1;
         }
         while let Some(&(seq, order)) = self.resent.front() {
-            let gone = seq < board.una() || !board.is_resent(seq) || board.record(seq).order != order;
-            if !gone {
+            if is_outstanding(board, seq, order) {
                 if order > self.order {
                     break;
                 }
                 let record = *board.record(seq);
                 let due = record.sent_at + wait;
                 if due > at.now {
-                    again = Some(again.map_or(due, |other| other.min(due)));
+                    let last = self.last_resent(board).map(|sent_at| sent_at + wait);
+                    again = again.max(last);
                     break;
                 }
                 board.mark_lost(seq);
@@ -183,6 +208,11 @@ impl Rack {
         }
         again
     }
+}
+
+/// Whether the retransmission with this number is neither acknowledged nor followed by another.
+fn is_outstanding(board: &Scoreboard, seq: u32, order: u32) -> bool {
+    seq >= board.una() && board.is_resent(seq) && board.record(seq).order == order
 }
 
 /// Loss detection by count (RFC 6675 section 4, IsLost): a segment is lost when three above it are SACKed. A
@@ -271,7 +301,8 @@ mod tests {
             sack(&mut rack, &mut board, seq, at(100 + u64::from(seq)).now);
         }
         let (lost, again) = detect(&mut rack, &mut board, &at(104));
-        assert_eq!((lost, again), (vec![], Some(at(125).now)));
+        // Segments 0 and 1 are overtaken; 1 left at 1 ms.
+        assert_eq!((lost, again), (vec![], Some(at(126).now)));
     }
 
     /// Linux tcp_rack_advance: the RTT is that of the last segment, though a later one is the reference.
@@ -282,8 +313,23 @@ mod tests {
         sack(&mut rack, &mut board, 5, at(100).now);
         sack(&mut rack, &mut board, 1, at(110).now);
         // Segment 0 left at 0 ms; 1 left at 1 ms and took 109 ms; the window is 25 ms. By the RTT of 5, 95
-        // ms, 0 would be lost.
-        assert_eq!(detect(&mut rack, &mut board, &at(133)), (vec![], Some(at(134).now)));
+        // ms, 0 would be lost. The last that is overtaken, 4, left at 4 ms.
+        assert_eq!(detect(&mut rack, &mut board, &at(133)), (vec![], Some(at(138).now)));
+    }
+
+    /// RFC 8985 section 6.2, step 5: the longest wait of all, originals and retransmissions.
+    #[test]
+    fn it_looks_again_when_the_last_overtaken_packet_is_due() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        rack.on_reordering(1);
+        sack(&mut rack, &mut board, 9, at(109).now);
+        assert_eq!(detect(&mut rack, &mut board, &at(125)), (vec![0], Some(at(133).now)));
+        board.send_again(0, Record { sent_at: at(125).now, order: 11 });
+        rack.on_resent(0, 11);
+        board.send_new(Record { sent_at: at(126).now, order: 12 });
+        sack(&mut rack, &mut board, 10, at(226).now);
+        let (lost, again) = detect(&mut rack, &mut board, &at(226));
+        assert_eq!((lost, again), ((1..9).collect(), Some(at(250).now)));
     }
 
     #[test]

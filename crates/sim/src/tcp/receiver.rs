@@ -3,6 +3,7 @@
 use super::options::TcpOptions;
 use super::quick_ack::QuickAcks;
 use super::receive_window::ReceiveWindow;
+use super::ticks::expiry;
 use crate::ahead::fetch;
 use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
 use cwndlab_cc::{Span, Time};
@@ -247,14 +248,13 @@ impl Receiver {
         if self.unacknowledged >= self.options.delayed_ack || self.quick.is_due(push) {
             return true;
         }
-        self.delayed_until = self.delayed_until.min(self.next_tick(now) + self.options.delayed_ack_timeout);
+        self.delayed_until = self.delayed_until.min(self.delayed_from(now));
         false
     }
 
-    /// Linux calc_index: a timer never expires early, so it counts whole ticks from the next one on.
-    fn next_tick(&self, now: Time) -> Time {
-        let tick = self.options.timer_tick;
-        if tick == Span::ZERO { now } else { Time((tick.whole_in(Span(now.0)) + 1) * tick.0) }
+    /// When an ACK leaves that is delayed from now on.
+    fn delayed_from(&self, now: Time) -> Time {
+        expiry(self.options.timer_tick, now, now + self.options.delayed_ack_timeout)
     }
 
     /// Takes a segment that is old, fills a gap, or is out of order.

@@ -1,7 +1,7 @@
 //! When a receiver acknowledges, and what its ACKs say.
 
 use crate::peer::Peer;
-use crate::script::{Opening, linux, ns3};
+use crate::script::{Opening, linux, linux_with_ticks, ns3};
 
 /// A host that compresses SACKs from the start.
 fn unhurried() -> Opening {
@@ -20,7 +20,7 @@ fn plain() -> Peer {
 #[test]
 fn two_segments_share_an_ack_and_a_lone_one_waits() {
     // RFC 5681 section 4.2: every second full-sized segment, and at most 500 ms later. Linux waits for a tick.
-    for (opening, timeout) in [(linux(), 41), (ns3(), 200)] {
+    for (opening, timeout) in [(linux_with_ticks(), 41), (ns3(), 200)] {
         let mut peer = Peer::of(opening.with(|tcp| tcp.quick_ack = false));
         peer.at(100).data(0).expect_ack(1);
         peer.at(101).data(1).expect_nothing();

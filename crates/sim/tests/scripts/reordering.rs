@@ -1,6 +1,6 @@
 //! Packets that come late are not lost (RFC 8985 section 6).
 
-use crate::script::{Script, linux};
+use crate::script::{Script, linux, linux_with_ticks};
 use cwndlab_cc::Phase::{Disorder, Open, Recovery};
 
 /// Segment 0 is overtaken by 1 and comes 20 ms late.
@@ -30,6 +30,28 @@ fn the_window_passes_and_the_timer_sends_again() {
     // RFC 8985 section 6.3: 25 ms after the round trip that a later segment took.
     tcp.at(224).expect_nothing().expect_phase(Disorder);
     tcp.at(225).expect_resent([0]).expect_phase(Recovery).expect_cwnd(5);
+}
+
+/// Linux tcp_rack_mark_lost: 2 ms more, in whole ticks from the next one on.
+#[test]
+fn linuxs_timer_comes_three_milliseconds_later() {
+    let mut tcp = linux_with_ticks().open();
+    tcp.expect_sent(0..10);
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([10]);
+    tcp.at(227).expect_nothing().expect_phase(Disorder);
+    tcp.at(228).expect_resent([0]).expect_phase(Recovery);
+}
+
+/// RFC 8985 section 6.2, step 5: the longest wait.
+#[test]
+fn the_timer_waits_for_the_last_that_may_be_late() {
+    let mut tcp = reordered();
+    tcp.count_sent();
+    tcp.at(221).ack(10).count_sent();
+    // 10 left at 200 ms, 11 at 220 ms, and 12 took 101 ms.
+    tcp.at(321).sack(10, [(12, 13)]).expect_phase(Disorder).count_sent();
+    tcp.at(345).expect_nothing().expect_phase(Disorder);
+    tcp.at(346).expect_resent([10]).expect_phase(Recovery);
 }
 
 #[test]

@@ -36,8 +36,16 @@ pub struct Opening {
     edge: u32,
 }
 
-/// An endpoint of Linux with Reno's window.
+/// An endpoint of Linux with Reno's window, and with exact timers: the times of a script are those of the RFCs.
 pub fn linux() -> Opening {
+    linux_with_ticks().with(|options| {
+        options.timer_tick = Span::ZERO;
+        options.timer_margin = Span::ZERO;
+    })
+}
+
+/// An endpoint of Linux with Reno's window, and with Linux's timers.
+pub fn linux_with_ticks() -> Opening {
     Opening::of("linux")
 }
 

@@ -1,6 +1,6 @@
 //! The retransmission timeout, and taking it back.
 
-use crate::script::{Script, linux, ns3};
+use crate::script::{Script, linux, linux_with_ticks, ns3};
 use cwndlab_cc::Phase::{Loss, Open};
 use cwndlab_cc::Span;
 
@@ -32,6 +32,17 @@ fn a_timeout_takes_the_loss_window_and_backs_off() {
     tcp.at(2400).ack(3).expect_resent([3, 4, 5, 6]).expect_cwnd(4);
     tcp.at(2699).expect_nothing();
     tcp.at(2700).expect_resent([3]).expect_cwnd(1).expect_ssthresh(5);
+}
+
+/// Linux calc_wheel_index: 300 ms expire at a multiple of 8 ms, 600 and 1200 ms at one of 64 ms.
+#[test]
+fn long_timeouts_of_linux_are_coarse() {
+    let mut tcp = linux_with_ticks().with(|tcp| tcp.tail_loss_probe = false).open();
+    tcp.expect_sent(0..10);
+    for (before, at) in [(407, 408), (1023, 1024), (2239, 2240)] {
+        tcp.at(before).expect_nothing();
+        tcp.at(at).expect_resent([0]).expect_phase(Loss);
+    }
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Sender {
         if advanced > 0 {
             self.restart_retransmit_timer(now, rtt.is_some());
         }
-        self.timers.reorder = again.unwrap_or(Time::NEVER);
+        self.look_again(now, again);
         let decision = self.call(|cc, cx| cc.on_ack(cx, &ack));
         let pipe = self.board.pipe();
         if arrived.segments > 0

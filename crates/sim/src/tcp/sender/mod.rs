@@ -16,6 +16,7 @@ use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
 use super::scoreboard::{Record, Scoreboard, Snapshot};
 use super::supply::{Stream, Supply};
+use super::ticks::Timer;
 use crate::ahead::{LINE, fetch};
 use crate::mptcp::Distributor;
 use crate::packet::Data;
@@ -283,7 +284,7 @@ impl Sender {
     pub fn start<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.facts.now = turn.now;
         self.connection = Handshake::Opening { syn_sent: turn.now, again: false };
-        self.timers.retransmit = turn.now + self.options.rto_initial;
+        self.retransmit_after(turn.now, self.options.rto_initial);
         turn.outbox.push(Outgoing::Syn);
         turn.emit(FlowEvent::SynSent);
     }
@@ -315,7 +316,7 @@ impl Sender {
     fn confirm<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.connection = Handshake::Confirming { since: turn.now };
         self.timers.backoff = 0;
-        self.timers.retransmit = turn.now + self.backed_off();
+        self.retransmit_after(turn.now, self.backed_off());
         turn.outbox.push(Outgoing::Syn);
         turn.emit(FlowEvent::SynSent);
     }
@@ -323,7 +324,7 @@ impl Sender {
     /// The connection was accepted.
     fn open<T: Tap>(&mut self, turn: &mut Turn<T>, sent_at: Time, window: u32) {
         self.connection = Handshake::Open;
-        self.timers.retransmit = Time::NEVER;
+        self.timers.retransmit = Timer::OFF;
         self.timers.backoff = 0;
         self.peer.window_end = window;
         self.peer.timestamp = sent_at;

@@ -2,13 +2,15 @@
 
 use super::{Handshake, Outgoing, Sender};
 use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tcp::TcpOptions;
+use crate::tcp::ticks::{Timer, expiry};
 use cwndlab_cc::{Decision, Phase, Span, Time};
 
-/// Deadlines; [`Time::NEVER`] when a timer is off.
+/// Timers, and deadlines: [`Time::NEVER`] when one is off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
-    pub(super) retransmit: Time,
-    pub(super) probe: Time,
+    pub(super) retransmit: Timer,
+    pub(super) probe: Timer,
     pub(super) reorder: Time,
     pub(super) pacing: Time,
     pub(super) host: Time,
@@ -21,8 +23,8 @@ impl Default for Timers {
     fn default() -> Self {
         let never = Time::NEVER;
         Self {
-            retransmit: never,
-            probe: never,
+            retransmit: Timer::OFF,
+            probe: Timer::OFF,
             reorder: never,
             pacing: never,
             host: never,
@@ -38,7 +40,8 @@ impl Sender {
     #[must_use]
     pub fn next_timer(&self) -> Time {
         let t = &self.timers;
-        let own = t.retransmit.min(t.probe).min(t.reorder).min(t.pacing).min(t.host).min(t.decision);
+        let ticking = t.retransmit.due().min(t.probe.due());
+        let own = ticking.min(t.reorder).min(t.pacing).min(t.host).min(t.decision);
         self.cc.next_timer().map_or(own, |at| own.min(at))
     }
 
@@ -47,10 +50,12 @@ impl Sender {
         let now = turn.now;
         self.facts.now = now;
         self.timers.clear_wakeups(now);
+        let tick = self.options.timer_tick;
         // RFC 8985 section 7.2: a probe replaces a retransmission timeout that is due at the same time.
-        if self.timers.probe <= now {
+        let timed_out = self.timers.retransmit.expires(now, tick);
+        if self.timers.probe.expires(now, tick) || (timed_out && self.timers.probe.is_on()) {
             self.send_probe(turn);
-        } else if self.timers.retransmit <= now {
+        } else if timed_out {
             self.on_retransmit_timer(turn);
         }
         if self.timers.reorder <= now {
@@ -72,8 +77,8 @@ impl Sender {
     pub(super) fn try_to_send<T: Tap>(&mut self, turn: &mut Turn<T>) {
         let (probe, sent) = (self.timers.probe, self.rate.sent());
         self.send(turn);
-        if self.rate.sent() == sent && self.timers.probe != Time::NEVER {
-            self.timers.probe = self.timers.probe.min(probe);
+        if self.rate.sent() == sent && self.timers.probe.is_on() && probe.due() < self.timers.probe.due() {
+            self.timers.probe = probe;
         }
     }
 
@@ -96,21 +101,21 @@ impl Sender {
             turn.outbox.push(Outgoing::Syn);
             turn.emit(FlowEvent::SynSent);
         } else if self.board.outstanding() > 0 {
-            self.timers.probe = Time::NEVER;
+            self.timers.probe = Timer::OFF;
             self.timers.reorder = Time::NEVER;
             self.time_out(turn);
         } else {
-            self.timers.retransmit = Time::NEVER;
+            self.timers.retransmit = Timer::OFF;
             return;
         }
-        self.timers.retransmit = turn.now + self.backed_off();
+        self.retransmit_after(turn.now, self.backed_off());
     }
 
     fn on_reorder_timer<T: Tap>(&mut self, turn: &mut Turn<T>) {
         self.timers.reorder = Time::NEVER;
         self.facts.flight_size = self.flight_size();
         let again = self.detect_losses(turn);
-        self.timers.reorder = again.unwrap_or(Time::NEVER);
+        self.look_again(turn.now, again);
         let open = matches!(self.facts.phase, Phase::Open | Phase::Disorder);
         if open && self.board.lost() > 0 {
             self.enter_recovery(turn, 0);
@@ -137,15 +142,27 @@ impl Sender {
         let backoff = self.timers.backoff;
         let rto = if backoff == 0 { self.facts.rtt.rto } else { self.backed_off() };
         let idle = self.board.outstanding() == 0;
-        self.timers.retransmit = if idle { Time::NEVER } else { now + rto };
+        self.timers.retransmit = if idle { Timer::OFF } else { Timer::until(now, now + rto) };
     }
 
     /// RFC 6298 rule (5.1): data are sent while the timer is off.
     #[inline]
     pub(super) fn start_retransmit_timer(&mut self, now: Time) {
-        if self.timers.retransmit == Time::NEVER {
-            self.timers.retransmit = now + self.backed_off();
+        if !self.timers.retransmit.is_on() {
+            self.retransmit_after(now, self.backed_off());
         }
+    }
+
+    #[inline]
+    pub(super) fn retransmit_after(&mut self, now: Time, rto: Span) {
+        self.timers.retransmit = Timer::until(now, now + rto);
+    }
+
+    /// RFC 8985 section 6.2, step 5: looks for lost packets again when the last of those that may be late is due.
+    #[inline]
+    pub(super) fn look_again(&mut self, now: Time, due: Option<Time>) {
+        let TcpOptions { timer_tick: tick, timer_margin: margin, .. } = *self.options;
+        self.timers.reorder = due.map_or(Time::NEVER, |due| expiry(tick, now, due + margin));
     }
 
     /// RFC 8985 section 7.2: a probe after two SRTT of silence, later when one lone segment may wait for the
@@ -159,14 +176,13 @@ impl Sender {
             && self.board.outstanding() > 0
             && self.facts.rtt.smoothed > Span::ZERO;
         if !wanted {
-            self.timers.probe = Time::NEVER;
+            self.timers.probe = Timer::OFF;
             return;
         }
         let mut wait = self.facts.rtt.smoothed.times(2);
-        if self.board.outstanding() == 1 {
-            wait += self.options.rto_min;
-        }
-        self.timers.probe = (now + wait).min(self.timers.retransmit);
+        let lone = self.board.outstanding() == 1;
+        wait += if lone { self.options.rto_min } else { self.options.timer_margin };
+        self.timers.probe = Timer::until(now, (now + wait).min(self.timers.retransmit.due()));
     }
 }
 

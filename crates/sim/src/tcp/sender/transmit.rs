@@ -3,6 +3,7 @@
 use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tcp::ticks::Timer;
 use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Span, Time};
 
 impl Sender {
@@ -135,7 +136,7 @@ impl Sender {
             rack.on_resent(seq, order);
         }
         if self.options.timer_restart && seq == self.board.una() {
-            self.timers.retransmit = now + self.backed_off();
+            self.retransmit_after(now, self.backed_off());
         }
     }
 
@@ -173,7 +174,7 @@ impl Sender {
 
     /// RFC 8985 section 7.3: new data if there are any, else the last segment again.
     pub(super) fn send_probe<T: Tap>(&mut self, turn: &mut Turn<T>) {
-        self.timers.probe = Time::NEVER;
+        self.timers.probe = Timer::OFF;
         let last = match self.next_segment() {
             Ok(None) => None,
             Ok(Some(_)) => return,
@@ -184,7 +185,7 @@ impl Sender {
         turn.emit(FlowEvent::TailLossProbe);
         self.transmit(turn, last, self.board.pipe(), None);
         self.probe = Some(TailProbe { end: self.board.next(), resent: last.is_some() });
-        self.timers.retransmit = turn.now + self.facts.rtt.rto;
+        self.retransmit_after(turn.now, self.facts.rtt.rto);
     }
 
     /// RFC 7661: was the window the limit at any time of this round?
