@@ -2,9 +2,10 @@
 
 use cwndlab_cc::{Span, Time};
 
-/// Timers of fewer ticks expire at any tick; 8 times as many, at each 8th; and so on (Linux `LVL_START`).
+/// A wait of fewer ticks ends at any tick, one of fewer than 8 times as many at a multiple of 8 ticks, one of fewer
+/// than 64 times as many at a multiple of 64, and so on (Linux `LVL_START`).
 const FINE_TICKS: u64 = 63;
-/// Each level of the wheel is coarser than the one before by this power of two (Linux `LVL_CLK_SHIFT`).
+/// Each of these levels is coarser than the one before by this power of two (Linux `LVL_CLK_SHIFT`).
 const LEVEL_BITS: u32 = 3;
 
 /// When a timer expires that was set at `set_at` and must not expire before `due`, with ticks of this length;
