@@ -12,28 +12,14 @@ import cwndlab as cl
 from cwndlab.beside.both import run_both
 from cwndlab.scenarios.scenario import Scenario
 from tests.captures import packets
+from tests.test_linux_controllers import text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from cwndlab.linux.kernel import Kernel
 
-SCENARIO = """\
-duration = "{seconds} s"
-send_jitter = "0 s"
-[[link]]
-name = "a"
-rate = "20 Mbit/s"
-delay = "20 ms"
-queue = "1 bdp"
-{link}
-[[flow]]
-name = "m"
-cc = "linux:reno"
-path = ["a"]
-"""
-OUTAGE = 'up = [{ at = "0 s", value = true }, { at = "2 s", value = false }, { at = "11 s", value = true }]'
-LATE = 'reorder = { probability = 0.01, delay = "5 ms" }'
+OUTAGE = [{"at": "0 s", "value": True}, {"at": "2 s", "value": False}, {"at": "11 s", "value": True}]
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +46,8 @@ def test_retransmissions_wait_for_the_same_ticks(linux_kernel: Kernel, tmp_path:
     waits = []
     for backend, cc in (("sim", "reno"), ("linux", "linux:reno")):
         cl.run(
-            SCENARIO.format(seconds=12, link=OUTAGE),
-            overrides={"flow.m.cc": cc},
+            text("an outage", f'"{cc}"', seconds=12),
+            overrides={"link.a.up": OUTAGE},
             seeds=[1],
             backend=backend,
             pcap=tmp_path / backend,
@@ -76,7 +62,7 @@ def test_retransmissions_wait_for_the_same_ticks(linux_kernel: Kernel, tmp_path:
 def test_as_many_late_packets_are_taken_for_lost(linux_kernel: Kernel) -> None:
     """RACK waits for the last packet that may be late, 2 ms more, and for a tick."""
     assert linux_kernel.image.exists()
-    scenario = Scenario(SCENARIO.format(seconds=60, link=LATE).encode(), "late packets")
+    scenario = Scenario(text("reordering", '"linux:reno"', seconds=60).encode(), "late packets")
     [both] = run_both([scenario], range(101, 121))
     sim, linux = (
         fmean(run.outcome["flows"][0]["retransmitted_packets"] for run in side.runs)
