@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -49,6 +50,7 @@ cc = "linux:cubic"
 path = ["a"]
 arrivals = {{ parallel = 3, size = {SIZES}, pause = "50 ms" }}
 """
+PSH = 8
 COUNTS = ("sent_packets", "retransmitted_packets", "timeouts", "fast_recoveries", "tail_loss_probes", "undos")
 
 
@@ -286,6 +288,29 @@ def test_a_lone_segments_ack_waits_while_its_data_wait_for_another_path(
     # If every lone segment is acknowledged at once, each ACK releases one, and in the end all are lone.
     assert share["sim"] == pytest.approx(share["linux"], abs=0.001)
     assert 0.5 < share["sim"] < 0.52
+
+
+@pytest.mark.parametrize(("cc", "limit"), [("cubic", "256 MiB"), ("reno", "250 kB")])
+def test_the_application_refills_its_buffer_as_in_linux(
+    linux_kernel: Kernel, tmp_path: Path, cc: str, limit: str
+) -> None:
+    """The last segment of each refill is pushed, and its size follows from that of the buffer."""
+    assert linux_kernel.image.exists()
+    sent = f'[[flow]]\nname = "f"\ncc = "{cc}"\npath = ["a"]\ntcp = {{ send_buffer = "{limit}" }}\n'
+    begins, refills = {}, {}
+    for backend in ("sim", "linux"):
+        cl.run(text(TWO_PATHS, sent), seeds=[1], backend=backend, fresh=True, pcap=tmp_path / backend)
+        data = [
+            each for each in packets(tmp_path / backend / "seed-1" / "senders.pcapng") if each.payload_bytes
+        ]
+        first, payload = data[0].sequence, data[0].payload_bytes
+        pushed = [(each.sequence - first) // payload for each in data if each.flags & PSH]
+        begins[backend] = pushed[:5]
+        # Those between losses, once the buffer has its size.
+        sizes = Counter(later - earlier for earlier, later in pairwise(pushed))
+        refills[backend] = {size for size, count in sizes.items() if count > 0.2 * len(pushed)}
+    assert begins["sim"] == begins["linux"]
+    assert refills["sim"] == refills["linux"] != set()
 
 
 def test_only_linux_has_its_scheduler() -> None:

@@ -140,6 +140,7 @@ fn scenarios() -> Vec<(String, String)> {
         "mss = 500",
         "mtu = 1000",
         "receive_buffer = \"30 kB\"",
+        "send_buffer = \"60 kB\"",
         "undo = false",
         "delayed_ack = 1",
         "timestamps = false",

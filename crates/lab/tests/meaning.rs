@@ -160,6 +160,7 @@ fn data_that_go_back_need_a_rate_only_where_nothing_else_bounds_them() {
     assert_eq!(reverse("flow.0.bytes", "1 MB"), 1);
     assert_eq!(reverse("flow.0.tcp.receive_buffer", "1 MB"), 1);
     assert_eq!(reverse("tcp.receive_buffer", "1 MB"), 1);
+    assert_eq!(reverse("tcp.send_buffer", "1 MB"), 1);
     assert_eq!(reverse("flow.0.cc", "constant"), 1);
     assert_eq!(reverse("flow.0.arrivals", "{ per_second = 2, size = \"30 kB\" }"), 0, "they are in arrivals");
 }

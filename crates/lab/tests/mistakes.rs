@@ -593,12 +593,28 @@ fn small(link: &str, flow: &str) -> String {
 }
 
 #[test]
+fn only_flows_with_one_path_have_a_send_buffer() {
+    let text = format!(
+        "{}[[link]]\nname = \"c\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\nname = \"m\"\ncc = \"lia\"\n\
+         paths = [[\"b\"], [\"c\"]]\ntcp = {{ send_buffer = \"1 MB\" }}\n",
+        small("rate = \"1 Mbit/s\"", "")
+    );
+    assert_eq!(
+        problems(text.as_bytes()),
+        [
+            "x.toml:15:1: error: flow.m: a multipath connection has no send buffer: its data are all written at once; set \
+          tcp.send_buffer only for flows with one `path`, each in its own `tcp`"
+        ]
+    );
+}
+
+#[test]
 fn a_window_that_nothing_limits_is_refused() {
     let error = |line: usize| {
         format!(
             "x.toml:{line}:11: error: flow.a.reverse: nothing limits the rate of its data on the return path over `b`, so its \
              window would grow without end; give a `rate` (or `trace`) in [link.back] of `b` or in the flow's \
-             `access`, or bound the flow with `bytes` or tcp.receive_buffer"
+             `access`, or bound the flow with `bytes`, tcp.receive_buffer or tcp.send_buffer"
         )
     };
     let plain = "rate = \"1 Mbit/s\"";
@@ -637,6 +653,7 @@ fn a_run_of_very_many_packets_is_told() {
     assert_eq!(told(fast, "bytes = \"1 GB\"\ncount = 10"), none);
     assert_eq!(told(fast, "stop = \"40 s\""), none);
     assert_eq!(told(fast, "tcp = { receive_buffer = \"10 MB\" }"), none);
+    assert_eq!(told(fast, "tcp = { send_buffer = \"10 MB\" }"), none);
     assert_eq!(told(fast, "arrivals = { per_second = 100, size = \"1 MB\" }"), none);
     let steps = r#"rate = [{ at = "0 s", value = "24 Gbit/s" }, { at = "40 s", value = "1 Mbit/s" }]"#;
     assert_eq!(told(steps, ""), none);

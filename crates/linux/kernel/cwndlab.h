@@ -26,7 +26,7 @@ enum cw_needs { CW_OWN_WINDOW = 1, CW_LOST_PACKETS = 2 };
 struct cw_flow {
 	char cc[16];
 	u64 start_ns, stop_ns;
-	u64 mtu, initial_window, rto_min_us, receive_buffer, write_size, sack_compression_ns;
+	u64 mtu, initial_window, rto_min_us, receive_buffer, send_buffer, write_size, sack_compression_ns;
 	u32 first_part, parts;
 	u8 sack, timestamps, ecn, window_tuning, tail_loss_probe, rack, window_validation, pacing, ack_each;
 	u8 multipath, scheduler, repeats, counts_marks;

@@ -38,7 +38,9 @@ static struct net *host(const struct cw_flow *is)
 	/* Without tuning the buffer has its size from the start. */
 	net->ipv4.sysctl_tcp_rmem[1] = is->window_tuning ? min_t(u64, net->ipv4.sysctl_tcp_rmem[1], most) : most;
 	net->ipv4.sysctl_tcp_rmem[2] = most;
-	net->ipv4.sysctl_tcp_wmem[2] = MOST_BUFFER;
+	net->ipv4.sysctl_tcp_wmem[2] = min_t(u64, is->send_buffer, MOST_BUFFER);
+	/* A buffer starts with this, even if it may not be as large. */
+	net->ipv4.sysctl_tcp_wmem[1] = min(net->ipv4.sysctl_tcp_wmem[1], net->ipv4.sysctl_tcp_wmem[2]);
 	if (is->multipath && is->scheduler != CW_KERNELS_OWN)
 		net->ipv4.sysctl_tcp_wmem[1] = LEAST_BUFFER;
 	net->ipv4.sysctl_tcp_moderate_rcvbuf = is->window_tuning;

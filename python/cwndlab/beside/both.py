@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
-from cwndlab.linux.backend import engine_of
+from cwndlab.linux.backend import MOST_BUFFER, engine_of
 from cwndlab.results.recording import Record
 from cwndlab.running.execution import execute
 from cwndlab.scenarios.outline import keyed_links
@@ -131,7 +131,7 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
     The simulator's hosts take no time for an ACK, as those in virtual time. Its subflows leave room for
-    MPTCP's option and push every burst, as the kernel's.
+    MPTCP's option and push every burst, and its flows with one path have a send buffer, as the kernel's.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
     a queue, or no kernel has been built.
@@ -143,6 +143,8 @@ def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
         if flow.get("mptcp") is not None:
             overrides += _room_for_option(index, flow["tcp"])
             overrides.append((f"flow.{index}.mptcp.push_bursts", "true"))
+        elif flow["tcp"]["send_buffer"] == "unlimited":
+            overrides.append((f"flow.{index}.tcp.send_buffer", f"{MOST_BUFFER} B"))
         name = flow["cc"]["name"]
         if not name.startswith("linux:"):
             # The same code runs in both.

@@ -203,7 +203,7 @@ fn sent(flow: &Flow, shared: f64, access: f64, rtt: Span, duration: Span) -> f64
     let active = Span(end.saturating_sub(active.start.0)).as_secs_f64();
     let share = active / duration.as_secs_f64();
     let mss = flow.kind.tcp.mss as f64 / flow.kind.tcp.fragments() as f64;
-    let window = match flow.kind.tcp.receive_buffer {
+    let window = match flow.kind.tcp.receive_buffer.min(flow.kind.tcp.send_buffer) {
         u64::MAX => f64::INFINITY,
         // A round trip of 0 gives no limit.
         buffer => buffer as f64 / mss / rtt.as_secs_f64() * active,

@@ -97,10 +97,14 @@ impl Flow {
     /// Whether its transfers are finite, or its window stays bounded even if no link limits it.
     pub(crate) fn bounded(&self) -> bool {
         let FlowKind { tcp, algorithm, settings, .. } = &self.kind;
-        let window = tcp.receive_buffer < u64::MAX || algorithm.declaration(settings).bounded;
+        let window =
+            tcp.receive_buffer.min(tcp.send_buffer) < u64::MAX || algorithm.declaration(settings).bounded;
         self.bytes.is_some() || self.arrivals.is_some() || window
     }
 }
+
+const NO_SEND_BUFFER: &str = "a multipath connection has no send buffer: its data are all written at once; set \
+    tcp.send_buffer only for flows with one `path`, each in its own `tcp`";
 
 /// Reads a flow.
 pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Flow> {
@@ -124,6 +128,9 @@ pub(crate) fn flow(item: &Item, links: &LinkNumbers, cx: &Context) -> Checked<Fl
     let arrivals = section.get("arrivals", arrivals);
     if arrivals.is_ok_and(|arrivals| arrivals.is_some()) {
         refuse_with_arrivals(&mut section, tcp.as_ref().ok())?;
+    }
+    if mptcp.as_ref().is_ok_and(Option::is_some) && tcp.as_ref().is_ok_and(|tcp| tcp.send_buffer < u64::MAX) {
+        return Err(section.error(NO_SEND_BUFFER));
     }
     section.finish()?;
 

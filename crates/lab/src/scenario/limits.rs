@@ -86,7 +86,7 @@ fn endless(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Problems
     let message = format!(
         "nothing limits the rate of its data on the return path over {names}, so its window would grow without end; \
          give a `rate` (or `trace`) in [link.back] of {names} or in the flow's `access`, or bound the flow with \
-         `bytes` or tcp.receive_buffer"
+         `bytes`, tcp.receive_buffer or tcp.send_buffer"
     );
     let origin = flow.reversed.as_ref().unwrap_or(&flow.origin);
     Err(problems.error(&origin.at, &origin.key, message))

@@ -12,7 +12,7 @@ use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
 
 /// TCP options that can be set by a sysctl or a socket option. The others must be as in Linux.
-const SERVED: [&str; 19] = [
+const SERVED: [&str; 20] = [
     "mss",
     "header",
     "overhead",
@@ -22,6 +22,7 @@ const SERVED: [&str; 19] = [
     "rto_min",
     "delayed_ack",
     "write_size",
+    "send_buffer",
     "receive_buffer",
     "window_tuning",
     "sack",

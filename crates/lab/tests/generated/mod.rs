@@ -64,6 +64,7 @@ const TCP_OPTIONS: &[&str] = &[
     "mtu = 600",
     "delayed_ack = 1",
     "receive_buffer = \"30 kB\"",
+    "send_buffer = \"60 kB\"",
     "recovery = \"window\"",
     "tail_loss_probe = false",
     "rto_min = \"1 s\"",
@@ -307,7 +308,10 @@ impl Flow {
         if !self.jitter {
             let _ = writeln!(text, "jitter = \"0 s\"");
         }
-        if let Some(option) = self.tcp {
+        // A connection over several paths has no send buffer.
+        let refused =
+            |option: &str| matches!(self.kind, Kind::Multipath { .. }) && option.starts_with("send_buffer");
+        if let Some(option) = self.tcp.filter(|option| !refused(option)) {
             let _ = writeln!(text, "tcp = {{ {option} }}");
         }
     }

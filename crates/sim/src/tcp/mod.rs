@@ -9,6 +9,7 @@ pub mod receive_window;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
+pub mod send_buffer;
 pub mod sender;
 pub mod supply;
 pub mod ticks;

@@ -91,6 +91,9 @@ cwndlab_cc::parameters! {
             "what the application writes at a time, in whole segments: with quick_ack, the last segment of each write is acknowledged at once, on a subflow if no data wait for another path", "no limit: all in one write; iperf writes 128 kB; Linux tcp_push, and since October 2023 tcp_measure_rcv_mss (commit 4720852ed9af)";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
             "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
+        send_buffer: u64 = u64::MAX, "send_buffer", Allowed::Count(4608, u64::MAX), "bytes",
+            "largest send buffer of a flow with one path, with the kernel's overhead: it holds two windows, the application refills it when a third is free, and the last segment of each refill has PSH; no limit: the application writes all at once",
+            "Linux tcp_wmem (4 MB by default), tcp_sndbuf_expand, tcp_sendmsg_locked; without segmentation offload";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
             "largest receive window", "no limit: as if tcp_rmem were large";
         window_tuning: bool = true, "window_tuning", Allowed::Flag, "",

@@ -1,6 +1,7 @@
 //! Where a sender gets its data.
 
 use super::options::TcpOptions;
+use super::send_buffer::SendBuffer;
 use crate::mptcp::Distributor;
 use cwndlab_cc::{SendLimit, SubflowView};
 
@@ -97,13 +98,25 @@ impl Stream {
 /// Where a sender gets its data.
 #[derive(Debug)]
 pub enum Supply {
-    /// It has a stream of its own.
+    /// It has a stream of its own, all there from the start.
     Own(Stream),
+    /// It has a stream of its own, which the application writes into a send buffer.
+    Buffered(Box<SendBuffer>),
     /// A multipath connection's data, lent to a subflow while it handles an event; `None` between events.
     Lent(Option<Box<Distributor>>),
 }
 
 impl Supply {
+    /// The data of a flow with one path; `bytes` is their length, if they have an end.
+    #[must_use]
+    pub fn of(options: &TcpOptions, bytes: Option<u64>) -> Self {
+        let stream = Stream::of(options, bytes);
+        match options.send_buffer {
+            u64::MAX => Self::Own(stream),
+            _ => Self::Buffered(Box::new(SendBuffer::new(options, stream))),
+        }
+    }
+
     /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first
     /// segment that the receiver has no room for.
     #[inline]
@@ -112,6 +125,9 @@ impl Supply {
             Self::Own(stream) if !stream.has(next) => Err(SendLimit::Application),
             Self::Own(_) if next >= window_end => Err(SendLimit::Receiver),
             Self::Own(_) => Ok(()),
+            Self::Buffered(buffer) if !buffer.has(next) => Err(SendLimit::Application),
+            Self::Buffered(_) if next >= window_end => Err(SendLimit::Receiver),
+            Self::Buffered(_) => Ok(()),
             // Only the data level has a receive window (RFC 8684 section 3.3.4).
             Self::Lent(Some(distributor)) => distributor.offer(),
             Self::Lent(None) => Err(SendLimit::Application),
@@ -123,16 +139,19 @@ impl Supply {
     pub fn take(&mut self, segment: u32) -> u64 {
         match self {
             Self::Own(stream) => stream.payload(segment),
+            Self::Buffered(buffer) => buffer.stream().payload(segment),
             Self::Lent(distributor) => distributor.as_mut().map_or(0, |distributor| distributor.take()),
         }
     }
 
-    /// Whether a write of the application ends with this segment, which has been taken.
+    /// Whether a write of the application ends with this segment, which has been taken; or what it wrote before it
+    /// waited for room.
     #[inline]
     #[must_use]
     pub fn ends_a_write(&self, segment: u32) -> bool {
         match self {
             Self::Own(stream) => stream.ends_a_write(segment),
+            Self::Buffered(buffer) => buffer.pushes(segment),
             Self::Lent(distributor) => {
                 distributor.as_ref().is_some_and(|distributor| distributor.ends_a_write(segment))
             }
@@ -152,6 +171,7 @@ impl Supply {
     pub fn payload_again(&self, segment: u32) -> u64 {
         match self {
             Self::Own(stream) => stream.payload(segment),
+            Self::Buffered(buffer) => buffer.stream().payload(segment),
             Self::Lent(distributor) => {
                 distributor.as_ref().map_or(0, |distributor| distributor.payload_again(segment))
             }
@@ -162,6 +182,7 @@ impl Supply {
     pub fn stop(&mut self, next: u32) {
         match self {
             Self::Own(stream) => stream.stop(next),
+            Self::Buffered(buffer) => buffer.stop(next),
             Self::Lent(Some(distributor)) => distributor.stop(),
             Self::Lent(None) => {}
         }
@@ -173,7 +194,17 @@ impl Supply {
     pub fn stream(&self) -> Option<&Stream> {
         match self {
             Self::Own(stream) => Some(stream),
+            Self::Buffered(buffer) => Some(buffer.stream()),
             Self::Lent(_) => None,
+        }
+    }
+
+    /// The send buffer, if there is one.
+    #[inline]
+    pub fn send_buffer(&mut self) -> Option<&mut SendBuffer> {
+        match self {
+            Self::Buffered(buffer) => Some(buffer),
+            Self::Own(_) | Self::Lent(_) => None,
         }
     }
 
@@ -181,7 +212,7 @@ impl Supply {
     #[inline]
     pub fn distributor(&mut self) -> Option<&mut Distributor> {
         match self {
-            Self::Own(_) => None,
+            Self::Own(_) | Self::Buffered(_) => None,
             Self::Lent(distributor) => distributor.as_deref_mut(),
         }
     }

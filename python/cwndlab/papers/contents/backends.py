@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cwndlab.linux.backend import (
+    MOST_BUFFER,
     USUAL_PER_CONNECTION_S,
     USUAL_PER_HOSTS_S,
     USUAL_PER_PACKET_OF_MPTCP_S,
@@ -148,14 +149,21 @@ def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -
         ("tcp.mss", str(tcp["mss"] + tcp["header"] - header)),
         ("tcp.overhead", str(tcp["overhead"])),
     ]
-    # Linux pushes every burst whatever a reading asks for. Named here, readings that differ in it share runs.
+    # Linux pushes every burst, and every refill of a send buffer, whatever a reading asks for. Named here,
+    # readings that differ in that share runs.
     changes += [(f"flow.{index}.mptcp.push_bursts", "true") for index in _multipath_flows(scenario)]
+    changes += [(f"flow.{index}.tcp.send_buffer", "unlimited") for index in _largest_buffers(scenario)]
     return replace(scenario, engine=engine).overridden(*changes)
 
 
 def _multipath_flows(scenario: Scenario) -> list[int]:
     flows = enumerate(scenario.resolved["flow"])
     return [index for index, flow in flows if flow.get("mptcp") is not None]
+
+
+def _largest_buffers(scenario: Scenario) -> list[int]:
+    sizes = [flow["tcp"]["send_buffer"] for flow in scenario.resolved["flow"]]
+    return [index for index, size in enumerate(sizes) if size != "unlimited" and size >= MOST_BUFFER]
 
 
 def _setting(value: object) -> str:

@@ -3,6 +3,7 @@
 use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
 use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tcp::send_buffer::Progress;
 use crate::tcp::ticks::Timer;
 use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Span, Time};
 
@@ -21,6 +22,7 @@ impl Sender {
         let window = self.window_segments(&control);
         self.view[0].window = control.shown_window;
         let sent_before = turn.outbox.len();
+        let next_before = self.board.next();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
@@ -42,6 +44,13 @@ impl Sender {
             }
             match self.next_segment() {
                 Ok(lost) => self.transmit(turn, lost, pipe, control.pacing_rate),
+                Err(SendLimit::Application) => {
+                    let more = if paced { 1 } else { window - pipe.min(window) };
+                    if !self.written_more(next_before, window, more) {
+                        break SendLimit::Application;
+                    }
+                    continue;
+                }
                 Err(limit) => break limit,
             }
             pipe += 1;
@@ -51,6 +60,9 @@ impl Sender {
             }
             at_once = false;
         };
+        if limit != SendLimit::Application {
+            self.written_more(next_before, window, 0);
+        }
         if self.supply.pushes_bursts()
             && let Some(Outgoing::Segment { data, .. }) =
                 turn.outbox.get_mut(sent_before..).and_then(<[_]>::last_mut)
@@ -59,6 +71,22 @@ impl Sender {
         }
         self.note_usage(limit);
         self.schedule_probe(now);
+    }
+
+    /// Whether the application has written more into the send buffer, if there is one. `next_before` is the first segment
+    /// that was not sent before this event; the congestion window and pacing let `more` segments leave at once.
+    #[inline]
+    fn written_more(&mut self, next_before: u32, window: u32, more: u32) -> bool {
+        let Some(buffer) = self.supply.send_buffer() else { return false };
+        let (una, next, pipe) = (self.board.una(), self.board.next(), self.board.pipe());
+        let after_first = (next - next_before).saturating_sub(1);
+        buffer.on_sent(&Progress {
+            una,
+            may_leave: next.saturating_add(more).min(self.peer.window_end),
+            window,
+            unused: pipe.saturating_sub(after_first) < window,
+            receive_window: self.peer.window_end.saturating_sub(una),
+        })
     }
 
     /// Segments of the window that must stay unused: without limited transmit (RFC 3042), those that
