@@ -92,7 +92,7 @@ cwndlab_cc::parameters! {
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
             "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
         send_buffer: u64 = u64::MAX, "send_buffer", Allowed::Count(4608, u64::MAX), "bytes",
-            "largest send buffer of a flow with one path, with the kernel's overhead: it holds two windows, the application refills it when a third is free, and the last segment of each refill has PSH; no limit: the application writes all at once",
+            "largest send buffer of a flow with one path, with the kernel's overhead: it holds two windows (three with its own in recovery), the application refills it when a third is free, and the last segment of each refill has PSH; no limit: the application writes all at once",
             "Linux tcp_wmem (4 MB by default), tcp_sndbuf_expand, tcp_sendmsg_locked; without segmentation offload";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
             "largest receive window", "no limit: as if tcp_rmem were large";

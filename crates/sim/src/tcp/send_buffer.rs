@@ -2,7 +2,7 @@
 //!
 //! The application writes until the buffer is full, waits until a third of it is free, and writes again. Linux sets PSH on
 //! the last segment before each wait, unless it has left already (`tcp_sendmsg_locked`, `tcp_push`). The buffer grows with
-//! the window (`tcp_sndbuf_expand`; under Linux's own BBR for three windows in place of two, which is not here).
+//! the window (`tcp_sndbuf_expand`).
 
 use super::options::TcpOptions;
 use super::supply::Stream;
@@ -17,6 +17,8 @@ const BEFORE_ROUNDING: u64 = 512;
 const AFTER_ROUNDING: u64 = 256;
 /// Bytes of the timestamp option, which the announced segment size includes.
 const TIMESTAMP: u64 = 12;
+/// The receive window of a SYN-ACK, which is not scaled, in bytes.
+const FIRST_RECEIVE_WINDOW: u64 = 65_535;
 /// Smallest window that the buffer is made for, in segments (`TCP_INIT_CWND`).
 const LEAST_WINDOW: u32 = 10;
 
@@ -44,8 +46,10 @@ pub struct SendBuffer {
     most: u64,
     /// Bytes that a segment takes.
     cost: u64,
-    /// Bytes for each segment of the window.
+    /// Bytes for each segment of the window, in the worst case.
     share: u64,
+    /// Windows that it holds.
+    windows: u64,
     /// Segments that the application has written.
     written: u32,
     /// The ends of the pushed segments that are not yet acknowledged.
@@ -57,27 +61,30 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// The buffer of a connection that is about to open: the application has filled it.
+    /// An empty buffer.
     #[must_use]
     pub fn new(options: &TcpOptions, stream: Stream) -> Self {
         let announced = options.mss + if options.timestamps { TIMESTAMP } else { 0 };
-        let mut new = Self {
+        Self {
             stream,
             size: 0,
             most: options.send_buffer,
             cost: options.mss + OVERHEAD,
-            // tcp_sndbuf_expand: two windows of the worst case.
-            share: 2 * ((announced + BEFORE_ROUNDING).next_power_of_two() + AFTER_ROUNDING),
+            share: (announced + BEFORE_ROUNDING).next_power_of_two() + AFTER_ROUNDING,
+            windows: 2,
             written: 0,
             pushed: VecDeque::new(),
             last_pushed: 0,
-            largest_window: u32::MAX,
-        };
-        let window = u32::try_from(options.initial_window).unwrap_or(u32::MAX);
-        new.grow(window);
-        new.fill(0, window);
-        new.largest_window = 0;
-        new
+            largest_window: (FIRST_RECEIVE_WINDOW / options.mss) as u32,
+        }
+    }
+
+    /// The connection opens with this window, in segments, and the application fills the buffer. With a window of its own in
+    /// recovery, a controller needs room for a third (Linux `bbr_sndbuf_expand`).
+    pub fn open(&mut self, window: u32, own_window_in_recovery: bool) {
+        self.windows = if own_window_in_recovery { 3 } else { 2 };
+        self.grow(window);
+        self.fill(0, window);
     }
 
     /// The data.
@@ -120,7 +127,7 @@ impl SendBuffer {
 
     /// Linux `tcp_sndbuf_expand`.
     fn grow(&mut self, window: u32) {
-        let wanted = u64::from(window.max(LEAST_WINDOW)) * self.share;
+        let wanted = self.windows * u64::from(window.max(LEAST_WINDOW)) * self.share;
         self.size = self.size.max(wanted.min(self.most));
     }
 
@@ -161,9 +168,15 @@ impl SendBuffer {
 mod tests {
     use super::*;
 
-    fn buffer(most: u64, bytes: Option<u64>) -> SendBuffer {
+    fn empty(most: u64, bytes: Option<u64>) -> SendBuffer {
         let options = TcpOptions { mss: 1448, send_buffer: most, ..TcpOptions::default() };
         SendBuffer::new(&options, Stream::of(&options, bytes))
+    }
+
+    fn buffer(most: u64, bytes: Option<u64>) -> SendBuffer {
+        let mut buffer = empty(most, bytes);
+        buffer.open(10, false);
+        buffer
     }
 
     /// The windows let nothing more leave.
@@ -188,6 +201,14 @@ mod tests {
             assert_eq!((buffer.size, buffer.queued(una)), (size, filled));
         }
         assert_eq!(pushed(&buffer), [21, 33, 48, 66]);
+    }
+
+    #[test]
+    fn a_controller_with_its_own_window_in_recovery_gets_three() {
+        let mut buffer = empty(256 << 20, None);
+        buffer.open(10, true);
+        assert_eq!((buffer.size, buffer.written), (69_120, 31));
+        assert_eq!(pushed(&buffer), [23, 31], "half of the first receive window, and the end");
     }
 
     #[test]

@@ -226,13 +226,17 @@ impl Sender {
     pub fn new(
         options: Arc<TcpOptions>,
         build: impl FnOnce(&Setup) -> Box<dyn CongestionControl>,
-        supply: Supply,
+        mut supply: Supply,
         clock: TimestampClock,
         rng: Rng,
     ) -> Self {
         let mss = options.mss;
         let cc = build(&options.setup());
         let needs = cc.needs();
+        if let Some(buffer) = supply.send_buffer() {
+            let window = u32::try_from(options.initial_window).unwrap_or(u32::MAX);
+            buffer.open(window, needs.own_window_in_recovery);
+        }
         let mut board = Scoreboard::default();
         if needs.lost_packets || !needs.ignores_rate_samples {
             board.keep_snapshots();
