@@ -43,7 +43,7 @@ struct cw_counts {
 };
 
 struct cw_facts {
-	u64 cwnd, decided, ssthresh, rtt_us, rtt_sent_us, rtt_end_seq, srtt_ns, min_rtt_us;
+	u64 cwnd, decided, ssthresh, last_rtt_us, rtt_us, rtt_sent_us, rtt_end_seq, srtt_ns, min_rtt_us;
 	u64 in_flight, ca_state, pacing_rate;
 	u64 rate_delivered, rate_interval_us, delivered, sent, resent, unacknowledged, received;
 	struct cw_counts counts;

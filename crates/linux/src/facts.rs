@@ -24,7 +24,10 @@ pub struct Facts {
     pub decided: u64,
     /// `snd_ssthresh`, in segments.
     pub ssthresh: u64,
-    /// `rack.rtt_us`: the RTT of the newest segment that was delivered, in microseconds.
+    /// `rack.rtt_us`: the RTT of the segment that TCP took last from an ACK, in microseconds. Cumulative acknowledgements
+    /// come after SACK blocks, so it may be older than the newest.
+    pub last_rtt_us: u64,
+    /// Time since the newest segment that was delivered was sent, in microseconds: its RTT after an ACK that delivered it.
     pub rtt_us: u64,
     /// `rack.mstamp`: when that segment was sent, in microseconds.
     pub rtt_sent_us: u64,

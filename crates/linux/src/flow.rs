@@ -340,10 +340,16 @@ impl Flow {
     }
 }
 
-/// The RTT sample that an ACK brought: that of the newest segment that it delivered, as the simulator takes it.
+/// The RTT sample that an ACK brought: that of the newest segment that it delivered, as the simulator takes it. This segment
+/// may be older than those that came before.
 fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
-    let of = |facts: &Facts| (facts.rtt_sent_us, facts.rtt_end_seq);
-    (of(now) != of(before)).then(|| Span::from_micros(now.rtt_us))
+    let newest = |facts: &Facts| (facts.rtt_sent_us, facts.rtt_end_seq);
+    if newest(now) != newest(before) {
+        return Some(Span::from_micros(now.rtt_us));
+    }
+    // A retransmission that is answered too early counts as delivered, but has no RTT (tcp_rack_advance).
+    let older = now.delivered > before.delivered && now.last_rtt_us != before.last_rtt_us;
+    older.then(|| Span::from_micros(now.last_rtt_us))
 }
 
 #[cfg(test)]
@@ -392,5 +398,16 @@ mod tests {
         // Segments of a burst have the same time.
         let next = Facts { rtt_us: 60_024, rtt_end_seq: 1449, ..now };
         assert_eq!(rtt_sample(&now, &next), Some(Span::from_micros(60_024)));
+    }
+
+    #[test]
+    fn a_late_segment_brings_a_sample_if_no_newer_one_comes_with_it() {
+        let before =
+            Facts { rtt_us: 60_000, last_rtt_us: 60_000, rtt_sent_us: 17, delivered: 5, ..Facts::default() };
+        let late = Facts { rtt_us: 61_000, last_rtt_us: 72_000, delivered: 6, ..before };
+        assert_eq!(rtt_sample(&before, &late), Some(Span::from_micros(72_000)));
+        assert_eq!(rtt_sample(&before, &Facts { rtt_sent_us: 18, ..late }), Some(Span::from_micros(61_000)));
+        let ambiguous = Facts { last_rtt_us: before.last_rtt_us, ..late };
+        assert_eq!(rtt_sample(&before, &ambiguous), None);
     }
 }

@@ -158,7 +158,7 @@ fn metrics(facts: &Facts, mss: u64) -> Metrics {
     Metrics {
         min_rtt: time(facts.min_rtt_us),
         smoothed_rtt: (facts.srtt_ns > 0).then_some(Span(facts.srtt_ns)),
-        latest_rtt: time(facts.rtt_us),
+        latest_rtt: time(facts.last_rtt_us),
         rtt_variance: None,
         window: Some(facts.cwnd * mss),
         in_flight: Some(facts.in_flight * mss),

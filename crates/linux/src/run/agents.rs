@@ -71,7 +71,7 @@ impl Run {
             delivered_bytes: self.flows[part].received().max(facts.received),
             sent_packets: facts.sent,
             retransmitted_packets: facts.resent,
-            rtt: Span::from_micros(facts.rtt_us),
+            rtt: Span::from_micros(facts.last_rtt_us),
             finished: self.is_finished(part, now, facts),
         };
         // There is no controller before the connection is established.
