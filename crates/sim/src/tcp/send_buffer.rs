@@ -102,6 +102,8 @@ impl SendBuffer {
     }
 
     /// Whether this segment has PSH: it is the last one before a wait, or of a write.
+    #[cold]
+    #[inline(never)]
     #[must_use]
     pub fn pushes(&self, segment: u32) -> bool {
         self.stream.ends_a_write(segment) || self.pushed.contains(&(segment + 1))

@@ -199,6 +199,13 @@ impl Supply {
         }
     }
 
+    /// Whether there is a send buffer.
+    #[inline]
+    #[must_use]
+    pub fn is_buffered(&self) -> bool {
+        matches!(self, Self::Buffered(_))
+    }
+
     /// The send buffer, if there is one.
     #[inline]
     pub fn send_buffer(&mut self) -> Option<&mut SendBuffer> {

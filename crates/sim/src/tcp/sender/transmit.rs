@@ -44,7 +44,7 @@ impl Sender {
             }
             match self.next_segment() {
                 Ok(lost) => self.transmit(turn, lost, pipe, control.pacing_rate),
-                Err(SendLimit::Application) => {
+                Err(SendLimit::Application) if self.supply.is_buffered() => {
                     let more = if paced { 1 } else { window - pipe.min(window) };
                     if !self.written_more(next_before, window, more) {
                         break SendLimit::Application;
@@ -60,7 +60,7 @@ impl Sender {
             }
             at_once = false;
         };
-        if limit != SendLimit::Application {
+        if self.supply.is_buffered() && limit != SendLimit::Application {
             self.written_more(next_before, window, 0);
         }
         if self.supply.pushes_bursts()
@@ -73,9 +73,10 @@ impl Sender {
         self.schedule_probe(now);
     }
 
-    /// Whether the application has written more into the send buffer, if there is one. `next_before` is the first segment
+    /// Whether the application has written more into the send buffer. `next_before` is the first segment
     /// that was not sent before this event; the congestion window and pacing let `more` segments leave at once.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn written_more(&mut self, next_before: u32, window: u32, more: u32) -> bool {
         let Some(buffer) = self.supply.send_buffer() else { return false };
         let (una, next, pipe) = (self.board.una(), self.board.next(), self.board.pipe());
