@@ -53,6 +53,13 @@ def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(li
     assert fitted.canonical == pushed.canonical
     for warning in pushed.problems():
         assert "push_bursts" not in warning.key
+    every = [
+        each for each in on_backend(readings(paper, [1], full=True), "linux") if each.option == "B12 + B17"
+    ]
+    scenarios = {each.value: each.cells["E001-1/lia"].scenario for each in every}
+    runs = {value: scenario.canonical for value, scenario in scenarios.items() if scenario}
+    assert len(runs) == 4
+    assert len(set(runs.values())) == 2, "the fitted ssthresh and the cache, each with two answers to B17"
 
 
 def test_the_cost_counts_shared_runs_once_and_an_answers_baselines_at_least(linux_kernel: Kernel) -> None:
