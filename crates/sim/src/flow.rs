@@ -168,7 +168,7 @@ impl Flow {
         let random = |what: &str| Rng::named(seed, &format!("flow {name} {what}"));
         let build = |setup: &_| (kind.algorithm.build)(setup, &kind.settings);
         let supply = match place {
-            None => Supply::of(&options, bytes),
+            None => Supply::Own(Stream::of(&options, bytes)),
             Some(_) => Supply::Lent(None),
         };
         let clock = TimestampClock::new(&options, &mut random("clock"));

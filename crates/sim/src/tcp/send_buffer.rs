@@ -37,10 +37,9 @@ pub struct Progress {
     pub receive_window: u32,
 }
 
-/// The data of a connection, and how much of them the application has written.
+/// How far the application writes ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendBuffer {
-    stream: Stream,
     /// Its size now, and the largest; in bytes, overhead included.
     size: u64,
     most: u64,
@@ -61,62 +60,43 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer.
-    #[must_use]
-    pub fn new(options: &TcpOptions, stream: Stream) -> Self {
+    /// The buffer of a connection that opens, if its options limit it: the application has filled it with the first data of
+    /// this stream. With a window of its own in recovery, a controller needs room for a third (Linux `bbr_sndbuf_expand`).
+    pub fn filled(
+        options: &TcpOptions,
+        own_window_in_recovery: bool,
+        stream: &mut Stream,
+    ) -> Option<Box<Self>> {
+        if options.send_buffer == u64::MAX {
+            return None;
+        }
         let announced = options.mss + if options.timestamps { TIMESTAMP } else { 0 };
-        Self {
-            stream,
+        let mut new = Self {
             size: 0,
             most: options.send_buffer,
             cost: options.mss + OVERHEAD,
             share: (announced + BEFORE_ROUNDING).next_power_of_two() + AFTER_ROUNDING,
-            windows: 2,
+            windows: if own_window_in_recovery { 3 } else { 2 },
             written: 0,
             pushed: VecDeque::new(),
             last_pushed: 0,
             largest_window: (FIRST_RECEIVE_WINDOW / options.mss) as u32,
-        }
+        };
+        let window = u32::try_from(options.initial_window).unwrap_or(u32::MAX);
+        new.grow(window);
+        new.fill(stream, 0, window);
+        Some(Box::new(new))
     }
 
-    /// The connection opens with this window, in segments, and the application fills the buffer. With a window of its own in
-    /// recovery, a controller needs room for a third (Linux `bbr_sndbuf_expand`).
-    pub fn open(&mut self, window: u32, own_window_in_recovery: bool) {
-        self.windows = if own_window_in_recovery { 3 } else { 2 };
-        self.grow(window);
-        self.fill(0, window);
-    }
-
-    /// The data.
-    #[inline]
-    #[must_use]
-    pub fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// Whether the application has written this segment.
-    #[inline]
-    #[must_use]
-    pub fn has(&self, segment: u32) -> bool {
-        segment < self.written && self.stream.has(segment)
-    }
-
-    /// Whether this segment has PSH: it is the last one before a wait, or of a write.
-    #[cold]
-    #[inline(never)]
+    /// Whether this segment has PSH because the application waited after it.
     #[must_use]
     pub fn pushes(&self, segment: u32) -> bool {
-        self.stream.ends_a_write(segment) || self.pushed.contains(&(segment + 1))
-    }
-
-    /// Ends before segment `next`, unless it has ended already.
-    pub fn stop(&mut self, next: u32) {
-        self.stream.stop(next);
+        self.pushed.contains(&(segment + 1))
     }
 
     /// After a sender has sent what it may: the application writes again if there is room (Linux `tcp_check_space`);
     /// whether it did.
-    pub fn on_sent(&mut self, now: &Progress) -> bool {
+    pub fn on_sent(&mut self, stream: &mut Stream, now: &Progress) -> bool {
         self.largest_window = self.largest_window.max(now.receive_window);
         if now.unused {
             self.grow(now.window);
@@ -124,7 +104,7 @@ impl SendBuffer {
         let queued = self.queued(now.una);
         // sk_stream_is_writeable: the free part is at least half of the used one.
         let writeable = queued < self.size && self.size - queued >= queued / 2;
-        writeable && self.fill(now.una, now.may_leave)
+        writeable && self.fill(stream, now.una, now.may_leave)
     }
 
     /// Linux `tcp_sndbuf_expand`.
@@ -134,9 +114,9 @@ impl SendBuffer {
     }
 
     /// Writes until the buffer is full (Linux `sk_stream_memory_free`); whether that was anything.
-    fn fill(&mut self, una: u32, may_leave: u32) -> bool {
+    fn fill(&mut self, stream: &mut Stream, una: u32, may_leave: u32) -> bool {
         let before = self.written;
-        while self.queued(una) < self.size && self.stream.has(self.written) {
+        while self.queued(una) < self.size && stream.has(self.written) {
             self.written += 1;
             // Linux forced_push: over half of the largest receive window since the last one.
             if 2 * u64::from(self.written - self.last_pushed) > u64::from(self.largest_window) {
@@ -146,6 +126,7 @@ impl SendBuffer {
         if self.written == before {
             return false;
         }
+        stream.write(self.written);
         self.pushed.retain(|&end| end > una);
         if self.written > may_leave {
             self.push();
@@ -170,15 +151,12 @@ impl SendBuffer {
 mod tests {
     use super::*;
 
-    fn empty(most: u64, bytes: Option<u64>) -> SendBuffer {
+    /// A buffer and its stream.
+    fn opened(most: u64, bytes: Option<u64>, own_window_in_recovery: bool) -> (Box<SendBuffer>, Stream) {
         let options = TcpOptions { mss: 1448, send_buffer: most, ..TcpOptions::default() };
-        SendBuffer::new(&options, Stream::of(&options, bytes))
-    }
-
-    fn buffer(most: u64, bytes: Option<u64>) -> SendBuffer {
-        let mut buffer = empty(most, bytes);
-        buffer.open(10, false);
-        buffer
+        let mut stream = Stream::of(&options, bytes);
+        let buffer = SendBuffer::filled(&options, own_window_in_recovery, &mut stream);
+        (buffer.expect("a limit"), stream)
     }
 
     /// The windows let nothing more leave.
@@ -194,12 +172,12 @@ mod tests {
     /// segments with PSH of a capture.
     #[test]
     fn slow_start_fills_the_buffer_as_in_linux() {
-        let mut buffer = buffer(256 << 20, None);
+        let (mut buffer, mut stream) = opened(256 << 20, None, false);
         assert_eq!((buffer.size, buffer.queued(0)), (46_080, 47_880));
         for (una, window, size, filled) in
             [(4, 14, 64_512, 66_120), (9, 19, 87_552, 88_920), (15, 25, 115_200, 116_280)]
         {
-            assert!(buffer.on_sent(&full(una, window)));
+            assert!(buffer.on_sent(&mut stream, &full(una, window)));
             assert_eq!((buffer.size, buffer.queued(una)), (size, filled));
         }
         assert_eq!(pushed(&buffer), [21, 33, 48, 66]);
@@ -207,43 +185,47 @@ mod tests {
 
     #[test]
     fn a_controller_with_its_own_window_in_recovery_gets_three() {
-        let mut buffer = empty(256 << 20, None);
-        buffer.open(10, true);
+        let (buffer, _) = opened(256 << 20, None, true);
         assert_eq!((buffer.size, buffer.written), (69_120, 31));
         assert_eq!(pushed(&buffer), [23, 31], "half of the first receive window, and the end");
     }
 
     #[test]
     fn the_application_waits_until_a_third_is_free() {
-        let mut buffer = buffer(46_080, None);
-        assert!(!buffer.on_sent(&full(7, 100)), "14 segments of 2280 bytes are over two thirds of 46080");
-        assert!(buffer.on_sent(&full(8, 100)));
+        let (mut buffer, mut stream) = opened(46_080, None, false);
+        assert!(
+            !buffer.on_sent(&mut stream, &full(7, 100)),
+            "14 segments of 2280 bytes are over two thirds of 46080"
+        );
+        assert!(buffer.on_sent(&mut stream, &full(8, 100)));
         assert_eq!((buffer.size, buffer.written), (46_080, 29));
-        assert!(!buffer.on_sent(&full(8, 100)), "it is full");
+        assert!(!buffer.on_sent(&mut stream, &full(8, 100)), "it is full");
     }
 
     #[test]
     fn what_has_left_is_not_pushed() {
-        let mut buffer = buffer(46_080, None);
-        assert!(buffer.on_sent(&Progress { may_leave: 29, ..full(8, 100) }));
+        let (mut buffer, mut stream) = opened(46_080, None, false);
+        assert!(buffer.on_sent(&mut stream, &Progress { may_leave: 29, ..full(8, 100) }));
         assert_eq!((buffer.written, pushed(&buffer)), (29, vec![21]));
-        assert_eq!(pushed(&super::tests::buffer(20_000, None)), [], "9 segments leave at once");
+        assert_eq!(pushed(&opened(20_000, None, false).0), [], "9 segments leave at once");
     }
 
     #[test]
     fn half_of_the_receive_window_is_pushed() {
-        let mut buffer = buffer(1 << 20, None);
-        assert!(buffer.on_sent(&Progress { may_leave: 1000, receive_window: 45, ..full(20, 100) }));
+        let (mut buffer, mut stream) = opened(1 << 20, None, false);
+        assert!(
+            buffer.on_sent(&mut stream, &Progress { may_leave: 1000, receive_window: 45, ..full(20, 100) })
+        );
         assert_eq!(pushed(&buffer)[..3], [21, 44, 67], "23 segments are over half of 45");
         assert!(buffer.pushes(43) && !buffer.pushes(44));
     }
 
     #[test]
     fn the_last_segment_is_pushed() {
-        let mut buffer = buffer(1 << 20, Some(30 * 1448));
-        assert!(buffer.has(20) && !buffer.has(21));
-        assert!(buffer.on_sent(&Progress { may_leave: 100, ..full(21, 10) }));
-        assert!(buffer.has(29) && !buffer.has(30) && buffer.pushes(29) && !buffer.pushes(28));
-        assert!(!buffer.on_sent(&full(30, 10)), "nothing is left to write");
+        let (mut buffer, mut stream) = opened(1 << 20, Some(30 * 1448), false);
+        assert!(stream.is_ready(20) && !stream.is_ready(21));
+        assert!(buffer.on_sent(&mut stream, &Progress { may_leave: 100, ..full(21, 10) }));
+        assert!(stream.is_ready(29) && !stream.is_ready(30) && stream.ends_a_write(29) && !buffer.pushes(28));
+        assert!(!buffer.on_sent(&mut stream, &full(30, 10)), "nothing is left to write");
     }
 }

@@ -1,7 +1,6 @@
 //! Where a sender gets its data.
 
 use super::options::TcpOptions;
-use super::send_buffer::SendBuffer;
 use crate::mptcp::Distributor;
 use cwndlab_cc::{SendLimit, SubflowView};
 
@@ -11,10 +10,14 @@ pub struct Stream {
     mss: u64,
     /// Number of segments; [`ENDLESS`] for a stream without end.
     segments: u32,
+    /// How many of them the application has written; all, unless there is a send buffer.
+    ready: u32,
     /// Segments that the application writes at a time; 0: all at once.
     written: u32,
     /// Payload of the last one in bytes.
-    last: u64,
+    last: u16,
+    /// The application writes it into a send buffer.
+    buffered: bool,
 }
 
 /// More segments than any run sends.
@@ -24,8 +27,25 @@ impl Stream {
     /// A stream in segments of `mss` bytes, all written at once; `bytes` is its length, if it has an end.
     #[must_use]
     pub fn new(mss: u64, bytes: Option<u64>) -> Self {
-        let Some(bytes) = bytes else { return Self { mss, segments: ENDLESS, written: 0, last: mss } };
-        Self { mss, segments: bytes.div_ceil(mss) as u32, written: 0, last: 1 + (bytes.max(1) - 1) % mss }
+        let Some(bytes) = bytes else {
+            return Self {
+                mss,
+                segments: ENDLESS,
+                ready: ENDLESS,
+                written: 0,
+                last: mss as u16,
+                buffered: false,
+            };
+        };
+        let segments = bytes.div_ceil(mss) as u32;
+        Self {
+            mss,
+            segments,
+            ready: segments,
+            written: 0,
+            last: (1 + (bytes.max(1) - 1) % mss) as u16,
+            buffered: false,
+        }
     }
 
     /// The stream of a connection with these options.
@@ -49,6 +69,18 @@ impl Stream {
         segment < self.segments
     }
 
+    /// Whether the application has written this segment.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self, segment: u32) -> bool {
+        segment < self.ready
+    }
+
+    /// The application has written this many segments into a send buffer.
+    pub fn write(&mut self, segments: u32) {
+        (self.ready, self.buffered) = (segments.min(self.segments), true);
+    }
+
     /// Its length in segments, if it has an end.
     #[inline]
     #[must_use]
@@ -60,7 +92,7 @@ impl Stream {
     #[inline]
     #[must_use]
     pub fn payload(&self, segment: u32) -> u64 {
-        if self.ends_with(segment) { self.last } else { self.mss }
+        if self.ends_with(segment) { self.last.into() } else { self.mss }
     }
 
     /// Whether it ends with this segment.
@@ -90,7 +122,8 @@ impl Stream {
     /// Ends before segment `next`, unless it has ended already.
     pub fn stop(&mut self, next: u32) {
         if self.has(next) {
-            (self.segments, self.last) = (next, self.mss);
+            (self.segments, self.last) = (next, self.mss as u16);
+            self.ready = self.ready.min(next);
         }
     }
 }
@@ -98,36 +131,21 @@ impl Stream {
 /// Where a sender gets its data.
 #[derive(Debug)]
 pub enum Supply {
-    /// It has a stream of its own, all there from the start.
+    /// It has a stream of its own.
     Own(Stream),
-    /// It has a stream of its own, which the application writes into a send buffer.
-    Buffered(Box<SendBuffer>),
     /// A multipath connection's data, lent to a subflow while it handles an event; `None` between events.
     Lent(Option<Box<Distributor>>),
 }
 
 impl Supply {
-    /// The data of a flow with one path; `bytes` is their length, if they have an end.
-    #[must_use]
-    pub fn of(options: &TcpOptions, bytes: Option<u64>) -> Self {
-        let stream = Stream::of(options, bytes);
-        match options.send_buffer {
-            u64::MAX => Self::Own(stream),
-            _ => Self::Buffered(Box::new(SendBuffer::new(options, stream))),
-        }
-    }
-
     /// Whether there is a new segment to send now; if not, why. `next` is its number, `window_end` the first
     /// segment that the receiver has no room for.
     #[inline]
     pub fn offer(&self, next: u32, window_end: u32) -> Result<(), SendLimit> {
         match self {
-            Self::Own(stream) if !stream.has(next) => Err(SendLimit::Application),
+            Self::Own(stream) if !stream.is_ready(next) => Err(SendLimit::Application),
             Self::Own(_) if next >= window_end => Err(SendLimit::Receiver),
             Self::Own(_) => Ok(()),
-            Self::Buffered(buffer) if !buffer.has(next) => Err(SendLimit::Application),
-            Self::Buffered(_) if next >= window_end => Err(SendLimit::Receiver),
-            Self::Buffered(_) => Ok(()),
             // Only the data level has a receive window (RFC 8684 section 3.3.4).
             Self::Lent(Some(distributor)) => distributor.offer(),
             Self::Lent(None) => Err(SendLimit::Application),
@@ -139,19 +157,16 @@ impl Supply {
     pub fn take(&mut self, segment: u32) -> u64 {
         match self {
             Self::Own(stream) => stream.payload(segment),
-            Self::Buffered(buffer) => buffer.stream().payload(segment),
             Self::Lent(distributor) => distributor.as_mut().map_or(0, |distributor| distributor.take()),
         }
     }
 
-    /// Whether a write of the application ends with this segment, which has been taken; or what it wrote before it
-    /// waited for room.
+    /// Whether a write of the application ends with this segment, which has been taken.
     #[inline]
     #[must_use]
     pub fn ends_a_write(&self, segment: u32) -> bool {
         match self {
             Self::Own(stream) => stream.ends_a_write(segment),
-            Self::Buffered(buffer) => buffer.pushes(segment),
             Self::Lent(distributor) => {
                 distributor.as_ref().is_some_and(|distributor| distributor.ends_a_write(segment))
             }
@@ -171,7 +186,6 @@ impl Supply {
     pub fn payload_again(&self, segment: u32) -> u64 {
         match self {
             Self::Own(stream) => stream.payload(segment),
-            Self::Buffered(buffer) => buffer.stream().payload(segment),
             Self::Lent(distributor) => {
                 distributor.as_ref().map_or(0, |distributor| distributor.payload_again(segment))
             }
@@ -182,7 +196,6 @@ impl Supply {
     pub fn stop(&mut self, next: u32) {
         match self {
             Self::Own(stream) => stream.stop(next),
-            Self::Buffered(buffer) => buffer.stop(next),
             Self::Lent(Some(distributor)) => distributor.stop(),
             Self::Lent(None) => {}
         }
@@ -194,24 +207,22 @@ impl Supply {
     pub fn stream(&self) -> Option<&Stream> {
         match self {
             Self::Own(stream) => Some(stream),
-            Self::Buffered(buffer) => Some(buffer.stream()),
             Self::Lent(_) => None,
         }
     }
 
-    /// Whether there is a send buffer.
+    /// Whether the application writes the data into a send buffer.
     #[inline]
     #[must_use]
     pub fn is_buffered(&self) -> bool {
-        matches!(self, Self::Buffered(_))
+        matches!(self, Self::Own(stream) if stream.buffered)
     }
 
-    /// The send buffer, if there is one.
-    #[inline]
-    pub fn send_buffer(&mut self) -> Option<&mut SendBuffer> {
+    /// The sender's own stream, to write it; `None` for a subflow.
+    pub fn stream_mut(&mut self) -> Option<&mut Stream> {
         match self {
-            Self::Buffered(buffer) => Some(buffer),
-            Self::Own(_) | Self::Lent(_) => None,
+            Self::Own(stream) => Some(stream),
+            Self::Lent(_) => None,
         }
     }
 
@@ -219,7 +230,7 @@ impl Supply {
     #[inline]
     pub fn distributor(&mut self) -> Option<&mut Distributor> {
         match self {
-            Self::Own(_) | Self::Buffered(_) => None,
+            Self::Own(_) => None,
             Self::Lent(distributor) => distributor.as_deref_mut(),
         }
     }

@@ -15,6 +15,7 @@ use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
 use super::scoreboard::{Record, Scoreboard, Snapshot};
+use super::send_buffer::SendBuffer;
 use super::supply::{Stream, Supply};
 use super::ticks::Timer;
 use crate::ahead::{LINE, fetch};
@@ -193,6 +194,7 @@ pub struct Sender {
     connection: Handshake,
     clock: TimestampClock,
     // Most events touch none of the fields below, and only the length of a tick of the clock.
+    send_buffer: Option<Box<SendBuffer>>,
     /// In [`Phase::Recovery`] only.
     prr: Option<Prr>,
     /// All but the number of packets sent, which `rate` has.
@@ -233,10 +235,9 @@ impl Sender {
         let mss = options.mss;
         let cc = build(&options.setup());
         let needs = cc.needs();
-        if let Some(buffer) = supply.send_buffer() {
-            let window = u32::try_from(options.initial_window).unwrap_or(u32::MAX);
-            buffer.open(window, needs.own_window_in_recovery);
-        }
+        let send_buffer = supply
+            .stream_mut()
+            .and_then(|stream| SendBuffer::filled(&options, needs.own_window_in_recovery, stream));
         let mut board = Scoreboard::default();
         if needs.lost_packets || !needs.ignores_rate_samples {
             board.keep_snapshots();
@@ -275,6 +276,7 @@ impl Sender {
             last_sent: Time::ZERO,
             announce_reduction: false,
             held_by_host: false,
+            send_buffer,
             window: 0,
             window_bytes: 0,
             decision_delay: Span::ZERO,

@@ -22,7 +22,6 @@ impl Sender {
         let window = self.window_segments(&control);
         self.view[0].window = control.shown_window;
         let sent_before = turn.outbox.len();
-        let next_before = self.board.next();
         let mut at_once = std::mem::take(&mut self.retransmit_at_once);
         let held = self.held_back();
         self.held_by_host = false;
@@ -44,13 +43,6 @@ impl Sender {
             }
             match self.next_segment() {
                 Ok(lost) => self.transmit(turn, lost, pipe, control.pacing_rate),
-                Err(SendLimit::Application) if self.supply.is_buffered() => {
-                    let more = if paced { 1 } else { window - pipe.min(window) };
-                    if !self.written_more(next_before, window, more) {
-                        break SendLimit::Application;
-                    }
-                    continue;
-                }
                 Err(limit) => break limit,
             }
             pipe += 1;
@@ -60,8 +52,8 @@ impl Sender {
             }
             at_once = false;
         };
-        if self.supply.is_buffered() && limit != SendLimit::Application {
-            self.written_more(next_before, window, 0);
+        if self.supply.is_buffered() && self.written_more(turn, sent_before, window, limit) {
+            return self.send(turn);
         }
         if self.supply.pushes_bursts()
             && let Some(Outgoing::Segment { data, .. }) =
@@ -73,21 +65,52 @@ impl Sender {
         self.schedule_probe(now);
     }
 
-    /// Whether the application has written more into the send buffer. `next_before` is the first segment
-    /// that was not sent before this event; the congestion window and pacing let `more` segments leave at once.
+    /// After sending: the application writes into the send buffer again if there is room. Whether it wrote, and only data
+    /// were missing to send more.
     #[cold]
     #[inline(never)]
-    fn written_more(&mut self, next_before: u32, window: u32, more: u32) -> bool {
-        let Some(buffer) = self.supply.send_buffer() else { return false };
+    fn written_more<T: Tap>(
+        &mut self,
+        turn: &mut Turn<T>,
+        sent_before: usize,
+        window: u32,
+        limit: SendLimit,
+    ) -> bool {
+        self.push_refills(turn, sent_before);
+        let (Some(buffer), Some(stream)) = (&mut self.send_buffer, self.supply.stream_mut()) else {
+            return false;
+        };
+        let is_new = |outgoing: &&Outgoing| matches!(outgoing, Outgoing::Segment { resent: false, .. });
+        let new = turn.outbox[sent_before..].iter().filter(is_new).count() as u32;
+        turn.room = turn.room.saturating_sub((turn.outbox.len() - sent_before) as u32);
         let (una, next, pipe) = (self.board.una(), self.board.next(), self.board.pipe());
-        let after_first = (next - next_before).saturating_sub(1);
-        buffer.on_sent(&Progress {
-            una,
-            may_leave: next.saturating_add(more).min(self.peer.window_end),
-            window,
-            unused: pipe.saturating_sub(after_first) < window,
-            receive_window: self.peer.window_end.saturating_sub(una),
-        })
+        let starved = limit == SendLimit::Application;
+        let more = match self.cc.control().pacing_rate {
+            _ if !starved => 0,
+            Some(_) => 1,
+            None => window - pipe.min(window),
+        };
+        let wrote = buffer.on_sent(
+            stream,
+            &Progress {
+                una,
+                may_leave: next.saturating_add(more).min(self.peer.window_end),
+                window,
+                unused: pipe.saturating_sub(new.saturating_sub(1)) < window,
+                receive_window: self.peer.window_end.saturating_sub(una),
+            },
+        );
+        wrote && starved
+    }
+
+    /// Sets PSH on the segments since `sent_before` after which the application waited for room in the send buffer.
+    fn push_refills<T: Tap>(&self, turn: &mut Turn<T>, sent_before: usize) {
+        let Some(buffer) = &self.send_buffer else { return };
+        for outgoing in &mut turn.outbox[sent_before..] {
+            if let Outgoing::Segment { data, .. } = outgoing {
+                data.push |= buffer.pushes(data.seq);
+            }
+        }
     }
 
     /// Segments of the window that must stay unused: without limited transmit (RFC 3042), those that
@@ -212,7 +235,9 @@ impl Sender {
         };
         self.counters.probes += 1;
         turn.emit(FlowEvent::TailLossProbe);
+        let sent_before = turn.outbox.len();
         self.transmit(turn, last, self.board.pipe(), None);
+        self.push_refills(turn, sent_before);
         self.probe = Some(TailProbe { end: self.board.next(), resent: last.is_some() });
         self.retransmit_after(turn.now, self.facts.rtt.rto);
     }
