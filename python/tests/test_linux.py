@@ -23,11 +23,11 @@ import pytest
 
 import cwndlab as cl
 from cwndlab._native import RunToken
-from cwndlab.beside.both import on_both, run_both
+from cwndlab.beside.both import run_both
 from cwndlab.engine import SHIPPED
 from cwndlab.errors import InputError, RunFailedError
 from cwndlab.linux import instance, kernel
-from cwndlab.linux.backend import Linux
+from cwndlab.linux.backend import MOST_BUFFER, Linux
 from cwndlab.results.recording import Record
 from cwndlab.scenarios.scenario import ScenarioError
 
@@ -314,6 +314,15 @@ def test_every_setting_is_checked_where_it_stands() -> None:
     assert "expected true, found false" in problem.message
 
 
+def test_limits_are_the_same_in_every_language() -> None:
+    crates = ROOT / "crates"
+    [parts_in_c] = re.findall(r"#define MOST_PARTS (.+)", (crates / "linux/kernel/device.c").read_text())
+    [parts] = re.findall(r"MOST_PARTS: usize = (.+);", (crates / "lab/src/scenario/linux.rs").read_text())
+    assert parts_in_c == parts
+    [buffer_in_c] = re.findall(r"#define MOST_BUFFER \((.+)\)", (crates / "linux/kernel/hosts.c").read_text())
+    assert buffer_in_c == f"{MOST_BUFFER >> 20} << 20"
+
+
 def test_a_trace_is_used_up_on_both_backends(linux_kernel: Kernel) -> None:
     """Several opportunities have the same time: none is missed a nanosecond later."""
     assert linux_kernel.image.exists()
@@ -329,11 +338,15 @@ def test_a_trace_is_used_up_on_both_backends(linux_kernel: Kernel) -> None:
     assert all(each.difference.n == 2 for each in both.differences)
 
 
-def test_both_backends_need_an_algorithm_that_both_have(linux_kernel: Kernel) -> None:
-    assert linux_kernel.image.exists()
-    text = ONE_FLOW.format(seconds=1).replace("linux:cubic", "linux:htcp")
-    with pytest.raises(InputError, match=r"flow\.0\.cc: expected an algorithm of both backends"):
-        on_both(cl.scenarios.scenario.Scenario(text.encode(), "x.toml"))
+def test_a_check_for_both_backends_needs_algorithms_that_both_have(cwndlab: Command, tmp_path: Path) -> None:
+    """A check needs no kernel."""
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW.format(seconds=1))
+    command = ("check", str(file), "--backend", "both")
+    assert ": ok: " in cwndlab(*command).stdout
+    refused = cwndlab(*command, "--set", "flow.a.cc=linux:htcp")
+    assert refused.returncode == 2
+    assert "flow.0.cc: expected an algorithm of both backends" in refused.stderr
 
 
 def test_run_shows_both_backends_side_by_side(linux_kernel: Kernel, cwndlab: Command, tmp_path: Path) -> None:
@@ -375,6 +388,9 @@ def test_comparisons_and_sweeps_show_each_variant_on_both(
     differences = json.loads(swept.stdout)["differences"]
     goodputs = {each["variant"]: each["sim"] for each in differences if each["measure"] == "goodput_mbps"}
     assert goodputs["link.bottleneck.rate=5 Mbit/s"] < 5 < goodputs["link.bottleneck.rate=9 Mbit/s"] < 9
+    own = json.loads(cwndlab("compare", str(file), "--cc", "linux:cubic,dbac", *common, "--replace").stdout)
+    assert [each["cc"] for each in own["sim"]["variants"]] == ["cubic", "dbac"]
+    assert [each["cc"] for each in own["linux"]["variants"]] == ["linux:cubic", "dbac"]
     unknown = cwndlab("compare", str(file), "--cc", "linux:reno,linux:cdg", *common)
     assert "expected an algorithm of both backends" in unknown.stderr
 

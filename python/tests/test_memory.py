@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cwndlab.cli import app
+from cwndlab.linux.backend import Linux
 from cwndlab.results.recording import Record
 from cwndlab.running import memory
 from cwndlab.running.memory import Memory, needed, warning
@@ -52,6 +54,16 @@ def test_packets_under_way_cost_memory_with_each_run_at_a_time() -> None:
     # Two seconds' worth on the way, as much in the queue; but no more is sent than in the run's two seconds.
     assert far.packets_held == pytest.approx(1e11 * 2 / 12_000, rel=0.01)
     assert of(far, 4, threads=2) - of(far, 4) == pytest.approx(far.packets_held * memory.PACKET)
+
+
+def test_a_run_in_linux_costs_its_kernel() -> None:
+    # A check needs no kernel.
+    linux = Linux(ONE.engine.module, ONE.engine.registered)
+    few, many = (replace(with_flows(count), engine=linux) for count in (10, 510))
+    kernels = of(many, 4, threads=2) - of(many, 4)
+    assert kernels > 500 * memory.KERNEL_HOSTS
+    assert kernels == pytest.approx(of(many) - memory.BASE, rel=0.02)
+    assert of(many) - of(few) == pytest.approx(500 * (memory.KERNEL_HOSTS + memory.SENDER))
 
 
 def test_recorded_seeds_cost_more() -> None:

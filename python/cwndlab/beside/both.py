@@ -127,16 +127,16 @@ def _is_telling(link: str, pairs: Sequence[tuple[SeedRun, SeedRun]]) -> bool:
     return any(each["name"] == link and each["dropped_packets"] for each in links)
 
 
-def on_both(scenario: Scenario) -> tuple[Scenario, Scenario]:
+def on_both(scenario: Scenario, *, runs: bool = True) -> tuple[Scenario, Scenario]:
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
     The simulator's hosts take no time for an ACK, as those in virtual time. Its subflows leave room for
     MPTCP's option and push every burst, and its flows with one path have a send buffer, as the kernel's.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
-    a queue, or no kernel has been built.
+    a queue, or if no kernel has been built and it is to be run.
     """
-    in_linux = replace(scenario, engine=engine_of("linux", scenario.engine))
+    in_linux = replace(scenario, engine=engine_of("linux", scenario.engine, runs=runs))
     in_linux.validate()
     overrides = [NO_PROCESSING_DELAY]
     for index, flow in enumerate(in_linux.resolved["flow"]):

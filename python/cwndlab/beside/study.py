@@ -66,14 +66,14 @@ def parted(results: Sequence[Result]) -> tuple[list[Result], list[Result]]:
 
 
 def contests(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str]) -> tuple[Contest, Contest]:
-    """Plan a comparison of the kernel's algorithms: with ours in the simulator, and in Linux.
+    """Plan a comparison on both backends, with ours in the simulator for the kernel's algorithms.
 
     Raises what `contest` and `on_both` raise.
     """
     linux = contest(_in_linux(scenario), algorithms, flows)
     base, *variants = Pairs.of([_back(each, scenario) for each in (linux.scenario, *linux.scenarios)]).sim
     alone = variants.pop() if linux.alone is not None else None
-    ours = tuple(COUNTERPARTS[name] for name in linux.algorithms)
+    ours = tuple(COUNTERPARTS.get(name, name) for name in linux.algorithms)
     return Contest(base, ours, linux.flows, tuple(variants), alone), linux
 
 

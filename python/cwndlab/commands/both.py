@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from cwndlab.scenarios.scenario import Scenario
 
 
-def read_on_both(file: Path, overrides: Sequence[str], controllers: Sequence[str]) -> Scenario:
-    """Read a scenario that names the kernel's algorithms and check it for Linux; return it for either."""
+def read_on_both(
+    file: Path, overrides: Sequence[str], controllers: Sequence[str], *, runs: bool = True
+) -> Scenario:
+    """Read a scenario that may name the kernel's algorithms and check it for Linux; return it for either.
+
+    A kernel is needed if the scenario is to be run.
+    """
     from cwndlab.commands.deliver import read_scenario
     from cwndlab.engine import in_use
 
-    return replace(read_scenario(file, overrides, controllers, BackendName.LINUX), engine=in_use())
+    return replace(read_scenario(file, overrides, controllers, BackendName.LINUX, runs=runs), engine=in_use())
 
 
 def run_on_both(

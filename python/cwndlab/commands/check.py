@@ -11,6 +11,8 @@ from cwndlab.commands.options import Backend, BackendName, Controllers, Override
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cwndlab.scenarios.scenario import Scenario
+
 # The default of `cwndlab run`.
 SEEDS = 5
 
@@ -26,6 +28,8 @@ def check(
     Each mistake is shown with its line and the allowed values. Nothing is run. A warning is printed if the
     runs would need more than half of the memory.
     """
+    from cwndlab.beside.both import on_both
+    from cwndlab.commands.both import read_on_both
     from cwndlab.commands.deliver import read_scenario
     from cwndlab.commands.problems import print_memory
     from cwndlab.results.recording import Record
@@ -34,9 +38,13 @@ def check(
     if (file / "paper.toml").is_file():
         _check_paper(file, options=[*overrides, *controllers])
         return
-    experiment = read_scenario(file, overrides, controllers, backend, runs=False)
-    print_memory([experiment], SEEDS, Record.FIRST, None)
-    head, *links = outline(experiment.resolved)
+    checked: tuple[Scenario, ...]
+    if backend is BackendName.BOTH:
+        checked = on_both(read_on_both(file, overrides, controllers, runs=False), runs=False)
+    else:
+        checked = (read_scenario(file, overrides, controllers, backend, runs=False),)
+    print_memory(checked, SEEDS, Record.FIRST, None)
+    head, *links = outline(checked[-1].resolved)
     typer.echo(f"{file}: ok: {head}")
     for link in links:
         typer.echo(f"  {link}")

@@ -130,8 +130,8 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Repeat runs that are in th
 Backend = Annotated[
     BackendName,
     typer.Option(
-        help="Where the scenario runs: in the simulator, or in Linux (`make linux` builds the kernel once). "
-        "`run` also takes both, and shows the differences."
+        help="Where the scenario runs: in the simulator, in Linux (`make linux` builds the kernel once), or "
+        "in both, which shows the differences."
     ),
 ]
 EpisodeBackend = Annotated[

@@ -29,6 +29,12 @@ SENDER = 9_500
 DIRECTION = 8_000
 # For each concurrent run: a packet sent and not yet acknowledged. 250 to 350 with 0.17 to 0.67 million.
 PACKET = 350
+# For each concurrent run in Linux, measured on 2026-11-28: its kernel (39 MiB with two flows), a pair of
+# hosts with the connections between them (0.7 to 1.2 MiB with 200 to 4700 pairs), and a packet that is not
+# yet acknowledged (8.2 kB with 50,000).
+KERNEL = 40e6
+KERNEL_HOSTS = 1.25e6
+KERNEL_PACKET = 8_300
 # For each recorded seed: a sender or a direction, and one of its values. With 1000 to 10^5 flows.
 RECORDED = 2_400
 VALUE = 30
@@ -50,10 +56,10 @@ class Memory:
 def needed(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> float:
     """Estimate the bytes needed to run these scenarios with `seeds` seeds each, and to save the results."""
     at_once = min(threads or available_cores(), seeds * len(scenarios))
-    packets = max((scenario.packets_held for scenario in scenarios), default=0)
+    largest = max((_under_way(scenario) for scenario in scenarios), default=0)
     recorded = sum(record.holds(index) for index in range(seeds))
     kept = sum(seeds * _kept(scenario) + recorded * _recorded(scenario) for scenario in scenarios)
-    return BASE + at_once * packets * PACKET + kept
+    return BASE + at_once * largest + kept
 
 
 def warning(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> str | None:
@@ -123,6 +129,12 @@ def _limit(path: Path) -> Iterator[int]:
     # The file has `max` if there is no limit.
     if text.isdecimal():
         yield int(text)
+
+
+def _under_way(scenario: Scenario) -> float:
+    if scenario.engine.backend == "linux":
+        return KERNEL + KERNEL_HOSTS * scenario.hosts + KERNEL_PACKET * scenario.packets_held
+    return PACKET * scenario.packets_held
 
 
 def _kept(scenario: Scenario) -> float:
