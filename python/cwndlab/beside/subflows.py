@@ -108,7 +108,7 @@ TRIALS = (
         "Mbit/s",
     ),
     Trial(
-        "packets sent again for each one lost, paths of 100 Mbit/s with 0.25 BDP",
+        "retransmitted packets for each one lost, paths of 100 Mbit/s with 0.25 BDP",
         FAST + TWO_PATHS,
         FAST + NO_TIMESTAMPS + TWO_PATHS,
         "timestamps and MPTCP's option leave no room for three SACK blocks",
