@@ -32,8 +32,9 @@ def plot(
         str | None,
         typer.Option(
             metavar="KIND",
-            help="series, recorded, cdf, box, pareto, harm, fairness, convergence or heatmap, as far as the "
-            "result has it. Default: series of a run, box of a comparison, pareto of a sweep.",
+            help="series, recorded, cdf, box, pareto, harm, fairness, convergence, heatmap, sensitivity, "
+            "over-KEY or pareto-CONDITION, as far as the result has it. Default: series of a run, box of a "
+            "comparison, pareto of a sweep.",
         ),
     ] = None,
     measure: Annotated[

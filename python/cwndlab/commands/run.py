@@ -43,7 +43,9 @@ def run(
     pcap: Annotated[
         bool,
         typer.Option(
-            "--pcap", help="Write captures for Wireshark into the folder pcap: one file for each end."
+            "--pcap",
+            help="Write captures for Wireshark into the folder pcap: one file for all senders, one for all "
+            "receivers, and two for each link.",
         ),
     ] = False,
     fresh: Fresh = False,
