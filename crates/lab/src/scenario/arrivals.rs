@@ -33,10 +33,11 @@ pub(crate) fn arrivals(item: &Item) -> Checked<Arrivals> {
 
 fn process(section: &mut Section) -> Checked<ArrivalProcess> {
     let Some(item) = section.item("parallel") else {
+        let rate = section.require("per_second", per_second);
         if let Some(pause) = section.item("pause") {
             return Err(pause.error("`pause` needs `parallel`"));
         }
-        return section.require("per_second", per_second).map(ArrivalProcess::PerSecond);
+        return rate.map(ArrivalProcess::PerSecond);
     };
     let transfers = item.whole_within(1, limits::FLOWS);
     let pause = section.get("pause", quantity::time);

@@ -4,9 +4,10 @@ use super::Scenario;
 use super::arrivals::Arrivals;
 use super::flow::Flow;
 use super::problem::{Place, Problems};
+use super::settings::UNLIMITED;
 use super::tree::{Kind, Node};
 use cwndlab_cc::Span;
-use cwndlab_cc::params::Parameters;
+use cwndlab_cc::params::{Parameters, Value};
 use cwndlab_sim::mptcp::{MptcpOptions, Scheduler};
 use cwndlab_sim::spec::ArrivalProcess;
 use cwndlab_sim::tcp::{PROFILES, TcpOptions};
@@ -179,6 +180,11 @@ fn approximations(flow: &Flow, at: &[Step]) -> Vec<(Vec<Step>, &'static str)> {
     found
 }
 
+/// As a scenario file has it.
+fn shown(value: &Value) -> String {
+    if *value == Value::Count(u64::MAX) { UNLIMITED.to_owned() } else { value.to_string() }
+}
+
 fn check_tcp(tcp: &TcpOptions, at: &[Step], report: &impl Fn(&[Step], String)) {
     let linux = PROFILES[0].options();
     let key = |name: &'static str| [at, &[Step::Key(name)]].concat();
@@ -187,7 +193,11 @@ fn check_tcp(tcp: &TcpOptions, at: &[Step], report: &impl Fn(&[Step], String)) {
         if asked != given {
             report(
                 &key(spec.name),
-                format!("the Linux backend cannot change this; expected {given}, found {asked}"),
+                format!(
+                    "the Linux backend cannot change this; expected {}, found {}",
+                    shown(&given),
+                    shown(&asked)
+                ),
             );
         }
     }

@@ -7,6 +7,7 @@ use super::visible::is_visible;
 use std::collections::{BTreeMap, BTreeSet};
 
 const LONGEST: usize = 100;
+const LONGEST_TITLE: usize = 200;
 /// Characters that begin a formula in a spreadsheet, where names end up through CSV.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
@@ -29,10 +30,25 @@ fn name(item: &Item) -> Checked<String> {
             "a name of 1 to {LONGEST} visible characters without dots, quotes, or blanks at its ends"
         )));
     }
+    not_a_formula(item, name)?;
+    Ok(name.to_owned())
+}
+
+fn not_a_formula(item: &Item, name: &str) -> Checked<()> {
     if name.starts_with(FORMULA) {
         return Err(item.needs("a name that does not begin like a spreadsheet formula, with =, +, - or @"));
     }
-    Ok(name.to_owned())
+    Ok(())
+}
+
+/// The name of a scenario: a line of text.
+pub(crate) fn title<'a>(item: &Item<'a>) -> Checked<&'a str> {
+    let title = item.text()?;
+    if title.trim().is_empty() || title.chars().count() > LONGEST_TITLE || !title.chars().all(is_visible) {
+        return Err(item.needs(&format!("a text of 1 to {LONGEST_TITLE} visible characters")));
+    }
+    not_a_formula(item, title)?;
+    Ok(title)
 }
 
 /// Gives each flow its names: the given name, `<name>-1..n` with a count, or `<cc>-<n>` without a name.

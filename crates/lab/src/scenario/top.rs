@@ -22,7 +22,7 @@ const RECORD_INTERVAL: Span = Span::from_millis(10);
 /// Reads the whole scenario.
 pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Checked<Scenario> {
     let mut section = Item { node: root, key: String::new(), problems }.section()?;
-    let name = section.get("name", |item| item.text());
+    let name = section.get("name", names::title);
     let duration = section.require("duration", duration);
     let profile = section.get("profile", profile).map(|named| named.unwrap_or(&PROFILES[0]));
     let warmup = section.get("warmup", |item| warmup(item, duration));

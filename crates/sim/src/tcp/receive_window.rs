@@ -63,11 +63,13 @@ impl ReceiveWindow {
             (INITIAL_WINDOW.min(most), most)
         };
         let segments = in_segments(window, options.mss);
+        // tcp_select_initial_window: the SYN-ACK announces half of the buffer, in whole segments.
+        let opening = if options.window_tuning { (INITIAL_BUFFER / 2).min(most) } else { window };
         Self {
             mss: options.mss as u32,
             most,
             fixed,
-            edge: segments,
+            edge: in_segments(opening, options.mss),
             held_bytes: ((options.mss + SEGMENT_OVERHEAD / COALESCED) * ratio / 256) as u32,
             window,
             segments,
@@ -76,6 +78,12 @@ impl ReceiveWindow {
             round_from: 0,
             best_round: INITIAL_SEGMENTS * announced_mss,
         }
+    }
+
+    /// The window that the SYN-ACK announces, in segments.
+    #[must_use]
+    pub fn opening(&self) -> u32 {
+        self.edge
     }
 
     /// A segment arrived, in order or not, while `held` others wait out of order; returns whether the window
@@ -198,6 +206,15 @@ mod tests {
         assert_eq!(u64::from(ns3.segments()), 10_000_000 / u64::from(ns3.mss));
         assert!(!ns3.grow(0));
         assert_eq!(ns3.announce(5, 4000), ns3.segments());
+    }
+
+    #[test]
+    fn the_syn_ack_announces_half_of_the_buffer() {
+        // 65,160 bytes, and what is announced does not shrink.
+        let options = TcpOptions { mss: 1448, header: 52, ..TcpOptions::default() };
+        let mut window = ReceiveWindow::new(&options);
+        assert_eq!((window.opening(), window.segments()), (45, 44));
+        assert_eq!(window.announce(0, 0), 45);
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Receiver {
     /// The window that the SYN-ACK announces, in segments.
     #[must_use]
     pub fn window(&self) -> u32 {
-        self.window.segments()
+        self.window.opening()
     }
 
     /// Lets a subflow's receive window grow to its connection's limit, in bytes.
