@@ -313,6 +313,22 @@ def test_the_application_refills_its_buffer_as_in_linux(
     assert refills["sim"] == refills["linux"] != set()
 
 
+def test_the_send_buffer_has_room_for_the_initial_window(linux_kernel: Kernel) -> None:
+    """The kernel sizes it for 10 segments when the connection is established."""
+    assert linux_kernel.image.exists()
+    text = (
+        'duration = "3 s"\n'
+        + LINK.format(name="a", rate=100, delay="50 ms")
+        + '[[flow]]\nname = "f"\ncc = "linux:cubic"\npath = ["a"]\nbytes = "65160 B"\n'
+        + 'tcp = { initial_window = 45, header = 52, mss = 1448, send_buffer = "1 MB" }\n'
+    )
+    [both] = run_both([Scenario(text.encode(), "x.toml")], [1])
+    completions = [result.runs[0].outcome["flows"][0]["completion_s"] for result in (both.sim, both.linux)]
+    # The handshake, and one round trip for all 45 segments.
+    assert completions[0] == pytest.approx(0.15 + 45 * 1500 * 8 / 1e8, abs=0.002)
+    assert completions[1] == pytest.approx(completions[0], abs=0.001)
+
+
 def test_only_linux_has_its_scheduler() -> None:
     own = 'mptcp = { scheduler = "linux" }\n'
     with pytest.raises(ScenarioError, match="the simulator does not have Linux's scheduler"):

@@ -4,7 +4,6 @@
  * losses, retransmits and sends; they say how much.
  */
 #include <linux/hrtimer.h>
-#include <linux/vmalloc.h>
 #include <net/mptcp.h>
 #include <net/tcp.h>
 #include "cwndlab.h"
@@ -17,7 +16,10 @@ struct of_socket {
 	u32 una, delivered_ce, probe;
 	/* Data segments sent when the ACKs began to come out of order. */
 	u32 sent_in_order;
-	bool own_window, wants_lost, timed_out;
+	/* The newest segment that was delivered (tcp_rack_advance), and the RTT of this segment. */
+	u32 newest_end_seq, rack_rtt_us, latest_rtt_us;
+	u64 newest_sent_us;
+	bool own_window, wants_lost, timed_out, echoed;
 };
 
 struct clock {
@@ -65,6 +67,25 @@ static enum cw_limit limit_of(const struct tcp_sock *tp)
 	return tp->app_limited ? CW_APPLICATION : CW_WINDOW;
 }
 
+/*
+ * The RTT of the newest segment that was delivered, as in flow.rs: `rack.rtt_us` is that of the segment taken last from an ACK.
+ * Only an ACK changes what is compared here, and it is taken in before the time of the socket goes on.
+ */
+static u32 latest_rtt_us(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct of_socket *own = of(sk);
+
+	if (own->newest_sent_us != tp->rack.mstamp || own->newest_end_seq != tp->rack.end_seq)
+		own->latest_rtt_us = tcp_stamp_us_delta(tp->tcp_mstamp, tp->rack.mstamp);
+	else if (own->rack_rtt_us != tp->rack.rtt_us)
+		own->latest_rtt_us = tp->rack.rtt_us;
+	own->newest_sent_us = tp->rack.mstamp;
+	own->newest_end_seq = tp->rack.end_seq;
+	own->rack_rtt_us = tp->rack.rtt_us;
+	return own->latest_rtt_us;
+}
+
 static struct cw_cc_facts facts_of(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -74,9 +95,10 @@ static struct cw_cc_facts facts_of(const struct sock *sk)
 	return (struct cw_cc_facts){
 		.now = cwndlab_now(),
 		.srtt = ns(tp->srtt_us) >> 3,
-		.rttvar = ns(tp->rttvar_us) >> 2,
+		/* `rttvar_us` is the largest deviation of a round trip, and at least rto_min. */
+		.rttvar = ns(tp->mdev_us) >> 2,
 		.min_rtt = tp->srtt_us ? ns(tcp_min_rtt(tp)) : 0,
-		.latest_rtt = ns(tp->rack.rtt_us),
+		.latest_rtt = ns(latest_rtt_us(sk)),
 		.rto = ns((tp->srtt_us >> 3) + tp->rttvar_us),
 		.in_flight = tcp_packets_in_flight(tp),
 		/* RFC 5681 section 3.2: without what limited transmit has sent. */
@@ -86,14 +108,15 @@ static struct cw_cc_facts facts_of(const struct sock *sk)
 		.limited_by = limit_of(tp),
 		.next_departure = tp->tcp_wstamp_ns > cwndlab_begun() ? tp->tcp_wstamp_ns - cwndlab_begun() : 0,
 		.delivered = tp->delivered,
-		.window_limited = tcp_is_cwnd_limited(sk),
+		/* The rule of slow start is for windows with a threshold. */
+		.window_limited = of(sk)->own_window ? tp->is_cwnd_limited : tcp_is_cwnd_limited(sk),
 		.app_limited = tp->app_limited != 0,
 	};
 }
 
 static u32 segments(const struct cw_cc_control *control)
 {
-	return max_t(u64, control->cwnd_segments, 1);
+	return clamp_t(u64, control->cwnd_segments, 1, U32_MAX);
 }
 
 /* As tcp_update_pacing_rate(), for MPTCP's scheduler and the kernel's own pacing. */
@@ -166,12 +189,14 @@ static void init(struct sock *sk)
 
 /*
  * A reduction begins. The retransmission timer has taken itself off when it expires (tcp_write_timer_handler);
- * tcp_enter_cwr forgets what could be undone, tcp_enter_recovery notes it.
+ * tcp_enter_recovery notes what could be undone, tcp_enter_cwr forgets it. A loss that a tail probe has repaired notes nothing
+ * either (tcp_process_tlp_ack).
  */
 static u32 ssthresh(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct cw_cc_control control;
+	bool repaired;
 
 	if (!is_ours(sk))
 		return max(tcp_snd_cwnd(tp) >> 1, 2U);
@@ -180,7 +205,8 @@ static u32 ssthresh(struct sock *sk)
 		of(sk)->timed_out = true;
 		return control.ssthresh_segments ?: max(tcp_snd_cwnd(tp) >> 1, 2U);
 	}
-	control = event(sk, tp->undo_marker ? CW_LOSS_RECOVERY : CW_ECN_REDUCTION, 0);
+	repaired = of(sk)->probe && !of(sk)->echoed;
+	control = event(sk, tp->undo_marker || repaired ? CW_LOSS_RECOVERY : CW_ECN_REDUCTION, 0);
 	return max(segments(&control), 2U);
 }
 
@@ -228,6 +254,7 @@ static void cwnd_event(struct sock *sk, enum tcp_ca_event what)
 static void in_ack_event(struct sock *sk, u32 flags)
 {
 	of(sk)->probe = tcp_sk(sk)->tlp_high_seq;
+	of(sk)->echoed = flags & CA_ACK_ECE;
 }
 
 /*
@@ -274,7 +301,14 @@ static void cong_control(struct sock *sk, u32 ack, int flag, const struct rate_s
 	cw_cc_ack(own->part, &facts, &told, &control);
 	if (reducing && !own->own_window)
 		tcp_cwnd_reduction(sk, rs->acked_sacked, rs->losses, flag);
+	own->probe = 0;
 	apply(sk, &control, !reducing || own->own_window);
+}
+
+/* Whether PRR sets the window in a reduction that begins without an ACK (linux.patch asks in tcp_rack_reo_timeout). */
+bool cwndlab_has_prr(const struct sock *sk)
+{
+	return is_ours(sk) ? !of(sk)->own_window : !inet_csk(sk)->icsk_ca_ops->cong_control;
 }
 
 /*
@@ -325,6 +359,18 @@ void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload)
 	set_timer(sk);
 }
 
+/* As tcp_tsq_write(): lost segments come first. */
+static void send_what_fits(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tp->lost_out > tp->retrans_out && tcp_snd_cwnd(tp) > tcp_packets_in_flight(tp)) {
+		tcp_mstamp_refresh(tp);
+		tcp_xmit_retransmit_queue(sk);
+	}
+	tcp_push_pending_frames(sk);
+}
+
 static enum hrtimer_restart due(struct hrtimer *timer)
 {
 	struct clock *clock = container_of(timer, struct clock, timer);
@@ -343,7 +389,7 @@ static enum hrtimer_restart due(struct hrtimer *timer)
 	reducing = is_reducing(sk);
 	cw_cc_timer(of(sk)->part, &facts, &control);
 	apply(sk, &control, !reducing || of(sk)->own_window);
-	tcp_push_pending_frames(sk);
+	send_what_fits(sk);
 	bh_unlock_sock(sk);
 	return HRTIMER_NORESTART;
 }
@@ -365,7 +411,7 @@ void cwndlab_register(u32 parts)
 	u32 n;
 
 	BUILD_BUG_ON(sizeof(struct of_socket) > ICSK_CA_PRIV_SIZE);
-	clocks = vzalloc(array_size(parts, sizeof(*clocks)));
+	clocks = cwndlab_zeroed(array_size(parts, sizeof(*clocks)));
 	for (n = 0; n < parts; n++) {
 		hrtimer_init(&clocks[n].timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 		clocks[n].timer.function = due;

@@ -10,6 +10,7 @@
 
 #include <linux/completion.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
 
 #define CW_NONE (~0ULL)
 
@@ -145,6 +146,7 @@ void cwndlab_register(u32 parts);
 void cwndlab_cc_sent(const struct sk_buff *packet, u32 payload);
 void cwndlab_cc_lost(struct tcp_sock *tp, const struct sk_buff *packet);
 u32 cwndlab_decided(const struct sock *sender);
+bool cwndlab_has_prr(const struct sock *sender);
 
 u32 cwndlab_part_of(const struct sock *sender);
 struct lane *cwndlab_lane_of(const struct sock *sender);
@@ -155,11 +157,20 @@ void cwndlab_arriving(u32 part, enum cw_way way, const struct sk_buff *packet);
 void cwndlab_arrived(u32 part, enum cw_way way);
 void cwndlab_look(struct lane *lane, u64 now);
 void cwndlab_set_up(struct sock *sender, const struct cw_flow *is, u32 part);
+void cwndlab_expect_subflows(const struct sock *sender);
 
 #define cwndlab_expect(error, what) do {				\
 	int __error = (error);						\
 	if (__error)							\
 		panic("cwndlab: %s: error %d", what, __error);		\
 } while (0)
+
+static inline void *cwndlab_zeroed(size_t bytes)
+{
+	void *memory = vzalloc(bytes);
+
+	cwndlab_expect(memory ? 0 : -ENOMEM, "memory");
+	return memory;
+}
 
 #endif

@@ -4,7 +4,6 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
-#include <linux/vmalloc.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 #include "cwndlab.h"
@@ -87,6 +86,8 @@ static void transfer(struct lane *lane, u64 bytes)
 	reinit_completion(&lane->done);
 	lane->sends = socket;
 	cwndlab_expect(kernel_connect(socket, (void *)&to, sizeof(to), 0), "connect");
+	if (is->multipath)
+		cwndlab_expect_subflows(socket->sk);
 	/* A subflow is set up when it joins. */
 	if (!is->multipath) {
 		lock_sock(socket->sk);
@@ -98,8 +99,7 @@ static void transfer(struct lane *lane, u64 bytes)
 		struct msghdr message = {};
 		int written = kernel_sendmsg(socket, &message, &data, 1, data.iov_len);
 
-		if (written < 0)
-			break;
+		cwndlab_expect(min(written, 0), "send");
 		sent += written;
 	}
 	lane->written = sent == bytes;
@@ -135,8 +135,7 @@ static void receive(struct lane *lane)
 		struct msghdr message = {};
 		int got = kernel_recvmsg(socket, &message, &data, 1, READ_AT_ONCE, MSG_TRUNC);
 
-		if (got <= 0)
-			stay();
+		cwndlab_expect(min(got, 0), "receive");
 		if (!cw_received(cwndlab_now(), lane->index, got))
 			return;
 	} while (true);
@@ -186,8 +185,8 @@ static int __init cwndlab(void)
 
 	cwndlab_end_with_parent();
 	count = cw_prepare(&parts);
-	lanes = vzalloc(array_size(count, sizeof(*lanes)));
-	buffer = vzalloc(READ_AT_ONCE);
+	lanes = cwndlab_zeroed(array_size(count, sizeof(*lanes)));
+	buffer = cwndlab_zeroed(READ_AT_ONCE);
 	cwndlab_make_parts(parts);
 	cwndlab_register(parts);
 	/* The default goes by memory. */

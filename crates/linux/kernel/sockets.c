@@ -2,7 +2,6 @@
 /* What the sockets of a run show, after every ACK and at fixed times; it goes to Rust. */
 #include <linux/ip.h>
 #include <linux/tcp.h>
-#include <linux/vmalloc.h>
 #include <net/inet_hashtables.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -28,7 +27,7 @@ static struct part *parts;
 
 void cwndlab_make_parts(u32 count)
 {
-	parts = vzalloc(array_size(count, sizeof(*parts)));
+	parts = cwndlab_zeroed(array_size(count, sizeof(*parts)));
 	if (!parts)
 		panic("cwndlab: no memory for %u parts", count);
 }
@@ -197,6 +196,16 @@ void cwndlab_look(struct lane *lane, u64 now)
 	}
 }
 
+/* The send buffer has room for TCP_INIT_CWND segments (tcp_sndbuf_expand, before the window is known). */
+static void set_initial_window(struct sock *sender, const struct cw_flow *is)
+{
+	u64 buffer = div_u64(sender->sk_sndbuf * is->initial_window, TCP_INIT_CWND);
+
+	tcp_snd_cwnd_set(tcp_sk(sender), is->initial_window);
+	if (!is->multipath && buffer > sender->sk_sndbuf)
+		WRITE_ONCE(sender->sk_sndbuf, min_t(u64, buffer, sock_net(sender)->ipv4.sysctl_tcp_wmem[2]));
+}
+
 /* Before the first data: what a route or an application of a real host would set. */
 void cwndlab_set_up(struct sock *sender, const struct cw_flow *is, u32 part)
 {
@@ -205,11 +214,18 @@ void cwndlab_set_up(struct sock *sender, const struct cw_flow *is, u32 part)
 
 	/* Another value means that the handshake has lost packets. */
 	if (tcp_snd_cwnd(tp) == TCP_INIT_CWND)
-		tcp_snd_cwnd_set(tp, is->initial_window);
+		set_initial_window(sender, is);
 	if (ssthresh < TCP_INFINITE_SSTHRESH)
 		tp->snd_ssthresh = ssthresh;
 	if (is->pacing)
 		smp_store_release(&sender->sk_pacing_status, SK_PACING_NEEDED);
+}
+
+/* Linux goes on without MPTCP when three SYNs are lost (mptcp_active_enable); the scenario asks for subflows. */
+void cwndlab_expect_subflows(const struct sock *sender)
+{
+	if (__mptcp_check_fallback(mptcp_sk(sender)))
+		panic("cwndlab: expected a multipath connection, found plain TCP: Linux falls back to it when MPTCP's first SYNs are lost");
 }
 
 /* The established socket of the connection that a packet belongs to, at the host where it arrives. */

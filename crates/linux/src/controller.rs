@@ -127,6 +127,8 @@ pub struct Controller {
     delayed: VecDeque<(Time, u32)>,
     ssthresh_probe: Option<usize>,
     view: SubflowView,
+    /// Nothing has arrived since its retransmission timer expired.
+    failed: bool,
     distances: LossDistances,
     sent: Records,
     lost: u64,
@@ -146,6 +148,7 @@ impl Controller {
             decision_delay: spec.kind.decision_delay,
             delayed: VecDeque::new(),
             view: SubflowView { window: cc.control().shown_window, mss: tcp.mss, ..SubflowView::default() },
+            failed: false,
             distances: LossDistances::default(),
             sent: Records::default(),
             lost: 0,
@@ -159,9 +162,13 @@ impl Controller {
     pub fn needs(&self) -> u32 {
         // ECN is negotiated before there is a controller: `crate::kernel` takes care of it. The kernel
         // reports every packet sent, because records and views need them; `on_sent` checks the need.
-        let Needs { ecn: _, sent_packets: _, lost_packets, own_window_in_recovery, ignores_rate_samples: _ } =
-            self.needs;
-        u32::from(own_window_in_recovery) | u32::from(lost_packets) << 1
+        u32::from(self.needs.own_window_in_recovery) | u32::from(self.keeps_records()) << 1
+    }
+
+    /// Whether it wants to know more of each packet sent than the kernel keeps: for the packets that are lost, and for
+    /// the counts of a rate sample.
+    fn keeps_records(&self) -> bool {
+        self.needs.lost_packets || !self.needs.ignores_rate_samples
     }
 
     /// The view of this subflow that its siblings have.
@@ -207,14 +214,15 @@ impl Controller {
     fn call<T>(
         &mut self,
         facts: &CFacts,
-        siblings: &[SubflowView],
+        siblings: &mut [SubflowView],
         me: usize,
         f: impl FnOnce(&mut dyn CongestionControl, &mut Context) -> T,
     ) -> T {
         self.view.srtt = Span(facts.srtt);
-        self.view.usable = true;
-        let alone = [self.view];
-        let (subflows, me) = if siblings.is_empty() { (&alone[..], 0) } else { (siblings, me) };
+        self.view.usable = !self.failed;
+        let mut alone = [self.view];
+        let (subflows, me) = if siblings.is_empty() { (&mut alone[..], 0) } else { (siblings, me) };
+        subflows[me] = self.view;
         let facts = facts.facts(self.mss);
         let answer = f(self.cc.as_mut(), &mut Context { facts: &facts, subflows, me, rng: &mut self.rng });
         self.view.window = self.cc.control().shown_window;
@@ -262,17 +270,32 @@ impl Controller {
     }
 
     /// An event that happens at most once a round trip; `idle` is the idle time before an idle restart.
-    pub fn on_event(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, event: u32, idle: u64) {
+    pub fn on_event(
+        &mut self,
+        facts: &CFacts,
+        siblings: &mut [SubflowView],
+        me: usize,
+        event: u32,
+        idle: u64,
+    ) {
         let event = EVENTS[event as usize](Span(idle));
         if matches!(event, Event::LossRecovery | Event::EcnReduction | Event::Timeout) {
             LossDistances::on_loss(&mut self.view);
         }
+        self.failed |= event == Event::Timeout;
         self.call(facts, siblings, me, |cc, cx| cc.on_event(cx, event));
     }
 
     /// Data has just been sent and is in flight.
-    pub fn on_sent(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, end_seq: u32, bytes: u32) {
-        if self.needs.lost_packets {
+    pub fn on_sent(
+        &mut self,
+        facts: &CFacts,
+        siblings: &mut [SubflowView],
+        me: usize,
+        end_seq: u32,
+        bytes: u32,
+    ) {
+        if self.keeps_records() {
             self.sent.insert(
                 end_seq,
                 Record {
@@ -294,9 +317,19 @@ impl Controller {
     }
 
     /// The kernel has just marked the data from `seq` up to `end_seq` as lost: one or more segments.
-    pub fn on_lost(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, seq: u32, end_seq: u32) {
+    pub fn on_lost(
+        &mut self,
+        facts: &CFacts,
+        siblings: &mut [SubflowView],
+        me: usize,
+        seq: u32,
+        end_seq: u32,
+    ) {
         for record in self.sent.within(seq, end_seq) {
             self.lost += 1;
+            if !self.needs.lost_packets {
+                continue;
+            }
             let lost = Lost {
                 bytes: record.bytes.into(),
                 in_flight_at_send: record.in_flight * self.mss,
@@ -310,9 +343,10 @@ impl Controller {
     }
 
     /// An ACK has been processed. Returns whether an external agent must decide.
-    pub fn on_ack(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize, ack: &CAck) -> bool {
+    pub fn on_ack(&mut self, facts: &CFacts, siblings: &mut [SubflowView], me: usize, ack: &CAck) -> bool {
         self.ce += ack.ce;
         self.distances.on_acknowledged(&mut self.view, ack.advanced, facts.phase());
+        self.failed &= ack.acked == 0;
         let newest = self.sent.get(ack.end_seq);
         let told = Ack {
             acked: ack.acked * self.mss,
@@ -349,7 +383,7 @@ impl Controller {
 
     /// The time has come that the controller asked for, or at which a decision takes effect. Returns whether
     /// an external agent must decide.
-    pub fn on_timer(&mut self, facts: &CFacts, siblings: &[SubflowView], me: usize) -> bool {
+    pub fn on_timer(&mut self, facts: &CFacts, siblings: &mut [SubflowView], me: usize) -> bool {
         let now = facts.now();
         while let Some(&(due, action)) = self.delayed.front()
             && due <= now

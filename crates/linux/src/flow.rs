@@ -41,8 +41,9 @@ pub struct Flow {
     stop: Option<Time>,
     /// The last state that its socket showed.
     pub facts: Facts,
-    /// How many times its SYN was retransmitted.
+    /// How many times its SYN was retransmitted: as timeouts, and as packets sent again.
     syn_timeouts: u64,
+    resent_syns: u64,
     ecn_reductions: u64,
     /// Payload delivered in order.
     received: u64,
@@ -74,6 +75,7 @@ impl Flow {
             stop: spec.active.stop,
             facts: Facts::default(),
             syn_timeouts: 0,
+            resent_syns: 0,
             ecn_reductions: 0,
             received: 0,
             completed: None,
@@ -139,11 +141,13 @@ impl Flow {
     /// Takes the state that the socket shows now.
     pub fn look(&mut self, now: Time, facts: &Facts) {
         let mut facts = *facts;
-        // As in the simulator, a retransmitted SYN is no timeout.
+        // As in the simulator, a retransmitted SYN is neither a timeout nor a data packet.
         if facts.sent == 0 {
             self.syn_timeouts = facts.counts.timeouts;
+            self.resent_syns = facts.resent;
         }
         facts.counts.timeouts -= self.syn_timeouts;
+        facts.resent -= self.resent_syns;
         let before = std::mem::replace(&mut self.facts, facts);
         self.received = self.received.max(facts.received);
         let sample = rtt_sample(&before, &facts);
@@ -172,6 +176,12 @@ impl Flow {
         for (kind, _) in kinds.iter().filter(|(_, happened)| *happened) {
             self.events.push(RecordedEvent { time_s: now.as_secs_f64(), flow: self.name.clone(), kind });
         }
+    }
+
+    /// The newest RTT sample, with what the socket shows now.
+    #[must_use]
+    pub fn latest_rtt(&self, facts: &Facts) -> Option<Span> {
+        rtt_sample(&self.facts, facts).or(self.latest_rtt)
     }
 
     /// The value that Linux keeps in its cache for the next connection to this host, in segments
@@ -222,6 +232,12 @@ impl Flow {
     #[must_use]
     pub fn syn_timeouts(&self) -> u64 {
         self.syn_timeouts
+    }
+
+    /// Data packets retransmitted, of all that the kernel counts.
+    #[must_use]
+    pub fn resent_data(&self, facts: &Facts) -> u64 {
+        facts.resent - self.resent_syns
     }
 
     /// Whether no more data follows: all has arrived, or its stop time has come.
@@ -342,7 +358,7 @@ impl Flow {
 
 /// The RTT sample that an ACK brought: that of the newest segment that it delivered, as the simulator takes it. This segment
 /// may be older than those that came before.
-fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
+pub fn rtt_sample(before: &Facts, now: &Facts) -> Option<Span> {
     let newest = |facts: &Facts| (facts.rtt_sent_us, facts.rtt_end_seq);
     if newest(now) != newest(before) {
         return Some(Span::from_micros(now.rtt_us));
@@ -381,11 +397,12 @@ mod tests {
     #[test]
     fn a_syn_that_is_sent_again_is_no_timeout() {
         let mut flow = flow();
-        let syns = Facts { decided: 1, counts: after_timeouts(2), ..Facts::default() };
+        let syns = Facts { decided: 1, resent: 2, counts: after_timeouts(2), ..Facts::default() };
         flow.look(Time(1), &syns);
         flow.look(Time(2), &Facts { sent: 4, ..syns });
-        flow.look(Time(3), &Facts { sent: 4, counts: after_timeouts(3), ..syns });
-        assert_eq!((flow.outcome(Time(4)).timeouts, flow.syn_timeouts()), (1, 2));
+        flow.look(Time(3), &Facts { sent: 5, resent: 3, counts: after_timeouts(3), ..syns });
+        let outcome = flow.outcome(Time(4));
+        assert_eq!((outcome.timeouts, flow.syn_timeouts(), outcome.retransmitted_packets), (1, 2, 1));
         assert_eq!(flow.events.len(), 1);
     }
 

@@ -1,6 +1,7 @@
 //! qlog of the kernel's TCP: its packets, what its sockets show after every ACK, and the values of our controllers.
 
 use crate::facts::Facts;
+use crate::flow::rtt_sample;
 use crate::headers::{CWR, ECE, Headers, SYN};
 use crate::network::{Sent, Way};
 use crate::slots::Handle;
@@ -145,7 +146,7 @@ impl Trace {
         if counts.probes > counted.probes {
             log.tail_loss_probe_sent(now);
         }
-        log.measured(now, &metrics(facts, mss));
+        log.measured(now, &metrics(before, facts, mss));
     }
 }
 
@@ -153,12 +154,12 @@ fn state(facts: &Facts) -> &'static str {
     STATES.get(facts.ca_state as usize).copied().unwrap_or("unknown")
 }
 
-fn metrics(facts: &Facts, mss: u64) -> Metrics {
+fn metrics(before: &Facts, facts: &Facts, mss: u64) -> Metrics {
     let time = |us: u64| (us > 0).then(|| Span::from_micros(us));
     Metrics {
         min_rtt: time(facts.min_rtt_us),
         smoothed_rtt: (facts.srtt_ns > 0).then_some(Span(facts.srtt_ns)),
-        latest_rtt: time(facts.last_rtt_us),
+        latest_rtt: rtt_sample(before, facts),
         rtt_variance: None,
         window: Some(facts.cwnd * mss),
         in_flight: Some(facts.in_flight * mss),

@@ -330,7 +330,7 @@ impl Run {
     pub fn with_controller<T>(
         &mut self,
         part: usize,
-        f: impl FnOnce(&mut Controller, &[SubflowView], usize) -> T,
+        f: impl FnOnce(&mut Controller, &mut [SubflowView], usize) -> T,
     ) -> T {
         let lane = self.lane_of(part);
         let (first, parts) = (lane.first_part, lane.parts());
@@ -338,10 +338,10 @@ impl Run {
         let view = |controller: &Option<Controller>| {
             controller.as_ref().map_or_else(SubflowView::default, Controller::view)
         };
-        let siblings: Vec<_> =
+        let mut siblings: Vec<_> =
             if coupled { self.controllers[parts].iter().map(view).collect() } else { Vec::new() };
         let controller = self.controllers[part].as_mut().expect("the part is one of ours");
-        f(controller, &siblings, part - first)
+        f(controller, &mut siblings, part - first)
     }
 
     /// A packet with these headers leaves its end.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     # The algorithms whose controllers this process has: the key, the name, the probes, the ECN codepoint.
     Remote = list[tuple[str, str, list[str], str]]
 
-# A run that takes longer than this, and this for each packet expected, hangs.
+# A run hangs if it makes no progress for this time, and this for each packet expected.
 LIMIT_S = 60.0
 LIMIT_PER_PACKET_S = 200e-6
 # Memory of a kernel, for each packet that it may hold at once, for the sockets of each connection, and for
@@ -58,7 +58,7 @@ class Size:
 
     @property
     def limit_s(self) -> float:
-        """The time after which it hangs."""
+        """The time without progress after which it hangs."""
         return LIMIT_S + LIMIT_PER_PACKET_S * self.packets_expected
 
     @property

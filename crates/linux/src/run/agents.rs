@@ -4,7 +4,7 @@
 use super::Run;
 use crate::controller::Controller;
 use crate::facts::Facts;
-use cwndlab_cc::{Span, Time};
+use cwndlab_cc::Time;
 use cwndlab_lab::linux::remote::{self, Seen};
 use cwndlab_sim::Glance;
 
@@ -70,8 +70,8 @@ impl Run {
         let glance = Glance {
             delivered_bytes: self.flows[part].received().max(facts.received),
             sent_packets: facts.sent,
-            retransmitted_packets: facts.resent,
-            rtt: Span::from_micros(facts.last_rtt_us),
+            retransmitted_packets: self.flows[part].resent_data(facts),
+            rtt: self.flows[part].latest_rtt(facts).unwrap_or_default(),
             finished: self.is_finished(part, now, facts),
         };
         // There is no controller before the connection is established.
