@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,14 +28,20 @@ from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.table import table
 from cwndlab.commands.train import train
-from cwndlab.errors import BackendWarning, CacheWarning, ClusterWarning, CwndlabError, OutputError
+from cwndlab.errors import (
+    INTERRUPTED,
+    BackendWarning,
+    CacheWarning,
+    ClusterWarning,
+    CwndlabError,
+    OutputError,
+)
 from cwndlab.system import out_of_memory
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
-
-INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
@@ -62,11 +69,23 @@ class _Commands(TyperGroup):
                 raise
             sys.exit(1)
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _telling_of_ctrl_c():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        try:
+        with _telling_of_ctrl_c():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _telling_of_ctrl_c() -> Iterator[None]:
+    """End the command after Ctrl-C. Typer would do it without a word."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import subprocess
 from pathlib import Path
 
@@ -239,3 +240,52 @@ def test_ctrl_c_does_not_replace_a_whole_result(
     assert ended.value.exit_code == 130
     assert "keeps its whole result" in capsys.readouterr().err
     assert cl.load(folder).seeds == [1, 2, 3]
+
+
+def test_ctrl_c_waits_until_the_result_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    study = cl.run(SCENARIO, seeds=1)
+    _press_ctrl_c_while_writing(monkeypatch)
+    with pytest.raises(typer.Exit) as ended:
+        deliver(study, Delivery(tmp_path / "one", request_of(study), Looks(as_json=False, formats=("png",))))
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err == f"interrupted: the result in {tmp_path / 'one'} is complete\n"
+    with pytest.raises(KeyboardInterrupt):
+        study.save(tmp_path / "two")
+    for name in ("one", "two"):
+        assert cl.load(tmp_path / name).seeds == [1]
+        assert (tmp_path / name / "report.html").exists()
+        assert not list((tmp_path / name).glob("*.png"))
+
+
+def test_a_second_ctrl_c_does_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    study = cl.run(SCENARIO, seeds=2)
+    delivery = Delivery(tmp_path / "one", request_of(study), Looks(as_json=False, formats=()))
+    _press_ctrl_c_while_writing(monkeypatch, times=2)
+    with pytest.raises(typer.Exit):
+        deliver(study, delivery)
+    assert "was not written to the end; repeat the command\n" in capsys.readouterr().err
+    monkeypatch.undo()
+    # What is there is no whole result, so a partial one replaces it.
+    partial = dataclasses.replace(study, runs=study.runs[:1], interrupted=True)
+    with pytest.raises(typer.Exit):
+        deliver(partial, delivery)
+    assert cl.load(tmp_path / "one").seeds == [1]
+
+
+def _press_ctrl_c_while_writing(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
+    """Press it after the first file."""
+    write = about.write
+
+    def pressed(described: about.About, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        write(described, folder)
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(about, "write", pressed)

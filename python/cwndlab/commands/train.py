@@ -17,6 +17,7 @@ from cwndlab.commands.options import (
     Replace,
     SteeredFlow,
 )
+from cwndlab.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def train(
     Ctrl-C saves what was learned so far. A training continued with --resume gives the same weights as one
     without interruption.
     """
-    from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.commands.deliver import completing, prepared
     from cwndlab.learning.training import train as learn
     from cwndlab.output import about, files
     from cwndlab.scenarios.scenario import parse_override
@@ -87,11 +88,12 @@ def train(
         training = learn(
             environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
         )
-    writing.write_bytes(folder / WEIGHTS, training.weights)
-    writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
     document = files.dump(training.to_json())
-    writing.write_text(folder / DOCUMENT, document + "\n")
-    about.write(_about(training, request, scenario), folder)
+    with completing(folder):
+        writing.write_bytes(folder / WEIGHTS, training.weights)
+        writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
+        writing.write_text(folder / DOCUMENT, document + "\n")
+        about.write(_about(training, request, scenario), folder)
     typer.echo(document if as_json else _summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:

@@ -12,6 +12,7 @@ from cwndlab.output.drawing.formats import DEFAULT, FORMATS, formats
 from cwndlab.output.place import prepare, require_free
 from cwndlab.results.request import request_of
 from cwndlab.system import writing
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     import os
@@ -70,8 +71,10 @@ def save(
     if not replace:
         require_free(path, request, "choose another folder, or pass replace=True")
     prepare(path)
-    write_tables(study, path, request, every_flow=every_flow)
-    write_report(study, path)
+    # Ctrl-C waits until these are written: without some of them, the others are lost too.
+    with noticing():
+        write_tables(study, path, request, every_flow=every_flow)
+        write_report(study, path)
     if figures:
         write_figures(study, path, kinds, style=style)
 
