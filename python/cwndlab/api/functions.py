@@ -281,7 +281,9 @@ def _execute(
         raise InputError("threads and executor: expected one of the two")
     if exports is not None and executor is not None:
         raise InputError("executor and qlog or pcap: expected one of the two; this process writes exports")
-    if executor is not None and not hasattr(executor, "submit"):
+    # The class has a `submit` too.
+    is_executor = callable(getattr(executor, "submit", None)) and not isinstance(executor, type)
+    if executor is not None and not is_executor:
         raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")
