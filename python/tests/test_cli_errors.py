@@ -39,6 +39,7 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
         (["--seeds", "0"], "expected 1 to"),
         (["--threads", "0"], "--threads"),
         (["--threads", "x"], "--threads"),
+        (["--threads", "99999999999999999999"], "--threads"),
         (["--nonsense"], "--nonsense"),
         (["--out", "two.toml"], "cannot be written"),
         (["--out", ""], "expected the name of a folder, found an empty text"),

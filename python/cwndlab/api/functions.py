@@ -29,6 +29,7 @@ from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
+from cwndlab.system.threads import checked_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -275,8 +276,7 @@ def _execute(
     executor: Executor | None,
     exports: Exports | None = None,
 ) -> list[result.Result]:
-    if threads is not None and threads < 1:
-        raise InputError(f"{threads} threads: expected at least 1")
+    threads = checked_threads(threads)
     if threads is not None and executor is not None:
         raise InputError("threads and executor: expected one of the two")
     if exports is not None and executor is not None:

@@ -73,8 +73,8 @@ class Elsewhere:
         """Return the finished runs, after keeping them in the cache.
 
         If the worker lacked something, submit the job again with that, and return its future; after `stop`,
-        there are no runs. Raises `RunFailedError` if a run failed, and `CwndlabError` if the answer is of another
-        job, or none.
+        there are no runs. Raises `RunFailedError` if a run failed, and `CwndlabError` if this is no answer to
+        the job.
         """
         errand = self._futures.pop(future)
         try:
