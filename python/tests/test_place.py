@@ -183,10 +183,39 @@ def test_formats_in_python(tmp_path: Path, wrong: str | list[str]) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "seeds": 3}'])
 def test_a_damaged_description_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "about.json").write_text(content)
-    assert place.is_free(tmp_path, Request("run", "1"))
-    (tmp_path / "runs.json").touch()
     assert about.read(tmp_path) is None
-    assert not place.is_free(tmp_path, Request("run", "1"))
+    with pytest.raises(cl.InputError, match=r"found about\.json, which is of no result; a hint"):
+        place.require_free(tmp_path, Request("run", "1"), "a hint")
+    (tmp_path / "runs.json").touch()
+    with pytest.raises(cl.InputError, match="found another result; a hint"):
+        place.require_free(tmp_path, Request("run", "1"), "a hint")
+
+
+@pytest.mark.parametrize(
+    "name", ["report.html", "runs.csv", "series.png", "over-rate.pdf", "weights/a.safetensors"]
+)
+@USES_SCENARIO
+def test_files_of_others_with_our_names_are_kept(cwndlab: Command, name: str) -> None:
+    theirs = cwndlab.folder / "own" / name
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    refused = cwndlab(*RUN, "--seeds", "1", "--out", "own")
+    assert refused.returncode == 2
+    assert f"own: expected no result or one of the same request, found {name}, which is of" in refused.stderr
+    assert theirs.read_text() == "mine"
+    assert cwndlab(*RUN, "--seeds", "1", "--out", "own", "--replace").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("y" * 300, r"^y{300}: cannot be read \(File name too long\)"), ("a\0", "not a valid file name")],
+)
+def test_a_folder_that_cannot_be(name: str, message: str) -> None:
+    made = result([outcome([flow("a", 1)])])
+    with pytest.raises(cl.InputError, match=message):
+        made.save(name, figures=False)
+    with pytest.raises(cl.InputError, match=r"^--out "):
+        made.save(name, figures=False, replace=True)
 
 
 def test_a_reproduction_of_other_papers_seeds_or_options_has_its_own_folder(

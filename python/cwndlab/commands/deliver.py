@@ -196,7 +196,7 @@ def run_all(
 
 def deliver(study: Study, delivery: Delivery) -> None:
     """Write the files, the report first, and print the tables. Exit with 130 after an interruption."""
-    from cwndlab.output import files
+    from cwndlab.output import files, names
     from cwndlab.statistics.numbers import counted
 
     folder, looks = delivery.folder, delivery.looks
@@ -215,7 +215,7 @@ def deliver(study: Study, delivery: Delivery) -> None:
                 f"{flows} left out of the JSON document, all are in runs.parquet; --every-flow includes them"
             )
             typer.echo(note, err=True)
-        typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=looks.as_json)
+        typer.echo(f"results in {folder}, report in {folder / names.REPORT}", err=looks.as_json)
         # A pipe would get it after the figures.
         sys.stdout.flush()
     finally:

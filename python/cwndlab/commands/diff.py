@@ -57,7 +57,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     import json
 
     from cwndlab.errors import InputError
-    from cwndlab.output.files import DOCUMENT
+    from cwndlab.output.names import DOCUMENT
     from cwndlab.system.reading import read_regular
 
     path = folder / DOCUMENT
