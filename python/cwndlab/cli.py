@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from cwndlab.errors import (
     CacheWarning,
     ClusterWarning,
     CwndlabError,
+    InputError,
     OutputError,
 )
 from cwndlab.system import out_of_memory
@@ -65,6 +67,8 @@ class _Commands(TyperGroup):
                 print_message("error", out_of_memory.message(error))
             elif isinstance(error, OSError):
                 print_message("error", _system_error(error))
+                # Only the caller gives names that are too long.
+                sys.exit(InputError.exit_status if error.errno == errno.ENAMETOOLONG else 1)
             else:
                 raise
             sys.exit(1)

@@ -192,3 +192,28 @@ def test_ctrl_c_before_the_runs(scenario: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(f"cwndlab.{place}", pressed)
     answer = CliRunner().invoke(app, ["run", str(scenario)])
     assert (answer.exit_code, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+
+
+TOO_LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", TOO_LONG),
+        ("run", TOO_LONG),
+        ("run", "two.toml", "--out", TOO_LONG),
+        ("table", TOO_LONG),
+        ("serve", TOO_LONG),
+        ("show", TOO_LONG),
+    ],
+)
+@pytest.mark.usefixtures("scenario")
+def test_a_name_that_is_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(app, arguments)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith(f"error: {TOO_LONG}")
+    assert "File name too long" in answer.stderr
