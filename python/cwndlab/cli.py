@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 import warnings
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -158,13 +160,27 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print our own warnings as messages. A user of the command line does not need the place in the code."""
-    from cwndlab.commands.problems import print_message
-
-    if issubclass(category, (BackendWarning, CacheWarning, ClusterWarning)):
+    if _MISSING_LETTER.match(str(message)):
+        _tell_of_letters()
+    elif issubclass(category, (BackendWarning, CacheWarning, ClusterWarning)):
         print_message("warning", str(message))
     else:
         shown = warnings.formatwarning(str(message), category, filename, lineno, line)
         typer.echo(shown, file=file, err=True, nl=False)
+
+
+# Matplotlib says it for each letter and each file.
+_MISSING_LETTER = re.compile(r"Glyph \d+ .* missing from ")
+
+
+@cache
+def _tell_of_letters() -> None:
+    """Say once that figures show boxes in place of some letters."""
+    print_message(
+        "warning",
+        "the font of the figures lacks letters of a name or title: PNG and PDF show boxes, SVG has the text; "
+        "with --no-style, font.family of your matplotlibrc chooses another font",
+    )
 
 
 def _print_error(error: CwndlabError) -> None:
