@@ -196,7 +196,7 @@ def run_all(
 
 def deliver(study: Study, delivery: Delivery) -> None:
     """Write the files, the report first, and print the tables. Exit with 130 after an interruption."""
-    from cwndlab.output import files, names
+    from cwndlab.output import names
     from cwndlab.statistics.numbers import counted
 
     folder, looks = delivery.folder, delivery.looks
@@ -205,6 +205,9 @@ def deliver(study: Study, delivery: Delivery) -> None:
         typer.echo(f"{folder} keeps its whole result of the same request", err=True)
         raise typer.Exit(INTERRUPTED)
     with completing(folder):
+        # Here, because loading it takes a moment.
+        from cwndlab.output import files
+
         files.write_tables(study, folder, delivery.request, every_flow=looks.every_flow)
         files.write_report(study, folder)
     try:
