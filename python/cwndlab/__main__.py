@@ -1,5 +1,20 @@
-"""`python -m cwndlab`."""
+"""Where the command begins, also as `python -m cwndlab`."""
 
-from cwndlab.cli import main
+import sys
 
-main()
+from cwndlab.errors import INTERRUPTED
+
+
+def main() -> None:
+    """Run the command line. Ctrl-C may come while it is still being loaded."""
+    try:
+        from cwndlab.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

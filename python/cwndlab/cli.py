@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import sys
 import warnings
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,14 +31,21 @@ from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.table import table
 from cwndlab.commands.train import train
-from cwndlab.errors import BackendWarning, CacheWarning, ClusterWarning, CwndlabError, OutputError
+from cwndlab.errors import (
+    INTERRUPTED,
+    BackendWarning,
+    CacheWarning,
+    ClusterWarning,
+    CwndlabError,
+    InputError,
+    OutputError,
+)
 from cwndlab.system import out_of_memory
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
-
-INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
@@ -58,15 +69,29 @@ class _Commands(TyperGroup):
                 print_message("error", out_of_memory.message(error))
             elif isinstance(error, OSError):
                 print_message("error", _system_error(error))
+                # Only the caller gives names that are too long.
+                sys.exit(InputError.exit_status if error.errno == errno.ENAMETOOLONG else 1)
             else:
                 raise
             sys.exit(1)
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _telling_of_ctrl_c():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        try:
+        with _telling_of_ctrl_c():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _telling_of_ctrl_c() -> Iterator[None]:
+    """End the command after Ctrl-C. Typer would do it without a word."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -135,13 +160,27 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print our own warnings as messages. A user of the command line does not need the place in the code."""
-    from cwndlab.commands.problems import print_message
-
-    if issubclass(category, (BackendWarning, CacheWarning, ClusterWarning)):
+    if _MISSING_LETTER.match(str(message)):
+        _tell_of_letters()
+    elif issubclass(category, (BackendWarning, CacheWarning, ClusterWarning)):
         print_message("warning", str(message))
     else:
         shown = warnings.formatwarning(str(message), category, filename, lineno, line)
         typer.echo(shown, file=file, err=True, nl=False)
+
+
+# Matplotlib says it for each letter and each file.
+_MISSING_LETTER = re.compile(r"Glyph \d+ .* missing from ")
+
+
+@cache
+def _tell_of_letters() -> None:
+    """Say once that figures show boxes in place of some letters."""
+    print_message(
+        "warning",
+        "the font of the figures lacks letters of a name or title: PNG and PDF show boxes, SVG has the text; "
+        "with --no-style, font.family of your matplotlibrc chooses another font",
+    )
 
 
 def _print_error(error: CwndlabError) -> None:

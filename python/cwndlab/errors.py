@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from typing import Self
 
 
+# The exit status after Ctrl-C.
+INTERRUPTED = 130
+
+
 class CwndlabError(Exception):
     """An error that is reported in one line, without a traceback."""
 

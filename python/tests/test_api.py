@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,8 +63,10 @@ def test_overrides_may_be_values() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(InputError, match="at least 1"):
-        cl.run(SCENARIO, threads=0)
+    wrong: list[Any] = [0, 10**20, float("nan"), 1.5, "2"]
+    for threads in wrong:
+        with pytest.raises(InputError, match=r"^threads=.*: expected (an integer from )?1 to 10000$"):
+            cl.run(SCENARIO, threads=threads)
     with pytest.raises(InputError, match="expected 1 to"):
         cl.run(SCENARIO, seeds=0)
     with pytest.raises(InputError, match="None"):

@@ -68,6 +68,8 @@ def test_wrong_curves_are_refused(cwndlab: Command, tmp_path: Path) -> None:
     )
     assert_refused(cwndlab("bench", "--curve", "links", "--case", "flows-10"), "expected one of them")
     assert_refused(cwndlab("bench", "--curve", "links", "--figure", "x.gif"), "expected png, svg, pdf")
+    nowhere = cwndlab("bench", "--curve", "links", "--figure", "none/x.png")
+    assert_refused(nowhere, "--figure none/x.png: expected an existing folder, found no none")
 
 
 def test_a_run_in_linux_is_measured(cwndlab: Command, linux_kernel: Kernel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
         (["--seeds", "0"], "expected 1 to"),
         (["--threads", "0"], "--threads"),
         (["--threads", "x"], "--threads"),
+        (["--threads", "99999999999999999999"], "--threads"),
         (["--nonsense"], "--nonsense"),
         (["--out", "two.toml"], "cannot be written"),
         (["--out", ""], "expected the name of a folder, found an empty text"),
@@ -164,3 +166,54 @@ def test_unknown_names(cwndlab: Command) -> None:
 @pytest.mark.parametrize("arguments", [["train", "cwndlab/Window-v0"], ["score", "cwndlab/Window-v0"]])
 def test_episodes_play_on_one_backend(cwndlab: Command, arguments: list[str]) -> None:
     assert_refused(cwndlab(*arguments, "--backend", "both"), "'both' is not one of 'sim', 'linux'")
+
+
+def test_ctrl_c_while_the_program_is_loaded() -> None:
+    program = """\
+import runpy, signal, sys
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "cwndlab.commands.run":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Pressed())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["cwndlab", "list"]
+runpy.run_module("cwndlab", run_name="__main__", alter_sys=True)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("place", ["scenarios.scenario.load", "cli._Commands.parse_args"])
+def test_ctrl_c_before_the_runs(scenario: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"cwndlab.{place}", pressed)
+    answer = CliRunner().invoke(app, ["run", str(scenario)])
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
+
+
+TOO_LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", TOO_LONG),
+        ("run", TOO_LONG),
+        ("run", "two.toml", "--out", TOO_LONG),
+        ("table", TOO_LONG),
+        ("serve", TOO_LONG),
+        ("show", TOO_LONG),
+    ],
+)
+@pytest.mark.usefixtures("scenario")
+def test_a_name_that_is_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(app, arguments)
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert answer.stderr.startswith(f"error: {TOO_LONG}")
+    assert "File name too long" in answer.stderr

@@ -208,3 +208,11 @@ def _drain(terminal: int) -> str:
         pass  # how Linux says that the other side has closed
     os.close(terminal)
     return b"".join(chunks).decode(errors="replace")
+
+
+def test_letters_that_the_font_lacks_are_told_once(cwndlab: Command, scenario: Path) -> None:
+    scenario.write_text(scenario.read_text().replace('name = "a"', 'name = "日本"'))
+    made = cwndlab("run", str(scenario), "--seeds", "1", "--format", "png,pdf")
+    assert made.returncode == 0
+    assert made.stderr.count("warning: the font of the figures lacks letters") == 1
+    assert "Glyph" not in made.stderr

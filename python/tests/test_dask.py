@@ -329,6 +329,10 @@ def test_ctrl_c_keeps_what_is_finished(cwndlab: Command, tmp_path: Path) -> None
         (["--on", "ray"], "--on ray: expected dask or dask:ADDRESS"),
         (["--on", "dask:"], "--on dask:: expected dask or dask:ADDRESS"),
         (["--on", "dask:tcp://x:1", "--threads", "2"], "and --threads: the workers of the cluster have"),
+        (["--on", "dask:nohost"], "--on dask:nohost: expected dask:HOST:PORT"),
+        (["--on", "dask:foo://x:1"], "--on dask:foo://x:1: expected dask:HOST:PORT"),
+        (["--on", "dask:x:y"], "--on dask:x:y: expected dask:HOST:PORT"),
+        (["--on", "dask:127.0.0.1:99999"], "expected a port from 1 to 65535, found 99999"),
         (["--on", "dask", "--qlog"], "--on and --qlog or --pcap: expected one of the two"),
     ],
 )

@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -344,19 +345,81 @@ def test_an_error_of_the_worker_itself_is_a_failure() -> None:
         cl.run(SCENARIO, seeds=1, executor=Inline(break_down))
 
 
-def test_an_executor_that_is_closed() -> None:
-    executor = ProcessPoolExecutor(1)
+@pytest.mark.parametrize("kind", [ProcessPoolExecutor, ThreadPoolExecutor])
+def test_an_executor_that_is_closed(kind: Callable[[int], Executor]) -> None:
+    executor = kind(1)
     executor.shutdown()
     with pytest.raises(CwndlabError, match=r"^the executor accepts no run: cannot schedule"):
         cl.run(SCENARIO, seeds=1, executor=executor)
 
 
 def test_what_is_no_executor() -> None:
-    executor: Any = 2
-    with pytest.raises(cl.InputError, match=r"^executor=2: expected an executor of concurrent.futures"):
-        cl.run(SCENARIO, executor=executor)
+    wrong: list[Any] = [2, ThreadPoolExecutor, SimpleNamespace(submit=5)]
+    for executor in wrong:
+        with pytest.raises(cl.InputError, match=r"^executor=.*: expected an executor of concurrent.futures"):
+            cl.run(SCENARIO, executor=executor)
     with pytest.raises(cl.InputError, match=r"^threads and executor: expected one of the two"):
         cl.run(SCENARIO, threads=2, executor=Inline())
+
+
+class Answering:
+    """Answers every job with the same."""
+
+    def __init__(self, future: Any) -> None:
+        self._future = future
+
+    def submit(self, *_: Any) -> Any:
+        return self._future
+
+
+def answered(answer: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(answer)
+    return future
+
+
+@pytest.mark.parametrize(
+    ("future", "message"),
+    [
+        (None, "expected a future from submit, found None"),
+        (answered(None), "expected the run of seed 1, found None"),
+        (answered({"runs": []}), r"expected the run of seed 1, found {'runs': \[\]}"),
+        (answered(b"1" * 1000), "expected the run of seed 1, found b'1{38}$"),
+    ],
+)
+def test_what_is_no_answer(future: Any, message: str) -> None:
+    executor: Any = Answering(future)
+    with pytest.raises(CwndlabError, match=f"^the executor: {message}"):
+        cl.run(SCENARIO, seeds=1, executor=executor)
+
+
+class Repeating(Inline):
+    """Answers every job with what it answered first."""
+
+    def __init__(self, *, in_one_future: bool) -> None:
+        super().__init__()
+        self._first: Future[Any] | None = None
+        self._in_one_future = in_one_future
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        if self._first is None:
+            self._first = super().submit(function, *arguments, **options)
+        return self._first if self._in_one_future else answered(self._first.result())
+
+
+@pytest.mark.parametrize(
+    ("in_one_future", "message"),
+    [
+        (False, "expected the run of seed 2, found the answer to another job"),
+        (True, "expected a future for each run, found the same one twice"),
+    ],
+)
+def test_the_run_of_another_seed_is_not_kept(in_one_future: bool, message: str) -> None:
+    with pytest.raises(CwndlabError, match=f"^the executor: {message}$"):
+        cl.run(SCENARIO, seeds=3, executor=Repeating(in_one_future=in_one_future), fresh=True)
+    measured = [run.outcome for run in cl.run(SCENARIO, seeds=3).runs]
+    assert measured == [run.outcome for run in cl.run(SCENARIO, seeds=3, fresh=True).runs]
+    assert measured[0] != measured[1]
 
 
 class Job:

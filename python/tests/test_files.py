@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
-from cwndlab.output import files, place
+from cwndlab.output import names, place
 from tests.samples import flow, outcome, recording, result
 
 
@@ -22,7 +22,7 @@ def test_same_data_same_files(tmp_path: Path) -> None:
 
 
 def test_stale_files_go(tmp_path: Path) -> None:
-    for name in files.NAMES:
+    for name in names.NAMES:
         (tmp_path / name).write_text("of an earlier run")
     result([outcome([flow("a", 1)])]).save(tmp_path, figures=False, replace=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == [

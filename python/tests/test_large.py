@@ -15,7 +15,7 @@ import cwndlab as cl
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.benchmark.networks import parking_lot
 from cwndlab.commands.deliver import Delivery, Looks, deliver
-from cwndlab.output import files
+from cwndlab.output import names
 from cwndlab.output.charts.lines import MAX_LINES
 from cwndlab.output.charts.names import Names
 from cwndlab.output.figures.distribution import distribution
@@ -118,11 +118,11 @@ def test_every_flow_is_there_if_it_is_asked_for(build: Any, tmp_path: Path) -> N
     assert one.flows_left_out == FEW + 2
     assert build(FEW).flows_left_out == 0
     one.save(tmp_path, figures=False, every_flow=True)
-    text = (tmp_path / files.DOCUMENT).read_text()
+    text = (tmp_path / names.DOCUMENT).read_text()
     assert '"flows": null' not in text
     assert '"flow-51"' in text
     one.save(tmp_path, figures=False)
-    text = (tmp_path / files.DOCUMENT).read_text()
+    text = (tmp_path / names.DOCUMENT).read_text()
     assert '"flows": null' in text
     assert "flow-51" not in text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -110,14 +111,29 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 READ = ["runs.json", *(f"{name}.parquet" for name in DETAILS)]
+# These are for other programs.
+CHECKED = ["runs.parquet", "result.json"]
 
 
 @pytest.fixture
 def copy(whole: Path, tmp_path: Path) -> Path:
     """A folder like it, to be damaged."""
-    for file in READ:
+    for file in (*READ, *CHECKED):
         shutil.copy(whole / file, tmp_path)
     return tmp_path
+
+
+# The keys of the hashes in `runs.json`, which earlier versions did not write.
+HASHES = ("sha256", "tables_sha256", "result_sha256")
+
+
+def unsealed(folder: Path) -> dict[str, Any]:
+    """Take the hashes out of a folder's document, and return that."""
+    document: dict[str, Any] = json.loads((folder / "runs.json").read_text())
+    for key in HASHES:
+        document.pop(key, None)
+    (folder / "runs.json").write_text(json.dumps(document))
+    return document
 
 
 def failure(folder: Path) -> str:
@@ -132,7 +148,7 @@ def failure(folder: Path) -> str:
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_damage_is_told_with_the_file(whole: Path, copy: Path, data: st.DataObject) -> None:
-    file = data.draw(st.sampled_from(READ))
+    file = data.draw(st.sampled_from([*READ, *CHECKED]))
     content = (whole / file).read_bytes()
     place = data.draw(st.integers(0, len(content) - 1))
     byte = data.draw(st.none() | st.integers(1, 255))
@@ -154,13 +170,15 @@ def test_any_damage_is_told_with_the_file(whole: Path, copy: Path, data: st.Data
 def test_a_document_of_another_kind(whole: Path, copy: Path, data: st.DataObject) -> None:
     """With its hash it is refused; without one, as in earlier folders, it is refused or can be used."""
     document = json.loads((whole / "runs.json").read_text())
-    seal, hashes = document.pop("sha256"), document.pop("tables_sha256")
+    hashes = {key: document.pop(key) for key in HASHES}
     other = changed(data, document)
     (copy / "runs.json").write_text(json.dumps(other))
     with suppress(cl.InputError):
-        cl.load(copy).to_json()
+        back = cl.load(copy)
+        back.to_json()
+        back.to_markdown()
     if isinstance(other, dict) and json.dumps(other, sort_keys=True) != json.dumps(document, sort_keys=True):
-        sealed = other | {"tables_sha256": hashes, "sha256": seal}
+        sealed = other | hashes
         (copy / "runs.json").write_text(json.dumps(sealed))
         assert "runs.json" in failure(copy)
 
@@ -168,16 +186,14 @@ def test_a_document_of_another_kind(whole: Path, copy: Path, data: st.DataObject
 @pytest.mark.parametrize("content", [b"", b"garbage", b"PAR1" + bytes(100) + b"PAR1"])
 @pytest.mark.parametrize("file", READ[1:])
 def test_a_damaged_table_of_an_earlier_version(copy: Path, file: str, content: bytes) -> None:
-    document = json.loads((copy / "runs.json").read_text())
-    del document["sha256"], document["tables_sha256"]
-    (copy / "runs.json").write_text(json.dumps(document))
+    unsealed(copy)
     assert isinstance(cl.load(copy), cl.Comparison)
     (copy / file).write_bytes(content)
     with pytest.raises(cl.InputError, match=rf"{file}: is damaged"):
         cl.load(copy)
 
 
-@pytest.mark.parametrize("file", READ)
+@pytest.mark.parametrize("file", [*READ, *CHECKED])
 def test_a_file_that_is_none_is_not_waited_for(copy: Path, file: str) -> None:
     (copy / file).unlink()
     with pytest.raises(cl.InputError, match=rf"{file}: cannot be read \(No such file"):
@@ -194,6 +210,30 @@ def test_the_layout_does_not_matter(copy: Path) -> None:
 
 
 def test_a_later_version(tmp_path: Path) -> None:
-    (tmp_path / "runs.json").write_text(json.dumps({"schema": 2}))
-    with pytest.raises(cl.InputError, match="expected schema 1, found 2"):
-        cl.load(tmp_path)
+    for schema in (2, "1", True, None):
+        (tmp_path / "runs.json").write_text(json.dumps({"schema": schema}))
+        with pytest.raises(cl.InputError, match=f"expected schema 1, found {json.dumps(schema)}$"):
+            cl.load(tmp_path)
+
+
+def test_no_words_of_python(copy: Path) -> None:
+    def damaged(change: Callable[[dict[str, Any]], object]) -> str:
+        document = unsealed(copy)
+        change(document)
+        (copy / "runs.json").write_text(json.dumps(document))
+        return failure(copy)
+
+    changes: list[Callable[[dict[str, Any]], object]] = [
+        lambda document: document.update(results=None),
+        lambda document: document.update(results=[]),
+        lambda document: document.update(kind="other"),
+        lambda document: document.pop("kind"),
+        lambda document: document["results"][0]["runs"][0]["outcome"]["flows"][0].update(name=[]),
+        lambda document: [each.update(runs=[]) for each in document["results"]],
+    ]
+    whole = (copy / "runs.json").read_text()
+    for change in changes:
+        (copy / "runs.json").write_text(whole)
+        assert damaged(change) == f"{copy / 'runs.json'}: is damaged: its content is not that of a result"
+    (copy / "runs.json").write_text("{\n")
+    assert failure(copy).startswith(f"{copy / 'runs.json'}: is damaged: line 2 is not JSON (")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import subprocess
 from pathlib import Path
 
@@ -182,10 +183,39 @@ def test_formats_in_python(tmp_path: Path, wrong: str | list[str]) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "seeds": 3}'])
 def test_a_damaged_description_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "about.json").write_text(content)
-    assert place.is_free(tmp_path, Request("run", "1"))
-    (tmp_path / "runs.json").touch()
     assert about.read(tmp_path) is None
-    assert not place.is_free(tmp_path, Request("run", "1"))
+    with pytest.raises(cl.InputError, match=r"found about\.json, which is of no result; a hint"):
+        place.require_free(tmp_path, Request("run", "1"), "a hint")
+    (tmp_path / "runs.json").touch()
+    with pytest.raises(cl.InputError, match="found another result; a hint"):
+        place.require_free(tmp_path, Request("run", "1"), "a hint")
+
+
+@pytest.mark.parametrize(
+    "name", ["report.html", "runs.csv", "series.png", "over-rate.pdf", "weights/a.safetensors"]
+)
+@USES_SCENARIO
+def test_files_of_others_with_our_names_are_kept(cwndlab: Command, name: str) -> None:
+    theirs = cwndlab.folder / "own" / name
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    refused = cwndlab(*RUN, "--seeds", "1", "--out", "own")
+    assert refused.returncode == 2
+    assert f"own: expected no result or one of the same request, found {name}, which is of" in refused.stderr
+    assert theirs.read_text() == "mine"
+    assert cwndlab(*RUN, "--seeds", "1", "--out", "own", "--replace").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("y" * 300, r"^y{300}: cannot be read \(File name too long\)"), ("a\0", "not a valid file name")],
+)
+def test_a_folder_that_cannot_be(name: str, message: str) -> None:
+    made = result([outcome([flow("a", 1)])])
+    with pytest.raises(cl.InputError, match=message):
+        made.save(name, figures=False)
+    with pytest.raises(cl.InputError, match=r"^--out "):
+        made.save(name, figures=False, replace=True)
 
 
 def test_a_reproduction_of_other_papers_seeds_or_options_has_its_own_folder(
@@ -239,3 +269,52 @@ def test_ctrl_c_does_not_replace_a_whole_result(
     assert ended.value.exit_code == 130
     assert "keeps its whole result" in capsys.readouterr().err
     assert cl.load(folder).seeds == [1, 2, 3]
+
+
+def test_ctrl_c_waits_until_the_result_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    study = cl.run(SCENARIO, seeds=1)
+    _press_ctrl_c_while_writing(monkeypatch)
+    with pytest.raises(typer.Exit) as ended:
+        deliver(study, Delivery(tmp_path / "one", request_of(study), Looks(as_json=False, formats=("png",))))
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err == f"interrupted: the result in {tmp_path / 'one'} is complete\n"
+    with pytest.raises(KeyboardInterrupt):
+        study.save(tmp_path / "two")
+    for name in ("one", "two"):
+        assert cl.load(tmp_path / name).seeds == [1]
+        assert (tmp_path / name / "report.html").exists()
+        assert not list((tmp_path / name).glob("*.png"))
+
+
+def test_a_second_ctrl_c_does_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+    study = cl.run(SCENARIO, seeds=2)
+    delivery = Delivery(tmp_path / "one", request_of(study), Looks(as_json=False, formats=()))
+    _press_ctrl_c_while_writing(monkeypatch, times=2)
+    with pytest.raises(typer.Exit):
+        deliver(study, delivery)
+    assert "was not written to the end; repeat the command\n" in capsys.readouterr().err
+    monkeypatch.undo()
+    # What is there is no whole result, so a partial one replaces it.
+    partial = dataclasses.replace(study, runs=study.runs[:1], interrupted=True)
+    with pytest.raises(typer.Exit):
+        deliver(partial, delivery)
+    assert cl.load(tmp_path / "one").seeds == [1]
+
+
+def _press_ctrl_c_while_writing(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
+    """Press it after the first file."""
+    write = about.write
+
+    def pressed(described: about.About, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        write(described, folder)
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(about, "write", pressed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import shlex
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,7 @@ from cwndlab.gym import FlowEnv
 from cwndlab.learning import scores, training
 from cwndlab.learning.course import course
 from cwndlab.learning.training import Training, train
+from cwndlab.output import about
 from tests.conftest import SCENARIO, Command
 from tests.documents import ROOT
 
@@ -315,3 +317,20 @@ def test_what_is_set_of_the_link_goes_for_scores() -> None:
     )
     assert refused.exit_code == 2
     assert "the link's `rate` changes" in str(refused.stderr)
+
+
+def test_the_command_of_a_training_repeats_it(cwndlab: Command, scenario: Path) -> None:
+    options = ("--scenario", scenario.name, "--flow", "b", "--set", "flow.b.cc.epsilon=0.5")
+    assert cwndlab("train", WINDOW, "--decisions", "20", *options, "--out", "one").returncode == 0
+    held = about.read(cwndlab.folder / "one")
+    assert held is not None
+    _, *words = shlex.split(held.command)
+    assert cwndlab(*words, "--out", "two").returncode == 0
+    again = about.read(cwndlab.folder / "two")
+    assert again == held
+    for name in ("weights.safetensors", "checkpoint.safetensors"):
+        assert (cwndlab.folder / "one" / name).read_bytes() == (cwndlab.folder / "two" / name).read_bytes()
+    assert cwndlab(*words, "--from", "one/weights.safetensors", "--out", "three").returncode == 0
+    later = about.read(cwndlab.folder / "three")
+    assert later is not None
+    assert "--from one/weights.safetensors" in later.command

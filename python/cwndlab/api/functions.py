@@ -29,6 +29,7 @@ from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
+from cwndlab.system.threads import checked_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -275,13 +276,14 @@ def _execute(
     executor: Executor | None,
     exports: Exports | None = None,
 ) -> list[result.Result]:
-    if threads is not None and threads < 1:
-        raise InputError(f"{threads} threads: expected at least 1")
+    threads = checked_threads(threads)
     if threads is not None and executor is not None:
         raise InputError("threads and executor: expected one of the two")
     if exports is not None and executor is not None:
         raise InputError("executor and qlog or pcap: expected one of the two; this process writes exports")
-    if executor is not None and not hasattr(executor, "submit"):
+    # The class has a `submit` too.
+    is_executor = callable(getattr(executor, "submit", None)) and not isinstance(executor, type)
+    if executor is not None and not is_executor:
         raise InputError(f"executor={executor!r}: expected an executor of concurrent.futures")
     if record not in list(Record):
         raise InputError(f"record={record!r}: expected one of {', '.join(Record)}")

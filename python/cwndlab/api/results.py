@@ -137,7 +137,8 @@ class _Output(result.Study):
         `formats` are those of the figures: `png`, `svg`, `pdf`. If a variant has more than 10 000 flows, the
         document lists them only with `every_flow`.
 
-        Raises `InputError` if the folder holds the result of another request, unless `replace`.
+        Raises `InputError` if the folder holds the result of another request, or files of others with the
+        same names, unless `replace`.
         """
         from cwndlab.output import files
 

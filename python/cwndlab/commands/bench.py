@@ -96,6 +96,8 @@ def _bench_curves(
     axes = chosen(wanted)
     if figure is not None:
         formats([figure.suffix.removeprefix(".")], f"--figure {figure}")
+        if not figure.parent.is_dir():
+            raise InputError(f"--figure {figure}: expected an existing folder, found no {figure.parent}")
     curves = []
     for axis in axes:
         with progress(axis.name) as watch:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cwndlab.commands.options import BackendName
+from cwndlab.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ def run_on_both(
 ) -> tuple[list[Result], list[Result]]:
     """Run every pair with every seed; return the results of the simulator and those of Linux."""
     from cwndlab.beside.study import parted
-    from cwndlab.commands.deliver import INTERRUPTED, run_all
+    from cwndlab.commands.deliver import run_all
 
     results = run_all(pairs.all, seeds, threads, record, fresh=fresh, on=on)
     if any(len(result.runs) < len(seeds) for result in results):
@@ -59,7 +60,7 @@ def request_on_both(kind: str, pairs: Pairs, seeds: Sequence[int], record: Recor
 def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:
     """Write the study of each backend into a folder of its own, and print the differences."""
     from cwndlab.beside.table import print_both
-    from cwndlab.commands.deliver import draw
+    from cwndlab.commands.deliver import completing, draw
     from cwndlab.output import about, files
     from cwndlab.output.place import prepare
     from cwndlab.results.request import request_of
@@ -68,13 +69,14 @@ def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:
 
     document = both.to_json()
     looks, folder = delivery.looks, delivery.folder
-    about.write(about.about(both.linux, delivery.request), folder)
-    writing.write_text(folder / "differences.json", files.dump(document))
     parts = ((folder / "sim", both.sim), (folder / "linux", both.linux))
-    for part, study in parts:
-        prepare(part)
-        files.write_tables(study, part, request_of(study))
-        files.write_report(study, part)
+    with completing(folder):
+        about.write(about.about(both.linux, delivery.request), folder)
+        writing.write_text(folder / "differences.json", files.dump(document))
+        for part, study in parts:
+            prepare(part)
+            files.write_tables(study, part, request_of(study))
+            files.write_report(study, part)
     if looks.as_json:
         typer.echo(files.dump(document))
     else:

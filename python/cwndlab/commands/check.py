@@ -34,8 +34,9 @@ def check(
     from cwndlab.commands.problems import print_memory
     from cwndlab.results.recording import Record
     from cwndlab.scenarios.outline import outline
+    from cwndlab.system.reading import is_file
 
-    if (file / "paper.toml").is_file():
+    if is_file(file / "paper.toml"):
         _check_paper(file, options=[*overrides, *controllers])
         return
     checked: tuple[Scenario, ...]

@@ -28,6 +28,7 @@ from cwndlab.commands.options import (
     Seeds,
     Threads,
 )
+from cwndlab.errors import INTERRUPTED
 
 
 def compare(
@@ -108,7 +109,6 @@ def compare(
     from cwndlab.beside.study import Pairs, StudyOnBoth, contests
     from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
     from cwndlab.commands.deliver import (
-        INTERRUPTED,
         Delivery,
         deliver,
         prepared,

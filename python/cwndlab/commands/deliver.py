@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from cwndlab.errors import INTERRUPTED, InputError
+from cwndlab.system.interrupting import noticing
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from cwndlab.results.recording import Record
     from cwndlab.results.request import Request
@@ -20,8 +24,6 @@ if TYPE_CHECKING:
     from cwndlab.running.exports import Exports
     from cwndlab.running.on import On
     from cwndlab.scenarios.scenario import Override, Problem, Scenario
-
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,6 @@ def read_wanted(
     best: str | None, limits: Sequence[str], backend: str, sensitivity: str | None = None
 ) -> Wanted:
     """Return what is asked for. Raises `InputError` if a measure or a unit is unknown."""
-    from cwndlab.errors import InputError
     from cwndlab.output.answers.goal import goal, sensitive
     from cwndlab.results.wanted import Wanted
 
@@ -97,8 +98,6 @@ def read_wanted(
 
 def parsed_labels(labels: Sequence[str]) -> dict[str, str]:
     """Read `--label NAME=LABEL`. A name may contain `=` itself, as in `{name='cubic'}`; a label may not."""
-    from cwndlab.errors import InputError
-
     parts = [label.rpartition("=") for label in labels]
     for label, (name, _, _) in zip(labels, parts, strict=True):
         if not name:
@@ -142,8 +141,6 @@ def prepared(out: str | None, default: str, request: Request, *, replace: bool) 
 
 def given_folder(out: str) -> Path:
     """Return the folder that `--out` names."""
-    from cwndlab.errors import InputError
-
     if out == "":
         # A script with an unset variable must not write into the current folder.
         raise InputError("--out: expected the name of a folder, found an empty text")
@@ -199,7 +196,7 @@ def run_all(
 
 def deliver(study: Study, delivery: Delivery) -> None:
     """Write the files, the report first, and print the tables. Exit with 130 after an interruption."""
-    from cwndlab.output import files
+    from cwndlab.output import names
     from cwndlab.statistics.numbers import counted
 
     folder, looks = delivery.folder, delivery.looks
@@ -207,8 +204,12 @@ def deliver(study: Study, delivery: Delivery) -> None:
         _print(study, looks)
         typer.echo(f"{folder} keeps its whole result of the same request", err=True)
         raise typer.Exit(INTERRUPTED)
-    files.write_tables(study, folder, delivery.request, every_flow=looks.every_flow)
-    files.write_report(study, folder)
+    with completing(folder):
+        # Here, because loading it takes a moment.
+        from cwndlab.output import files
+
+        files.write_tables(study, folder, delivery.request, every_flow=looks.every_flow)
+        files.write_report(study, folder)
     try:
         _print(study, looks)
         if study.flows_left_out and not looks.every_flow:
@@ -217,7 +218,7 @@ def deliver(study: Study, delivery: Delivery) -> None:
                 f"{flows} left out of the JSON document, all are in runs.parquet; --every-flow includes them"
             )
             typer.echo(note, err=True)
-        typer.echo(f"results in {folder}, report in {folder / files.REPORT}", err=looks.as_json)
+        typer.echo(f"results in {folder}, report in {folder / names.REPORT}", err=looks.as_json)
         # A pipe would get it after the figures.
         sys.stdout.flush()
     finally:
@@ -229,12 +230,31 @@ def deliver(study: Study, delivery: Delivery) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
+@contextmanager
+def completing(folder: Path) -> Iterator[None]:
+    """Let Ctrl-C wait until the files of a result are written: without some of them, the others are lost too.
+
+    The command then ends with one line and status 130. A second Ctrl-C ends it at once.
+    """
+    complete = False
+    try:
+        with noticing():
+            yield
+            complete = True
+    except KeyboardInterrupt:
+        state = "is complete" if complete else "was not written to the end; repeat the command"
+        typer.echo(f"interrupted: the result in {folder} {state}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
 def _holds_the_whole(delivery: Delivery) -> bool:
     """Whether the folder already holds an uninterrupted result of the request."""
-    from cwndlab.output import about
+    from cwndlab.output import about, data_files
 
     held = about.read(delivery.folder)
-    return held is not None and held.request == delivery.request and not held.interrupted
+    # It is written last.
+    ended = (delivery.folder / data_files.FILE).exists()
+    return ended and held is not None and held.request == delivery.request and not held.interrupted
 
 
 def draw(study: Study, folder: Path, looks: Looks) -> None:

@@ -57,7 +57,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     import json
 
     from cwndlab.errors import InputError
-    from cwndlab.output.files import DOCUMENT
+    from cwndlab.output.names import DOCUMENT
     from cwndlab.system.reading import read_regular
 
     path = folder / DOCUMENT
@@ -65,6 +65,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
         manifest: dict[str, Any] = dict(json.loads(read_regular(path))["manifest"])
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{path}: is damaged: expected a JSON document with a manifest") from None
     return manifest

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.system.threads import MOST
+
 
 class _Name(StrEnum):
     """The name of a backend."""
@@ -58,7 +60,8 @@ Seeds = Annotated[
     ),
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Number of runs in parallel. Default: all cores.")
+    int | None,
+    typer.Option(min=1, max=MOST, metavar="N", help="Number of runs in parallel. Default: all cores."),
 ]
 OnCluster = Annotated[
     str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, OnCluster, Out, Replace, Threads
+from cwndlab.errors import INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +100,7 @@ def reproduce(
     Finished runs are reused, so after an interruption the same command continues. A refuted claim is a
     result, not an error.
     """
-    from cwndlab.commands.deliver import INTERRUPTED, prepared
-    from cwndlab.errors import InputError
+    from cwndlab.commands.deliver import completing, prepared
     from cwndlab.output.drawing.formats import formats
     from cwndlab.papers import files
     from cwndlab.papers.explaining.effects import library
@@ -145,13 +145,15 @@ def reproduce(
         fresh=fresh,
         explained=explain,
     )
-    files.write_tables(reproduction, folder, request)
+    with completing(folder):
+        files.write_tables(reproduction, folder, request)
     try:
         _print(reproduction, as_json=as_json)
     finally:
         # If the reader of the output goes away (`| head`), the report and the figures are still written.
         typer.echo("writing the report ...", err=True)
-        files.write_report(reproduction, folder, kinds)
+        with completing(folder):
+            files.write_report(reproduction, folder, kinds)
         typer.echo(f"report in {folder / files.REPORT}", err=as_json)
         # A pipe would get it after the figures.
         sys.stdout.flush()

@@ -24,6 +24,7 @@ from cwndlab.commands.options import (
     Seeds,
     Threads,
 )
+from cwndlab.errors import INTERRUPTED, InputError
 from cwndlab.results.recording import Record
 
 
@@ -62,7 +63,6 @@ def run(
     runs are reused, except for exports. Ctrl-C keeps the finished runs.
     """
     from cwndlab.commands.deliver import (
-        INTERRUPTED,
         Delivery,
         deliver,
         prepared,
@@ -70,7 +70,6 @@ def run(
         read_scenario,
         run_all,
     )
-    from cwndlab.errors import InputError
     from cwndlab.results.request import planned
     from cwndlab.running.exports import Exports
     from cwndlab.running.on import On

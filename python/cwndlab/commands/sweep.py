@@ -27,6 +27,7 @@ from cwndlab.commands.options import (
     Replace,
     Threads,
 )
+from cwndlab.errors import INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +118,6 @@ def sweep(
     from cwndlab.beside.study import Pairs, StudyOnBoth, points_on_both
     from cwndlab.commands.both import deliver_both, read_on_both, request_on_both, run_on_both
     from cwndlab.commands.deliver import (
-        INTERRUPTED,
         Delivery,
         deliver,
         prepared,
@@ -127,7 +127,6 @@ def sweep(
         read_wanted,
         run_all,
     )
-    from cwndlab.errors import InputError
     from cwndlab.output.answers.precision import precision
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned

@@ -17,9 +17,10 @@ from cwndlab.commands.options import (
     Replace,
     SteeredFlow,
 )
+from cwndlab.errors import INTERRUPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cwndlab.learning.training import Training
     from cwndlab.output.about import About
@@ -64,7 +65,7 @@ def train(
     Ctrl-C saves what was learned so far. A training continued with --resume gives the same weights as one
     without interruption.
     """
-    from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.commands.deliver import completing, prepared
     from cwndlab.learning.training import train as learn
     from cwndlab.output import about, files
     from cwndlab.scenarios.scenario import parse_override
@@ -83,15 +84,20 @@ def train(
         request,
         replace=replace or goes_on,
     )
+    given = {"--scenario": scenario, "--flow": flow, "--from": start, "--resume": resume}
+    options = [(name, str(value)) for name, value in given.items() if value is not None]
+    options += [("--set", text) for text in overrides]
     with progress("train") as watch:
         training = learn(
             environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
         )
-    writing.write_bytes(folder / WEIGHTS, training.weights)
-    writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
+    command = _command(training, options)
     document = files.dump(training.to_json())
-    writing.write_text(folder / DOCUMENT, document + "\n")
-    about.write(_about(training, request, scenario), folder)
+    with completing(folder):
+        writing.write_bytes(folder / WEIGHTS, training.weights)
+        writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
+        writing.write_text(folder / DOCUMENT, document + "\n")
+        about.write(_about(training, request, scenario, command), folder)
     typer.echo(document if as_json else _summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
@@ -119,20 +125,28 @@ def _request(
     return Request.of("train", [environment, decisions, seed, text, flow, changes, backend, hashes])
 
 
-def _about(training: Training, request: Request, scenario: Path | None) -> About:
+def _command(training: Training, options: Sequence[tuple[str, str]]) -> str:
+    """Return the command line that repeats a training with these options."""
+    import shlex
+
+    known = [("--seed", str(training.seed)), ("--decisions", str(training.decisions))]
+    backend = training.engine.backend
+    known += [] if backend == EpisodeBackendName.SIM else [("--backend", backend)]
+    words = [word for option in (*known, *options) for word in option]
+    return shlex.join(["cwndlab", "train", training.environment, *words])
+
+
+def _about(training: Training, request: Request, scenario: Path | None, command: str) -> About:
     from cwndlab.output.about import About
 
-    words = [training.environment, "--seed", str(training.seed), "--decisions", str(training.decisions)]
-    backend = training.engine.backend
-    words += [] if backend == EpisodeBackendName.SIM else ["--backend", backend]
     return About(
         kind=request.kind,
         name=training.environment,
         scenario="" if scenario is None else str(scenario),
-        backend=backend,
+        backend=training.engine.backend,
         seeds=(training.seed,),
         interrupted=training.interrupted,
-        command=" ".join(["cwndlab train", *words]),
+        command=command,
         answer=(f"{_summary(training)}.",),
         request_sha256=request.sha256,
     )

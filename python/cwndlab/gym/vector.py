@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
+from cwndlab.system.threads import checked_threads
 
 try:
     import numpy as np
@@ -62,8 +63,7 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         courses.refuse_unknown(unknown, ("scenario", "flow", "overrides", "threads", "backend"), render_mode)
         if num_envs < 1:
             raise InputError(f"num_envs={num_envs}: expected at least 1")
-        if threads is not None and threads < 1:
-            raise InputError(f"threads={threads}: expected at least 1")
+        threads = checked_threads(threads)
         engine = in_use()
         steered = [flow] if flow else []
         course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)

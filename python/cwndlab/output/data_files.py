@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.output.kinds import kind_of, sources
+from cwndlab.output.names import DOCUMENT
 from cwndlab.results.frames import (
     distributions_frame,
     events_frame,
@@ -19,6 +20,7 @@ from cwndlab.results.frames import (
     runs_frame,
     series_frame,
 )
+from cwndlab.system.reading import read_regular
 from cwndlab.system.table_files import write_csv, write_parquet
 from cwndlab.system.writing import write_text
 
@@ -36,33 +38,44 @@ DETAILS = {
     "intervals": intervals_frame,
     "distributions": distributions_frame,
 }
-# The keys of the hashes of the Parquet tables, and of the document without this key.
+RUNS = "runs.parquet"
+# The keys of the hashes of the Parquet tables, of `result.json`, and of `runs.json` without this key.
 HASHES = "tables_sha256"
+DOCUMENT_HASH = "result_sha256"
 SEAL = "sha256"
 
 
 def write(study: Study, folder: Path) -> None:
-    """Write `runs.json`, and the tables as Parquet (the runs also as CSV). Empty tables are left out."""
+    """Write `runs.json`, and the tables as Parquet (the runs also as CSV). Empty tables are left out.
+
+    The document, `result.json`, is there already.
+    """
     kind = kind_of(study)
     variants = study.all_variants
     runs = joined((settings, runs_frame(result.runs)) for settings, result in variants)
-    write_parquet(runs, folder / "runs.parquet")
+    write_parquet(runs, folder / RUNS)
     write_csv(runs, folder / "runs.csv")
-    hashes = {}
+    hashes = {"runs": sha256_of(folder / RUNS)}
     for name, frame in (DETAILS if kind.has_details else {}).items():
         table = joined((settings, frame(result.runs)) for settings, result in variants)
         if table.height:
             path = folder / f"{name}.parquet"
             write_parquet(table, path)
-            hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+            hashes[name] = sha256_of(path)
     document = {
         "schema": SCHEMA,
         "kind": study.kind,
         **kind.request(study),
         "results": [_described(*variant) for variant in variants],
         HASHES: hashes,
+        DOCUMENT_HASH: sha256_of(folder / DOCUMENT),
     }
     write_text(folder / FILE, json.dumps(sealed(document), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file of the folder."""
+    return hashlib.sha256(read_regular(path)).hexdigest()
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.output import about
-from cwndlab.output.drawing.formats import DEFAULT, FORMATS, formats
+from cwndlab.output.drawing.formats import DEFAULT, formats
+from cwndlab.output.names import DOCUMENT, REPORT, WEIGHTS, named_as_ours
 from cwndlab.output.place import prepare, require_free
 from cwndlab.results.request import request_of
 from cwndlab.system import writing
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     import os
@@ -19,36 +21,6 @@ if TYPE_CHECKING:
 
     from cwndlab.results.request import Request
     from cwndlab.results.result import Study
-
-DOCUMENT = "result.json"
-# The folder of the weights that flows and subflows learned: one file for each of them and each seed.
-WEIGHTS = "weights"
-REPORT = "report.html"
-TABLES = ("runs", "series", "events", "intervals", "distributions")
-# The file names of the figures. A figure without content is not drawn.
-FIGURES = (
-    "series",
-    "recorded",
-    "box",
-    "cdf",
-    "fairness",
-    "pareto",
-    "harm",
-    "heatmap-goodput",
-    "heatmap-queue-delay",
-    "sensitivity",
-)
-# How the names of the figures of one condition of a sweep begin, and those of one key.
-OF_A_PART = ("pareto-", "over-")
-NAMES = (
-    about.FILE,
-    DOCUMENT,
-    REPORT,
-    "runs.json",
-    "runs.csv",
-    *(f"{table}.parquet" for table in TABLES),
-    *(f"{figure}.{kind}" for figure in FIGURES for kind in FORMATS),
-)
 
 
 def save(
@@ -70,8 +42,10 @@ def save(
     if not replace:
         require_free(path, request, "choose another folder, or pass replace=True")
     prepare(path)
-    write_tables(study, path, request, every_flow=every_flow)
-    write_report(study, path)
+    # Ctrl-C waits until these are written: without some of them, the others are lost too.
+    with noticing():
+        write_tables(study, path, request, every_flow=every_flow)
+        write_report(study, path)
     if figures:
         write_figures(study, path, kinds, style=style)
 
@@ -83,11 +57,8 @@ def write_tables(study: Study, folder: Path, request: Request, *, every_flow: bo
     """
     from cwndlab.output import data_files
 
-    for name in NAMES:
-        writing.remove(folder / name)
-    for kind in FORMATS:
-        for stale in (each for part in OF_A_PART for each in folder.glob(f"{part}*.{kind}")):
-            writing.remove(stale)
+    for stale in named_as_ours(folder):
+        writing.remove(stale)
     about.write(about.about(study, request), folder)
     writing.write_text(folder / DOCUMENT, dump(study.to_json(every_flow=every_flow)) + "\n")
     data_files.write(study, folder)
@@ -99,8 +70,6 @@ def _write_weights(study: Study, folder: Path) -> None:
 
     from cwndlab.output.kinds import kind_of
 
-    for stale in folder.glob("*.safetensors"):
-        writing.remove(stale)
     for (flow, seed), file in kind_of(study).weights(study).items():
         writing.make_folder(folder)
         # The name of a flow need not be a valid file name.

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
-from cwndlab.output.data_files import FILE, HASHES, SCHEMA, SEAL, sealed
-from cwndlab.output.kinds import KINDS, sources
+from cwndlab.output.data_files import DOCUMENT_HASH, FILE, HASHES, RUNS, SCHEMA, SEAL, sealed
+from cwndlab.output.kinds import KINDS, kind_of, sources
+from cwndlab.output.names import DOCUMENT
 from cwndlab.results.detail import Detail, Distribution
 from cwndlab.results.frames import TIME
 from cwndlab.results.recording import FlowEvent, Recording, SeriesTable
@@ -49,24 +50,57 @@ def load(folder: str | os.PathLike[str]) -> Study:
         return _read(json.loads(text), path)
     except InputError:
         raise
-    except Exception as error:
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: is damaged: line {error.lineno} is not JSON ({error.msg})") from None
+    except Exception:
         # Without a hash, the file may contain anything.
-        raise InputError(f"{path}: is damaged ({type(error).__name__}: {error})") from None
+        raise InputError(f"{path}: is damaged: its content is not that of a result") from None
 
 
 def _read(document: dict[str, Any], path: Path) -> Study:
-    if document["schema"] != SCHEMA:
-        raise InputError(f"{path}: expected schema {SCHEMA}, found {document['schema']}")
+    schema = json.dumps(document["schema"])
+    if schema != str(SCHEMA):
+        raise InputError(f"{path}: expected schema {SCHEMA}, found {schema}")
     seal = document.pop(SEAL, None)
     if seal is not None and seal != sealed(document)[SEAL]:
         raise InputError(f"{path}: is damaged: its content does not match its hash")
+    _require_unchanged(path.parent, document)
     tables = _Tables(path.parent, document.get(HASHES))
     results = [(entry["settings"], _result(entry, tables)) for entry in document["results"]]
     study: Study = KINDS[document["kind"]].restored(document, results)
     if seal is None:
-        # The file is older than the hashes. Only using it shows whether it is complete.
-        study.to_json()
+        _use(study)
     return study
+
+
+def _require_unchanged(folder: Path, document: Mapping[str, Any]) -> None:
+    """Check the files that only other programs read. Earlier versions did not keep their hashes."""
+    hashes = {RUNS: document.get(HASHES, {}).get("runs"), DOCUMENT: document.get(DOCUMENT_HASH)}
+    for name, expected in hashes.items():
+        if expected is not None:
+            _checked(folder / name, expected)
+
+
+def _checked(path: Path, expected: str | None) -> bytes:
+    """Return the content of a file. Raises `InputError` if this is not its hash."""
+    try:
+        content = read_regular(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    if expected is not None and hashlib.sha256(content).hexdigest() != expected:
+        raise InputError(f"{path}: is damaged: its content does not match its hash")
+    return content
+
+
+def _use(study: Study) -> None:
+    """Use a study from before the hashes: only that shows whether it is complete. Raises any exception."""
+    study.to_json()
+    kind_of(study).tables(study)
+    kind_of(study).answer(study)
+    outcomes = [run.outcome for _, result in study.variants for run in result.runs]
+    parts = [each for outcome in outcomes for kind in ("flows", "groups", "links") for each in outcome[kind]]
+    if not outcomes or not all(isinstance(each["name"], str) for each in parts):
+        raise ValueError
 
 
 def _result(entry: Mapping[str, Any], tables: _Tables) -> Result:
@@ -131,12 +165,7 @@ class _Tables:
         is_there = path.exists() if self._hashes is None else name in self._hashes
         if not is_there:
             return pl.DataFrame()
-        try:
-            content = read_regular(path)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-        if self._hashes is not None and hashlib.sha256(content).hexdigest() != self._hashes[name]:
-            raise InputError(f"{path}: is damaged: its content does not match its hash")
+        content = _checked(path, None if self._hashes is None else self._hashes[name])
         try:
             return pl.read_parquet(io.BytesIO(content))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError, OutputError
 from cwndlab.output import about
+from cwndlab.output.names import named_as_ours
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,16 +34,19 @@ def prepare(folder: Path) -> None:
         # If the disk is full, choosing another folder would not help.
         kind = OutputError if error.errno in (errno.ENOSPC, errno.EDQUOT) else InputError
         raise kind(f"--out {folder}: cannot be written ({error.strerror})") from None
+    except ValueError as error:
+        raise InputError(f"--out {str(folder)!r}: not a valid file name ({error})") from None
 
 
 def is_free(folder: Path, request: Request) -> bool:
     """Whether a folder holds no result, or one of the same request.
 
-    Versions before `about.json` did not write the request, so their results are of another one.
+    Versions before `about.json` did not write the request, so their results are of another one. Files that
+    have our names without being ours are not replaced either.
     """
-    if not any((folder / name).exists() for name in MARKS):
-        return True
     held = about.read(folder)
+    if not _has_result(folder):
+        return held is not None or not named_as_ours(folder)
     return held is not None and held.request == request
 
 
@@ -62,4 +66,16 @@ def require_free(folder: Path, request: Request, hint: str) -> None:
 def held_in(folder: Path) -> str:
     """Return what a folder holds, in a few words: the command that made it."""
     held = about.read(folder)
-    return "another result" if held is None else f"the result of `{held.command}`"
+    if held is not None:
+        return f"the result of `{held.command}`"
+    if _has_result(folder):
+        return "another result"
+    return f"{named_as_ours(folder)[0].relative_to(folder)}, which is of no result"
+
+
+def _has_result(folder: Path) -> bool:
+    try:
+        return any((folder / name).exists() for name in MARKS)
+    except OSError as error:
+        # The name is too long, or leads into a folder that may not be read.
+        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None

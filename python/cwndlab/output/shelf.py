@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.output import about, html
-from cwndlab.output.files import REPORT
 from cwndlab.output.html import Cell, Column, Report, Row, Section, Table, Text
+from cwndlab.output.names import REPORT
 from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.numbers import counted
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from cwndlab.output import about
 from cwndlab.output.about import About
 from cwndlab.output.drawing.formats import DEFAULT, FORMATS
-from cwndlab.output.files import REPORT, dump
+from cwndlab.output.files import dump
+from cwndlab.output.names import REPORT
 from cwndlab.papers.reproducing.document import document
 from cwndlab.papers.table import tally
 from cwndlab.results.frames import joined, runs_frame

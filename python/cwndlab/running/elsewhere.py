@@ -14,7 +14,7 @@ from cwndlab.errors import CwndlabError
 from cwndlab.running.asked import Asked
 from cwndlab.running.build import Build
 from cwndlab.running.needs import Luggage
-from cwndlab.running.worker import Answer, Broken, Errand, Made, Order, work
+from cwndlab.running.worker import Answer, Broken, Errand, Made, Order, name_of, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # An executor does not say how many workers it has. This many runs wait in it or are made at the same time.
 AT_ONCE = 1000
+# How much is shown of what is no answer.
+SHOWN = 40
 
 
 class Elsewhere:
@@ -39,7 +41,8 @@ class Elsewhere:
         self._executor = executor
         self._luggage = Luggage.of(scenarios)
         self._session = secrets.token_hex(16)
-        self._futures: set[Future[Any]] = set()
+        # The name of the errand of each.
+        self._futures: dict[Future[Any], str] = {}
         self._asked = Asked()
         self._stopped = False
 
@@ -70,9 +73,10 @@ class Elsewhere:
         """Return the finished runs, after keeping them in the cache.
 
         If the worker lacked something, submit the job again with that, and return its future; after `stop`,
-        there are no runs. Raises `RunFailedError` if a run failed.
+        there are no runs. Raises `RunFailedError` if a run failed, and `CwndlabError` if this is no answer to
+        the job.
         """
-        self._futures.discard(future)
+        errand = self._futures.pop(future)
         try:
             answer = future.result()
         except CwndlabError:
@@ -81,6 +85,7 @@ class Elsewhere:
             raise tasks[0].failure(str(error)) from None
         except Exception as error:
             raise tasks[0].failure(self.reason(error)) from None
+        _require_answer(answer, errand, tasks[0])
         if answer.lacking and self._stopped:
             return [None for _ in tasks]
         if answer.lacking:
@@ -134,11 +139,30 @@ class Elsewhere:
             submitted = self._executor.submit(work, astuple(Build.here()), packed, contents)
         except RuntimeError as error:
             raise CwndlabError(f"the executor accepts no run: {error}") from None
+        if not all(callable(getattr(submitted, name, None)) for name in ("done", "result", "cancel")):
+            raise CwndlabError(f"the executor: expected a future from submit, found {_shown(submitted)}")
+        if submitted in self._futures:
+            raise CwndlabError("the executor: expected a future for each run, found the same one twice")
         future = self._asked.future(submitted)
-        self._futures.add(future)
+        self._futures[future] = name_of(packed)
         return future
 
     def _finished(self, task: Task, made: Made | Broken, answer: Answer) -> SeedRun:
         if isinstance(made, Broken):
             raise task.failure(made.reason)
         return self._completed(task, made.run, task.keep(made.run, made.archive), answer.address)
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:SHOWN]
+
+
+def _require_answer(answer: Any, errand: str, task: Task) -> None:
+    """Raise `CwndlabError` unless this answers the errand: another run must not be kept in its place."""
+    found = None
+    if not isinstance(answer, Answer):
+        found = _shown(answer)
+    elif answer.errand != errand:
+        found = "the answer to another job"
+    if found is not None:
+        raise CwndlabError(f"the executor: expected the run of seed {task.job.seed}, found {found}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # How long a scheduler may take to answer.
 CONNECT_S = 10
+MAX_PORT = 65_535
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class On:
     def parse(cls, text: str | None, threads: int | None) -> On | None:
         """Read the value of `--on`; None stands for threads of this process.
 
-        Raises `InputError` if it is none, does not go with `--threads`, or Dask is not installed.
+        Raises `InputError` if it is none, is no address, does not go with `--threads`, or Dask is not
+        installed.
         """
         if text is None:
             return None
@@ -39,6 +41,8 @@ class On:
         if address and threads is not None:
             raise InputError(f"--on {text} and --threads: the workers of the cluster have their own threads")
         _library()
+        if address:
+            _require_address(text, address)
         return cls(address or None)
 
     @contextmanager
@@ -88,6 +92,18 @@ def _library() -> Any:
     except ModuleNotFoundError as error:
         text = "--on dask: expected the package distributed, found none; pip install 'cwndlab[dask]'"
         raise InputError(text) from error
+
+
+def _require_address(text: str, address: str) -> None:
+    """Raise `InputError` for an address that no scheduler can have. To connect to it takes long to fail."""
+    addressing = importlib.import_module("distributed.comm.addressing")
+    try:
+        _, port = addressing.get_address_host_port(address)
+    except ValueError:
+        expected = "dask:HOST:PORT, such as dask:10.0.0.1:8786 or dask:tls://host:8786"
+        raise InputError(f"--on {text}: expected {expected}") from None
+    if not 1 <= port <= MAX_PORT:
+        raise InputError(f"--on {text}: expected a port from 1 to {MAX_PORT}, found {port}")
 
 
 def _connected(distributed: Any, address: str) -> Any:

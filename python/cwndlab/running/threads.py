@@ -13,6 +13,7 @@ from concurrent.futures import wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cwndlab.errors import CwndlabError
 from cwndlab.running.job import simulate
 from cwndlab.system.interrupting import interrupt
 
@@ -51,11 +52,14 @@ class Threads:
         del task
 
     def submit(self, tasks: Sequence[Task]) -> Future[SeedRun | None]:
-        """Submit a task to the threads."""
+        """Submit a task to the threads. Raises `CwndlabError` if they accept none."""
         [task] = tasks
         # If Ctrl-C comes during the submission, there is no future, but the run may begin.
         running = self._running[task] = _Running(task, task.scenario.engine.RunToken())
-        future = self._executor.submit(running.run)
+        try:
+            future = self._executor.submit(running.run)
+        except RuntimeError as error:
+            raise CwndlabError(f"the executor accepts no run: {error}") from None
         self._futures.append(future)
         return future
 

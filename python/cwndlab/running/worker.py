@@ -7,6 +7,7 @@ are not sent: the worker's own must have the same hashes.
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import signal
 import sys
@@ -81,9 +82,11 @@ class Broken:
 class Answer:
     """The runs of an errand, in order, up to the first that broke off; or the hashes of what is lacking.
 
-    `took_s` is the time that the runs took, and `address` that of the worker in a cluster.
+    `took_s` is the time that the runs took, and `address` that of the worker in a cluster. `errand` is the
+    hash of the errand.
     """
 
+    errand: str
     runs: list[Made | Broken] = field(default_factory=list)
     took_s: float = 0.0
     address: str | None = None
@@ -100,13 +103,14 @@ def work(caller: tuple[str, str], packed: bytes, sent: Mapping[str, bytes]) -> A
     if difference is not None:
         raise InputError(f"{_me()}: {difference}")
     errand: Errand = pickle.loads(packed)
+    named = name_of(packed)
     store = _store()
     for content in sent.values():
         store.keep(content)
     wanted = set().union(*(order.needs.contents for order in errand.orders))
     lacking = tuple(sorted(each for each in wanted if not store.has(each)))
     if lacking:
-        return Answer(lacking=lacking)
+        return Answer(named, lacking=lacking)
     began = time.perf_counter()
     runs: list[Made | Broken] = []
     for order in errand.orders:
@@ -114,7 +118,12 @@ def work(caller: tuple[str, str], packed: bytes, sent: Mapping[str, bytes]) -> A
         if isinstance(runs[-1], Broken):
             break
     cluster = _in_cluster()
-    return Answer(runs, time.perf_counter() - began, cluster and cluster.address)
+    return Answer(named, runs, time.perf_counter() - began, cluster and cluster.address)
+
+
+def name_of(packed: bytes) -> str:
+    """Return the hash by which an answer names its errand."""
+    return hashlib.sha256(packed).hexdigest()
 
 
 def refusals(caller: tuple[str, str], engines: Iterable[EngineNeeded]) -> list[str]:

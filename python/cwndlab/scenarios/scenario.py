@@ -259,11 +259,15 @@ def _read(path: Path) -> bytes:
 
 def _instead(path: Path) -> str | None:
     """Return what was probably meant: the file with the ending, one in `scenarios/`, or an example."""
-    if path.exists():
+    try:
+        if path.exists():
+            return None
+    except OSError:
+        # The name is too long, or leads into a folder that may not be read.
         return None
     completed = [path, path.with_name(f"{path.name}.toml")]
     candidates = [*completed, *(Path("scenarios") / each for each in completed if not each.is_absolute())]
-    found = next((str(each) for each in candidates if each.is_file()), None)
+    found = next((str(each) for each in candidates if reading.is_file(each)), None)
     if found is None and examples.file_of(path.stem) is not None:
         return f"the example {path.stem}, without folder and ending"
     return found

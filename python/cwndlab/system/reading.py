@@ -57,6 +57,14 @@ def read_regular(path: Path) -> bytes:
         return file.read()
 
 
+def is_file(path: Path) -> bool:
+    """Return whether this is a regular file. A name that is too long, or cannot be followed, is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _is_open(path: Path) -> bool:
     return path == _STDIN or path.parent in _DESCRIPTORS
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.statistics.numbers import counted
+from cwndlab.system.reading import is_file
 from cwndlab.traces.arrivals import EVERY_S
 from cwndlab.traces.measured import Measured, Piece
 
@@ -93,7 +94,7 @@ class Capture:
 
 def is_capture(path: Path) -> bool:
     """Return whether a regular file begins as a capture does."""
-    if not path.is_file():
+    if not is_file(path):
         return False
     try:
         with path.open("rb") as file:

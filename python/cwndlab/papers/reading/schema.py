@@ -50,6 +50,7 @@ from cwndlab.papers.reading.content import (
     text,
     texts,
 )
+from cwndlab.system.reading import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -158,7 +159,7 @@ def _experiment(folder: Path, entry: Entry) -> Experiment | None:
 
 def _file(folder: Path, entry: Entry) -> Path:
     path = folder / text(entry)
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"no such file: {path}")
     return path
 
