@@ -120,6 +120,7 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
             ["compare", "two.toml", "--cc", "bbr,cubic"],
             "--cc bbr: error: unknown algorithm `bbr`; did you mean `bbr1`, `bbr2` or `bbr3`? Allowed: ",
         ),
+        (["compare", "two.toml", "--cc", "reno,{C=1}"], "--cc {C=1}: error: name: this key is missing"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

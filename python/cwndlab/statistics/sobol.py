@@ -70,7 +70,7 @@ def _estimated(blocks: NDArray[float64]) -> NDArray[float64]:
     first, second, *mixed = blocks - np.mean(blocks[:2])
     if np.ptp([first, second]) == 0:
         return np.zeros((2, len(mixed)))
-    variance = np.var([first, second])
     alone = [np.mean(second * (one - first)) for one in mixed]
     total = [np.mean((first - one) ** 2) / 2 for one in mixed]
-    return np.array([alone, total]) / variance
+    found: NDArray[float64] = np.array([alone, total]) / np.var([first, second])
+    return found
