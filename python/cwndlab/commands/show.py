@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson, Controllers
+from cwndlab.commands.options import AsJson, Controllers, as_name, as_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
+            parser=as_name,
             help="An algorithm, queue, profile, trace, environment or example scenario; tcp or mptcp; or the "
             "file of a trace or a capture.",
         ),
@@ -38,7 +39,8 @@ def show(
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a trace over time: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=as_path, help="Draw a trace over time: .png, .svg or .pdf."),
     ] = None,
 ) -> None:
     """Describe an algorithm, a queue, a profile or another built-in part; or the file of a trace.

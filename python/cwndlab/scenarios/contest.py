@@ -80,7 +80,7 @@ def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:
 
 def _place(flow: str, names: Sequence[Sequence[str]]) -> int:
     for index, known in enumerate(names):
-        if flow in known or flow == known[0].rpartition("-")[0]:
+        if flow in known or flow == known[0].rpartition("-")[0] != "":
             return index
     if flow.isdecimal() and int(flow) < len(names):
         return int(flow)
