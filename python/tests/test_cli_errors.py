@@ -111,6 +111,11 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
             ["check", "scenarios/example.toml", "--set", "link.0.trace=none"],
             "there is no file `none`, neither in the current folder nor in `scenarios`",
         ),
+        (
+            ["show", "cubic", "--delays"],
+            "cubic: expected a trace with --delays, --window or --plot, found the algorithm of this name",
+        ),
+        (["show", "tcp", "--window", "1 s"], "or --plot, found the options of this name"),
         (["show", "bbr"], "nothing is called 'bbr'; did you mean bbr1, bbr2 or bbr3?"),
         (
             ["check", "two.toml", "--set", "flow.0.cc=bbr"],

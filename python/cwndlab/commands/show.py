@@ -61,8 +61,10 @@ def show(
     if example is not None:
         _example(name, example, as_json=as_json, others=bool(delays or window or plot))
         return
-    # The options of a recording are for one: another name with them is an error of its file.
-    if delays or window or plot or (not catalogue.has(engine, name) and _is_path(name)):
+    options = bool(delays or window or plot)
+    if options:
+        _require_recording(engine, name)
+    if options or (not catalogue.has(engine, name) and _is_path(name)):
         _recording(engine, name, window, plot, delays=delays, as_json=as_json)
         return
     kind, entry = catalogue.find(engine, name)
@@ -91,6 +93,19 @@ def _example(name: str, file: Path, *, as_json: bool, others: bool) -> None:
 
 def _is_path(name: str) -> bool:
     return "/" in name or Path(name).exists()
+
+
+def _require_recording(engine: Engine, name: str) -> None:
+    """Raise `InputError` if this is the name of something else than a file or a built-in trace."""
+    from cwndlab.engine import catalogue
+    from cwndlab.errors import InputError
+
+    if Path(name).exists() or not catalogue.has(engine, name):
+        return
+    kind, _ = catalogue.find(engine, name)
+    if kind != "trace":
+        expected = "a trace with --delays, --window or --plot"
+        raise InputError(f"{name}: expected {expected}, found the {kind} of this name")
 
 
 def _recording(
