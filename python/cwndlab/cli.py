@@ -41,20 +41,24 @@ from cwndlab.errors import (
     OutputError,
 )
 from cwndlab.system import out_of_memory
+from cwndlab.system.given import require_utf8
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import TextIO
 
 
 class _Commands(TyperGroup):
     """Turns an exception of a command into a message and an exit status."""
 
-    def main(self, *args: Any, **options: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
         try:
             try:
-                return super().main(*args, **options)
+                given = sys.argv[1:] if args is None else args
+                for argument in given:
+                    require_utf8(argument)
+                return super().main(given, *rest, **options)
             finally:
                 sys.stdout.flush()
         except CwndlabError as error:

@@ -29,7 +29,9 @@ def test_compare(cwndlab: Command, scenario: Path) -> None:
 
 
 def test_compare_json(cwndlab: Command, scenario: Path) -> None:
-    answer = cwndlab("compare", str(scenario), *CC, "--seeds", "2", "--json", "--no-figure")
+    words = ("compare", str(scenario), "--seeds", "2", "--json", "--no-figure")
+    answer = cwndlab(*words, *CC)
+    assert cwndlab(*words, "--cc", "cubic", "--cc", "reno").stdout == answer.stdout
     assert answer.returncode == 0, answer.stderr
     document = json.loads(answer.stdout)
     assert document["schema"] == 1

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from cwndlab import _native
 from cwndlab.cli import app
+from cwndlab.system import shipped
 from tests.conftest import Command
 
 
@@ -42,7 +43,6 @@ def test_unusable_files(cwndlab: Command, tmp_path: Path, command: str) -> None:
         (["--threads", "99999999999999999999"], "--threads"),
         (["--nonsense"], "--nonsense"),
         (["--out", "two.toml"], "cannot be written"),
-        (["--out", ""], "expected the name of a folder, found an empty text"),
     ],
 )
 def test_bad_options(cwndlab: Command, scenario: Path, arguments: list[str], message: str) -> None:
@@ -113,6 +113,11 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
             ["check", "scenarios/example.toml", "--set", "link.0.trace=none"],
             "there is no file `none`, neither in the current folder nor in `scenarios`",
         ),
+        (
+            ["show", "cubic", "--delays"],
+            "cubic: expected a trace with --delays, --window or --plot, found the algorithm of this name",
+        ),
+        (["show", "tcp", "--window", "1 s"], "or --plot, found the options of this name"),
         (["show", "bbr"], "nothing is called 'bbr'; did you mean bbr1, bbr2 or bbr3?"),
         (
             ["check", "two.toml", "--set", "flow.0.cc=bbr"],
@@ -122,6 +127,11 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
             ["compare", "two.toml", "--cc", "bbr,cubic"],
             "--cc bbr: error: unknown algorithm `bbr`; did you mean `bbr1`, `bbr2` or `bbr3`? Allowed: ",
         ),
+        (
+            ["compare", "two.toml", "--cc", "cubic,reno", "--flow", ""],
+            "--flow : no such flow; expected one of: a, b",
+        ),
+        (["compare", "two.toml", "--cc", "reno,{C=1}"], "--cc {C=1}: error: name: this key is missing"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -137,6 +147,13 @@ def test_one_mistake_is_told_once_with_what_was_meant(
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert message in answer.stderr
     assert answer.stderr.count("\n") == 1
+
+
+def test_a_paper_has_its_own_backends(cwndlab: Command) -> None:
+    paper = str(shipped.folder(shipped.Shipped.PAPERS) / "lim2004")
+    for option in (("--backend", "linux"), ("--set", "duration=1 s")):
+        message = "--set, --with and --backend work with scenarios only, not with a paper"
+        assert_refused(cwndlab("check", paper, *option), message)
 
 
 def test_many_mistakes_are_counted(cwndlab: Command) -> None:

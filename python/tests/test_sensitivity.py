@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import qmc
+from scipy.stats import qmc, sobol_indices
 
 import cwndlab as cl
 from cwndlab.errors import InputError
@@ -57,6 +57,31 @@ def test_indices_of_a_function_whose_indices_are_known(seed: int) -> None:
             low, high = measure.interval or (0, 0)
             assert low <= truth <= high
             assert high - low < 0.25
+
+
+@pytest.mark.parametrize("inputs", [2, 5])
+def test_indices_are_those_of_scipy(inputs: int) -> None:
+    blocks = np.random.default_rng(inputs).normal(3, 1, (inputs + 2, 8))
+    first, second, *mixed = blocks[:, np.newaxis, :].copy()
+    theirs = sobol_indices(func={"f_A": first, "f_B": second, "f_AB": np.array(mixed)}, n=8)
+    ours = indices([float(value) for value in blocks.ravel()], inputs)
+    assert ours is not None
+    assert [alone.mean for alone, _ in ours] == pytest.approx(list(theirs.first_order), rel=1e-12)
+    assert [total.mean for _, total in ours] == pytest.approx(list(theirs.total_order), rel=1e-12)
+
+
+def test_the_only_input_has_everything() -> None:
+    unit = qmc.Sobol(2, rng=1).random(256)
+    found = indices([float(value) for value in saltelli(unit[:, :1], unit[:, 1:]).ravel()], 1)
+    assert found is not None
+    [(alone, total)] = found
+    assert [alone.mean, total.mean] == pytest.approx([1, 1], abs=0.03)
+
+
+@pytest.mark.parametrize("values", ["lin(5..20 Mbit/s)", ["5 Mbit/s", "20 Mbit/s"]])
+def test_a_sweep_of_one_key(values: str | list[str]) -> None:
+    made = cl.sweep(SCENARIO, {"link.0.rate": values}, seeds=1, sample=4, sensitivity="goodput")
+    assert [each.key for each in made.indices()] == ["link.0.rate"]
 
 
 def test_nothing_varies() -> None:
@@ -123,6 +148,7 @@ def test_mistakes() -> None:
     for arguments, message in [
         ((None, None, None), "--sensitivity: expected --sample N with it"),
         ((48, None, None), "--sensitivity: expected --sample with a power of 2, such as 32 or 64, found 48"),
+        ((1, None, None), "--sensitivity: expected --sample with 2 points or more, found 1"),
         ((64, "lhs", None), "--design lhs: expected none with --sensitivity"),
     ]:
         with pytest.raises(InputError) as error:

@@ -51,6 +51,13 @@ def test_a_reader_that_goes_away(cwndlab: Command, scenario: Path) -> None:
         assert (answer.returncode, answer.stderr) == (0, "")
 
 
+def test_a_width_of_zero_is_an_unknown_one(cwndlab: Command, scenario: Path) -> None:
+    words = ("run", scenario.name, "--seeds", "1", "--no-figure")
+    plain, zero = cwndlab(*words), cwndlab(*words, COLUMNS="0")
+    assert zero.stdout == plain.stdout
+    assert "Mbit/s" in zero.stdout
+
+
 def test_a_full_standard_output_costs_no_file(cwndlab: Command, scenario: Path) -> None:
     # The document is larger than a buffer.
     for form in (["--json"], []):

@@ -29,6 +29,7 @@ from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
+from cwndlab.system.given import given_path
 from cwndlab.system.threads import checked_threads
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def sweep(
 def _over(given: Axes | str | PathLike[str] | None) -> list[Over | PointsFile]:
     """Return what a mapping varies, each key with its values as `--over` takes them, or a file of points."""
     if isinstance(given, str | PathLike):
-        return [PointsFile(Path(given))]
+        return [PointsFile(given_path(given, "over"))]
     return [
         Over(key, values if isinstance(values, str) else written_values(key, values), f"--over {key}")
         for key, values in (given or {}).items()

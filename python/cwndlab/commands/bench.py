@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson
+from cwndlab.commands.options import AsJson, as_path
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ def bench(
     ] = [],  # noqa: B006
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the curves into this file (.png, .svg or .pdf)."),
+        typer.Option(
+            metavar="FILE", parser=as_path, help="Draw the curves into this file (.png, .svg or .pdf)."
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Report the best of N repeats.")] = 5,
     as_json: AsJson = False,

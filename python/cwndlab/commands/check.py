@@ -37,7 +37,7 @@ def check(
     from cwndlab.system.reading import is_file
 
     if is_file(file / "paper.toml"):
-        _check_paper(file, options=[*overrides, *controllers])
+        _check_paper(file, plain=not (overrides or controllers) and backend is BackendName.SIM)
         return
     checked: tuple[Scenario, ...]
     if backend is BackendName.BOTH:
@@ -51,13 +51,13 @@ def check(
         typer.echo(f"  {link}")
 
 
-def _check_paper(folder: Path, options: list[str]) -> None:
+def _check_paper(folder: Path, *, plain: bool) -> None:
     from cwndlab.errors import InputError
     from cwndlab.papers.reading.library import read_folder
     from cwndlab.statistics.numbers import counted
 
-    if options:
-        raise InputError(f"{folder}: --set and --with work with scenarios only, not with a paper")
+    if not plain:
+        raise InputError(f"{folder}: --set, --with and --backend work with scenarios only, not with a paper")
     paper = read_folder(folder)
     counts = {
         "cell": sum(len(experiment.variants) for experiment in paper.experiments),

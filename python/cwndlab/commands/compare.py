@@ -34,11 +34,12 @@ from cwndlab.errors import INTERRUPTED
 def compare(
     file: File,
     algorithms: Annotated[
-        str,
+        list[str],
         typer.Option(
             "--cc",
             metavar="NAME,NAME",
-            help="The algorithms; the first is the baseline. Set parameters as in {name='cubic', C=1.2}.",
+            help="The algorithms; the first is the baseline. Set parameters as in {name='cubic', C=1.2}. "
+            "May be repeated.",
         ),
     ],
     flows: Annotated[
@@ -76,12 +77,14 @@ def compare(
     With --across, the algorithms are compared in each condition and over all of them, as `sweep` does with
     its choices: the result is that of a sweep, without harm.
     """
+    from cwndlab.scenarios.axis import split_values
+
+    names = split_values(",".join(algorithms), f"--cc {','.join(algorithms)}")
     if across:
         from cwndlab.commands.sweep import sweep
-        from cwndlab.scenarios.axis import split_values
         from cwndlab.scenarios.contest import as_choices
 
-        key, values = as_choices(split_values(algorithms, f"--cc {algorithms}"), flows)
+        key, values = as_choices(names, flows)
         sweep(
             file,
             [f"{key}={','.join(values)}"],
@@ -123,7 +126,6 @@ def compare(
     from cwndlab.results.request import planned
     from cwndlab.results.totals import checked_link
     from cwndlab.running.on import On
-    from cwndlab.scenarios.axis import split_values
     from cwndlab.scenarios.contest import contest
     from cwndlab.scenarios.seeds import parse_seeds
 
@@ -135,7 +137,7 @@ def compare(
     )
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
-        sim, linux = contests(given, split_values(algorithms, f"--cc {algorithms}"), flows)
+        sim, linux = contests(given, names, flows)
         checked_link(sim.scenario, link)
         pairs = Pairs(tuple(sim.scenarios), tuple(linux.scenarios))
         request = request_on_both("compare", pairs, chosen, Record.FIRST)
@@ -148,7 +150,7 @@ def compare(
         deliver_both(both, Delivery(folder, request, looks))
         return
     experiment = read_scenario(file, overrides, controllers, backend)
-    plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
+    plan = contest(experiment, names, flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)
     request = planned("compare", named(plan), chosen, Record.FIRST)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.commands.options import as_path
+
 
 class Format(StrEnum):
     """The formats of traces."""
@@ -18,9 +20,12 @@ class Format(StrEnum):
 
 def convert(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What was measured: pcap, iperf3, flent or CSV.")
+        Path,
+        typer.Argument(metavar="FILE", parser=as_path, help="What was measured: pcap, iperf3, flent or CSV."),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The trace to write. It must not exist yet.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", parser=as_path, help="The trace to write. It must not exist yet.")
+    ],
     to: Annotated[
         Format | None,
         typer.Option(help="Format of the trace. Default: csv for a name that ends so."),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.commands.options import as_path
 from cwndlab.system.shipped import Shipped
 
 
@@ -15,7 +16,10 @@ def copy(
     to: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The new folder. Default: scenarios, or papers.", show_default=False
+            metavar="DIR",
+            parser=as_path,
+            help="The new folder. Default: scenarios, or papers.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

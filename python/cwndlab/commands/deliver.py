@@ -116,7 +116,7 @@ def print_new_problems(base: Scenario, variants: Sequence[Scenario]) -> None:
         print_problems(variant, new)
 
 
-def prepared(out: str | None, default: str, request: Request, *, replace: bool) -> Path:
+def prepared(out: Path | None, default: str, request: Request, *, replace: bool) -> Path:
     """Return the folder for the results of a request. It is made and checked before any work is done.
 
     Raises `InputError` if `out` holds the result of another request and must not be replaced. If the default
@@ -128,7 +128,7 @@ def prepared(out: str | None, default: str, request: Request, *, replace: bool) 
     if out is None:
         folder = default_folder if replace else place.free(default_folder, request)
     else:
-        folder = given_folder(out)
+        folder = out
         if not replace:
             place.require_free(folder, request, "choose another folder, or replace it with --replace")
     place.prepare(folder)
@@ -137,14 +137,6 @@ def prepared(out: str | None, default: str, request: Request, *, replace: bool) 
         note = f"{default_folder} holds {held}; results go to {folder} instead (with --replace, to the first)"
         typer.echo(note, err=True)
     return folder
-
-
-def given_folder(out: str) -> Path:
-    """Return the folder that `--out` names."""
-    if out == "":
-        # A script with an unset variable must not write into the current folder.
-        raise InputError("--out: expected the name of a folder, found an empty text")
-    return Path(out)
 
 
 def run_all(

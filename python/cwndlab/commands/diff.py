@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson
+from cwndlab.commands.options import AsJson, as_path
 
 if TYPE_CHECKING:
     from cwndlab.results.result import Study
@@ -19,8 +19,8 @@ OTHERS = {
 
 
 def diff(
-    one: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a result.")],
-    other: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of another one.")],
+    one: Annotated[Path, typer.Argument(metavar="DIR", parser=as_path, help="The folder of a result.")],
+    other: Annotated[Path, typer.Argument(metavar="DIR", parser=as_path, help="The folder of another one.")],
     as_json: AsJson = False,
 ) -> None:
     """Compare two stored results: requests, settings, manifests, and every measure.

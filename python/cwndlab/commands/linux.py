@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson
+from cwndlab.commands.options import AsJson, as_name
 
 Crate = Annotated[
     str | None,
     typer.Option(
         "--with",
         metavar="CRATE",
+        parser=as_name,
         help="Build a kernel with the controllers and queues of your own Rust crate (the folder with its "
         "Cargo.toml) in it, and show that. Takes about a minute, if `make linux` was run before.",
     ),

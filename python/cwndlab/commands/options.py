@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.system.given import NO_NAME
 from cwndlab.system.threads import MOST
+
+
+def as_name(text: str) -> str:
+    """Read a name, which is not empty."""
+    if text == "":
+        raise typer.BadParameter(NO_NAME)
+    return text
+
+
+def as_path(text: str) -> Path:
+    """Read the path of a file or folder. An empty one, as of a variable that is not set, is none."""
+    return Path(as_name(text))
 
 
 class _Name(StrEnum):
@@ -34,9 +47,9 @@ class EpisodeBackendName(_Name):
     LINUX = "linux"
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (TOML).")]
+File = Annotated[Path, typer.Argument(metavar="FILE", parser=as_path, help="A scenario (TOML).")]
 ScenarioOrPaper = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A scenario (TOML), or the folder of a paper.")
+    Path, typer.Argument(metavar="FILE", parser=as_path, help="A scenario (TOML), or the folder of a paper.")
 ]
 Overrides = Annotated[
     list[str],
@@ -49,6 +62,7 @@ Controllers = Annotated[
     typer.Option(
         "--with",
         metavar="FILE.py",
+        parser=as_name,
         help="A Python file with your own controllers, or a package with controllers in Rust. "
         "May be repeated.",
     ),
@@ -74,7 +88,8 @@ OnCluster = Annotated[
     ),
 ]
 Out = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Folder for the results. Default: a folder in out/.")
+    Path | None,
+    typer.Option(metavar="DIR", parser=as_path, help="Folder for the results. Default: a folder in out/."),
 ]
 Replace = Annotated[
     bool,
@@ -86,7 +101,8 @@ Replace = Annotated[
     ),
 ]
 ResultFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of a result, as in out/two-flows.")
+    Path,
+    typer.Argument(metavar="FOLDER", parser=as_path, help="The folder of a result, as in out/two-flows."),
 ]
 Labels = Annotated[
     list[str],
@@ -98,7 +114,9 @@ Labels = Annotated[
 ]
 EpisodeScenario = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The scenario of every episode. Default: random links."),
+    typer.Option(
+        metavar="FILE", parser=as_path, help="The scenario of every episode. Default: random links."
+    ),
 ]
 SteeredFlow = Annotated[
     str | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cwndlab.commands.options import Labels, NoStyle, ResultFolder
+from cwndlab.commands.options import Labels, NoStyle, ResultFolder, as_path
 
 
 class FigureFormat(StrEnum):
@@ -53,7 +53,11 @@ def plot(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Default: KIND, with the measure if one is given, in the folder."),
+        typer.Option(
+            metavar="FILE",
+            parser=as_path,
+            help="Default: KIND, with the measure if one is given, in the folder.",
+        ),
     ] = None,
     no_style: NoStyle = False,
 ) -> None:
@@ -67,13 +71,13 @@ def plot(
     names = parsed_labels(labels)
     chosen = kind or kind_of(study).default_figure(study)
     stem = f"{chosen}-{measure}" if measure else chosen
-    path = _path(out, format_, folder / stem)
+    file = _file(out, format_, folder / stem)
     figure = plot(study, chosen, measure, styled=not no_style, labels=names, width=width.value, title=title)
-    save_as(figure, path, styled=not no_style)
-    typer.echo(f"figure in {path}")
+    save_as(figure, file, styled=not no_style)
+    typer.echo(f"figure in {file}")
 
 
-def _path(out: Path | None, format_: FigureFormat | None, default: Path) -> Path:
+def _file(out: Path | None, format_: FigureFormat | None, default: Path) -> Path:
     """Return the file of the figure. Raises `InputError` if its name and the format disagree."""
     from cwndlab.errors import InputError
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from cwndlab.commands.options import AsJson, BackendName, Formats, Fresh, OnCluster, Out, Replace, Threads
+from cwndlab.commands.options import (
+    AsJson,
+    BackendName,
+    Formats,
+    Fresh,
+    OnCluster,
+    Out,
+    Replace,
+    Threads,
+    as_name,
+)
 from cwndlab.errors import INTERRUPTED, InputError
 
 if TYPE_CHECKING:
@@ -38,7 +48,9 @@ QUICK_SEEDS = "3"
 def reproduce(
     papers: Annotated[
         list[str],
-        typer.Argument(metavar="[PAPER]...", help="The papers. Default: all.", show_default=False),
+        typer.Argument(
+            metavar="[PAPER]...", parser=as_name, help="The papers. Default: all.", show_default=False
+        ),
     ] = [],  # noqa: B006 (typer copies it)
     seeds: Annotated[
         str | None,

@@ -15,6 +15,7 @@ from cwndlab.commands.options import (
     Overrides,
     Seeds,
     SteeredFlow,
+    as_path,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def score(
     ],
     seeds: Seeds = "20",
     weights: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The weights of a trained agent (safetensors).")
+        Path | None,
+        typer.Option(metavar="FILE", parser=as_path, help="The weights of a trained agent (safetensors)."),
     ] = None,
     scenario: EpisodeScenario = None,
     flow: SteeredFlow = None,

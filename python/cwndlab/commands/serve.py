@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.commands.options import as_path
+
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with results.")] = Path("out"),
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", parser=as_path, help="The folder with results.")
+    ] = Path("out"),
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="The port; 0 takes any that is free.")
     ] = 8000,

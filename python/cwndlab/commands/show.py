@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cwndlab.commands.options import AsJson, Controllers
+from cwndlab.commands.options import AsJson, Controllers, as_name, as_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ def show(
         str,
         typer.Argument(
             metavar="NAME",
+            parser=as_name,
             help="An algorithm, queue, profile, trace, environment or example scenario; tcp or mptcp; or the "
             "file of a trace or a capture.",
         ),
@@ -38,7 +39,8 @@ def show(
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a trace over time: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=as_path, help="Draw a trace over time: .png, .svg or .pdf."),
     ] = None,
 ) -> None:
     """Describe an algorithm, a queue, a profile or another built-in part; or the file of a trace.
@@ -59,8 +61,10 @@ def show(
     if example is not None:
         _example(name, example, as_json=as_json, others=bool(delays or window or plot))
         return
-    # The options of a recording are for one: another name with them is an error of its file.
-    if delays or window or plot or (not catalogue.has(engine, name) and _is_path(name)):
+    options = bool(delays or window or plot)
+    if options:
+        _require_recording(engine, name)
+    if options or (not catalogue.has(engine, name) and _is_path(name)):
         _recording(engine, name, window, plot, delays=delays, as_json=as_json)
         return
     kind, entry = catalogue.find(engine, name)
@@ -89,6 +93,19 @@ def _example(name: str, file: Path, *, as_json: bool, others: bool) -> None:
 
 def _is_path(name: str) -> bool:
     return "/" in name or Path(name).exists()
+
+
+def _require_recording(engine: Engine, name: str) -> None:
+    """Raise `InputError` if this is the name of something else than a file or a built-in trace."""
+    from cwndlab.engine import catalogue
+    from cwndlab.errors import InputError
+
+    if Path(name).exists() or not catalogue.has(engine, name):
+        return
+    kind, _ = catalogue.find(engine, name)
+    if kind != "trace":
+        expected = "a trace with --delays, --window or --plot"
+        raise InputError(f"{name}: expected {expected}, found the {kind} of this name")
 
 
 def _recording(

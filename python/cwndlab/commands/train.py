@@ -16,6 +16,7 @@ from cwndlab.commands.options import (
     Overrides,
     Replace,
     SteeredFlow,
+    as_path,
 )
 from cwndlab.errors import INTERRUPTED
 
@@ -50,11 +51,18 @@ def train(
     overrides: Overrides = [],  # noqa: B006 (typer copies it)
     backend: EpisodeBackend = EpisodeBackendName.SIM,
     start: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Start from these weights (safetensors).")
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", parser=as_path, help="Start from these weights (safetensors)."
+        ),
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Continue the training in this folder, with the same settings."),
+        typer.Option(
+            metavar="DIR",
+            parser=as_path,
+            help="Continue the training in this folder, with the same settings.",
+        ),
     ] = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -79,7 +87,7 @@ def train(
     goes_on = out is None and resume is not None
     request = _request(environment, decisions, seed, scenario, flow, changes, backend, weights, checkpoint)
     folder = prepared(
-        str(resume) if goes_on else out,
+        resume if goes_on else out,
         backend.folder(f"train-{environment.rpartition('/')[2]}"),
         request,
         replace=replace or goes_on,

@@ -13,6 +13,7 @@ from cwndlab.output.names import DOCUMENT, REPORT, WEIGHTS, named_as_ours
 from cwndlab.output.place import prepare, require_free
 from cwndlab.results.request import request_of
 from cwndlab.system import writing
+from cwndlab.system.given import given_path
 from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def save(
 
     Raises `InputError` if the folder holds the result of another request, unless it may be replaced.
     """
-    path, request = Path(folder), request_of(study)
+    path, request = given_path(folder, "folder"), request_of(study)
     kinds = formats(chosen, "formats")
     if not replace:
         require_free(path, request, "choose another folder, or pass replace=True")

@@ -22,6 +22,7 @@ from cwndlab.results.frames import TIME
 from cwndlab.results.recording import FlowEvent, Recording, SeriesTable
 from cwndlab.results.result import Result
 from cwndlab.results.seed_run import SeedRun
+from cwndlab.system.given import given_path
 from cwndlab.system.reading import read_regular
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def load(folder: str | os.PathLike[str]) -> Study:
 
     Raises `InputError` if the folder has no result, a damaged one, or one of a later version.
     """
-    path = Path(folder) / FILE
+    path = given_path(folder, "folder") / FILE
     try:
         text = read_regular(path)
     except OSError as error:

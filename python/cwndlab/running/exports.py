@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.system.given import given_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,12 @@ class Exports:
         """Return the exports into these folders, or None if there are none."""
         if qlog is None and pcap is None:
             return None
-        whole = [None if each is None else str(Path(each).absolute()) for each in (qlog, pcap)]
-        return cls(*whole)
+        whole = {
+            name: str(given_path(each, name).absolute())
+            for name, each in (("qlog", qlog), ("pcap", pcap))
+            if each is not None
+        }
+        return cls(**whole)
 
     def folders(self) -> dict[str, str]:
         """Return the folder of each wanted export by its name."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios.grid import names_by_place
+from cwndlab.scenarios.overwritten import require_set_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,8 @@ class Contest:
 def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] = ()) -> Contest:
     """Plan a comparison. `flows` (names, or positions from 0) run the algorithms; by default, all flows do.
 
-    Raises `InputError` for fewer than two algorithms, a repeated one or an unknown flow, and `ScenarioError`
-    for the first algorithm with which the scenario cannot run.
+    Raises `InputError` for fewer than two algorithms, a repeated one, an unknown flow or an override that the
+    algorithms replace, and `ScenarioError` for the first algorithm with which the scenario cannot run.
     """
     _check_names(algorithms)
     named = scenario.overridden(*names_by_place(scenario))
@@ -48,6 +49,7 @@ def contest(scenario: Scenario, algorithms: Sequence[str], flows: Sequence[str] 
     )
     for variant in variants:
         variant.validate()
+    require_set_once(scenario, named, variants)
     others = len(named.resolved["flow"]) - len(chosen)
     alone = named.overridden(*((f"flow.{index}.enabled", "false") for index in chosen)) if others else None
     return Contest(scenario, tuple(algorithms), tuple(flows), variants, alone)
@@ -78,7 +80,7 @@ def _chosen(scenario: Scenario, flows: Sequence[str]) -> list[int]:
 
 def _place(flow: str, names: Sequence[Sequence[str]]) -> int:
     for index, known in enumerate(names):
-        if flow in known or flow == known[0].rpartition("-")[0]:
+        if flow in known or flow == known[0].rpartition("-")[0] != "":
             return index
     if flow.isdecimal() and int(flow) < len(names):
         return int(flow)

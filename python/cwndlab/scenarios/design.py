@@ -107,6 +107,10 @@ class Row:
         """Return the row with the values of both."""
         return Row(self.labels + other.labels, self.places + other.places)
 
+    def with_label(self, number: int, label: str) -> Row:
+        """Return the row with another value on one axis."""
+        return Row((*self.labels[:number], label, *self.labels[number + 1 :]), self.places)
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.system.given import require_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +80,8 @@ def _files(pattern: str, folder: Path | None, where: str) -> dict[Wildcards, str
     else:
         places = "the current folder" if folder in (None, Path()) else f"the current folder or in {folder}"
         raise InputError(f"{where}: expected files, found none that match {pattern!r} in {places}")
+    for path in files:
+        require_utf8(path, f"{where}: ")
     expression = re.compile("".join(map(_expression, _WILD.split(pattern))))
     return {_wildcards(expression, path): _quoted(path) for path in files}
 

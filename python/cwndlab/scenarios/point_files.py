@@ -11,6 +11,7 @@ from cwndlab.errors import InputError
 from cwndlab.scenarios.axis import WITH, Axis, shortened
 from cwndlab.scenarios.design import Plan, Row
 from cwndlab.system import reading
+from cwndlab.system.given import given_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ Line = tuple[int, list[str]]
 def named_file(text: str) -> Path | None:
     """Return the file that an `--over` names, as `points.csv` or `@points`; None if it names keys."""
     if text.startswith(MARK):
-        return Path(text[len(MARK) :])
+        return given_path(text[len(MARK) :], f"--over {text}")
     return Path(text) if "=" not in text and text.endswith(ENDING) else None
 
 

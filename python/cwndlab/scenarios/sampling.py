@@ -61,6 +61,8 @@ def sampling(
         raise InputError(f"--sample-seed {seed}: expected a whole number from 0 on")
     if mixed:
         _require_power_of_two(size, "--sensitivity")
+        if size == 1:
+            raise InputError("--sensitivity: expected --sample with 2 points or more, found 1")
     if method == Method.SOBOL:
         _require_power_of_two(size, "--design sobol")
     chosen = Method.SALTELLI if mixed else Method(method or Method.LHS)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.scenarios import examples
+from cwndlab.scenarios.axis import split
 from cwndlab.system import reading
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ class Scenario:
         option = self.options.get(problem.override or "")
         if option is None:
             return problem
-        return replace(problem, text=f"{option}: {problem.severity}: {problem.message}")
+        inside = _inside(problem.override or "", problem.key)
+        return replace(problem, text=f"{option}: {problem.severity}: {inside}{problem.message}")
 
     @property
     def packets_expected(self) -> float:
@@ -210,6 +212,13 @@ def seconds(time: str) -> float:
     """Convert a time of a resolved scenario, such as `50 s` or `40 ms`, to seconds."""
     number, unit = time.split()
     return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60}[unit]
+
+
+def _inside(override: str, key: str) -> str:
+    """Return the rest of a key inside the value that an override gave, such as `name: `."""
+    given, found = split(override, "."), split(key, ".")
+    rest = found[len(given) :]
+    return f"{'.'.join(rest)}: " if rest and found[len(given) - 1] == given[-1] else ""
 
 
 def load(path: Path, overrides: Iterable[Override] = ()) -> Scenario:

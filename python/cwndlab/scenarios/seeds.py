@@ -23,10 +23,10 @@ def parse_seeds(text: str) -> list[int]:
 
     Raises `InputError` for anything else.
     """
-    compact = text.replace(" ", "")
+    where, compact = f"--seeds {text}", text.replace(" ", "")
     if re.fullmatch(r"\d+", compact, re.ASCII):
-        return counted(int(compact))
-    return listed(seed for part in compact.split(",") for seed in _expand(part, text))
+        return counted(int(compact), where)
+    return listed((seed for part in compact.split(",") for seed in _expand(part, where)), where)
 
 
 def shown_seeds(seeds: Sequence[int]) -> str:
@@ -43,33 +43,40 @@ def shown_seeds(seeds: Sequence[int]) -> str:
     return ",".join("-".join(map(str, run)) for run in runs)
 
 
-def counted(count: int) -> list[int]:
+def counted(count: int, where: str = "seeds") -> list[int]:
     """Return the seeds 1 to `count`. Raises `InputError` if `count` is out of range."""
-    if not 1 <= count <= MAX_COUNT:
-        raise InputError(f"{count} seeds: expected 1 to {MAX_COUNT}")
+    _require_count(count, where)
     return list(range(1, count + 1))
 
 
-def listed(seeds: Iterable[int]) -> list[int]:
+def listed(seeds: Iterable[int], where: str = "seeds") -> list[int]:
     """Return the seeds as a list. Raises `InputError` if one is out of range or repeated."""
     result = list(seeds)
-    if not result or len(result) > MAX_COUNT:
-        raise InputError(f"{len(result)} seeds: expected 1 to {MAX_COUNT}")
-    if any(not 0 <= seed <= MAX_SEED for seed in result):
-        raise InputError(f"seeds: expected numbers from 0 to {MAX_SEED}")
-    if len(set(result)) < len(result):
-        raise InputError("seeds: a seed is repeated")
+    _require_count(len(result), where)
+    known = set()
+    for seed in result:
+        if not 0 <= seed <= MAX_SEED:
+            raise InputError(f"{where}: expected numbers from 0 to {MAX_SEED}, found {seed}")
+        if seed in known:
+            raise InputError(f"{where}: expected different seeds, found {seed} again")
+        known.add(seed)
     return result
 
 
-def _expand(part: str, whole: str) -> range:
+def _require_count(count: int, where: str) -> None:
+    if not 1 <= count <= MAX_COUNT:
+        raise InputError(f"{where}: expected 1 to {MAX_COUNT} seeds, found {count}")
+
+
+def _expand(part: str, where: str) -> range:
     match = _PART.fullmatch(part)
     if match is None:
-        raise InputError(f"seeds {whole!r}: expected a number (20), a range (1-20) or a list (3,5,8-10)")
+        expected = "a number (20), a range (1-20) or a list (3,5,8-10)"
+        raise InputError(f"{where}: expected {expected}, found {part or 'an empty text'}")
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:
-        raise InputError(f"seeds {part!r}: expected a range from the lower to the higher seed")
+        raise InputError(f"{where}: expected a range from the lower to the higher seed, found {part}")
     if last - first >= MAX_COUNT:
-        raise InputError(f"seeds {part!r}: expected at most {MAX_COUNT}, found {last - first + 1}")
+        raise InputError(f"{where}: expected at most {MAX_COUNT} seeds, found {last - first + 1}")
     return range(first, last + 1)

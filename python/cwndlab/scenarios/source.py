@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
 from cwndlab.scenarios.axis import WITH, split
+from cwndlab.system.given import given_path
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +27,7 @@ def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scena
         return scenario.from_mapping(source, changes)
     if isinstance(source, str) and "\n" in source:
         return scenario.Scenario(source.encode(), "<text>", changes)
-    return scenario.load(Path(source), changes)
+    return scenario.load(given_path(source, "source"), changes)
 
 
 def written_overrides(overrides: Overrides | None) -> tuple[scenario.Override, ...]:

@@ -26,14 +26,19 @@ def output() -> Console:
     """Return standard output. It is 80 columns wide if it is not a terminal and $COLUMNS is not set."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=False, _environ=_environment())
 
 
 def errors() -> Console:
     """Return standard error."""
     from rich.console import Console
 
-    return Console(file=sys.stderr, highlight=False)
+    return Console(file=sys.stderr, highlight=False, _environ=_environment())
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment, without a width of 0, which means an unknown one: rich would print nothing."""
+    return {key: value for key, value in os.environ.items() if key != "COLUMNS" or value.strip("0")}
 
 
 def guard_streams() -> None:

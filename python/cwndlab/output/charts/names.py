@@ -39,4 +39,4 @@ class Names:
         unknown = [name for name in self._labels if name not in self._met]
         if unknown:
             met = ", ".join(self._met) or "none: the chart has no names"
-            raise InputError(f"label {unknown[0]}: expected one of {met}")
+            raise InputError(f"--label {unknown[0]}: expected one of {met}")

@@ -115,17 +115,21 @@ class Kind(ABC, Generic[S]):
         known = self.figures(study)
         chosen = self.default_figure(study) if name is None else name
         if chosen not in known:
-            raise InputError(f"expected a figure ({_drawable(known)}), found {name!r}")
+            raise InputError(f"--kind: expected a figure ({_drawable(known)}), found {name!r}")
         kind = known[chosen]
         if measure is not None and not kind.has_measures:
             with_measures = ", ".join(each for each, other in known.items() if other.has_measures)
             raise InputError(
-                f"{chosen} has no measure to choose; expected a figure that has ({with_measures})"
+                f"--measure: {chosen} has no measure to choose; expected a figure that has ({with_measures})"
             )
         try:
             chart = kind.chart(measure or kind.default, names)
         except NoContentError as error:
             raise InputError(f"{chosen}: {error}; this result can be drawn as {_drawable(known)}") from None
+        except InputError as error:
+            if measure is None:
+                raise
+            raise InputError(f"--measure: {error}") from None
         names.check()
         return chart
 

@@ -1,0 +1,107 @@
+"""Every value of a sweep or a comparison is in force: no other option may set it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cwndlab.errors import InputError
+from cwndlab.scenarios.axis import parse_axis
+from cwndlab.scenarios.contest import contest
+from cwndlab.scenarios.grid import grid, points
+from cwndlab.scenarios.point_files import points_of
+from cwndlab.scenarios.scenario import Scenario, parse_override
+from tests.conftest import SCENARIO
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RATES = "link.bottleneck.rate=1 Mbit/s,2 Mbit/s"
+CCS = "flow.a.cc=cubic,reno"
+
+
+def given(*overrides: str) -> Scenario:
+    return Scenario(SCENARIO.encode(), "two.toml", tuple(map(parse_override, overrides)))
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        (
+            [RATES, "link.0.rate=3 Mbit/s,4 Mbit/s"],
+            "--over link.bottleneck.rate: expected a key that nothing sets again, found --over link.0.rate",
+        ),
+        (["link.*.rate=5 Mbit/s", RATES], "--over link.*.rate: expected a key that nothing sets again"),
+        ([CCS, "flow.*.cc=vegas,reno"], "--over flow.a.cc: expected a key that nothing sets again"),
+        (
+            ["flow.*.cc=vegas,reno", CCS, "flow.b.cc=reno,dbac"],
+            "--over flow.*.cc: expected a key that nothing sets again, found --over flow.a.cc and "
+            "--over flow.b.cc",
+        ),
+        (["flow.a.cc.C=0.3,0.4", CCS], "--over flow.a.cc.C: expected a key that nothing sets again"),
+        (
+            ["link.0.queue.size=1 bdp,2 bdp", "link.0.queue=codel,fq-codel"],
+            "--over link.0.queue.size: expected a key that nothing sets again, found --over link.0.queue",
+        ),
+        (
+            ["link.0.rate+link.bottleneck.rate=1 Mbit/s+2 Mbit/s,3 Mbit/s+4 Mbit/s"],
+            "--over link.0.rate: expected a key that nothing sets again, found --over link.bottleneck.rate",
+        ),
+        (
+            [CCS, "flow.a.cc.name=vegas,dbac"],
+            "--over flow.a.cc: expected values that make a difference, found the same scenario with all",
+        ),
+        (["link.0.rate=1 Mbit/s,1000 kbit/s"], "--over link.0.rate: expected values that make a difference"),
+        (["name=one,other"], "--over name: expected a key that changes the runs, found the name of the"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_values_that_are_not_in_force(over: list[str], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        grid(given(), [parse_axis(text) for text in over])
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("over", "count"),
+    [
+        # All others, then one of them.
+        (["flow.*.cc=vegas,dbac", CCS], 4),
+        (["link.0.queue=droptail,codel", "link.0.queue.size=20 packets,30 packets"], 4),
+        (["flow.a.cc=cubic", "flow.a.cc.C=0.3,0.4"], 2),
+        # A flow that does not run has no algorithm, but it has one at other points.
+        (["flow.a.enabled=false,true", CCS], 4),
+        (["link.0.rate=10 Mbit/s"], 1),
+    ],
+)
+def test_keys_that_work_together(over: list[str], count: int) -> None:
+    assert len(grid(given(), [parse_axis(text) for text in over])) == count
+
+
+def test_a_set_key_that_varies() -> None:
+    message = "--set link.0.rate: expected a key that nothing sets again, found --over link.bottleneck.rate"
+    with pytest.raises(InputError, match=message):
+        grid(given("link.0.rate=7 Mbit/s"), [parse_axis(RATES)])
+    # The last of two counts, and what it sets besides stays in force.
+    assert grid(given("link.0.delay=1 ms", "link.0.delay=2 ms", "flow.*.cc=vegas"), [parse_axis(CCS)])
+
+
+def test_a_set_algorithm_that_is_compared() -> None:
+    with pytest.raises(
+        InputError, match=r"--set flow.a.cc: expected a key that nothing sets again, found --cc"
+    ):
+        contest(given("flow.a.cc=vegas"), ["cubic", "reno"])
+    assert contest(given("flow.*.cc=vegas"), ["cubic", "reno"], ["a"])
+
+
+def test_a_condition_has_no_name() -> None:
+    with pytest.raises(InputError, match="--across name: expected a key that changes the runs"):
+        grid(given(), [], [parse_axis("name=one,other", "--across")])
+
+
+def test_a_file_of_points_tells_the_place(tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    file.write_text("link.0.rate,link.bottleneck.rate\n1 Mbit/s,2 Mbit/s\n3 Mbit/s,4 Mbit/s\n")
+    with pytest.raises(InputError, match=r"points.csv:2: link.0.rate: .* found .*:2: link.bottleneck.rate"):
+        points(given(), points_of(file))
