@@ -62,15 +62,10 @@ def indices(values: Sequence[float], inputs: int) -> list[tuple[Measure, Measure
 
 
 def _estimated(blocks: NDArray[float64]) -> NDArray[float64]:
-    """Return the indices of all inputs alone, and with their interactions.
+    """Return the indices of all inputs alone, and with their interactions."""
+    from scipy.stats import sobol_indices
 
-    They are those of `scipy.stats.sobol_indices`, which fails with one input. If the samples do not vary, as
-    in some resamples, they are 0.
-    """
-    first, second, *mixed = blocks - np.mean(blocks[:2])
-    if np.ptp([first, second]) == 0:
-        return np.zeros((2, len(mixed)))
-    alone = [np.mean(second * (one - first)) for one in mixed]
-    total = [np.mean((first - one) ** 2) / 2 for one in mixed]
-    found: NDArray[float64] = np.array([alone, total]) / np.var([first, second])
-    return found
+    # scipy's function fails with one input. Another one, which changes nothing, leaves the first as it is.
+    first, second, *mixed = np.concatenate([blocks, blocks[:1]])[:, np.newaxis, :]
+    found = sobol_indices(func={"f_A": first, "f_B": second, "f_AB": np.array(mixed)}, n=blocks.shape[1])
+    return np.array([each.ravel()[:-1] for each in (found.first_order, found.total_order)])
