@@ -147,7 +147,7 @@ def compare(
         both = StudyOnBoth(collect(sim, ours, link), collect(linux, theirs, link), variants)
         deliver_both(both, Delivery(folder, request, looks))
         return
-    experiment = read_scenario(file, overrides, controllers, backend)
+    experiment = read_scenario(file, overrides, controllers, backend, varied=True)
     plan = contest(experiment, split_values(algorithms, f"--cc {algorithms}"), flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)

@@ -61,10 +61,11 @@ def read_scenario(
     backend: str = "sim",
     *,
     runs: bool = True,
+    varied: bool = False,
 ) -> Scenario:
     """Read a scenario that may name these controllers, check it for this backend and print its warnings.
 
-    The Linux backend needs a kernel if the scenario is to be run.
+    The Linux backend needs a kernel if the scenario is to be run. Of a `varied` one only variants run.
     """
     from cwndlab.commands.problems import print_problems
     from cwndlab.controllers.loading import load
@@ -75,7 +76,7 @@ def read_scenario(
     parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
     given = scenario.load(file, parsed)
     experiment = replace(given, engine=engine_of(backend, given.engine, runs=runs))
-    print_problems(experiment, experiment.validate())
+    print_problems(experiment, experiment.validate(runs=not varied))
     return experiment
 
 
