@@ -18,7 +18,7 @@ from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.plot import plot
-from cwndlab.commands.problems import print_message, print_problems
+from cwndlab.commands.problems import print_lines, print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.score import score
@@ -27,7 +27,14 @@ from cwndlab.commands.show import show
 from cwndlab.commands.sweep import sweep
 from cwndlab.commands.table import table
 from cwndlab.commands.train import train
-from cwndlab.errors import BackendWarning, CacheWarning, ClusterWarning, CwndlabError, OutputError
+from cwndlab.errors import (
+    BackendWarning,
+    CacheWarning,
+    ClusterWarning,
+    CwndlabError,
+    OutputError,
+    ReportedError,
+)
 from cwndlab.system import out_of_memory
 from cwndlab.system.terminal import ReaderGoneError, guard_streams
 
@@ -153,6 +160,8 @@ def _print_error(error: CwndlabError) -> None:
     elif isinstance(error, PaperError):
         for mistake in error.mistakes:
             print_message("error", mistake.text, f"{mistake.place.file}:{mistake.place.line}: ")
+    elif isinstance(error, ReportedError):
+        print_lines(str(error))
     else:
         print_message("error", str(error))
 

@@ -53,6 +53,7 @@ def score(
     means over the seeds with their 95 % intervals, and whether the trained agent gets more reward than the
     others.
     """
+    from cwndlab.commands.naming import named
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
     from cwndlab.output import files
@@ -63,7 +64,8 @@ def score(
     changes = dict(parse_override(text) for text in overrides)
     trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
-    with progress("score") as watch:
+    options = {"weights": f"--weights {weights}", "flow": f"--flow {flow}"}
+    with progress("score") as watch, named(**options):
         scores = play(
             environment, chosen, trained, changes, watch, scenario=scenario, flow=flow, backend=backend
         )

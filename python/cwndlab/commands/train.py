@@ -65,6 +65,8 @@ def train(
     without interruption.
     """
     from cwndlab.commands.deliver import INTERRUPTED, prepared
+    from cwndlab.commands.naming import named
+    from cwndlab.errors import InputError
     from cwndlab.learning.training import train as learn
     from cwndlab.output import about, files
     from cwndlab.scenarios.scenario import parse_override
@@ -72,6 +74,8 @@ def train(
     from cwndlab.system.progress import progress
     from cwndlab.system.reading import read
 
+    if start is not None and resume is not None:
+        raise InputError("--from and --resume: expected one of the two")
     changes = dict(parse_override(text) for text in overrides)
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
@@ -83,7 +87,8 @@ def train(
         request,
         replace=replace or goes_on,
     )
-    with progress("train") as watch:
+    options = {"weights": f"--from {start}", "checkpoint": f"--resume {resume}", "flow": f"--flow {flow}"}
+    with progress("train") as watch, named(**options):
         training = learn(
             environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.system.arguments import WHOLES, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,8 +53,10 @@ def counted(count: int) -> list[int]:
 
 
 def listed(seeds: Iterable[int]) -> list[int]:
-    """Return the seeds as a list. Raises `InputError` if one is out of range or repeated."""
-    result = list(seeds)
+    """Return the seeds as a list. Raises `InputError` if one is no whole number, out of range or repeated."""
+    read = list(seeds) if isinstance(seeds, Iterator) else seeds
+    require("seeds", read, WHOLES)
+    result = list(map(int, read))
     if not result or len(result) > MAX_COUNT:
         raise InputError(f"{len(result)} seeds: expected 1 to {MAX_COUNT}")
     if any(not 0 <= seed <= MAX_SEED for seed in result):
