@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cwndlab.commands.document import print_document
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -251,11 +253,10 @@ def draw(study: Study, folder: Path, looks: Looks) -> None:
 
 
 def _print(study: Study, looks: Looks) -> None:
-    from cwndlab.output import files
     from cwndlab.output.kinds import kind_of
     from cwndlab.system.terminal import output
 
     if looks.as_json:
-        typer.echo(files.dump(study.to_json(every_flow=looks.every_flow)))
+        print_document(study.to_json(every_flow=looks.every_flow))
     else:
         kind_of(study).print(output(), study)

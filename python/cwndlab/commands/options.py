@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.commands.document import keep_output
+
 
 class _Name(StrEnum):
     """The name of a backend."""
@@ -138,7 +140,10 @@ EpisodeBackend = Annotated[
     EpisodeBackendName,
     typer.Option(help="Where episodes play: sim, or linux (`make linux` builds the kernel once)."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", callback=keep_output, help="Print one JSON document instead of text."),
+]
 EveryFlow = Annotated[
     bool,
     typer.Option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import (
     AsJson,
     EpisodeBackend,
@@ -56,7 +57,6 @@ def score(
     from cwndlab.commands.naming import named
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
-    from cwndlab.output import files
     from cwndlab.scenarios.scenario import parse_override
     from cwndlab.scenarios.seeds import parse_seeds
     from cwndlab.system.progress import progress
@@ -72,7 +72,7 @@ def score(
     if as_json:
         rows = [row.to_json() for row in scores]
         head = {"schema": 1, "environment": environment, "backend": backend, "seeds": chosen}
-        typer.echo(files.dump({**head, "scores": rows}))
+        print_document({**head, "scores": rows})
     else:
         for line in _beside_others(scores):
             typer.echo(line)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import (
     AsJson,
     EpisodeBackend,
@@ -94,10 +95,12 @@ def train(
         )
     writing.write_bytes(folder / WEIGHTS, training.weights)
     writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
-    document = files.dump(training.to_json())
-    writing.write_text(folder / DOCUMENT, document + "\n")
+    writing.write_text(folder / DOCUMENT, files.dump(training.to_json()) + "\n")
     about.write(_about(training, request, scenario), folder)
-    typer.echo(document if as_json else _summary(training))
+    if as_json:
+        print_document(training.to_json())
+    else:
+        typer.echo(_summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
         raise typer.Exit(INTERRUPTED)

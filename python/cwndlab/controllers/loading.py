@@ -78,7 +78,7 @@ def _load_package(name: str) -> None:
         raise InputError(
             f"--with {name}: no such package is installed; a Python file needs its ending .py"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"--with {name}: {type(error).__name__}: {error}") from None
 
 
@@ -99,5 +99,6 @@ def _load_file(file: Path) -> None:
         sys.path.append(str(file.resolve().parent))
     try:
         loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # Code that ends the process would end this command, as if it had succeeded.
         raise InputError(loading_message(error, path)) from None
