@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_a_sweep(given: dict[str, Any], message: str) -> None:
 
 def test_a_result(tmp_path: Path) -> None:
     result: Any = cl.run(SCENARIO, seeds=1)
-    wrong = [
+    wrong: list[Callable[[], Any]] = [
         lambda: result.answer(best=1),
         lambda: result.answer(limits="delay p95 < 1 ms"),
         lambda: result.to_markdown(labels="a"),

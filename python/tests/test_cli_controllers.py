@@ -134,6 +134,30 @@ def test_a_file_that_cannot_be_used_is_refused(
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.parametrize("name", [".", "", "two.toml", "..", "a b", "missing", "missing.deep"])
+def test_a_name_that_is_no_file_and_no_package_is_refused(
+    cwndlab: Command, scenario: Path, name: str
+) -> None:
+    answer = cwndlab("run", scenario.name, "--with", name)
+    assert answer.returncode == 2
+    assert re.match(
+        r"error: --with .*(expected a Python file \(.py\)|no such package is installed)", answer.stderr
+    )
+
+
+def test_two_classes_of_a_file_with_one_name_are_refused(
+    cwndlab: Command, scenario: Path, mine: Path
+) -> None:
+    mine.write_text(MINE + MINE.replace("class Mine", "class Other"))
+    answer = cwndlab("run", scenario.name, *WITH)
+    assert answer.returncode == 2
+    message = "error: mine.py:20: controller 'mine': class Mine of this file has already registered this name"
+    assert answer.stderr.startswith(message)
+    # The same file may be loaded again.
+    mine.write_text(MINE)
+    assert cwndlab("check", scenario.name, *WITH, *WITH).returncode == 0
+
+
 @pytest.mark.usefixtures("mine")
 def test_a_package_that_ends_the_process_is_refused(cwndlab: Command) -> None:
     (cwndlab.folder / "pk" / "__init__.py").write_text("import sys\nsys.exit('done')\n")

@@ -70,10 +70,12 @@ def load_from(folder: Path, name: str, others: Path) -> None:
 
 
 def _load_package(name: str) -> None:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise InputError(f"--with {name!r}: expected a Python file (.py) or the name of a package")
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not f"{name}.".startswith(f"{error.name}."):
             raise InputError(f"--with {name}: {error}") from None
         raise InputError(
             f"--with {name}: no such package is installed; a Python file needs its ending .py"

@@ -144,7 +144,8 @@ class Scenario:
         """
         problems = self.problems()
         if runs and not any(problem.is_error for problem in problems):
-            problems += self._told(waiting(self))
+            given = (self.text, self.file, list(self.overrides))
+            problems += self._told(waiting(self.engine, *given, self.canonical))
         if any(problem.is_error for problem in problems):
             raise ScenarioError(self, problems)
         return problems

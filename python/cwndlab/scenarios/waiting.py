@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cwndlab.scenarios.scenario import Scenario
+    from cwndlab.engine import Engine
 
 # The parameter that decides who decides, and its value for an agent outside; together as canonical JSON.
 POLICY = "policy"
@@ -20,24 +20,23 @@ WHY = (
 )
 
 
-def waiting(scenario: Scenario) -> Iterator[dict[str, Any]]:
+def waiting(
+    engine: Engine, text: bytes, file: str, overrides: list[tuple[str, str]], canonical: str
+) -> Iterator[dict[str, Any]]:
     """Yield an entry of the checker for each such flow of a scenario without errors.
 
-    The Linux backend has no agents in a run, so its checker knows where these flows are written.
+    `canonical` has its settings. The Linux backend has no agents in a run, so its checker knows where these
+    flows are written.
     """
-    if WRITTEN not in scenario.canonical:
+    if WRITTEN not in canonical:
         return
-    keys = {
-        f"flow.{place}.cc" for place, flow in enumerate(scenario.resolved["flow"]) if _waits(scenario, flow)
-    }
-    report = scenario.engine.check(scenario.text, scenario.file, list(scenario.overrides), "linux")
-    for entry in json.loads(report)["problems"]:
+    flows = json.loads(canonical)["flow"]
+    keys = {f"flow.{place}.cc" for place, flow in enumerate(flows) if _waits(engine, flow["cc"])}
+    for entry in json.loads(engine.check(text, file, overrides, "linux"))["problems"]:
         if entry["key"] in keys and entry["severity"] == "error":
-            text = entry["text"].replace(entry["message"], WHY)
-            yield {**entry, "message": WHY, "text": text}
+            yield {**entry, "message": WHY, "text": entry["text"].replace(entry["message"], WHY)}
 
 
-def _waits(scenario: Scenario, flow: dict[str, Any]) -> bool:
+def _waits(engine: Engine, cc: dict[str, Any]) -> bool:
     # A controller in Python decides by itself, whatever it calls its parameters.
-    cc = flow["cc"]
-    return cc.get(POLICY) == OUTSIDE and cc["name"].rpartition(":")[2] not in scenario.engine.in_python()
+    return cc.get(POLICY) == OUTSIDE and cc["name"].rpartition(":")[2] not in engine.in_python()

@@ -7,10 +7,12 @@ type, before anything is done with it. What a value means is checked where it is
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from numbers import Integral
+from math import inf
+from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# The largest number that a float holds.
+MOST = sys.float_info.max
 # The most characters of a wrong value in a message.
 SHOWN = 60
 
@@ -41,6 +45,14 @@ class Kind:
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number of Python or numpy. True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold, with infinity. True and False are none."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    size: Any = abs(value)
+    return bool(size <= MOST or size == inf)
 
 
 def _all(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -66,6 +78,8 @@ TEXTS_OR_WHOLES = Kind(
     "a list of texts or whole numbers", _all(lambda each: _is_text(each) or is_whole(each))
 )
 PATH = Kind("a path", lambda value: isinstance(value, str | PathLike))
+NUMBER = Kind("a number", lambda value: is_number(value))
+YES_OR_NO = Kind("True or False", lambda value: isinstance(value, bool))
 DICTIONARY = Kind(
     "a dictionary whose keys are texts",
     lambda value: isinstance(value, Mapping) and all(map(_is_text, value)),
