@@ -22,7 +22,7 @@ from cwndlab.commands.diff import diff
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.plot import plot
-from cwndlab.commands.problems import print_message, print_problems
+from cwndlab.commands.problems import print_lines, print_message, print_problems
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.score import score
@@ -39,6 +39,7 @@ from cwndlab.errors import (
     CwndlabError,
     InputError,
     OutputError,
+    ReportedError,
 )
 from cwndlab.system import out_of_memory
 from cwndlab.system.given import require_utf8
@@ -196,6 +197,8 @@ def _print_error(error: CwndlabError) -> None:
     elif isinstance(error, PaperError):
         for mistake in error.mistakes:
             print_message("error", mistake.text, f"{mistake.place.file}:{mistake.place.line}: ")
+    elif isinstance(error, ReportedError):
+        print_lines(str(error))
     else:
         print_message("error", str(error))
 

@@ -25,6 +25,20 @@ class InputError(CwndlabError):
     exit_status = 2
 
 
+class ArgumentError(InputError):
+    """An argument of a function cannot be used. A command names its option in place of the argument."""
+
+    def __init__(self, argument: str, message: str) -> None:
+        super().__init__(f"{argument}: {message}")
+        # The name, without a value that the message begins with.
+        self.argument = argument.partition("=")[0]
+        self.message = message
+
+
+class ReportedError(InputError):
+    """The checker reports mistakes, one a line, each with its place and its severity."""
+
+
 class OutputError(CwndlabError):
     """Something could not be written: the disk is full, or standard output is closed."""
 

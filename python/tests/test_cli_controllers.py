@@ -119,6 +119,8 @@ def test_an_exception_is_told_with_its_line_and_no_traceback(
         ("x = 1\n", "registers no algorithm"),
         ("class X:\n    def f(:\n", "mine.py:2: SyntaxError"),
         ("import cwndlab\n\n1 / 0\n", "mine.py:3: ZeroDivisionError"),
+        # It must not end the command, with the status of a success.
+        ("import sys\nsys.exit(0)\n", "mine.py:2: SystemExit: 0"),
         ("from cwndlab import controller\ncontroller('reno')(int)\n", "mine.py:2: controller 'reno': "),
     ],
 )
@@ -130,6 +132,57 @@ def test_a_file_that_cannot_be_used_is_refused(
     answer = cwndlab("run", scenario.name, *WITH)
     assert (answer.returncode, complaint in answer.stderr) == (2, True), answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("name", [".", "", "two.toml", "..", "a b", "missing", "missing.deep"])
+def test_a_name_that_is_no_file_and_no_package_is_refused(
+    cwndlab: Command, scenario: Path, name: str
+) -> None:
+    answer = cwndlab("run", scenario.name, "--with", name)
+    assert answer.returncode == 2
+    assert re.match(
+        r"error: --with .*(expected a Python file \(.py\)|no such package is installed)", answer.stderr
+    )
+
+
+def test_two_classes_of_a_file_with_one_name_are_refused(
+    cwndlab: Command, scenario: Path, mine: Path
+) -> None:
+    mine.write_text(MINE + MINE.replace("class Mine", "class Other"))
+    answer = cwndlab("run", scenario.name, *WITH)
+    assert answer.returncode == 2
+    message = "error: mine.py:20: controller 'mine': class Mine of this file has already registered this name"
+    assert answer.stderr.startswith(message)
+    # The same file may be loaded again.
+    mine.write_text(MINE)
+    assert cwndlab("check", scenario.name, *WITH, *WITH).returncode == 0
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_package_that_ends_the_process_is_refused(cwndlab: Command) -> None:
+    (cwndlab.folder / "pk" / "__init__.py").write_text("import sys\nsys.exit('done')\n")
+    answer = cwndlab("list", "--with", "pk", PYTHONPATH=".")
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == "error: --with pk: SystemExit: done\n"
+
+
+@pytest.mark.parametrize("backend", ["sim", "linux"])
+def test_what_a_controller_prints_is_no_part_of_the_document(
+    cwndlab: Command, scenario: Path, mine: Path, backend: str, request: pytest.FixtureRequest
+) -> None:
+    if backend == "linux":
+        request.getfixturevalue("linux_kernel")
+    mine.write_text(
+        MINE.replace("    def on_event", "        print('seen')\n\n    def on_event") + "print('read')\n"
+    )
+    line = ("run", scenario.name, *WITH, "--set", "flow.a.cc=mine", *QUICK, "--backend", backend)
+    answer = cwndlab(*line, "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["seeds"] == [1, 2]
+    assert {"read", "seen"} <= set(answer.stderr.splitlines())
+    listed = cwndlab("list", "algorithms", *WITH, "--json")
+    assert "mine" in {each["name"] for each in json.loads(listed.stdout)["algorithms"]}
+    assert listed.stderr == "read\n"
 
 
 def test_ctrl_c_ends_an_endless_loop(cwndlab: Command, scenario: Path, mine: Path) -> None:

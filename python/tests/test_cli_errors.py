@@ -234,3 +234,35 @@ def test_a_name_that_is_too_long(
     assert (answer.exit_code, answer.stdout) == (2, "")
     assert answer.stderr.startswith(f"error: {TOO_LONG}")
     assert "File name too long" in answer.stderr
+
+
+STEERED = "flow.0.cc={name='dqn-cubic',policy='outside'}"
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (["run", "two.toml", "--set", "flow.0.cc=steered"], "--set flow.0.cc: error: "),
+        (["run", "two.toml", "--set", STEERED], "--set flow.0.cc: error: "),
+        (["check", "steered.toml"], "steered.toml:13:1: error: flow.0.cc: "),
+        (["run", "steered.toml"], "steered.toml:13:1: error: flow.0.cc: "),
+        (["compare", "two.toml", "--cc", "reno,steered"], "--cc steered: error: "),
+        (["sweep", "two.toml", "--over", "flow.1.cc=reno,steered"], "--over flow.1.cc: error: "),
+    ],
+)
+def test_a_run_has_no_agent_outside(
+    cwndlab: Command, scenario: Path, tmp_path: Path, command: list[str], place: str
+) -> None:
+    (tmp_path / "steered.toml").write_text(scenario.read_text().replace('"cubic"', '"steered"'))
+    why = 'expected policy = "play" or "learn", found "outside": an agent outside decides only in an env'
+    answer = cwndlab(*command, "--seeds", "1") if command[0] != "check" else cwndlab(*command)
+    assert_refused(answer, f"{place}{why}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_base_of_a_comparison_may_wait_for_an_agent(
+    cwndlab: Command, scenario: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "steered.toml").write_text(scenario.read_text().replace('"cubic"', '"steered"'))
+    answer = cwndlab("compare", "steered.toml", "--cc", "reno,cubic", "--seeds", "1", "--no-figure")
+    assert answer.returncode == 0, answer.stderr

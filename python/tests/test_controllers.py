@@ -340,6 +340,16 @@ def wrong(**attributes: Any) -> type:
         ("wrong-3", wrong(on_acks=print), "nothing calls on_acks; did you mean on_ack"),
         ("wrong-4", wrong(ecn="ect2"), "expected one of as-configured, ect0, ect1"),
         ("wrong-5", wrong(probes="cwnd_bytes"), "expected names of attributes"),
+        ("wrong-7", wrong(probes=5), "expected names of attributes"),
+        (
+            "wrong-8",
+            wrong(own_window_in_recovery="no"),
+            "own_window_in_recovery: expected True or False, found",
+        ),
+        ("wrong-9", wrong(bounded=5), "bounded: expected True or False, found 5"),
+        ("wrong-10", wrong(next_timer_s="x"), "next_timer_s: expected a number, found 'x'"),
+        ("wrong-11", wrong(next_timer_s=1.0), "next_timer_s: expected a method on_timer with it, found none"),
+        ("wrong-12", wrong(pacing_rate_bps=True), "pacing_rate_bps: expected a number, found True"),
         ("wrong-6", type("Bare", (), {"on_ack": print, "on_event": print}), "no __init__"),
     ],
 )
@@ -357,11 +367,31 @@ def test_wrong_parameters_are_refused() -> None:
         (1.0, {"words": ["a"]}),
         (None, {}),
         (1, {"low": -1}),
+        (float("inf"), {}),
+        (10**30, {}),
+        (10**400, {"unit": "s"}),
+        (1.0, {"unit": 5}),
+        (1.0, {"meaning": 5}),
+        (1.0, {"low": "a"}),
+        (1.0, {"high": True}),
+        ("a", {"words": "abc"}),
+        ("a", {"words": 5}),
     ]:
         with pytest.raises(InputError, match=r"parameter\("):
             cl.parameter(default, **options)  # type: ignore[arg-type,type-var]
-    with pytest.raises(InputError, match="this key is taken"):
-        cl.controller("wrong-name")(wrong(name=cl.parameter(1.0)))
+    for name in ("name", "cwnd_bytes", "next_timer_s", "ecn", "bounded"):
+        with pytest.raises(InputError, match=f"parameter '{name}': this name is taken"):
+            cl.controller("wrong-name")(wrong(**{name: cl.parameter(1.0)}))
+
+
+def test_a_property_may_pace() -> None:
+    assert run(registered(wrong(pacing_rate_bps=property(lambda _: 8e6))))
+
+
+def test_the_decorator_takes_texts() -> None:
+    for options in ({"source": 5}, {"departures": "one"}, {"departures": 5}):
+        with pytest.raises(InputError, match=r"^controller 'wrong-text': [a-z]+: expected a "):
+            cl.controller("wrong-text", **options)(Fixed)
 
 
 def test_each_arriving_flow_has_a_controller_of_its_own() -> None:

@@ -26,7 +26,7 @@ from cwndlab.running import execution, on_dask
 from cwndlab.running.needs import Luggage
 from cwndlab.running.on import On
 from cwndlab.running.on_dask import WAITING, OnDask, client_of
-from cwndlab.running.worker import kept
+from cwndlab.running.worker import dask_setup, kept
 from cwndlab.scenarios.scenario import Scenario
 from tests.conftest import SCENARIO, Command
 from tests.test_executors import CONTROLLER, assert_same, in_file, traced
@@ -39,6 +39,13 @@ distributed: Any = importlib.import_module("distributed")
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_worker_leaves_standard_output_to_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    dask_setup(None)
+    assert sys.stdout is sys.stderr
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,9 @@ from pettingzoo.test import api_test
 
 import cwndlab as cl
 from cwndlab.engine import SHIPPED, catalogue
-from cwndlab.errors import InputError, RunFailedError
+from cwndlab.errors import InputError
 from cwndlab.gym import FlowEnv, FlowsEnv, FlowVectorEnv, Policy
+from cwndlab.learning.scores import score
 from cwndlab.learning.training import train
 
 NAMES = [entry["name"] for entry in SHIPPED.read_catalogue()["environments"]]
@@ -338,7 +339,7 @@ def test_mistakes_are_told() -> None:
             FlowEnv(name, **options)
 
     refused("unknown environment `cwndlab/Dqn-v0`; allowed: cwndlab/DqnNewReno-v0", "cwndlab/Dqn-v0")
-    refused("expected one of a, b, found `c`", NEWRENO, scenario=LINK, flow="c")
+    refused("flow='c': no such flow; expected one of a, b$", NEWRENO, scenario=LINK, flow="c")
     refused("only flows of a scenario have names", NEWRENO, flow="a")
     refused("unknown key `colour`", NEWRENO, overrides={"flow.0.cc.colour": 1})
     many = LINK | {"flow": [{"cc": "cubic", "path": ["bottleneck"], "count": 2}]}
@@ -361,8 +362,51 @@ def test_mistakes_are_told() -> None:
         Policy(train(NEWRENO, 1).weights)(np.zeros(5, np.float32))
 
 
+@pytest.mark.parametrize("flows", [None, 2, 0, True, [], "a", ["a", "a"]])
+def test_several_agents_in_a_scenario_are_named(flows: Any) -> None:
+    with pytest.raises(InputError, match=r"^flows: expected "):
+        FlowsEnv(WINDOW, scenario=LINK, flows=flows)
+
+
+@pytest.mark.parametrize("flows", [0, -1, True, 10**30, [], ["a"], "a"])
+def test_several_agents_on_a_drawn_link_are_counted(flows: Any) -> None:
+    with pytest.raises(InputError, match=r"^flows: expected "):
+        FlowsEnv(WINDOW, flows=flows)
+
+
+def test_an_agent_that_is_never_asked_is_an_error() -> None:
+    for made in (FlowEnv, FlowVectorEnv, FlowsEnv):
+        with pytest.raises(InputError, match=r"^flow.0.cc: expected steered .*, found cubic$"):
+            made(WINDOW, overrides={"flow.0.cc": "cubic"})
+    with pytest.raises(InputError, match=r"^flow.1.cc: expected steered .*, found reno$"):
+        FlowsEnv(WINDOW, scenario=LINK, flows=["a", "b"], overrides={"flow.b.cc": "reno"})
+    FlowEnv(WINDOW, scenario=LINK, flow="a", overrides={"flow.b.cc": "reno"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: FlowEnv(None),  # type: ignore[arg-type]
+        lambda: FlowEnv(WINDOW, scenario=5),  # type: ignore[arg-type]
+        lambda: FlowEnv(WINDOW, scenario=LINK, flow=5),  # type: ignore[arg-type]
+        lambda: FlowVectorEnv(WINDOW, num_envs="2"),  # type: ignore[arg-type]
+        lambda: FlowVectorEnv(WINDOW, threads="2"),  # type: ignore[arg-type]
+        lambda: FlowEnv(WINDOW).reset(options=5),  # type: ignore[arg-type]
+        lambda: FlowEnv(WINDOW).reset(seed=-1),
+        lambda: FlowVectorEnv(WINDOW, 2).reset(seed=-1),
+        lambda: FlowVectorEnv(WINDOW, 2).reset(seed=[1, "2"]),  # type: ignore[list-item]
+        lambda: train(WINDOW, decisions="x"),  # type: ignore[arg-type]
+        lambda: train(WINDOW, 1, weights="x"),  # type: ignore[arg-type]
+        lambda: score(WINDOW, 5),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_other_types_are_input_errors(wrong: Any) -> None:
+    with pytest.raises(InputError, match=r"^[a-z_]+(=\S+)?: expected "):
+        wrong()
+
+
 def test_a_run_has_no_agent_outside() -> None:
-    with pytest.raises(RunFailedError, match="flow `a` needs an external agent"):
+    with pytest.raises(InputError, match='expected policy = "play" or "learn", found "outside"'):
         cl.run(LINK, seeds=1, overrides={"flow.a.cc": "{ name = 'dqn-newreno', policy = 'outside' }"})
 
 

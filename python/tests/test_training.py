@@ -105,7 +105,10 @@ def test_score_tells_what_the_intervals_show(cwndlab: Command, tmp_path: Path) -
     assert told[0].endswith(", paired by seed; no difference is shown.")
     assert "Mbit/s" in done.stdout
     unknown = cwndlab("score", WINDOW, "--flow", "a")
-    assert (unknown.returncode, "expected scenario= too" in unknown.stderr) == (2, True)
+    assert (
+        unknown.returncode,
+        "--flow a: only flows of a scenario have names; expected a scenario too" in unknown.stderr,
+    ) == (2, True)
 
 
 def test_scores_of_a_flow_without_a_name() -> None:
@@ -184,7 +187,7 @@ def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "checkpoint.safetensors").write_bytes((tmp_path / "weights.safetensors").read_bytes())
     assert "it has no tensor `counters`" in trained(500, "--resume", str(tmp_path)).stderr
     given = ["--from", str(tmp_path / "weights.safetensors"), "--resume", str(tmp_path)]
-    assert "weights and checkpoint: expected one of the two" in trained(500, *given).stderr
+    assert trained(500, *given).stderr == "error: --from and --resume: expected one of the two\n"
 
 
 def test_training_goes_on_from_its_weights(tmp_path: Path) -> None:
@@ -219,11 +222,47 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     given = ("--from", str(tmp_path / "w"), "--out", str(tmp_path))
     assert "expected a network of 3-30-30-30-7, found 5-30-30-30-5" in told("train", NEWRENO, *given)
     for other in (NEWRENO, CUBIC):
-        assert "weights: expected a network with the inputs `ssthresh" in told(
-            "score", other, "--weights", given[1]
-        )
+        why = f"--weights {given[1]}: expected a network with the inputs `ssthresh"
+        assert why in told("score", other, "--weights", given[1])
     raw = ("train", WINDOW, "--set", "flow.0.cc.colour=1", "--out", str(tmp_path))
-    assert "unknown key `colour`" in told(*raw)
+    assert told(*raw).startswith(
+        "--set flow.0.cc.colour: error: flow.agent_0.cc.colour: unknown key `colour`"
+    )
+
+
+def test_mistakes_name_their_option(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(SCENARIO)
+    scenario = str(tmp_path / "x.toml")
+    told = cli("train", WINDOW, "--from", scenario, "--out", str(tmp_path / "out"))
+    assert (told.exit_code, told.stderr) == (2, f"error: --from {scenario}: it is not a safetensors file\n")
+    told = cli("score", WINDOW, "--weights", scenario)
+    assert (told.exit_code, told.stderr) == (
+        2,
+        f"error: --weights {scenario}: it is not a safetensors file\n",
+    )
+    told = cli("score", WINDOW, "--scenario", scenario, "--flow", "zz")
+    assert (told.exit_code, told.stderr) == (2, "error: --flow zz: no such flow; expected one of a, b\n")
+
+
+@pytest.mark.parametrize(
+    "setting", ["cc=cubic", "cc=random", "cc.policy=learn", "cc={name='steered',policy='learn'}"]
+)
+@pytest.mark.parametrize("scenario", [False, True])
+def test_an_agent_that_is_never_asked_is_an_error(setting: str, scenario: bool, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(SCENARIO)
+    given = ["--set", f"flow.0.{setting}", *(["--scenario", str(tmp_path / "x.toml")] if scenario else [])]
+    for command in (
+        ["train", "--decisions", "50", "--out", str(tmp_path / "out")],
+        ["score", "--seeds", "1"],
+    ):
+        told = cli(command[0], WINDOW, *command[1:], *given)
+        why = 'error: flow.0.cc: expected steered with policy = "outside", which asks the agent, found '
+        assert told.exit_code == 2
+        assert told.stderr.startswith(why)
+    # Other settings of the agent, and other flows, may be set.
+    if scenario:
+        given = ["--set", "flow.0.cc.gamma=0.5", "--set", "flow.1.cc=cubic", *given[2:]]
+        assert cli("score", WINDOW, "--seeds", "1", *given).exit_code == 0
 
 
 @pytest.mark.parametrize("name", [NEWRENO, CUBIC])

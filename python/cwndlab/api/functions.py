@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
@@ -29,6 +29,18 @@ from cwndlab.scenarios.over import Over, PointsFile, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
+from cwndlab.system.arguments import (
+    DICTIONARY,
+    PATH,
+    SOURCE,
+    TEXT,
+    TEXTS,
+    TEXTS_OR_WHOLES,
+    WHOLE,
+    checked,
+    is_whole,
+    optional,
+)
 from cwndlab.system.given import given_path
 from cwndlab.system.threads import checked_threads
 
@@ -46,6 +58,11 @@ if TYPE_CHECKING:
     Axes = Mapping[str, str | Sequence[Any]]
 
 
+# What the functions have in common.
+COMMON = {"source": SOURCE, "threads": optional(WHOLE), "backend": TEXT}
+
+
+@checked(**COMMON, record=TEXT, qlog=optional(PATH), pcap=optional(PATH))
 def run(
     source: Source,
     seeds: Seeds = 5,
@@ -119,6 +136,14 @@ def compare(
 ) -> Sweep: ...
 
 
+@checked(
+    **COMMON,
+    algorithms=TEXTS,
+    flows=TEXTS_OR_WHOLES,
+    across=optional(DICTIONARY),
+    link=optional(TEXT),
+    record=TEXT,
+)
 def compare(
     source: Source,
     algorithms: Sequence[str],
@@ -169,6 +194,17 @@ def compare(
     return Comparison.of(comparison.collect(plan, results, link))
 
 
+@checked(
+    **COMMON,
+    over=optional(DICTIONARY | PATH),
+    across=optional(DICTIONARY),
+    sample=optional(WHOLE),
+    design=optional(TEXT),
+    sample_seed=optional(WHOLE),
+    sensitivity=optional(TEXT),
+    until=optional(TEXT),
+    link=optional(TEXT),
+)
 def sweep(
     source: Source,
     over: Axes | str | PathLike[str] | None = None,
@@ -259,7 +295,9 @@ def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
 
 
 def _chosen(seeds: Seeds) -> list[int]:
-    return seeds_.counted(seeds) if isinstance(seeds, int) else seeds_.listed(seeds)
+    if is_whole(seeds):
+        return seeds_.counted(int(cast("int", seeds)))
+    return seeds_.listed(cast("Iterable[int]", seeds))
 
 
 def _on(backend: str, scenario: Scenario) -> Scenario:

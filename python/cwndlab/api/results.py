@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cwndlab.results import comparison, result, sweep
 from cwndlab.results.wanted import Wanted
 from cwndlab.statistics.numbers import counted
+from cwndlab.system.arguments import DICTIONARY, PATH, TEXT, TEXTS, checked, optional
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +33,13 @@ def _listed(ax: Any) -> list[Axes]:
 class _Output(result.Study):
     """The methods of a study beyond its values."""
 
+    @checked(
+        kind=optional(TEXT),
+        measure=optional(TEXT),
+        labels=optional(DICTIONARY),
+        width=TEXT,
+        title=optional(TEXT),
+    )
     def plot(
         self,
         kind: str | None = None,
@@ -81,12 +89,14 @@ class _Output(result.Study):
         axes = [] if ax is None else _listed(ax)
         return plot(self, kind, measure, styled=style, labels=labels, width=width, title=title, axes=axes)
 
+    @checked(labels=optional(DICTIONARY))
     def to_markdown(self, labels: Mapping[str, str] | None = None) -> str:
         """Return the tables with their 95 % intervals in Markdown. `labels` replace names in the rows."""
         from cwndlab.output.tables.published import markdown
 
         return markdown(self._tables(), labels)
 
+    @checked(labels=optional(DICTIONARY))
     def to_latex(self, labels: Mapping[str, str] | None = None) -> str:
         """Return the tables with their 95 % intervals in LaTeX, which needs the package `booktabs`."""
         from cwndlab.output.tables.published import latex
@@ -109,6 +119,7 @@ class _Output(result.Study):
 
         return notebook(self)
 
+    @checked(best=optional(TEXT), limits=TEXTS)
     def answer(self, best: str | None = None, limits: Sequence[str] = ()) -> list[str]:
         """Return a few sentences that say what came out.
 
@@ -122,6 +133,7 @@ class _Output(result.Study):
         asked = Wanted(best, tuple(limits))
         return kind_of(self).answer(self, asked if asked.words else None)
 
+    @checked(folder=PATH, formats=TEXT | TEXTS)
     def save(
         self,
         folder: str | os.PathLike[str],
@@ -211,6 +223,7 @@ _PUBLIC: dict[str, Callable[[Any], Result | Comparison | Sweep]] = {
 }
 
 
+@checked(folder=PATH)
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | Sweep:
     """Read the result that `save` or a command wrote into a folder.
 

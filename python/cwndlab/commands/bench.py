@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import AsJson, as_path
 from cwndlab.errors import InputError
 
@@ -68,7 +69,6 @@ def bench(
 
 def _bench_cases(wanted: Sequence[str], repeats: int, *, as_json: bool) -> None:
     from cwndlab.benchmark.cases import chosen, measure
-    from cwndlab.output import files
     from cwndlab.system.progress import progress
 
     names = chosen(wanted)
@@ -78,7 +78,7 @@ def _bench_cases(wanted: Sequence[str], repeats: int, *, as_json: bool) -> None:
             cases.append(measure(name, repeats))
             watch((index + 1) / len(names))
     if as_json:
-        typer.echo(files.dump({"schema": 1, "cases": cases}))
+        print_document({"schema": 1, "cases": cases})
     else:
         _print("case", TITLES, {case["name"]: case for case in cases})
 
@@ -87,7 +87,6 @@ def _bench_curves(
     cases: Sequence[str], wanted: Sequence[str], figure: Path | None, repeats: int, *, as_json: bool
 ) -> None:
     from cwndlab.benchmark.curves import chosen, measure
-    from cwndlab.output import files
     from cwndlab.output.drawing.formats import formats
     from cwndlab.statistics.numbers import with_interval
     from cwndlab.system.progress import progress
@@ -110,7 +109,7 @@ def _bench_curves(
 
         save_as(figure_of(curves), figure)
     if as_json:
-        typer.echo(files.dump({"schema": 1, "curves": [each.to_json() for each in curves]}))
+        print_document({"schema": 1, "curves": [each.to_json() for each in curves]})
         return
     for each in curves:
         _print(each.axis.name, POINT_TITLES, {str(point.size): point.to_json() for point in each.points})

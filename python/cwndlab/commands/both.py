@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import BackendName
 from cwndlab.errors import INTERRUPTED
 
@@ -78,7 +79,7 @@ def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:
             files.write_tables(study, part, request_of(study))
             files.write_report(study, part)
     if looks.as_json:
-        typer.echo(files.dump(document))
+        print_document(document)
     else:
         print_both(output(), both.linux, [*both.variants])
     typer.echo(f"results in {' and '.join(str(part) for part, _ in parts)}", err=looks.as_json)

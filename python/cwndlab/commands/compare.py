@@ -149,7 +149,7 @@ def compare(
         both = StudyOnBoth(collect(sim, ours, link), collect(linux, theirs, link), variants)
         deliver_both(both, Delivery(folder, request, looks))
         return
-    experiment = read_scenario(file, overrides, controllers, backend)
+    experiment = read_scenario(file, overrides, controllers, backend, varied=True)
     plan = contest(experiment, names, flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.errors import INTERRUPTED, InputError
 from cwndlab.system.interrupting import noticing
 
@@ -63,10 +64,11 @@ def read_scenario(
     backend: str = "sim",
     *,
     runs: bool = True,
+    varied: bool = False,
 ) -> Scenario:
     """Read a scenario that may name these controllers, check it for this backend and print its warnings.
 
-    The Linux backend needs a kernel if the scenario is to be run.
+    The Linux backend needs a kernel if the scenario is to be run. Of a `varied` one only variants run.
     """
     from cwndlab.commands.problems import print_problems
     from cwndlab.controllers.loading import load
@@ -77,7 +79,7 @@ def read_scenario(
     parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
     given = scenario.load(file, parsed)
     experiment = replace(given, engine=engine_of(backend, given.engine, runs=runs))
-    print_problems(experiment, experiment.validate())
+    print_problems(experiment, experiment.validate(runs=not varied))
     return experiment
 
 
@@ -262,11 +264,10 @@ def draw(study: Study, folder: Path, looks: Looks) -> None:
 
 
 def _print(study: Study, looks: Looks) -> None:
-    from cwndlab.output import files
     from cwndlab.output.kinds import kind_of
     from cwndlab.system.terminal import output
 
     if looks.as_json:
-        typer.echo(files.dump(study.to_json(every_flow=looks.every_flow)))
+        print_document(study.to_json(every_flow=looks.every_flow))
     else:
         kind_of(study).print(output(), study)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import AsJson, as_path
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ def diff(
     Both must be made by the same command: `run`, `compare` or `sweep`. Differences are paired by seed over
     the seeds that both have. Nothing is run.
     """
-    from cwndlab.output.files import dump
     from cwndlab.output.tables.difference import print_difference
     from cwndlab.results.difference import difference
     from cwndlab.system.terminal import output
@@ -36,7 +36,7 @@ def diff(
     studies = _stored(one), _stored(other)
     found = difference((str(one), str(other)), *studies, (_manifest(one), _manifest(other)))
     if as_json:
-        typer.echo(dump(found.to_json()))
+        print_document(found.to_json())
     else:
         print_difference(output(), found)
 

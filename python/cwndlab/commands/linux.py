@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import AsJson, as_name
 
 Crate = Annotated[
@@ -28,7 +29,6 @@ def linux(crate: Crate = None, as_json: AsJson = False) -> None:
     """
     from cwndlab.linux import building, kernel
     from cwndlab.linux.crate import Crate
-    from cwndlab.output import files
     from cwndlab.system import checkout
 
     if crate is not None:
@@ -36,7 +36,7 @@ def linux(crate: Crate = None, as_json: AsJson = False) -> None:
     current = kernel.current() if crate is None else building.build(Crate.at(crate))
     if as_json:
         shown = None if current is None else {"image": str(current.image), **current.about}
-        typer.echo(files.dump({"schema": 1, "folder": str(kernel.folder()), "kernel": shown}))
+        print_document({"schema": 1, "folder": str(kernel.folder()), "kernel": shown})
         return
     if current is None and not checkout.is_there():
         needs = checkout.missing("a kernel for the Linux backend")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import AsJson, Controllers
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def list_(
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
-    from cwndlab.output import files
     from cwndlab.scenarios import examples
 
     load(controllers)
@@ -55,7 +55,7 @@ def list_(
     }
     parts = list(Part) if part is None else [part]
     if as_json:
-        typer.echo(files.dump({"schema": 1, **{name: _brief(known[name]) for name in parts}}))
+        print_document({"schema": 1, **{name: _brief(known[name]) for name in parts}})
         return
     for index, name in enumerate(parts):
         if index:

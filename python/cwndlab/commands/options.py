@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cwndlab.commands.document import keep_output
 from cwndlab.system.given import NO_NAME
 from cwndlab.system.threads import MOST
 
@@ -159,7 +160,10 @@ EpisodeBackend = Annotated[
     EpisodeBackendName,
     typer.Option(help="Where episodes play: sim, or linux (`make linux` builds the kernel once)."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", callback=keep_output, help="Print one JSON document instead of text."),
+]
 EveryFlow = Annotated[
     bool,
     typer.Option(

@@ -30,6 +30,14 @@ def print_problems(scenario: Scenario, problems: Sequence[Problem]) -> None:
             _print_line(lines[problem.line - 1], problem.column)
 
 
+def print_lines(report: str) -> None:
+    """Print the lines of a report of the checker on standard error, each as a message of its severity."""
+    for line in report.splitlines():
+        severity = "warning" if ": warning: " in line else "error"
+        before, sign, after = line.partition(f"{severity}: ")
+        print_message(severity, after if sign else line, before if sign else "")
+
+
 def print_message(severity: str, message: str, before: str = "") -> None:
     """Print one line on standard error; the severity is coloured on a terminal."""
     colour = None if os.environ.get("NO_COLOR") else COLOURS[severity]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import (
     AsJson,
     BackendName,
@@ -250,12 +251,11 @@ def _draw(reproduction: Reproduction, folder: Path, kinds: Sequence[str], thread
 
 
 def _print(reproduction: Reproduction, *, as_json: bool) -> None:
-    from cwndlab.output.files import dump
     from cwndlab.papers.reproducing.document import document
     from cwndlab.papers.table import print_reproduction
     from cwndlab.system.terminal import output
 
     if as_json:
-        typer.echo(dump(document(reproduction)))
+        print_document(document(reproduction))
     else:
         print_reproduction(output(), reproduction)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import (
     AsJson,
     EpisodeBackend,
@@ -55,9 +56,9 @@ def score(
     means over the seeds with their 95 % intervals, and whether the trained agent gets more reward than the
     others.
     """
+    from cwndlab.commands.naming import named
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
-    from cwndlab.output import files
     from cwndlab.scenarios.scenario import parse_override
     from cwndlab.scenarios.seeds import parse_seeds
     from cwndlab.system.progress import progress
@@ -65,14 +66,15 @@ def score(
     changes = dict(parse_override(text) for text in overrides)
     trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
-    with progress("score") as watch:
+    options = {"weights": f"--weights {weights}", "flow": f"--flow {flow}"}
+    with progress("score") as watch, named(**options):
         scores = play(
             environment, chosen, trained, changes, watch, scenario=scenario, flow=flow, backend=backend
         )
     if as_json:
         rows = [row.to_json() for row in scores]
         head = {"schema": 1, "environment": environment, "backend": backend, "seeds": chosen}
-        typer.echo(files.dump({**head, "scores": rows}))
+        print_document({**head, "scores": rows})
     else:
         for line in _beside_others(scores):
             typer.echo(line)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import AsJson, Controllers, as_name, as_path
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ def show(
     """
     from cwndlab.controllers.loading import load
     from cwndlab.engine import catalogue, in_use
-    from cwndlab.output import files
     from cwndlab.scenarios import examples
 
     load(controllers)
@@ -70,7 +70,7 @@ def show(
     kind, entry = catalogue.find(engine, name)
     if as_json:
         document = entry if kind == "profile" else catalogue.described(engine, kind, entry)
-        typer.echo(files.dump({"schema": 1, "kind": kind, **document}))
+        print_document({"schema": 1, "kind": kind, **document})
         return
     if kind == "trace":
         typer.echo(engine.trace(name), nl=False)
@@ -80,13 +80,12 @@ def show(
 
 def _example(name: str, file: Path, *, as_json: bool, others: bool) -> None:
     from cwndlab.errors import InputError
-    from cwndlab.output import files
 
     if others:
         raise InputError(f"{name}: --delays, --window and --plot are for traces, and this is a scenario")
     text = file.read_text(encoding="utf-8")
     if as_json:
-        typer.echo(files.dump({"schema": 1, "kind": "scenario", "name": name, "text": text}))
+        print_document({"schema": 1, "kind": "scenario", "name": name, "text": text})
         return
     typer.echo(text, nl=False)
 
@@ -112,7 +111,7 @@ def _recording(
     engine: Engine, name: str, window: str | None, plot: Path | None, *, delays: bool, as_json: bool
 ) -> None:
     from cwndlab.errors import InputError
-    from cwndlab.output import files, replay
+    from cwndlab.output import replay
     from cwndlab.traces import capture
 
     if name.endswith(".toml"):
@@ -127,7 +126,7 @@ def _recording(
         found.draw_into(plot)
     if as_json:
         kind = "delays" if delays else "trace"
-        typer.echo(files.dump({"schema": 1, "kind": kind, "name": name, **found.to_json()}))
+        print_document({"schema": 1, "kind": kind, "name": name, **found.to_json()})
         return
     for line in found.lines():
         typer.echo(line)
@@ -137,7 +136,6 @@ def _recording(
 
 def _capture(engine: Engine, name: str, *, as_json: bool, others: bool) -> None:
     from cwndlab.errors import InputError
-    from cwndlab.output import files
     from cwndlab.traces import capture
 
     if others:
@@ -145,7 +143,7 @@ def _capture(engine: Engine, name: str, *, as_json: bool, others: bool) -> None:
         raise InputError(f"{name}: {options}, and this is a capture; make one with `cwndlab convert`")
     found = capture.read(engine, Path(name))
     if as_json:
-        typer.echo(files.dump({"schema": 1, "kind": "capture", "name": name, **found.to_json()}))
+        print_document({"schema": 1, "kind": "capture", "name": name, **found.to_json()})
         return
     for line in found.lines():
         typer.echo(line)

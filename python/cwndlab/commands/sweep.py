@@ -173,7 +173,7 @@ def sweep(
         both = StudyOnBoth(in_sim, in_linux, variants)
         deliver_both(both, Delivery(folder, request, looks))
         return
-    experiment = read_scenario(file, overrides, controllers, backend)
+    experiment = read_scenario(file, overrides, controllers, backend, varied=True)
     plan = plan_of(varied, experiment, file.parent, wanted)
     found = points(experiment, plan, conditions)
     scenarios = [point.scenario for point in found]

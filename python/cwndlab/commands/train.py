@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cwndlab.commands.document import print_document
 from cwndlab.commands.options import (
     AsJson,
     EpisodeBackend,
@@ -74,6 +75,8 @@ def train(
     without interruption.
     """
     from cwndlab.commands.deliver import completing, prepared
+    from cwndlab.commands.naming import named
+    from cwndlab.errors import InputError
     from cwndlab.learning.training import train as learn
     from cwndlab.output import about, files
     from cwndlab.scenarios.scenario import parse_override
@@ -81,6 +84,8 @@ def train(
     from cwndlab.system.progress import progress
     from cwndlab.system.reading import read
 
+    if start is not None and resume is not None:
+        raise InputError("--from and --resume: expected one of the two")
     changes = dict(parse_override(text) for text in overrides)
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
@@ -95,18 +100,21 @@ def train(
     given = {"--scenario": scenario, "--flow": flow, "--from": start, "--resume": resume}
     options = [(name, str(value)) for name, value in given.items() if value is not None]
     options += [("--set", text) for text in overrides]
-    with progress("train") as watch:
+    names = {"weights": f"--from {start}", "checkpoint": f"--resume {resume}", "flow": f"--flow {flow}"}
+    with progress("train") as watch, named(**names):
         training = learn(
             environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
         )
     command = _command(training, options)
-    document = files.dump(training.to_json())
     with completing(folder):
         writing.write_bytes(folder / WEIGHTS, training.weights)
         writing.write_bytes(folder / CHECKPOINT, training.checkpoint)
-        writing.write_text(folder / DOCUMENT, document + "\n")
+        writing.write_text(folder / DOCUMENT, files.dump(training.to_json()) + "\n")
         about.write(_about(training, request, scenario, command), folder)
-    typer.echo(document if as_json else _summary(training))
+    if as_json:
+        print_document(training.to_json())
+    else:
+        typer.echo(_summary(training))
     typer.echo(f"weights in {folder / WEIGHTS}", err=as_json)
     if training.interrupted:
         raise typer.Exit(INTERRUPTED)

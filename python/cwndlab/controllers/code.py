@@ -34,6 +34,8 @@ class Code:
     file: str | None
     roots: dict[str, ModuleSpec | None] | None
     registered_by: str | None = None
+    # The module that was being loaded, of which each loading has its own.
+    loading: ModuleSpec | None = None
 
     def sha256(self) -> str:
         """Return a SHA-256 of the code and of everything that it imports now, in hexadecimal.
@@ -45,6 +47,10 @@ class Code:
             return closure.digest(self._known_roots())
         except UnknowableError:
             return secrets.token_hex(32)
+
+    def is_of_same_loading(self, other: Code) -> bool:
+        """Return whether both were registered while a file or a module was loaded once."""
+        return self.loading is not None and self.loading is other.loading
 
     def texts(self) -> dict[str, bytes]:
         """Return the user's modules among this code, by their paths below a common folder.
@@ -70,7 +76,9 @@ def of(cls: type) -> Code:
         names = {base.__module__ for base in cls.__mro__}.union(_registering(frame))
     except UnknowableError:
         return Code(shown(str(file)), None)
-    return Code(shown(str(file)), {name: _spec(name) for name in names}, _registered_by(frame))
+    loaded = _loaded(frame)
+    loading = None if loaded is None else _spec(loaded)
+    return Code(shown(str(file)), {name: _spec(name) for name in names}, _registered_by(loaded), loading)
 
 
 def shown(file: str) -> str:
@@ -97,16 +105,19 @@ def _registering(frame: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-def _registered_by(frame: FrameType | None) -> str | None:
-    """Return the file or the name of the module that is being loaded."""
+def _loaded(frame: FrameType | None) -> str | None:
+    """Return the name of the module that is being loaded, or None if that is the running script or none."""
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
-    if frame is None:
-        return None
-    name = frame.f_globals["__name__"]
-    if sources.is_file(name):
-        return str(sys.modules[name].__file__)
+    name: str | None = None if frame is None else frame.f_globals["__name__"]
     return None if name in _SCRIPTS else name
+
+
+def _registered_by(name: str | None) -> str | None:
+    """Return the file of the module that is being loaded, or its name if it was not loaded by its file."""
+    if name is not None and sources.is_file(name):
+        return str(sys.modules[name].__file__)
+    return name
 
 
 def _is_of(code: str, file: str) -> bool:

@@ -13,6 +13,7 @@ from cwndlab.engine import in_use
 from cwndlab.engine.origins import Registration
 from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
+from cwndlab.system.arguments import NUMBER, TEXT, TEXTS, YES_OR_NO, optional, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,8 @@ REQUIRED = ("on_ack", "on_event")
 CALLBACKS = (*REQUIRED, "on_sent", "on_lost", "on_timer")
 # What a controller may set besides its window; None leaves it to the transport.
 OPTIONAL = ("pacing_rate_bps", "send_quantum_bytes", "next_timer_s")
+# What it says of its window; False if it says nothing.
+FLAGS = ("own_window_in_recovery", "bounded")
 ECN = ("as-configured", "ect0", "ect1")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -50,6 +53,8 @@ class Declaration:
     own_window_in_recovery: bool
     bounded: bool
     file: str | None
+    # The code of the class when it was registered.
+    written: code.Code
 
     def make(self, setup: Setup, settings: Mapping[str, Any]) -> object:
         """Make the controller of a flow."""
@@ -76,10 +81,12 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
     def register(cls: C) -> C:
         if not isinstance(cls, type):
             raise InputError(f"controller {name!r}: expected a class, found {cls!r}")
+        require(f"controller {name!r}: source", source, TEXT)
+        require(f"controller {name!r}: departures", departures, TEXTS)
         written = code.of(cls)
         engine = in_use()
-        _check_name(engine, name, written.file)
-        declared = _declared(cls, name, source, departures, written.file)
+        _check_name(engine, name, written)
+        declared = _declared(cls, name, source, departures, written)
         registration = Registration(
             written.file, written.sha256, declared, written.registered_by, written.texts
         )
@@ -89,34 +96,50 @@ def controller(name: str, *, source: str = "", departures: Sequence[str] = ()) -
     return register
 
 
-def _declared(cls: type, name: str, source: str, departures: Sequence[str], file: str | None) -> Declaration:
-    for attribute in OPTIONAL:
-        if not hasattr(cls, attribute):
-            setattr(cls, attribute, None)
+def _declared(
+    cls: type, name: str, source: str, departures: Sequence[str], written: code.Code
+) -> Declaration:
+    parameters = declared_by(cls)
+    _check_optional(cls, name)
+    for flag in FLAGS:
+        require(f"controller {name!r}: {flag}", getattr(cls, flag, False), YES_OR_NO)
     ecn = getattr(cls, "ecn", ECN[0])
     if ecn not in ECN:
         raise InputError(f"controller {name!r}: ecn: expected one of {', '.join(ECN)}, found {ecn!r}")
     probes = getattr(cls, "probes", ())
-    if isinstance(probes, str) or not all(isinstance(probe, str) for probe in probes):
+    if not TEXTS.fits(probes):
         raise InputError(f"controller {name!r}: probes: expected names of attributes, found {probes!r}")
     summary = (inspect.getdoc(cls) if cls.__doc__ else None) or "a controller in Python"
     return Declaration(
         cls=cls,
         name=name,
         summary=" ".join(summary.split("\n\n")[0].split()).rstrip("."),
-        source=source or file or "this session of Python",
+        source=source or written.file or "this session of Python",
         departures=list(departures),
-        parameters=declared_by(cls),
+        parameters=parameters,
         probes=list(probes),
         callbacks=_callbacks(cls, name),
         ecn=ecn,
-        own_window_in_recovery=bool(getattr(cls, "own_window_in_recovery", False)),
-        bounded=bool(getattr(cls, "bounded", False)),
-        file=file,
+        **{flag: getattr(cls, flag, False) for flag in FLAGS},
+        file=written.file,
+        written=written,
     )
 
 
-def _check_name(engine: Engine, name: str, file: str | None) -> None:
+def _check_optional(cls: type, name: str) -> None:
+    """Check what the class sets for all its flows, and set what it leaves to the transport."""
+    for attribute in OPTIONAL:
+        value = getattr(cls, attribute, None)
+        # A property has its values only in a run.
+        if not hasattr(type(value), "__get__"):
+            require(f"controller {name!r}: {attribute}", value, optional(NUMBER))
+        if not hasattr(cls, attribute):
+            setattr(cls, attribute, None)
+    if cls.next_timer_s is not None and not hasattr(cls, "on_timer"):  # type: ignore[attr-defined]
+        raise InputError(f"controller {name!r}: next_timer_s: expected a method on_timer with it, found none")
+
+
+def _check_name(engine: Engine, name: str, written: code.Code) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
             f"controller {name!r}: expected a name of letters, digits, dots, dashes and underscores, "
@@ -128,8 +151,14 @@ def _check_name(engine: Engine, name: str, file: str | None) -> None:
         raise InputError(f"controller {name!r}: an algorithm that ships has this name; choose another")
     # A cell of a notebook, or a module that is loaded again, defines its class again: the last one counts.
     earlier = registered.get(name)
-    if earlier is not None and earlier.loaded_by != file and not earlier.replaceable:
+    if earlier is None:
+        return
+    if earlier.loaded_by != written.file and not earlier.replaceable:
         raise InputError(f"controller {name!r}: {earlier.loaded_by} has already registered this name")
+    declared = earlier.declaration
+    if isinstance(declared, Declaration) and written.is_of_same_loading(declared.written):
+        other = declared.cls.__name__
+        raise InputError(f"controller {name!r}: class {other} of this file has already registered this name")
 
 
 def _callbacks(cls: type, name: str) -> list[str]:

@@ -70,15 +70,17 @@ def load_from(folder: Path, name: str, others: Path) -> None:
 
 
 def _load_package(name: str) -> None:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise InputError(f"--with {name!r}: expected a Python file (.py) or the name of a package")
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not f"{name}.".startswith(f"{error.name}."):
             raise InputError(f"--with {name}: {error}") from None
         raise InputError(
             f"--with {name}: no such package is installed; a Python file needs its ending .py"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"--with {name}: {type(error).__name__}: {error}") from None
 
 
@@ -99,5 +101,6 @@ def _load_file(file: Path) -> None:
         sys.path.append(str(file.resolve().parent))
     try:
         loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # Code that ends the process would end this command, as if it had succeeded.
         raise InputError(loading_message(error, path)) from None

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cwndlab.errors import InputError
+from cwndlab.system.arguments import NUMBER, TEXT, TEXTS, optional, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 T = TypeVar("T", bool, int, float, str)
 
-# The keys of `cc = { ... }` that are not parameters.
-RESERVED = ("name",)
+# Attributes of a controller that mean something else: the key of `cc = { ... }` that chooses it, what it
+# decides, and what its class declares.
+RESERVED = (
+    "name",
+    "cwnd_bytes",
+    "pacing_rate_bps",
+    "send_quantum_bytes",
+    "next_timer_s",
+    "probes",
+    "ecn",
+    "own_window_in_recovery",
+    "bounded",
+)
+# The largest whole number of a scenario, and the largest float.
+WHOLE = 2**63 - 1
+FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,12 @@ def parameter(
     `"200 ms"`. `low` and `high` bound a number. `cwndlab show` prints `unit`, `meaning` and `source`. Raises
     `InputError` if the default does not fit the other arguments.
     """
+    at = f"parameter({default!r})"
+    for argument, text in (("unit", unit), ("meaning", meaning), ("source", source)):
+        require(f"{at}: {argument}", text, TEXT)
+    for argument, bound in (("low", low), ("high", high)):
+        require(f"{at}: {argument}", bound, optional(NUMBER))
+    require(f"{at}: words", words, TEXTS)
     kind = _kind(default, words, unit)
     if kind in ("flag", "word") and (low is not None or high is not None):
         raise InputError(f"parameter({default!r}): expected low and high only for a number")
@@ -61,7 +82,7 @@ def parameter(
                 f"parameter({default!r}): expected low=0 or more for a whole number or a time, found {low}"
             )
     if kind in ("count", "number", "time"):
-        _check_within(float(default), low, high)
+        _check_within(default, low, high, WHOLE if kind == "count" else FLOAT)
     declared = Parameter(default, kind, low, high, list(words), unit, meaning, source or "its class")
     # The decorator puts the default in its place.
     return cast("T", declared)
@@ -81,8 +102,11 @@ def _kind(default: object, words: Sequence[str], unit: str) -> str:
     raise InputError(f"parameter({default!r}): expected a bool, an int, a float or a str as the default")
 
 
-def _check_within(default: float, low: float | None, high: float | None) -> None:
-    if not (low is None or low <= default) or not (high is None or default <= high) or math.isnan(default):
+def _check_within(default: Any, low: float | None, high: float | None, most: float) -> None:
+    # This is also not true of NaN.
+    if not abs(default) <= most:
+        raise InputError(f"parameter({default!r}): expected a finite default of at most {most:.4g}")
+    if not (low is None or low <= default) or not (high is None or default <= high):
         raise InputError(f"parameter({default!r}): expected a default within low={low} and high={high}")
 
 
@@ -96,7 +120,7 @@ def declared_by(cls: type) -> list[Parameter]:
         for name, value in list(vars(base).items()):
             if isinstance(value, Parameter):
                 if name in RESERVED:
-                    raise InputError(f"parameter {name!r}: this key is taken; choose another name")
+                    raise InputError(f"parameter {name!r}: this name is taken; choose another")
                 found[name] = replace(value, name=name)
                 setattr(base, name, value.default)
     type.__setattr__(cls, "_cwndlab_parameters", found)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from cwndlab.engine import in_use
-from cwndlab.errors import CwndlabError
+from cwndlab.errors import ArgumentError, CwndlabError
 from cwndlab.learning import course as courses
+from cwndlab.system.arguments import TEXTS, WHOLE, optional, require
 
 try:
     import numpy as np
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
     from cwndlab.scenarios.source import Overrides, Source
 
 
+# The flows of a drawn link if no number is given, and the most that a scenario may have.
+DRAWN = 2
+MOST = 1_000_000
+
+
 class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     """Flows that decide in the order in which their ACKs arrive: PettingZoo's agent-environment cycle.
 
@@ -39,7 +46,7 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     def __init__(
         self,
         environment: str,
-        flows: int | Sequence[str] = 2,
+        flows: int | Sequence[str] | None = None,
         scenario: Source | None = None,
         overrides: Overrides | None = None,
         backend: str = "sim",
@@ -49,14 +56,14 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     ) -> None:
         """Make the environment of this name for several flows.
 
-        `flows` equal flows share a link that each episode draws from its seed. With `scenario` (a path, text
-        or dictionary), `flows` are the names of the steered flows. `overrides` and `backend` are those of
-        `FlowEnv`. Nothing is rendered: `render_mode` is None. Raises `InputError` if an argument is wrong or
-        `unknown`, or if the kernel of the backend has not been built.
+        `flows` equal flows (default: 2) share a link that each episode draws from its seed. With `scenario`
+        (a path, text or dictionary), `flows` are the names of the steered flows. `overrides` and `backend`
+        are those of `FlowEnv`. Nothing is rendered: `render_mode` is None. Raises `InputError` if an argument
+        is wrong or `unknown`, or if the kernel of the backend has not been built.
         """
         super().__init__()
         courses.refuse_unknown(unknown, ("flows", "scenario", "overrides", "backend"), render_mode)
-        named, count = ([], flows) if isinstance(flows, int) else (list(flows), 1)
+        named, count = _named(flows, scenario), _counted(flows, scenario)
         engine = in_use()
         self.course = courses.course(engine, environment, scenario, named, overrides, count, backend)
         self.possible_agents = self.course.agents
@@ -143,3 +150,25 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
             if agent != turn:
                 self._seen[agent], self.rewards[agent], _, _, self.infos[agent] = self._episodes.last(place)
         self.agent_selection = self.agents[0]
+
+
+def _named(flows: int | Sequence[str] | None, scenario: Source | None) -> list[str]:
+    """Return the names of the steered flows, which a scenario needs and a drawn link has not."""
+    if scenario is None:
+        return []
+    require("flows", flows, replace(TEXTS, words="a list of names of the scenario's flows"))
+    named = list(cast("Sequence[str]", flows))
+    if not named or len(set(named)) < len(named):
+        raise ArgumentError("flows", f"expected names of different flows of the scenario, found {named}")
+    return named
+
+
+def _counted(flows: int | Sequence[str] | None, scenario: Source | None) -> int:
+    """Return the number of flows on a drawn link."""
+    if scenario is not None:
+        return 1
+    require("flows", flows, optional(WHOLE))
+    count = DRAWN if flows is None else int(cast("int", flows))
+    if not 1 <= count <= MOST:
+        raise ArgumentError("flows", f"expected 1 to {MOST} without a scenario, found {count}")
+    return count

@@ -53,7 +53,7 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         """
         courses.refuse_unknown(unknown, ("scenario", "flow", "overrides", "backend"), render_mode)
         engine = in_use()
-        steered = [flow] if flow else []
+        steered = courses.named(flow)
         self.course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
         if len(self.course.agents) != 1:
             named = ", ".join(self.course.agents)
@@ -72,8 +72,8 @@ class FlowEnv(gymnasium.Env[Any, Any]):
         Returns the observation and its information. Raises `InputError` for options, and if the seed is out
         of range.
         """
-        super().reset(seed=seed)
         courses.refuse_options(options)
+        super().reset(seed=None if seed is None else courses.checked_seed(seed))
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**63))
         self._seeded = True

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, cast
 
 from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
+from cwndlab.system.arguments import WHOLE, Kind, is_whole, optional, require
 from cwndlab.system.threads import checked_threads
 
 try:
@@ -61,11 +63,13 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         been built.
         """
         courses.refuse_unknown(unknown, ("scenario", "flow", "overrides", "threads", "backend"), render_mode)
+        require("num_envs", num_envs, WHOLE)
+        require("threads", threads, optional(WHOLE))
         if num_envs < 1:
             raise InputError(f"num_envs={num_envs}: expected at least 1")
         threads = checked_threads(threads)
         engine = in_use()
-        steered = [flow] if flow else []
+        steered = courses.named(flow)
         course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(course)
@@ -109,13 +113,17 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
         self._seeded = True
         if seed is None:
             return [None] * self.num_envs
+        require("seed", seed, WHOLE | Kind("a list of seeds", lambda value: isinstance(value, Collection)))
+        if is_whole(seed):
+            seed = int(cast("int", seed))
         if not isinstance(seed, int):
             seeds = list(seed)
             if len(seeds) != self.num_envs:
                 raise InputError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
             return [None if each is None else courses.checked_seed(each) for each in seeds]
+        seeds = [courses.checked_seed(seed + place) for place in range(self.num_envs)]
         self._np_random, self._np_random_seed = np.random.default_rng(seed), seed
-        return [courses.checked_seed(seed + place) for place in range(self.num_envs)]
+        return seeds
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy. Without seeds yet, both get the same ones."""

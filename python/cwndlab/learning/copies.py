@@ -10,7 +10,7 @@ import copyreg
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
-from cwndlab.errors import InputError
+from cwndlab.errors import InputError, ReportedError
 from cwndlab.linux.backend import Linux, engine_of
 from cwndlab.linux.episodes import Playing
 
@@ -37,7 +37,7 @@ def made(engine: Engine, arguments: CourseArguments) -> EnvironmentCourse:
     try:
         return engine.EnvironmentCourse(arguments, controllers, _kernels(backend))
     except ValueError as error:
-        raise InputError(str(error)) from None
+        raise ReportedError(str(error)) from None
 
 
 def _kernels(backend: Engine) -> Kernels | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.errors import InputError
+from cwndlab.errors import ArgumentError, InputError
 from cwndlab.learning import copies
+from cwndlab.learning.asking import refuse_silent
 from cwndlab.scenarios.seeds import MAX_SEED
 from cwndlab.scenarios.source import loaded, written_overrides
+from cwndlab.system.arguments import DICTIONARY, SOURCE, TEXT, WHOLE, checked, optional, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +22,11 @@ GYM = "gymnasium is missing: pip install 'cwndlab[gym]'"
 PETTINGZOO = "pettingzoo is missing: pip install 'cwndlab[multi]'"
 
 
+@checked(environment=TEXT, scenario=optional(SOURCE), backend=TEXT)
 def course(
     engine: Engine,
     environment: str,
-    source: Source | None,
+    scenario: Source | None,
     steered: Sequence[str],
     overrides: Overrides | None,
     flows: int = 1,
@@ -35,20 +38,39 @@ def course(
     the scenario has errors, or if no kernel has been built for `linux`.
     """
     changes = list(written_overrides(overrides))
-    if source is None:
-        if steered:
-            raise InputError(
-                f"flow={steered[0]!r}: only flows of a scenario have names; expected scenario= too"
-            )
-        given = None
-    else:
-        found = loaded(source)
-        given = (found.text, found.file, list(steered))
-    return copies.made(engine, (environment, given, flows, changes, backend))
+    if scenario is None and steered:
+        raise ArgumentError(
+            f"flow={steered[0]!r}", "only flows of a scenario have names; expected a scenario too"
+        )
+    found = None if scenario is None else loaded(scenario)
+    world = None if found is None else (found.text, found.file, list(steered))
+    try:
+        made = copies.made(engine, (environment, world, flows, changes, backend))
+    except InputError as error:
+        raise _of_flow(error, steered) or error from None
+    refuse_silent(engine, environment, found, made.agents, changes)
+    return made
+
+
+def named(flow: str | None) -> list[str]:
+    """Return the names of the steered flows: that of this one, or none for the first."""
+    require("flow", flow, optional(TEXT))
+    return [] if flow is None else [flow]
+
+
+def _of_flow(error: InputError, steered: Sequence[str]) -> ArgumentError | None:
+    """Return the error for a flow that the scenario has not, if this is one."""
+    _, sign, known = str(error).partition(": expected one of ")
+    missing = next((name for name in steered if known.endswith(f", found `{name}`")), None)
+    if not sign or missing is None:
+        return None
+    known = known.removesuffix(f", found `{missing}`")
+    return ArgumentError(f"flow={missing!r}", f"no such flow; expected one of {known}")
 
 
 def checked_seed(seed: int) -> int:
-    """Return the seed. Raises `InputError` if it is out of range."""
+    """Return the seed. Raises `InputError` if it is no whole number, or out of range."""
+    require("seed", seed, WHOLE)
     if not 0 <= seed <= MAX_SEED:
         raise InputError(f"seed={seed}: expected a whole number from 0 to {MAX_SEED}")
     return seed
@@ -79,6 +101,7 @@ def refuse_unknown(unknown: Mapping[str, Any], known: Sequence[str], render_mode
 
 def refuse_options(options: Mapping[str, Any] | None) -> None:
     """Raise `InputError` for options, which `reset` would ignore."""
+    require("options", options, optional(DICTIONARY))
     if options:
         raise InputError(
             f"options={dict(options)!r}: expected no options; use scenario= and overrides= of the environment"

@@ -8,9 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine, in_use
-from cwndlab.errors import CwndlabError, InputError
+from cwndlab.errors import ArgumentError, CwndlabError
 from cwndlab.learning import course as courses
+from cwndlab.scenarios.seeds import listed
 from cwndlab.statistics.measure import Measure, measure, paired_difference
+from cwndlab.system.arguments import BYTES, checked, optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +61,7 @@ class _Played:
     mean_reward: float | None = None
 
 
+@checked(weights=optional(BYTES))
 def score(
     environment: str,
     seeds: Sequence[int],
@@ -77,8 +80,9 @@ def score(
     action, only the best is returned. `watch` gets the share done, 0 to 1. With `backend="linux"` all of them
     drive Linux's own TCP. Raises `InputError` if an argument is wrong, and `CwndlabError` if a run fails.
     """
+    seeds = listed(seeds)
     engine = in_use()
-    steered = [flow] if flow else []
+    steered = courses.named(flow)
     course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
     _, actions = course.spaces
     stubborn = {
@@ -109,22 +113,20 @@ def score(
 
 
 def _policy(engine: Engine, course: EnvironmentCourse, weights: bytes) -> Policy:
-    """Return the network of a file. Raises `InputError` if it belongs to another environment."""
+    """Return the network of a file. Raises `ArgumentError` if it belongs to another environment."""
     try:
         policy = engine.Policy(weights)
     except ValueError as error:
-        raise InputError(f"weights: {error}") from None
+        raise ArgumentError("weights", str(error)) from None
     _, actions = course.spaces
     if course.inputs is None:
-        raise InputError(
-            "weights: running normalisation cannot be used with saved weights; choose another `state`"
-        )
+        why = "running normalisation cannot be used with saved weights; choose another `state`"
+        raise ArgumentError("weights", why)
     if policy.inputs != course.inputs:
-        raise InputError(
-            f"weights: expected a network with the inputs `{course.inputs}`, found `{policy.inputs}`"
-        )
+        why = f"expected a network with the inputs `{course.inputs}`, found `{policy.inputs}`"
+        raise ArgumentError("weights", why)
     if policy.actions != actions:
-        raise InputError(f"weights: expected a network of {actions} actions, found {policy.actions}")
+        raise ArgumentError("weights", f"expected a network of {actions} actions, found {policy.actions}")
     return policy
 
 

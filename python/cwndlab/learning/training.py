@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.engine import Engine, in_use
-from cwndlab.errors import CwndlabError, InputError
+from cwndlab.errors import ArgumentError, CwndlabError, InputError
 from cwndlab.learning import course as courses
 from cwndlab.linux.backend import engine_of
+from cwndlab.system.arguments import BYTES, WHOLE, checked, optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cwndlab._native import EnvironmentCourse, Trainer
     from cwndlab.scenarios.source import Overrides, Source
 
 # Decisions between two checks for Ctrl-C: a fraction of a second.
@@ -63,6 +65,7 @@ class Training:
         }
 
 
+@checked(decisions=WHOLE, weights=optional(BYTES), checkpoint=optional(BYTES))
 def train(
     environment: str,
     decisions: int,
@@ -89,16 +92,10 @@ def train(
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
     engine = in_use()
-    steered = [flow] if flow else []
+    steered = courses.named(flow)
     course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
     courses.checked_seed(seed)
-    try:
-        if checkpoint is None:
-            trainer = engine.Trainer(course, seed, weights)
-        else:
-            trainer = engine.Trainer.resumed(course, seed, checkpoint)
-    except ValueError as error:
-        raise InputError(f"{environment}: {error}") from None
+    trainer = _trainer(engine, course, seed, weights, checkpoint)
     training = Training(environment, seed, engine_of(backend, engine), decisions_before=trainer.decisions)
     try:
         while training.decisions < decisions:
@@ -113,3 +110,17 @@ def train(
     training.weights = trainer.weights()
     training.checkpoint = trainer.checkpoint()
     return training
+
+
+def _trainer(
+    engine: Engine, course: EnvironmentCourse, seed: int, weights: bytes | None, checkpoint: bytes | None
+) -> Trainer:
+    """Return what trains. Raises `ArgumentError` if a file does not fit the environment."""
+    try:
+        if checkpoint is not None:
+            return engine.Trainer.resumed(course, seed, checkpoint)
+        return engine.Trainer(course, seed, weights)
+    except ValueError as error:
+        if checkpoint is None and weights is None:
+            raise InputError(f"{course.arguments[0]}: {error}") from None
+        raise ArgumentError("weights" if checkpoint is None else "checkpoint", str(error)) from None

@@ -154,8 +154,12 @@ def kept(key: str, dask_worker: Any = None) -> CachedRun | None:
 
 
 def dask_setup(_worker: Any) -> None:
-    """Leave Ctrl-C to the process that started this worker. Dask calls it in the workers of `--on dask`."""
+    """Leave Ctrl-C to the process that started this worker, and standard output to its document.
+
+    Dask calls it in the workers of `--on dask`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
 
 
 # What the runs of this process share: code is loaded, and sessions are stopped, one at a time.

@@ -13,6 +13,7 @@ from cwndlab.engine import Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.scenarios import examples
 from cwndlab.scenarios.axis import split
+from cwndlab.scenarios.waiting import waiting
 from cwndlab.system import reading
 
 if TYPE_CHECKING:
@@ -88,7 +89,10 @@ class Scenario:
 
     def problems(self) -> list[Problem]:
         """Return all errors and warnings of the checker, in the order of the file."""
-        found = (self._as_given(Problem(**entry)) for entry in self._checked["problems"])
+        return self._told(self._checked["problems"])
+
+    def _told(self, entries: Iterable[dict[str, Any]]) -> list[Problem]:
+        found = (self._as_given(Problem(**entry)) for entry in entries)
         # One option may become an override of each flow, and so repeat a problem.
         return list({problem.text: problem for problem in found}.values())
 
@@ -134,9 +138,16 @@ class Scenario:
         report: dict[str, Any] = json.loads(self.engine.check(self.text, self.file, list(self.overrides)))
         return report
 
-    def validate(self) -> list[Problem]:
-        """Return the warnings. Raises `ScenarioError` if there is an error."""
+    def validate(self, *, runs: bool = True) -> list[Problem]:
+        """Return the warnings. Raises `ScenarioError` if there is an error.
+
+        One that `runs` may have no flow that waits for an agent outside. The base of a comparison or a sweep
+        may: its variants run.
+        """
         problems = self.problems()
+        if runs and not any(problem.is_error for problem in problems):
+            given = (self.text, self.file, list(self.overrides))
+            problems += self._told(waiting(self.engine, *given, self.canonical))
         if any(problem.is_error for problem in problems):
             raise ScenarioError(self, problems)
         return problems
@@ -238,8 +249,8 @@ def from_mapping(content: Mapping[str, Any], overrides: Iterable[Override] = ())
 
     try:
         text = tomli_w.dumps(content)
-    except TypeError as error:
-        # Mostly None, which TOML lacks: leave such a key out.
+    except (TypeError, RecursionError) as error:
+        # Mostly None, which TOML lacks: leave such a key out. A dictionary may contain itself.
         raise InputError(f"the scenario cannot be written as TOML: {error}") from None
     return Scenario(text.encode(), "<dict>", tuple(overrides))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
+from cwndlab.system.arguments import WHOLES, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,8 +52,10 @@ def counted(count: int, where: str = "seeds") -> list[int]:
 
 
 def listed(seeds: Iterable[int], where: str = "seeds") -> list[int]:
-    """Return the seeds as a list. Raises `InputError` if one is out of range or repeated."""
-    result = list(seeds)
+    """Return the seeds as a list. Raises `InputError` if one is no whole number, out of range or repeated."""
+    read = list(seeds) if isinstance(seeds, Iterator) else seeds
+    require(where, read, WHOLES)
+    result = list(map(int, read))
     _require_count(len(result), where)
     known = set()
     for seed in result:

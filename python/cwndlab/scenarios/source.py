@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
 from cwndlab.scenarios.axis import WITH, split
+from cwndlab.system.arguments import TEXT, Kind, require
 from cwndlab.system.given import given_path
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     # A path, the text of a scenario (anything with a line break), or a dictionary with its keys.
     Source = str | os.PathLike[str] | Mapping[str, Any]
     Overrides = Mapping[str, Any]
+
+
+VALUES = TEXT | Kind(
+    "a list of values", lambda value: isinstance(value, Iterable) and not isinstance(value, Mapping)
+)
 
 
 def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scenario:
@@ -62,10 +68,13 @@ def written_values(key: str, values: str | Sequence[Any]) -> list[str]:
 
     A text is in this form already.
     """
+    require(key, values, VALUES)
     if isinstance(values, str):
         return split(values)
     if WITH not in key:
         return [written(value, key) for value in values]
+    for value in values:
+        require(key, value, VALUES)
     return [
         value if isinstance(value, str) else WITH.join(written(part, key) for part in value)
         for value in values

@@ -1,0 +1,31 @@
+"""One JSON document on standard output and nothing else: what anything else prints goes to standard error.
+
+The code of controllers may print, in any thread, and so may the libraries that it uses.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TextIO
+
+# The standard output of a command with --json.
+_kept: list[TextIO] = []
+
+
+def keep_output(wanted: bool) -> bool:
+    """Keep standard output for the document, if one is wanted. Typer calls this with the value of --json."""
+    if wanted:
+        _kept[:] = [sys.stdout]
+        sys.stdout = sys.stderr
+    return wanted
+
+
+def print_document(content: dict[str, Any]) -> None:
+    """Print the document of a command with --json."""
+    import typer
+
+    from cwndlab.output import files
+
+    [out] = _kept
+    typer.echo(files.dump(content), file=out)
+    out.flush()
