@@ -388,6 +388,11 @@ def test_a_property_may_pace() -> None:
     assert run(registered(wrong(pacing_rate_bps=property(lambda _: 8e6))))
 
 
+def test_a_parameter_may_have_the_words_of_an_agent_outside() -> None:
+    policy = cl.parameter("outside", words=["outside", "inside"])
+    assert run(registered(wrong(policy=policy)))
+
+
 def test_the_decorator_takes_texts() -> None:
     for options in ({"source": 5}, {"departures": "one"}, {"departures": 5}):
         with pytest.raises(InputError, match=r"^controller 'wrong-text': [a-z]+: expected a "):
