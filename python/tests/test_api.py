@@ -65,7 +65,9 @@ def test_overrides_may_be_values() -> None:
 def test_bad_arguments() -> None:
     wrong: list[Any] = [0, 10**20, float("nan"), 1.5, "2"]
     for threads in wrong:
-        with pytest.raises(InputError, match=r"^threads=.*: expected (an integer from )?1 to 10000$"):
+        with pytest.raises(
+            InputError, match=r"^threads.*: expected (an integer from 1 to 10000|1 to 10000|a whole number)"
+        ):
             cl.run(SCENARIO, threads=threads)
     with pytest.raises(InputError, match="expected 1 to"):
         cl.run(SCENARIO, seeds=0)

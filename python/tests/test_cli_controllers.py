@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_refused(
     assert "Traceback" not in answer.stderr
 
 
-@pytest.mark.parametrize("name", [".", "", "two.toml", "..", "a b", "missing", "missing.deep"])
+@pytest.mark.parametrize("name", [".", "two.toml", "..", "a b", "missing", "missing.deep"])
 def test_a_name_that_is_no_file_and_no_package_is_refused(
     cwndlab: Command, scenario: Path, name: str
 ) -> None:

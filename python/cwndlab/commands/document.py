@@ -26,6 +26,7 @@ def print_document(content: dict[str, Any]) -> None:
 
     from cwndlab.output import files
 
-    [out] = _kept
+    # Python code that delivers a result has not read the option.
+    out = _kept[0] if _kept else sys.stdout
     typer.echo(files.dump(content), file=out)
     out.flush()
