@@ -19,6 +19,7 @@ from cwndlab.commands.compare import compare
 from cwndlab.commands.convert import convert
 from cwndlab.commands.copy import copy
 from cwndlab.commands.diff import diff
+from cwndlab.commands.document import restore_output
 from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.plot import plot
@@ -62,6 +63,7 @@ class _Commands(TyperGroup):
                 return super().main(given, *rest, **options)
             finally:
                 sys.stdout.flush()
+                restore_output()
         except CwndlabError as error:
             _print_error(error)
             sys.exit(error.exit_status)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import cwndlab as cl
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.benchmark.networks import parking_lot
+from cwndlab.cli import app
 from cwndlab.commands.deliver import Delivery, Looks, deliver
 from cwndlab.output import names
 from cwndlab.output.charts.lines import MAX_LINES
@@ -143,6 +145,16 @@ def test_one_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "--every-flow" in lines[0]
     flows, lines = told(every_flow=True)
     assert (len(flows), lines) == (FEW + 2, [])
+
+
+@pytest.mark.usefixtures("few_are_listed")
+def test_a_command_keeps_no_output_for_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command with --json, called in the same process, has an output of its own that it closes."""
+    answer = CliRunner().invoke(app, ["run", "--json", str(tmp_path / "missing.toml")])
+    assert answer.exit_code == 2
+    study = made(FEW + 2)
+    deliver(study, Delivery(tmp_path, request_of(study), Looks(as_json=True, formats=())))
+    assert json.loads(capsys.readouterr().out)["flows"] is None
 
 
 @pytest.mark.usefixtures("few_are_listed")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from typing import Any, TextIO
 
+import typer
+
 # The standard output of a command with --json.
 _kept: list[TextIO] = []
 
@@ -20,10 +22,14 @@ def keep_output(wanted: bool) -> bool:
     return wanted
 
 
+def restore_output() -> None:
+    """Undo it when the command ends: a program that called it goes on, perhaps with another output."""
+    if _kept:
+        sys.stdout = _kept.pop()
+
+
 def print_document(content: dict[str, Any]) -> None:
     """Print the document of a command with --json."""
-    import typer
-
     from cwndlab.output import files
 
     # Python code that delivers a result has not read the option.
