@@ -207,6 +207,9 @@ static u32 ssthresh(struct sock *sk)
 	}
 	repaired = of(sk)->probe && !of(sk)->echoed;
 	control = event(sk, tp->undo_marker || repaired ? CW_LOSS_RECOVERY : CW_ECN_REDUCTION, 0);
+	/* An ACK makes it hold a moment later (cong_control); RACK's timer sends without one (tcp_rack_reo_timeout). */
+	if (of(sk)->own_window)
+		apply(sk, &control, true);
 	return max(segments(&control), 2U);
 }
 
