@@ -266,3 +266,13 @@ def test_the_base_of_a_comparison_may_wait_for_an_agent(
     (tmp_path / "steered.toml").write_text(scenario.read_text().replace('"cubic"', '"steered"'))
     answer = cwndlab("compare", "steered.toml", "--cc", "reno,cubic", "--seeds", "1", "--no-figure")
     assert answer.returncode == 0, answer.stderr
+
+
+def test_text_of_a_file_does_not_act_on_the_terminal(cwndlab: Command, tmp_path: Path) -> None:
+    """A line of the scenario is shown, with symbols for what would move the cursor or hide text."""
+    scenario = tmp_path / "x.toml"
+    scenario.write_bytes('name\t= "\x1b[2J\u202eK\xe4fer" \x07\n'.encode())
+    answer = cwndlab("check", scenario.name)
+    assert answer.returncode == 2
+    assert '    name = "\u241b[2J\ufffdK\xe4fer" \u2407' in answer.stderr.splitlines()
+    assert not {"\x1b", "\x07", "\u202e"} & set(answer.stderr)

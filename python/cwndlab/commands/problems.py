@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cwndlab.system.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,7 +44,7 @@ def print_message(severity: str, message: str, before: str = "") -> None:
     """Print one line on standard error; the severity is coloured on a terminal."""
     colour = None if os.environ.get("NO_COLOR") else COLOURS[severity]
     word = typer.style(f"{severity}:", fg=colour, bold=True if colour else None)
-    typer.echo(f"{before}{word} {message}", err=True)
+    typer.echo(f"{visible(before)}{word} {visible(message)}", err=True)
 
 
 def print_memory(scenarios: Sequence[Scenario], seeds: int, record: Record, threads: int | None) -> None:
@@ -66,6 +68,6 @@ def _print_line(line: str, column: int | None) -> None:
     """Print a line of the scenario, and point at one character of it."""
     if not line.strip():
         return
-    typer.echo(f"    {line.replace(chr(9), ' ')}", err=True)
+    typer.echo(f"    {visible(line).replace(chr(9), ' ')}", err=True)
     if column:
         typer.echo(" " * (column + 3) + "^", err=True)

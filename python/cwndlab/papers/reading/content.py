@@ -210,6 +210,14 @@ def number(entry: Entry) -> float:
     return value
 
 
+def positive(entry: Entry) -> float:
+    """Read a number above 0."""
+    value = number(entry)
+    if value <= 0:
+        raise InputError(f"expected a number above 0, found {shown(entry.value)}")
+    return value
+
+
 def flag(entry: Entry) -> bool:
     """Read true or false."""
     if not isinstance(entry.value, bool):

@@ -43,6 +43,7 @@ from cwndlab.papers.reading.content import (
     chosen,
     flag,
     number,
+    positive,
     record,
     settings,
     shown,
@@ -67,6 +68,13 @@ COLUMNS = (
 MEASURED, SETTING_ROW = "measured", "setting"
 # How the effects of all seeds become one value, in a part and in a figure over settings.
 _STATISTIC: Readers = {"statistic": choice("mean", "median")}
+# The keys that say what a claim expects, beyond a direction.
+_BOUNDS = {
+    Expect.SAME: ("margin",),
+    Expect.AT_LEAST: ("value",),
+    Expect.AT_MOST: ("value",),
+    Expect.BETWEEN: ("low", "high"),
+}
 
 
 def read_paper(folder: Path, about: Entry, claims: Entry, targets: Sequence[Entry]) -> Paper | None:
@@ -235,7 +243,7 @@ class _Reader:
                 "experiment": text,
                 "effect": partial(self.expression, experiment),
                 "paper": number,
-                "tolerance": number,
+                "tolerance": positive,
                 "why": text,
                 "unit": self.unit,
                 "claims": texts,
@@ -251,7 +259,7 @@ class _Reader:
 
     def part(self, entry: Entry) -> Part | None:
         experiment = str(entry.value.get("experiment", ""))
-        numbers = dict.fromkeys(("paper", "value", "margin", "low", "high"), number)
+        numbers = dict.fromkeys(("paper", "value", "margin", "low", "high"), number) | {"margin": positive}
         part = record(
             Part,
             entry,
@@ -270,10 +278,16 @@ class _Reader:
             return None
         if part.effect is None and part.unavailable is None:
             raise InputError("expected effect, or unavailable with the reason; found neither")
-        needed = {Expect.SAME: ("margin",), Expect.BETWEEN: ("low", "high")}.get(part.expect, ())
-        missing = [key for key in needed if key not in entry.value]
+        own = _BOUNDS.get(part.expect, ())
+        missing = [key for key in own if key not in entry.value]
         if missing and part.unavailable is None:
             raise InputError(f'expect = "{part.expect.value}" needs {" and ".join(missing)}')
+        bounds = dict.fromkeys(key for keys in _BOUNDS.values() for key in keys)
+        unused = [key for key in bounds if key in entry.value and key not in own]
+        if unused:
+            raise InputError(f'expect = "{part.expect.value}" does not use {" and ".join(unused)}')
+        if part.low is not None and part.high is not None and part.low >= part.high:
+            raise InputError(f"expected low below high, found {part.low:g} and {part.high:g}")
         _check_measured(entry.key("unit"), part.effect)
         return part
 
