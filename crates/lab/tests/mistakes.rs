@@ -241,11 +241,6 @@ const ERRORS: &[(&str, &str, &str)] = &[
         "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }",
         "expected `size` or `limit`, which mean the same, found both",
     ),
-    (
-        "link.queue",
-        "queue = { kind = \"codel\", size = \"1 bdp\", limit = 5 }",
-        "expected `size` or `limit`, which mean the same, found both",
-    ),
     ("link.queue", "queue = { kind = \"ns3-default\", size = \"1 bdp\" }", "unknown key `size`"),
     ("link.queue", "queue = [\"1 bdp\"]", "expected a size such as \"1 bdp\", the name of a queue"),
     // Steps.
