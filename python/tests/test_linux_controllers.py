@@ -150,6 +150,23 @@ def test_bbr2_counts_marks_as_in_the_simulator(linux_kernel: Kernel) -> None:
     assert inside["marked"] == pytest.approx(simulated["marked"], rel=0.2)
 
 
+def test_without_sack_the_rtt_is_still_measured(linux_kernel: Kernel) -> None:
+    """PD cuts its window by the RTT, so it loses hardly anything where Reno fills the queue."""
+    assert linux_kernel.image.exists()
+    options = "\n[tcp]\nsack = false\ntimestamps = false\nheader = 40\n"
+    measured = {}
+    for cc in ("reno", "pd"):
+        scenario = (
+            text("2 BDP", f'"{cc}"').replace("20 Mbit/s", "10 Mbit/s").replace("2 bdp", "4 bdp") + options
+        )
+        [both] = run_both([Scenario(scenario.encode(), "x.toml")], [1])
+        ours, inside = (side.runs[0].outcome["flows"][0] for side in (both.sim, both.linux))
+        assert inside["rtt_ms"] == pytest.approx(ours["rtt_ms"], rel=0.1)
+        assert inside["rtt_min_ms"] == pytest.approx(ours["rtt_min_ms"], rel=0.01)
+        measured[cc] = inside["retransmitted_packets"]
+    assert measured["pd"] < measured["reno"] / 5
+
+
 TWO_PATHS = (
     HEAD
     + 'rate = "50 Mbit/s"\ndelay = "10 ms"\nqueue = "1 bdp"\nloss = 0.002\n\n[[link]]\nname = "b"\n'

@@ -98,6 +98,29 @@ def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) ->
     assert len(on_backend(readings(paper, [1], defaults_only=True), "linux")) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "forms"), [("seo2024", "form"), ("cho2024", "min_rtt_refresh"), ("lim2004", "counting")]
+)
+def test_with_the_papers_own_options_algorithms_have_the_papers_forms(
+    linux_kernel: Kernel, name: str, forms: str
+) -> None:
+    assert linux_kernel.image.exists()
+    paper = library.read(name)
+    simulated = readings(paper, [1])
+    planned = on_backend(simulated, "linux")
+    here, today, own = simulated[0], planned[0], planned[-1]
+    differ = set()
+    for key in claimed_cells(paper):
+        scenarios = [reading.cells[key].scenario for reading in (here, today, own)]
+        if None in scenarios:
+            continue
+        flows = zip(*(each.resolved["flow"] for each in scenarios if each), strict=True)
+        for papers, linuxs, owns in flows:
+            assert owns["cc"] == papers["cc"], key
+            differ |= {each for each in papers["cc"] if papers["cc"][each] != linuxs["cc"][each]}
+    assert forms in differ
+
+
 @pytest.fixture
 def fewer_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """lim2004 without download 03, whose 5500 connections take 4.6 GB of memory in Linux."""

@@ -1,4 +1,7 @@
-"""A paper's cells on the Linux backend: its networks and algorithms, with Linux in place of its stack."""
+"""A paper's cells on the Linux backend: its networks and algorithms, with Linux in place of its stack.
+
+An algorithm of which stacks have forms of their own, such as CUBIC, has Linux's form there.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from cwndlab.linux.backend import (
 )
 from cwndlab.papers.contents.paper import Alternative, Answer, OpenPoint
 from cwndlab.papers.contents.readings import claimed_cells
+from cwndlab.scenarios.source import written
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -29,10 +33,10 @@ SIM = "sim"
 LINUX = "linux"
 BOTH = "both"
 # What a reader of a reproduction is to know.
-IN_LINUX = "In Linux: the papers' networks and algorithms, with Linux's TCP in place of their stacks"
+IN_LINUX = "In Linux: the papers' networks and algorithms; TCP and its form of CUBIC and the like are Linux's"
 WHERE = {
     LINUX: IN_LINUX,
-    BOTH: "In the simulator, and in Linux with its TCP in place of the papers' stacks",
+    BOTH: "In the simulator, and in Linux with its TCP and its form of CUBIC and the like in place of theirs",
 }
 # The options for which Linux has a sysctl, a socket option or a route's attribute.
 SETTINGS = (
@@ -49,7 +53,7 @@ SETTINGS = (
 OWN_OPTIONS = Answer(
     OpenPoint(
         "Linux",
-        "which TCP options Linux has",
+        "which TCP options and forms of algorithms Linux has",
         "those of Linux 6.12",
         "what runs today",
     ),
@@ -57,7 +61,7 @@ OWN_OPTIONS = Answer(
 )
 # Bytes of the headers of a segment that Linux sends, with and without timestamps.
 HEADERS = {True: 52, False: 40}
-# Why our controls are left out: a run in Linux takes twenty times as long.
+# Why our controls are left out: a packet takes 30 to 50 times as long in Linux.
 NOT_NEEDED = "not run in Linux: no claim, baseline or number of the paper needs it"
 
 
@@ -65,7 +69,8 @@ def on_backend(planned: Sequence[Reading], backend: str) -> list[Reading]:
     """Return the readings of a paper with their cells on a backend.
 
     In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason. If
-    alternatives are to be tried, the last one has the paper's own TCP options, as far as Linux can set them.
+    alternatives are to be tried, the last one has the paper's own TCP options and forms of algorithms, as far
+    as Linux can set them.
 
     Raises `InputError` if there is no such backend, or no kernel has been built.
     """
@@ -137,23 +142,33 @@ def _on_linux(cell: Cell, backend: str, needed: Container[str], *, own_options: 
 def in_linux(scenario: Scenario, engine: Engine, *, own_options: bool = False) -> Scenario:
     """Return a scenario of another stack for Linux itself. Its packets are as long as they were.
 
-    With `own_options`, Linux gets the TCP options of that stack that it has settings for.
+    With `own_options`, Linux gets the TCP options of that stack that it has settings for, and the stack's
+    forms of algorithms.
     """
     changes: list[Override] = [("profile", "linux"), ("send_jitter", "0 s")]
     tcp = scenario.resolved["tcp"]
     if own_options:
-        changes += [(f"tcp.{name}", _setting(tcp[name])) for name in SETTINGS]
+        changes += [(f"tcp.{name}", written(tcp[name], name)) for name in SETTINGS]
     header = HEADERS[scenario.overridden(*changes).resolved["tcp"]["timestamps"]]
     changes += [
         ("tcp.header", str(header)),
         ("tcp.mss", str(tcp["mss"] + tcp["header"] - header)),
         ("tcp.overhead", str(tcp["overhead"])),
     ]
+    if own_options:
+        changes += _dialects(scenario, scenario.overridden(*changes))
     # Linux pushes every burst, and every refill of a send buffer, whatever a reading asks for. Named here,
     # readings that differ in that share runs.
     changes += [(f"flow.{index}.mptcp.push_bursts", "true") for index in _multipath_flows(scenario)]
     changes += [(f"flow.{index}.tcp.send_buffer", "unlimited") for index in _largest_buffers(scenario)]
     return replace(scenario, engine=engine).overridden(*changes)
+
+
+def _dialects(scenario: Scenario, today: Scenario) -> list[Override]:
+    """Return what gives each flow the form that its algorithm has in the stack of the first scenario."""
+    algorithms = [[flow["cc"] for flow in each.resolved["flow"]] for each in (scenario, today)]
+    pairs = enumerate(zip(*algorithms, strict=True))
+    return [(f"flow.{index}.cc", written(own, "cc")) for index, (own, linuxs) in pairs if own != linuxs]
 
 
 def _multipath_flows(scenario: Scenario) -> list[int]:
@@ -164,8 +179,3 @@ def _multipath_flows(scenario: Scenario) -> list[int]:
 def _largest_buffers(scenario: Scenario) -> list[int]:
     sizes = [flow["tcp"]["send_buffer"] for flow in scenario.resolved["flow"]]
     return [index for index, size in enumerate(sizes) if size != "unlimited" and size >= MOST_BUFFER]
-
-
-def _setting(value: object) -> str:
-    """Return a resolved value as an override."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
