@@ -98,6 +98,14 @@ def test_reno_is_the_kernels_to_the_bit(linux_kernel: Kernel) -> None:
 
 LEARNING = ["dqn-newreno", "dqn-cubic", "dqn-cubic-2022"]
 OURS = ["newreno", "bbr2", "bbr3", "fbbr2", "sd", "pd", "sd-pd", "constant", "always", "random", *LEARNING]
+COUPLED = ["lia", "olia", "balia", "dbac"]
+# It decides nothing by itself: test_linux_gym.py has its agents.
+OUTSIDE = ["steered"]
+
+
+def test_every_algorithm_is_tried_in_linux() -> None:
+    names = {each["name"] for each in SHIPPED.read_catalogue()["algorithms"]} - set(SHIPPED.in_python())
+    assert names == {*PAIRS, *OURS, *COUPLED, *OUTSIDE}
 
 
 @pytest.mark.parametrize("cc", OURS)
@@ -178,9 +186,9 @@ TWO_PATHS = (
 def test_coupled_algorithms_see_their_siblings(linux_kernel: Kernel) -> None:
     """Their windows are the simulator's."""
     assert linux_kernel.image.exists()
-    # Each also with the integer arithmetic of the out-of-tree kernel's module.
-    kernels = [f'{{ name = "{name}", arithmetic = "kernel" }}' for name in ("lia", "olia", "balia")]
-    algorithms = ['"lia"', '"olia"', '"balia"', *kernels, '"dbac"', '"uncoupled:reno"']
+    # Those three also with the integer arithmetic of the out-of-tree kernel's module.
+    kernels = [f'{{ name = "{name}", arithmetic = "kernel" }}' for name in COUPLED[:3]]
+    algorithms = [*(f'"{name}"' for name in COUPLED), *kernels, '"uncoupled:reno"']
     scenarios = [Scenario(TWO_PATHS.format(seconds=20, cc=cc).encode(), "x.toml") for cc in algorithms]
     windows = {}
     for cc, both in zip(algorithms, run_both(scenarios, range(1, 7)), strict=True):

@@ -164,6 +164,59 @@ def test_each_event_has_the_cause_that_the_kernel_counts(
     assert all(counted[name] > 0 for name in happens)
 
 
+IDLE_SUBFLOW = """\
+duration = "8 s"
+send_jitter = "0 s"
+tcp = { receive_buffer = "1 MB" }
+
+[[link]]
+name = "a"
+rate = "20 Mbit/s"
+delay = "10 ms"
+queue = "4 bdp"
+up = [{ at = "0 s", value = true }, { at = "4 s", value = false }, { at = "4.6 s", value = true }]
+
+[[link]]
+name = "b"
+rate = "5 Mbit/s"
+delay = "40 ms"
+
+[[flow]]
+cc = "idles"
+paths = [["a"], ["b"]]
+mptcp = { scheduler = "min-rtt" }
+"""
+
+
+@cl.controller("idles")
+class Idles(cwndlab.benchmark.reno.Reno):
+    """Writes down its pauses: their lengths in RTOs, and its window before and after."""
+
+    pauses: ClassVar[list[tuple[float, float, float]]] = []
+
+    def on_event(self, event: cl.Event) -> None:
+        before = self.cwnd_bytes
+        super().on_event(event)
+        if event.kind == "idle-restart":
+            assert event.idle_s is not None
+            windows = (before // event.mss_bytes, self.cwnd_bytes // event.mss_bytes)
+            self.pauses.append((event.idle_s / event.rto_s, *windows))
+
+
+def test_a_window_ages_while_nothing_is_sent(linux_kernel: Kernel) -> None:
+    """RFC 2861 section 3.1, as tcp_cwnd_restart: it halves once for each RTO of silence.
+
+    While the other path is away, the receive buffer fills, so this one has nothing to send at times.
+    """
+    assert linux_kernel.image.exists()
+    Idles.pauses.clear()
+    cl.run(IDLE_SUBFLOW, seeds=[1], backend="linux", record="none", fresh=True, threads=1)
+    assert Idles.pauses
+    for rtos, before, after in Idles.pauses:
+        assert rtos > 1
+        assert after == max(before // 2 ** int(rtos), 10)
+
+
 @cl.controller("classic")
 class Classic(cwndlab.benchmark.reno.Reno):
     """Asks for a codepoint by itself, and adds up the marked bytes that it learns of."""
