@@ -174,6 +174,10 @@ def test_both_backends_stand_side_by_side(
     assert ran > 10
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="lim2004-linux"' in report
+    # The first page has both.
+    first = report[: report.index('id="lim2004-linux"')]
+    for text in ("; in Linux: ", "In the simulator. Our effect", "In Linux. Our effect"):
+        assert text in first, text
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ class Idles(cwndlab.benchmark.reno.Reno):
 
 
 def test_a_window_ages_while_nothing_is_sent(linux_kernel: Kernel) -> None:
-    """RFC 2861 section 3.1, as tcp_cwnd_restart: it halves once for each RTO of silence.
+    """As in tcp_cwnd_restart (RFC 2861): it halves once for each RTO of silence.
 
     While the other path is away, the receive buffer fills, so this one has nothing to send at times.
     """

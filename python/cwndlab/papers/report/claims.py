@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.html import Cell, Column, Row, Section, Table, Text
 from cwndlab.papers.contents.backends import BOTH
-from cwndlab.papers.report.forest import forest
+from cwndlab.papers.report.forest import forests
 from cwndlab.papers.report.marks import lean_cell, outcome_cell, verdict_cell
 from cwndlab.papers.table import conditions, no_lean, tally
 
@@ -53,7 +53,7 @@ def _overview(reproduction: Reproduction) -> Table:
 
 
 def _claims(paper: PaperReproduction, *, quick: bool, alone: bool) -> Section:
-    """Return one line for each claim, and the forest plot. The paper's own section has the evidence."""
+    """Return one line for each claim, and the forest plots. The paper's own section has the evidence."""
     about = paper.paper
     note = "" if quick else UNDER_DEFAULTS
     columns = _columns("claim", "lean" if quick else "verdict", quick=quick)
@@ -75,10 +75,13 @@ def _claims(paper: PaperReproduction, *, quick: bool, alone: bool) -> Section:
         )
         for index, claim in enumerate(paper.claims)
     ]
-    table = Table(columns, rows, tally(paper.claims, quick=quick), note, stacked=True)
+    caption = tally(paper.claims, quick=quick)
+    if paper.in_linux is not None:
+        caption += f"; in Linux: {tally(paper.in_linux.claims, quick=quick)}"
+    table = Table(columns, rows, caption, note, stacked=True)
     return Section(
         f"{about.id}: {about.title}",
-        [table, *forest(paper, quick=quick)],
+        [table, *forests(paper, quick=quick)],
         f"{about.id}-claims",
         level=1 if alone else 2,
         own_page=not alone,

@@ -27,7 +27,16 @@ SIGNS = {
 }
 
 
-def forest(paper: PaperReproduction, *, quick: bool = False) -> Iterator[ForestPlot]:
+def forests(paper: PaperReproduction, *, quick: bool = False) -> Iterator[ForestPlot]:
+    """Yield the plot of a paper, or the simulator's and Linux's."""
+    if paper.in_linux is None:
+        yield from forest(paper, quick=quick)
+    else:
+        yield from forest(paper, "In the simulator. ", quick=quick)
+        yield from forest(paper.in_linux, "In Linux. ", quick=quick)
+
+
+def forest(paper: PaperReproduction, where: str = "", *, quick: bool = False) -> Iterator[ForestPlot]:
     """Yield the plot, if the paper has a number other than zero for any part that was run.
 
     Without verdicts (`quick`), all signs are the same.
@@ -36,7 +45,7 @@ def forest(paper: PaperReproduction, *, quick: bool = False) -> Iterator[ForestP
     lines = [line for name, part in parts if (line := _line(paper.paper.id, name, part, quick)) is not None]
     if not lines:
         return
-    caption = (
+    caption = where + (
         "Our effect divided by the paper's, under the default answers. 1: as large as the paper's; 0: no "
         "effect; a filled arrow: beyond the axis. Thick line: 95 % interval, with an open arrow where it "
         "goes on beyond the axis; thin line: range of single runs."

@@ -238,11 +238,14 @@ impl Sender {
             return None;
         }
         let by_echo = (advanced > 0 && header.echo > Time::ZERO).then_some(header.echo);
-        let oldest =
-            arrived.first_in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
         let options = &self.options;
+        // Without SACK, an ACK that covers what was resent also covers segments that had arrived long before it.
+        let timed = options.sack || !arrived.resent;
+        let in_order = arrived.first_in_order.filter(|_| timed);
+        let oldest = in_order.or(arrived.first_sacked).or(by_echo.filter(|_| arrived.segments > 0))?;
         let smoothed = self.clock.between(oldest, turn.now);
-        let latest = arrived.last_once.map_or(smoothed, |sent_at| self.clock.between(sent_at, turn.now));
+        let newest = arrived.last_once.filter(|_| timed);
+        let latest = newest.map_or(smoothed, |sent_at| self.clock.between(sent_at, turn.now));
         turn.emit(FlowEvent::RttSampled { before: &self.facts.rtt, latest });
         self.clock.sample(&mut self.facts.rtt, options, smoothed, latest);
         self.view[0].srtt = self.facts.rtt.smoothed;
