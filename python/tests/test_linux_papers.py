@@ -176,7 +176,7 @@ def test_both_backends_stand_side_by_side(
     assert 'id="lim2004-linux"' in report
     # The first page has both.
     first = report[: report.index('id="lim2004-linux"')]
-    for text in ("; in Linux: ", "In the simulator. Our effect", "In Linux. Our effect"):
+    for text in ("; in Linux: ", "the simulator, 95 % interval", "Linux, 95 % interval"):
         assert text in first, text
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # An effect divided by the paper's: 0 is no effect, 1 is the paper's.
 TICKS = (-1, 0, 1, 2, 3)
-HEADINGS = ("ours / the paper's", "ours, 95 % interval", "paper")
 SIGNS = {
     Outcome.AGREES: "circle: agrees",
     Outcome.HOLDS: "square: holds",
@@ -32,11 +31,11 @@ def forests(paper: PaperReproduction, *, quick: bool = False) -> Iterator[Forest
     if paper.in_linux is None:
         yield from forest(paper, quick=quick)
     else:
-        yield from forest(paper, "In the simulator. ", quick=quick)
-        yield from forest(paper.in_linux, "In Linux. ", quick=quick)
+        yield from forest(paper, "the simulator", quick=quick)
+        yield from forest(paper.in_linux, "Linux", quick=quick)
 
 
-def forest(paper: PaperReproduction, where: str = "", *, quick: bool = False) -> Iterator[ForestPlot]:
+def forest(paper: PaperReproduction, ours: str = "ours", *, quick: bool = False) -> Iterator[ForestPlot]:
     """Yield the plot, if the paper has a number other than zero for any part that was run.
 
     Without verdicts (`quick`), all signs are the same.
@@ -45,7 +44,7 @@ def forest(paper: PaperReproduction, where: str = "", *, quick: bool = False) ->
     lines = [line for name, part in parts if (line := _line(paper.paper.id, name, part, quick)) is not None]
     if not lines:
         return
-    caption = where + (
+    caption = (
         "Our effect divided by the paper's, under the default answers. 1: as large as the paper's; 0: no "
         "effect; a filled arrow: beyond the axis. Thick line: 95 % interval, with an open arrow where it "
         "goes on beyond the axis; thin line: range of single runs."
@@ -57,7 +56,7 @@ def forest(paper: PaperReproduction, where: str = "", *, quick: bool = False) ->
     hidden = len(parts) - len(lines)
     if hidden:
         caption += f" Not shown: {counted(hidden, 'part')} without a number of the paper."
-    yield ForestPlot(lines, TICKS, HEADINGS, caption)
+    yield ForestPlot(lines, TICKS, (f"{ours} / the paper's", f"{ours}, 95 % interval", "paper"), caption)
 
 
 def _line(paper: str, claim: str, judged: Judged, quick: bool) -> ForestLine | None:
