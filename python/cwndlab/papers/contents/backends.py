@@ -1,6 +1,6 @@
 """A paper's cells on the Linux backend: its networks and algorithms, with Linux in place of its stack.
 
-An algorithm of which stacks have forms of their own, such as CUBIC, has Linux's form there.
+CUBIC, NewReno and the other algorithms that differ between stacks have Linux's form there.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ SIM = "sim"
 LINUX = "linux"
 BOTH = "both"
 # What a reader of a reproduction is to know.
-IN_LINUX = "In Linux: the papers' networks and algorithms; TCP and its form of CUBIC and the like are Linux's"
+IN_LINUX = "In Linux: the papers' networks and algorithms, with Linux's TCP and its forms of CUBIC and Reno"
 WHERE = {
     LINUX: IN_LINUX,
-    BOTH: "In the simulator, and in Linux with its TCP and its form of CUBIC and the like in place of theirs",
+    BOTH: "In the simulator, and in Linux with its own TCP and its own forms of CUBIC and Reno",
 }
 # The options for which Linux has a sysctl, a socket option or a route's attribute.
 SETTINGS = (
@@ -168,7 +168,7 @@ def _dialects(scenario: Scenario, today: Scenario) -> list[Override]:
     """Return what gives each flow the form that its algorithm has in the stack of the first scenario."""
     algorithms = [[flow["cc"] for flow in each.resolved["flow"]] for each in (scenario, today)]
     pairs = enumerate(zip(*algorithms, strict=True))
-    return [(f"flow.{index}.cc", written(own, "cc")) for index, (own, linuxs) in pairs if own != linuxs]
+    return [(f"flow.{index}.cc", written(then, "cc")) for index, (then, now) in pairs if then != now]
 
 
 def _multipath_flows(scenario: Scenario) -> list[int]:
