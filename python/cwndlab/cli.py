@@ -62,8 +62,8 @@ class _Commands(TyperGroup):
                     require_utf8(argument)
                 return super().main(given, *rest, **options)
             finally:
-                sys.stdout.flush()
                 restore_output()
+                sys.stdout.flush()
         except CwndlabError as error:
             _print_error(error)
             sys.exit(error.exit_status)

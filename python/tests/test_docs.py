@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,13 +78,14 @@ def test_what_is_slow_could_run(page: Path, tmp_path: Path, monkeypatch: pytest.
 
 def read(arguments: list[str]) -> None:
     """Read a command line, and check the scenarios that it would run in the simulator."""
-    group = typer.main.get_command(cli.app)
+    group, out = typer.main.get_command(cli.app), sys.stdout
     assert isinstance(group, TyperGroup)
     with group.make_context("cwndlab", list(arguments)) as outer:
         word, command, rest = group.resolve_command(outer, list(arguments))
         assert command is not None
         with command.make_context(word, rest, parent=outer) as context:
             given = context.params
+    assert sys.stdout is out, arguments
     if "seeds" not in given or given.get("backend") != "sim" or "file" not in given:
         return
     base = source.loaded(given["file"], dict(text.split("=", 1) for text in given["overrides"]))

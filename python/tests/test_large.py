@@ -148,9 +148,12 @@ def test_one_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.usefixtures("few_are_listed")
-def test_a_command_keeps_no_output_for_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("mistake", ["missing.toml", "--no-such-option"])
+def test_a_command_keeps_no_output_for_later(
+    mistake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A command with --json, called in the same process, has an output of its own that it closes."""
-    answer = CliRunner().invoke(app, ["run", "--json", str(tmp_path / "missing.toml")])
+    answer = CliRunner().invoke(app, ["run", "--json", mistake])
     assert answer.exit_code == 2
     study = made(FEW + 2)
     deliver(study, Delivery(tmp_path, request_of(study), Looks(as_json=True, formats=())))

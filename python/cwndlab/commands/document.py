@@ -10,20 +10,24 @@ from typing import Any, TextIO
 
 import typer
 
-# The standard output of a command with --json.
+# The standard output of a command with --json, while it runs.
 _kept: list[TextIO] = []
 
 
-def keep_output(wanted: bool) -> bool:
-    """Keep standard output for the document, if one is wanted. Typer calls this with the value of --json."""
-    if wanted:
-        _kept[:] = [sys.stdout]
+def keep_output(context: typer.Context, wanted: bool) -> bool:
+    """Keep standard output for the document, if one is wanted. Typer calls this with the value of --json.
+
+    The end of the command gives it back: a program that called it goes on, perhaps with another output.
+    """
+    if wanted and not _kept:
+        _kept.append(sys.stdout)
         sys.stdout = sys.stderr
+        context.call_on_close(restore_output)
     return wanted
 
 
 def restore_output() -> None:
-    """Undo it when the command ends: a program that called it goes on, perhaps with another output."""
+    """Give standard output back. A command line with a mistake never becomes a command that could end."""
     if _kept:
         sys.stdout = _kept.pop()
 
