@@ -329,6 +329,26 @@ def test_the_send_buffer_has_room_for_the_initial_window(linux_kernel: Kernel) -
     assert completions[1] == pytest.approx(completions[0], abs=0.001)
 
 
+def test_behind_a_hole_the_send_buffer_stops_the_sender(linux_kernel: Kernel) -> None:
+    """What arrived beyond the hole stays in the buffer: after two windows nothing new is written."""
+    assert linux_kernel.image.exists()
+    text = (
+        'duration = "10 s"\nsend_jitter = "0 s"\n[tcp]\nmss = 1460\nheader = 52\noverhead = 2\n'
+        + '[[link]]\nname = "a"\nrate = "100 Mbit/s"\ndelay = "30 ms"\n'
+        + 'queue = "ns3-default"\n[[flow]]\nname = "f"\ncc = "reno"\npath = ["a"]\n'
+        + 'access = { rate = "150 Mbit/s", delay = "0.02 ms", queue = "ns3-default" }\n'
+    )
+    limited = Scenario((text + 'tcp = { send_buffer = "256 MiB" }\n').encode(), "x.toml")
+    [both] = run_both([limited], [1])
+    names = ("fast_recoveries", "retransmitted_packets", "timeouts")
+    ours, inside = (result.runs[0].outcome["flows"][0] for result in (both.sim, both.linux))
+    assert [ours[name] for name in names] == [inside[name] for name in names]
+    assert ours["goodput_mbps"] == pytest.approx(inside["goodput_mbps"], rel=0.001)
+    # Otherwise it sends on into a queue that drops.
+    without = cl.run(text, seeds=[1]).runs[0].outcome["flows"][0]
+    assert without["retransmitted_packets"] > ours["retransmitted_packets"]
+
+
 def test_only_linux_has_its_scheduler() -> None:
     own = 'mptcp = { scheduler = "linux" }\n'
     with pytest.raises(ScenarioError, match="the simulator does not have Linux's scheduler"):

@@ -179,6 +179,17 @@ def test_without_sack_the_rtt_is_still_measured(linux_kernel: Kernel, timestamps
     assert measured["pd"] < measured["reno"] / 5
 
 
+def test_without_sack_each_round_trip_repairs_one_loss(linux_kernel: Kernel) -> None:
+    """RFC 6582. The receiver answers each segment out of order at once, which lets the sender go on."""
+    assert linux_kernel.image.exists()
+    scenario = text("2 BDP", '"reno"').replace("2 bdp", "4 bdp") + "\n[tcp]\nsack = false\n"
+    [both] = run_both([Scenario(scenario.encode(), "x.toml")], [1])
+    ours, inside = (side.runs[0].outcome["flows"][0] for side in (both.sim, both.linux))
+    assert ours["timeouts"] == inside["timeouts"] == 0
+    assert ours["retransmitted_packets"] == pytest.approx(inside["retransmitted_packets"], rel=0.05)
+    assert ours["goodput_mbps"] == pytest.approx(inside["goodput_mbps"], rel=0.1)
+
+
 TWO_PATHS = (
     HEAD
     + 'rate = "50 Mbit/s"\ndelay = "10 ms"\nqueue = "1 bdp"\nloss = 0.002\n\n[[link]]\nname = "b"\n'

@@ -177,8 +177,8 @@ pub struct Facts {
     pub rtt: Rtt,
     /// Bytes in flight ("pipe", RFC 6675) after the event being reported.
     pub in_flight: u64,
-    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged, before this event, without the
-    /// bytes that limited transmit added.
+    /// FlightSize (RFC 5681 section 2): bytes sent and not cumulatively acknowledged, not even by the ACK that
+    /// brings the event, without the bytes that limited transmit added.
     pub flight_size: u64,
     /// Bytes sent and not cumulatively acknowledged (SND.NXT - SND.UNA), after the event being reported.
     pub outstanding: u64,

@@ -111,9 +111,12 @@ impl Rack {
         }
     }
 
-    /// Loss marks were removed: everything outstanding is undecided again.
-    pub fn reconsider(&mut self, una: u32) {
-        self.undecided = una;
+    /// Loss marks were removed: everything outstanding is undecided again, retransmissions too that counted as lost.
+    pub fn reconsider(&mut self, board: &Scoreboard) {
+        self.undecided = board.una();
+        let again = (board.una()..board.next()).filter(|seq| board.is_ever_resent(*seq));
+        self.resent = again.map(|seq| (seq, board.record(seq).order)).collect();
+        self.resent.make_contiguous().sort_unstable_by_key(|(_, order)| *order);
     }
 
     /// Whether a packet sent after this one was delivered.
@@ -143,7 +146,7 @@ impl Rack {
         let mut from = self.undecided;
         while let Some(seq) = board.next_undecided(from, board.next()) {
             let record = board.record(seq);
-            if !board.is_resent(seq) {
+            if !board.is_ever_resent(seq) {
                 if record.order > self.order {
                     break;
                 }
@@ -172,8 +175,8 @@ impl Rack {
         while let Some(seq) = board.next_undecided(self.undecided, end) {
             self.undecided = seq;
             let record = *board.record(seq);
-            if board.is_resent(seq) {
-                // A probe: it is checked below, among the retransmissions.
+            if board.is_ever_resent(seq) {
+                // A probe, or what an undo no longer counts as lost: it is checked below, among the retransmissions.
                 self.undecided = seq + 1;
                 continue;
             }
@@ -210,9 +213,11 @@ impl Rack {
     }
 }
 
-/// Whether the retransmission with this number is neither acknowledged nor followed by another.
+/// Whether the retransmission with this number is neither acknowledged, nor lost, nor followed by another. An undo may have
+/// taken back that it was lost.
 fn is_outstanding(board: &Scoreboard, seq: u32, order: u32) -> bool {
-    seq >= board.una() && board.is_resent(seq) && board.record(seq).order == order
+    let waits = |seq| board.is_resent(seq) || board.next_undecided(seq, seq + 1).is_some();
+    seq >= board.una() && board.record(seq).order == order && waits(seq)
 }
 
 /// Loss detection by count (RFC 6675 section 4, IsLost): a segment is lost when three above it are SACKed. A
@@ -368,6 +373,25 @@ mod tests {
         let (lost, _) = detect(&mut rack, &mut board, &recovering);
         // The retransmission, and the originals 4..10 that were sent before segment 10.
         assert_eq!(lost, vec![4, 5, 6, 7, 8, 9, 0]);
+    }
+
+    /// An undo takes back that a retransmission is lost. It left after the originals around it, so it does not hide
+    /// those, and is not due with them.
+    #[test]
+    fn after_an_undo_a_retransmission_is_judged_by_when_it_left() {
+        let (mut rack, mut board) = (Rack::default(), flight());
+        board.mark_lost(0);
+        board.send_again(0, Record { sent_at: at(103).now, order: 11 });
+        rack.on_resent(0, 11);
+        board.send_new(Record { sent_at: at(104).now, order: 12 });
+        board.mark_lost(0);
+        board.unmark_lost();
+        rack.reconsider(&board);
+        rack.on_reordering(1);
+        sack(&mut rack, &mut board, 10, at(204).now);
+        // The RTT is 100 ms and the window 25 ms: the originals are due from 125 ms on.
+        assert_eq!(detect(&mut rack, &mut board, &at(204)), ((1..10).collect(), Some(at(228).now)));
+        assert_eq!(detect(&mut rack, &mut board, &at(228)), (vec![0], None));
     }
 
     #[test]

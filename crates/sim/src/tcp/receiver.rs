@@ -369,14 +369,15 @@ impl Receiver {
     }
 
     /// Linux's SACK compression: the first duplicates at once, then one ACK for all segments that arrive in a
-    /// short while.
+    /// short while. Without SACK the sender counts the duplicates, so each leaves at once (RFC 5681 section 4.2; Linux
+    /// __tcp_ack_snd_check).
     fn out_of_order(&mut self, now: Time) -> bool {
         if self.duplicates_of != self.next {
             self.duplicates_of = self.next;
             self.duplicates_sent = 0;
         }
         let delay = self.options.sack_compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
-        if delay == Span::ZERO || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
+        if delay == Span::ZERO || !self.options.sack || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
             return true;
         }
@@ -501,6 +502,16 @@ mod tests {
         assert_eq!(answered(50_000_000), 2000);
         // 50 segments, plus those acknowledged quickly before; from then on every second one.
         assert!((1000..1100).contains(&answered(2 * 50 * 1448)), "{}", answered(2 * 50 * 1448));
+    }
+
+    #[test]
+    fn only_sacks_are_compressed() {
+        let answered = |sack: bool| {
+            let mut receiver = receiver(TcpOptions { sack, quick_ack: false, ..TcpOptions::default() });
+            let now = Time(100_000_000);
+            (2..12).filter(|seq| arrive(&mut receiver, now, &data(*seq), EcnField::NotEct).is_some()).count()
+        };
+        assert_eq!((answered(true), answered(false)), (UNCOMPRESSED_DUPLICATES as usize, 10));
     }
 
     #[test]

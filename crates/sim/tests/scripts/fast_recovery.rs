@@ -211,3 +211,24 @@ fn the_answer_to_an_earlier_recovery_does_not_take_the_next_one_back() {
     tcp.at(410).sack(25, [(26, 29)]).expect_ssthresh(5).expect_phase(Recovery);
     tcp.count_sent();
 }
+
+/// RFC 5681 section 2: what an ACK acknowledges is not outstanding any more when the same ACK begins a recovery.
+#[test]
+fn half_of_flight_size_is_without_what_the_ack_acknowledges() {
+    let mut tcp = linux().cc("newreno").with(|tcp| tcp.initial_window = 20).open();
+    tcp.expect_sent(0..20);
+    // Segment 0 is lost. The recovery's end is 22; limited transmit does not count.
+    tcp.at(200).sack(0, [(1, 2)]).expect_sent([20]);
+    tcp.sack(0, [(1, 3)]).expect_sent([21]);
+    tcp.sack(0, [(1, 4)]).expect_resent([0]).expect_ssthresh(10);
+    let mut end = 22;
+    for edge in 5..=20 {
+        tcp.at(200 + u64::from(edge)).sack(0, [(1, edge)]);
+        end += tcp.count_sent();
+    }
+    // 22 is lost, too, and the ACK that ends the first recovery begins the next one.
+    tcp.at(310).sack(0, [(23, 25), (1, 22)]).expect_resent([0, 22]);
+    end += tcp.count_sent();
+    tcp.at(311).ack(22).expect_phase(Recovery).expect_ssthresh_of((end - 22) as f64 / 2.0);
+    tcp.count_sent();
+}

@@ -59,12 +59,12 @@ impl Sender {
             return Decision::NotDue;
         }
         self.facts.now = now;
-        self.facts.flight_size = self.flight_size();
         let prior_in_flight = self.board.pipe();
         let lost_before = self.rate.lost;
 
         let mut arrived = Arrived::default();
         self.deliver(now, header, &mut arrived);
+        self.facts.flight_size = self.flight_size();
         let advanced = self.board.una() - una;
         let ce = header.ce_count.saturating_sub(self.peer.ce_count);
         self.rate.ce += ce;

@@ -138,7 +138,7 @@ impl Sender {
         let una = self.board.una();
         match &mut self.detector {
             Detector::Time(rack) => {
-                rack.reconsider(una);
+                rack.reconsider(&self.board);
                 match proof {
                     // Linux tcp_try_undo_partial; with nothing SACKed, SND.UNA stands for the highest
                     // (tcp_highest_sack_seq).
