@@ -120,7 +120,7 @@ class Facts:
         """Bytes in flight ("pipe", RFC 6675) after the reported event."""
     @property
     def flight_size_bytes(self) -> int:
-        """FlightSize (RFC 5681) before the reported event."""
+        """FlightSize (RFC 5681) after the ACK that brings the event, without what limited transmit sent."""
     @property
     def outstanding_bytes(self) -> int:
         """Bytes sent and not cumulatively acknowledged (SND.NXT - SND.UNA) after the reported event."""

@@ -148,7 +148,7 @@ def test_one_line_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.usefixtures("few_are_listed")
-@pytest.mark.parametrize("mistake", ["missing.toml", "--no-such-option"])
+@pytest.mark.parametrize("mistake", ["missing.toml", "--threads=none"])
 def test_a_command_keeps_no_output_for_later(
     mistake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

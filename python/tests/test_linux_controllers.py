@@ -179,7 +179,7 @@ def test_without_sack_the_rtt_is_still_measured(linux_kernel: Kernel, timestamps
     assert measured["pd"] < measured["reno"] / 5
 
 
-def test_without_sack_each_round_trip_repairs_one_loss(linux_kernel: Kernel) -> None:
+def test_without_sack_many_losses_are_repaired_without_a_timeout(linux_kernel: Kernel) -> None:
     """RFC 6582. The receiver answers each segment out of order at once, which lets the sender go on."""
     assert linux_kernel.image.exists()
     scenario = text("2 BDP", '"reno"').replace("2 bdp", "4 bdp") + "\n[tcp]\nsack = false\n"

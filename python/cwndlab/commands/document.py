@@ -19,7 +19,7 @@ def keep_output(context: typer.Context, wanted: bool) -> bool:
 
     The end of the command gives it back: a program that called it goes on, perhaps with another output.
     """
-    if wanted and not _kept:
+    if wanted and not _kept and not context.resilient_parsing:
         _kept.append(sys.stdout)
         sys.stdout = sys.stderr
         context.call_on_close(restore_output)
@@ -27,7 +27,7 @@ def keep_output(context: typer.Context, wanted: bool) -> bool:
 
 
 def restore_output() -> None:
-    """Give standard output back. A command line with a mistake never becomes a command that could end."""
+    """Give standard output back. Also called after a mistake in a command line, when no command ends."""
     if _kept:
         sys.stdout = _kept.pop()
 

@@ -384,11 +384,12 @@ mod tests {
         board.send_again(0, Record { sent_at: at(103).now, order: 11 });
         rack.on_resent(0, 11);
         board.send_new(Record { sent_at: at(104).now, order: 12 });
-        board.mark_lost(0);
+        sack(&mut rack, &mut board, 10, at(204).now);
+        let recovering = Now { recovering: true, ..at(204) };
+        assert_eq!(detect(&mut rack, &mut board, &recovering).0, [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
         board.unmark_lost();
         rack.reconsider(&board);
         rack.on_reordering(1);
-        sack(&mut rack, &mut board, 10, at(204).now);
         // The RTT is 100 ms and the window 25 ms: the originals are due from 125 ms on.
         assert_eq!(detect(&mut rack, &mut board, &at(204)), ((1..10).collect(), Some(at(228).now)));
         assert_eq!(detect(&mut rack, &mut board, &at(228)), (vec![0], None));
