@@ -111,7 +111,7 @@ impl Rack {
         }
     }
 
-    /// Loss marks were removed: everything outstanding is undecided again, retransmissions too that counted as lost.
+    /// Loss marks were removed: everything outstanding is undecided again, lost retransmissions as well.
     pub fn reconsider(&mut self, board: &Scoreboard) {
         self.undecided = board.una();
         let again = (board.una()..board.next()).filter(|seq| board.is_ever_resent(*seq));
@@ -176,7 +176,7 @@ impl Rack {
             self.undecided = seq;
             let record = *board.record(seq);
             if board.is_ever_resent(seq) {
-                // A probe, or what an undo no longer counts as lost: it is checked below, among the retransmissions.
+                // A probe, or a retransmission whose loss mark an undo removed: it is checked below.
                 self.undecided = seq + 1;
                 continue;
             }
@@ -213,8 +213,8 @@ impl Rack {
     }
 }
 
-/// Whether the retransmission with this number is neither acknowledged, nor lost, nor followed by another. An undo may have
-/// taken back that it was lost.
+/// Whether the retransmission with this number is neither acknowledged, nor lost, nor followed by another. It is in flight,
+/// or an undo has removed its loss mark.
 fn is_outstanding(board: &Scoreboard, seq: u32, order: u32) -> bool {
     let waits = |seq| board.is_resent(seq) || board.next_undecided(seq, seq + 1).is_some();
     seq >= board.una() && board.record(seq).order == order && waits(seq)
@@ -375,8 +375,8 @@ mod tests {
         assert_eq!(lost, vec![4, 5, 6, 7, 8, 9, 0]);
     }
 
-    /// An undo takes back that a retransmission is lost. It left after the originals around it, so it does not hide
-    /// those, and is not due with them.
+    /// An undo removes the loss mark of a retransmission. RACK still marks the older originals around it at once, and waits
+    /// longer for the retransmission.
     #[test]
     fn after_an_undo_a_retransmission_is_judged_by_when_it_left() {
         let (mut rack, mut board) = (Rack::default(), flight());
