@@ -306,6 +306,45 @@ def test_alternatives_may_have_fewer_seeds_than_the_defaults(papers: Path) -> No
     assert "\n3 seeds (2 for alternatives), version" in page([made])
 
 
+def test_an_answer_can_be_asked_for(papers: Path) -> None:
+    text = PAPER.replace('"cannot be", telling = ["Q1"]', '"cannot be"')
+    (papers / "paper.toml").write_text(text)
+
+    def tried(*asked: str, defaults_only: bool = False) -> list[tuple[str, list[str]]]:
+        [[_, *others]] = plan([], [1], quick=False, full=False, defaults_only=defaults_only, asked=asked)
+        return [(str(each.answers[0]), list(each.only)) for each in others]
+
+    # It is tried for all claims, and not once more for those that it decides.
+    none = ("O1: none", ["Q1", "Q2", "Q3"])
+    assert tried() == [none]
+    assert tried("O1: odd") == [none, ("O1: odd", [])]
+    assert tried("O1") == tried("O1", defaults_only=True) == [("O1: none", []), ("O1: odd", [])]
+    assert tried("O1: odd", defaults_only=True) == [("O1: odd", [])]
+    planned = plan([], [1, 2], quick=False, full=False, defaults_only=True, asked=["O1: none"])
+    ran = reproduce(planned, [1, 2], defaults_only=True, asked=["O1: none"])
+    assert ran.command == "cwndlab reproduce tiny2026 --seeds 1-2 --defaults --try 'O1: none'"
+    block = "<!-- verdicts: tiny2026 -->\n<!-- end of verdicts -->"
+    filled = pages.filled(block, document(ran), datetime.date(2026, 11, 29))
+    assert "`cwndlab reproduce tiny2026 --seeds 1-2 --defaults --try 'O1: none'` on 2026-11-29" in filled
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--try", "O1: non"], '--try: "O1: non" is in none of tiny2026; did you mean "O1: none"'),
+        (["--try", "Z9"], "expected an answer or one of the points O1"),
+        (["--try", "O1", "--full"], "--try cannot be combined with --quick"),
+        (["--try", "O1", "--quick"], "--try cannot be combined with --quick"),
+    ],
+)
+def test_what_is_asked_for_must_be_there(
+    papers: Path, cwndlab: Command, options: list[str], message: str
+) -> None:
+    assert papers.exists()
+    answer = cwndlab("reproduce", *options)
+    assert (answer.returncode, message in answer.stderr) == (2, True), answer.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

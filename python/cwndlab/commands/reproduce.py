@@ -39,6 +39,7 @@ class Extent(TypedDict):
     quick: bool
     full: bool
     defaults_only: bool
+    asked: Sequence[str]
     alternative_seeds: int | None
 
 
@@ -73,9 +74,19 @@ def reproduce(
         bool,
         typer.Option(
             "--defaults",
-            help="Try no alternatives: only the defaults of each paper, and with --explain what it finds.",
+            help="Try no alternatives but those of --try, and with --explain what it finds.",
         ),
     ] = False,
+    asked: Annotated[
+        list[str],
+        typer.Option(
+            "--try",
+            metavar="ANSWER",
+            help="Try this alternative for all claims: an open point (B12) or one answer to it "
+            "('B12: HyStart'), as the paper's page names it. Can be repeated.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
     alternative_seeds: Annotated[
         int | None,
         typer.Option(
@@ -127,7 +138,9 @@ def reproduce(
         raise InputError("--quick cannot be combined with --full or --explain")
     if defaults and (quick or full):
         raise InputError("--defaults cannot be combined with --quick or --full")
-    if alternative_seeds is not None and (quick or defaults):
+    if asked and (quick or full):
+        raise InputError("--try cannot be combined with --quick (tries none) or --full (tries all)")
+    if alternative_seeds is not None and (quick or (defaults and not asked)):
         raise InputError("--alternative-seeds cannot be combined with --quick or --defaults")
     if explain and backend is BackendName.LINUX:
         raise InputError("--explain searches in the simulator: expected --backend sim or both, found linux")
@@ -142,6 +155,7 @@ def reproduce(
         "quick": quick,
         "full": full,
         "defaults_only": defaults,
+        "asked": asked,
         "alternative_seeds": alternative_seeds,
     }
     planned, in_linux = _plan(papers, chosen, backend, extent)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,13 +143,14 @@ def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date
     options = [] if is_usual else ["--seeds", shown_seeds(document["seeds"])]
     options += [*["--full"] * document["full"], *["--explain"] * explained]
     options += [*["--defaults"] * document["defaults_only"]]
+    options += [word for name in document.get("asked", ()) for word in ("--try", name)]
     options += [] if document["backend"] == SIM else ["--backend", document["backend"]]
     seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     fewer = document.get("alternative_seeds")
     if fewer is not None:
         options += ["--alternative-seeds", str(fewer)]
         seeds += f", {fewer} for alternatives"
-    command = " ".join(["cwndlab reproduce", *([paper] if paper else []), *options])
+    command = shlex.join(["cwndlab", "reproduce", *([paper] if paper else []), *options])
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"
 
 

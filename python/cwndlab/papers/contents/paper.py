@@ -56,7 +56,7 @@ class Alternative:
     It changes every experiment, or `only` those with these ids, or `each` experiment in its own way. With
     `algorithms`, `set` holds parameters of these algorithms, and changes every variant that uses one of them.
     `telling` names the claims whose verdicts it decides: `cwndlab reproduce` tries it for these alone, and
-    answers that decide none only with `--full`.
+    answers that decide none only with `--full` or `--try`.
     """
 
     label: str
@@ -104,13 +104,16 @@ class Combination:
     """Several answers that decide a verdict only together.
 
     `fitted` describes how they were chosen to come close to the paper's numbers. `telling` names the claims
-    that `cwndlab reproduce` tries them for, as in an `Alternative`; without it, only `--full` tries them.
+    that `cwndlab reproduce` tries them for, as in an `Alternative`; without it, only `--full` and `--try` do.
     """
 
     answers: tuple[Answer, ...]
     fitted: str = ""
     telling: Sequence[str] = ()
     source: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return " with ".join(map(str, self.answers))
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.asked import alone, is_asked
 from cwndlab.papers.contents.cells import cells
-from cwndlab.papers.contents.paper import Answer, Combination
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Sequence
 
     from cwndlab.papers.contents.cells import Cell
-    from cwndlab.papers.contents.paper import Baseline, Claim, Paper
+    from cwndlab.papers.contents.paper import Answer, Baseline, Claim, Combination, Paper
     from cwndlab.scenarios.scenario import Scenario
 
 # The looks at the seeds: after so many of them, what is decided needs no more.
@@ -95,36 +95,34 @@ def readings(
     quick: bool = False,
     full: bool = False,
     defaults_only: bool = False,
+    asked: Collection[str] = (),
     alternative_seeds: int | None = None,
 ) -> list[Reading]:
-    """Return the reading of the defaults, then, unless only that is wanted, those of the alternatives.
+    """Return the reading of the defaults, then those of the alternatives.
 
     By default, the telling answers are tried for the claims that they decide, and a reading that misses the
-    gate has fewer seeds. `full` tries all answers for all claims, with all seeds or the first
-    `alternative_seeds` of them, and then the combinations that the folder has, with all seeds. `quick` tries
-    none and leaves out the cells that only our findings or figures need.
+    gate has fewer seeds. The answers that `asked` names are tried for all claims; with `defaults_only`, no
+    others. `full` tries all answers for all claims, with all seeds or the first `alternative_seeds` of them,
+    and then the combinations that the folder has, with all seeds. `quick` tries none and leaves out the cells
+    that only our findings or figures need.
     """
     if quick:
         return [Reading(paper, seeds, cells(paper, quick=True, only=claimed_cells(paper)))]
     defaults = Reading(paper, seeds, cells(paper), missing_seeds=None if full else MISSING_SEEDS)
-    if defaults_only:
-        return [defaults]
-    tried = [(seeds[:alternative_seeds], each) for each in _alone(paper)]
-    tried += [(seeds, each) for each in paper.combinations]
-    return [defaults, *(_other(paper, own, each, full=full) for own, each in tried if full or each.telling)]
+    others = [(seeds[:alternative_seeds], each) for each in alone(paper)]
+    others += [(seeds, each) for each in paper.combinations]
+    found = [defaults]
+    for own, each in others:
+        for_all = full or is_asked(each, asked)
+        if for_all or (each.telling and not defaults_only):
+            tried = _other(paper, own, each, only=() if for_all else each.telling)
+            found.append(replace(tried, missing_seeds=len(own) if full else MISSING_SEEDS))
+    return found
 
 
-def _alone(paper: Paper) -> Iterator[Combination]:
-    for point in paper.open_points:
-        for each in point.alternatives:
-            yield Combination((Answer(point, each),), telling=each.telling)
-
-
-def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, full: bool) -> Reading:
-    only = () if full else other.telling
+def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, only: Sequence[str]) -> Reading:
     cells = judged_cells(paper, only) if only else claimed_cells(paper)
-    tried = reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted))
-    return replace(tried, only=only, missing_seeds=len(seeds) if full else MISSING_SEEDS)
+    return replace(reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted)), only=only)
 
 
 def claimed_cells(paper: Paper) -> set[str]:

@@ -29,6 +29,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
         "quick": reproduction.quick,
         "full": reproduction.full,
         "defaults_only": reproduction.defaults_only,
+        "asked": list(reproduction.asked),
         "alternative_seeds": reproduction.alternative_seeds,
         "explained": reproduction.explained,
         "backend": reproduction.backend,

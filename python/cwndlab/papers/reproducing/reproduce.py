@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from cwndlab.papers.contents.asked import check
 from cwndlab.papers.contents.backends import SIM, on_backend
 from cwndlab.papers.contents.readings import Reading, readings
 from cwndlab.papers.explaining.explanation import Explanation, explain
@@ -27,16 +28,21 @@ def plan(
     quick: bool,
     full: bool,
     defaults_only: bool = False,
+    asked: Sequence[str] = (),
     alternative_seeds: int | None = None,
     backend: str = SIM,
 ) -> list[list[Reading]]:
     """Return the readings of each paper on a backend. Alternatives have the first `alternative_seeds` seeds.
 
-    Raises `InputError` if a paper is unknown or has a mistake, or the backend cannot run.
+    Raises `InputError` if a paper is unknown or has a mistake, no paper has an answer that is asked for,
+    or the backend cannot run.
     """
     papers = [library.read(name) for name in names or library.names()]
+    check(papers, asked)
     extent = {"quick": quick, "full": full, "defaults_only": defaults_only}
-    planned = [readings(paper, seeds, **extent, alternative_seeds=alternative_seeds) for paper in papers]
+    planned = [
+        readings(paper, seeds, **extent, asked=asked, alternative_seeds=alternative_seeds) for paper in papers
+    ]
     return [on_backend(each, backend) for each in planned]
 
 
@@ -48,6 +54,7 @@ def reproduce(
     quick: bool = False,
     full: bool = False,
     defaults_only: bool = False,
+    asked: Sequence[str] = (),
     alternative_seeds: int | None = None,
     explained: bool = False,
     backend: str = SIM,
@@ -73,7 +80,13 @@ def reproduce(
     prune(default_folder())
     extent = {"quick": quick, "full": full, "defaults_only": defaults_only, "explained": explained}
     return Reproduction(
-        papers, seeds, course.interrupted, alternative_seeds=alternative_seeds, backend=backend, **extent
+        papers,
+        seeds,
+        course.interrupted,
+        asked=asked,
+        alternative_seeds=alternative_seeds,
+        backend=backend,
+        **extent,
     )
 
 

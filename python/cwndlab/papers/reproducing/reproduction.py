@@ -116,6 +116,8 @@ class Reproduction:
     quick: bool = False
     full: bool = False
     defaults_only: bool = False
+    # The answers of `--try`.
+    asked: Sequence[str] = ()
     # The most seeds of an alternative, if not all.
     alternative_seeds: int | None = None
     explained: bool = False
@@ -138,7 +140,8 @@ class Reproduction:
         """The command line that repeats it."""
         names = [paper.paper.id for paper in self.papers]
         options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
-        options += ["--defaults"] * self.defaults_only + self.backend_option
+        options += ["--defaults"] * self.defaults_only
+        options += [word for name in self.asked for word in ("--try", name)] + self.backend_option
         if self.alternative_seeds is not None:
             options += ["--alternative-seeds", str(self.alternative_seeds)]
         return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
