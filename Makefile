@@ -26,6 +26,8 @@ setup: $(BUILT)
 test: lint $(BUILT)
 	@echo "== cargo test"
 	@cargo test --quiet --locked --workspace
+	@echo "== validation"
+	@cargo test --quiet --locked --release --workspace --test validation
 	@echo "== pytest"
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
 	@$(BIN)/python -m cwndlab.linux.building --tested
@@ -45,6 +47,7 @@ lint-rust:
 	@cargo fmt --all --check
 	@echo "== cargo clippy"
 	@cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	@cargo clippy --quiet --locked --workspace --test validation -- -D warnings
 
 lint-python: $(BUILT)
 	@echo "== ruff"
