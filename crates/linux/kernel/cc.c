@@ -101,8 +101,11 @@ static struct cw_cc_facts facts_of(const struct sock *sk)
 		.latest_rtt = ns(latest_rtt_us(sk)),
 		.rto = ns((tp->srtt_us >> 3) + tp->rttvar_us),
 		.in_flight = tcp_packets_in_flight(tp),
-		/* RFC 5681 section 3.2: without what limited transmit has sent. */
-		.flight_size = tp->packets_out - min(beyond, tp->packets_out),
+		/*
+		 * RFC 5681 section 3.2: without what limited transmit has sent, one for each segment that arrived out
+		 * of order (RFC 3042).
+		 */
+		.flight_size = tp->packets_out - min3(beyond, tp->sacked_out, tp->packets_out),
 		.outstanding = tp->packets_out,
 		.ca_state = icsk->icsk_ca_state,
 		.limited_by = limit_of(tp),

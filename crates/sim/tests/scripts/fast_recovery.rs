@@ -232,3 +232,19 @@ fn half_of_flight_size_is_without_what_the_ack_acknowledges() {
     tcp.at(311).ack(22).expect_phase(Recovery).expect_ssthresh_of((end - 22) as f64 / 2.0);
     tcp.count_sent();
 }
+
+#[test]
+fn flight_size_has_what_replaces_acknowledged_data_in_disorder() {
+    let mut tcp = ns3().cc("newreno").with(|tcp| tcp.initial_window = 20).open();
+    tcp.expect_sent(0..20);
+    let mut end = 20;
+    // Every third segment comes late: Disorder lasts, and all that is in flight at its end left in it.
+    for una in (0..=36).step_by(3) {
+        tcp.at(200 + u64::from(una)).sack(una, [(una + 1, una + 3)]).expect_phase(Disorder);
+        end += tcp.count_sent();
+    }
+    // Segment 36 is lost. Three are SACKed, so limited transmit counts for three at most.
+    let flight_size = end - 36 - 3;
+    tcp.at(240).sack(36, [(37, 40)]).expect_phase(Recovery).expect_ssthresh_of((flight_size / 2) as f64);
+    tcp.count_sent();
+}

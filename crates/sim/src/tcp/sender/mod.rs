@@ -526,9 +526,11 @@ impl Sender {
     }
 
     /// FlightSize in bytes: data sent and not cumulatively acknowledged, without those that limited transmit
-    /// added (RFC 5681 section 3.2, step 2).
+    /// added (RFC 5681 section 3.2, step 2): one for each segment that arrived out of order (RFC 3042). What
+    /// else leaves in Disorder takes the place of acknowledged data.
     fn flight_size(&self) -> u64 {
-        u64::from(self.board.outstanding().saturating_sub(self.limited_transmit)) * self.facts.mss
+        let added = self.limited_transmit.min(self.board.sacked());
+        u64::from(self.board.outstanding().saturating_sub(added)) * self.facts.mss
     }
 
     /// The proportional rate reduction of a recovery that begins now, if the profile has one.
