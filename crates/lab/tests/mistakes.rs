@@ -501,6 +501,8 @@ fn options_that_do_not_go_together() {
         ticks.contains("error: tcp: srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""),
         "{ticks}"
     );
+    let rto = told("tcp.mss", "rto_min = \"3 s\"\nrto_max = \"2 s\"");
+    assert!(rto.contains("error: tcp: expected rto_min of at most rto_max = 2 s, found 3 s"), "{rto}");
     let web =
         told("flow.start", "tcp = { metrics = \"saved\" }\narrivals = { per_second = 3, size = \"30 kB\" }");
     assert!(web.contains("with `arrivals`, a flow cannot have tcp.metrics = \"saved\""), "{web}");

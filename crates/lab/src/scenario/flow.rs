@@ -247,6 +247,10 @@ pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     if options.srtt_ticks && options.clock == Span::ZERO {
         return Err(item.error("srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""));
     }
+    if options.rto_min > options.rto_max {
+        let TcpOptions { rto_min, rto_max, .. } = options;
+        return Err(item.error(format!("expected rto_min of at most rto_max = {rto_max}, found {rto_min}")));
+    }
     warn_of_long_packets(item, &options, mtu_given);
     Ok(options)
 }
