@@ -87,7 +87,7 @@ def test_make_leaves_the_lock_of_the_crates_alone() -> None:
         for line in commands.splitlines()
         if re.match(r"cargo (test|clippy)", line) and "--version" not in line
     ]
-    # Clippy and the tests, each once for the workspace and once for the validation, which the first leaves out.
+    # Clippy and the tests: once for the workspace, once for the validation, which is no part of it.
     assert len(cargo) == 4
     assert all("--locked" in line for line in cargo)
 
