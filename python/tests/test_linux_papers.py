@@ -12,6 +12,7 @@ import pytest
 from cwndlab.papers.contents.backends import NOT_NEEDED, cost, on_backend
 from cwndlab.papers.contents.readings import claimed_cells, readings
 from cwndlab.papers.reading import library
+from cwndlab.papers.reproducing.reproduce import plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,7 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
     assert linux_kernel.image.exists()
     paper = library.read(name)
     [simulated] = readings(paper, [1], quick=True)
-    [inside], needed = on_backend([simulated], "linux"), claimed_cells(paper)
+    [inside], needed = on_backend([simulated], "linux", own_options=False), claimed_cells(paper)
     assert needed
     for key, cell in simulated.cells.items():
         there = inside.cells[key]
@@ -45,7 +46,7 @@ def test_a_papers_networks_and_packets_are_the_same_in_linux(linux_kernel: Kerne
 def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(linux_kernel: Kernel) -> None:
     assert linux_kernel.image.exists()
     paper = library.read("han2024")
-    planned = on_backend(readings(paper, [1]), "linux")
+    planned = on_backend(readings(paper, [1]), "linux", own_options=True)
     lia = {reading.option: reading.cells["E001-1/lia"].scenario for reading in planned if reading.answers}
     fitted, pushed = lia["B12"], lia["B12 + B17"]
     assert fitted is not None
@@ -54,7 +55,9 @@ def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(li
     for warning in pushed.problems():
         assert "push_bursts" not in warning.key
     every = [
-        each for each in on_backend(readings(paper, [1], full=True), "linux") if each.option == "B12 + B17"
+        each
+        for each in on_backend(readings(paper, [1], full=True), "linux", own_options=True)
+        if each.option == "B12 + B17"
     ]
     scenarios = {each.value: each.cells["E001-1/lia"].scenario for each in every}
     runs = {value: scenario.canonical for value, scenario in scenarios.items() if scenario}
@@ -65,7 +68,7 @@ def test_readings_that_differ_only_in_what_linux_always_does_share_their_runs(li
 def test_the_cost_counts_shared_runs_once_and_an_answers_baselines_at_least(linux_kernel: Kernel) -> None:
     assert linux_kernel.image.exists()
     paper = library.read("han2024")
-    defaults, fitted, pushed, _ = on_backend(readings(paper, range(1, 6)), "linux")
+    defaults, fitted, pushed, _ = on_backend(readings(paper, range(1, 6)), "linux", own_options=True)
     assert cost([defaults]).startswith("han2024 in Linux: 30 runs, about 125.1 min ")
     # LIA under B12; then DBAC and CUBIC on the long path, both beside a single-path CUBIC.
     assert cost([defaults, fitted]).startswith("han2024 in Linux: 35 to 45 runs, about ")
@@ -76,7 +79,7 @@ def test_the_cost_counts_shared_runs_once_and_an_answers_baselines_at_least(linu
 def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) -> None:
     assert linux_kernel.image.exists()
     paper = library.read("lim2004")
-    planned = on_backend(readings(paper, [1]), "linux")
+    planned = on_backend(readings(paper, [1]), "linux", own_options=True)
     defaults, own = planned[0], planned[-1]
     assert str(own.answers[0]) == "Linux: the paper's, as far as Linux has settings for them"
     compared = 0
@@ -92,10 +95,22 @@ def test_linux_is_tried_with_the_papers_own_options_too(linux_kernel: Kernel) ->
         assert [tcp["initial_window"] for tcp in options] == [10, 2]
         assert options[0]["mss"] + options[0]["header"] == options[1]["mss"] + options[1]["header"]
     assert compared >= 10
-    # Linux is what han2024 ran on; without alternatives there are only the defaults.
+    # Linux is what han2024 ran on.
     han = readings(library.read("han2024"), [1])
-    assert len(on_backend(han, "linux")) == len(han)
-    assert len(on_backend(readings(paper, [1], defaults_only=True), "linux")) == 1
+    assert len(on_backend(han, "linux", own_options=True)) == len(han)
+
+
+def test_with_only_the_defaults_linux_is_not_tried_with_the_papers_own_options(linux_kernel: Kernel) -> None:
+    assert linux_kernel.image.exists()
+
+    def tried(*, asked: list[str], defaults_only: bool) -> list[str]:
+        extent = {"quick": False, "full": False, "defaults_only": defaults_only}
+        [planned] = plan(["lim2004"], [1], **extent, asked=asked, backend="linux")
+        return [each.option for each in planned]
+
+    assert tried(asked=[], defaults_only=True) == [""]
+    assert tried(asked=["C8"], defaults_only=True) == ["", "C8"]
+    assert tried(asked=["C8"], defaults_only=False)[-1] == "Linux"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +122,7 @@ def test_with_the_papers_own_options_algorithms_have_the_papers_forms(
     assert linux_kernel.image.exists()
     paper = library.read(name)
     simulated = readings(paper, [1])
-    planned = on_backend(simulated, "linux")
+    planned = on_backend(simulated, "linux", own_options=True)
     here, today, own = simulated[0], planned[0], planned[-1]
     differ = set()
     for key in claimed_cells(paper):

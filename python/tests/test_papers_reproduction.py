@@ -331,8 +331,9 @@ def test_an_answer_can_be_asked_for(papers: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--try", "O1: non"], '--try: "O1: non" is in none of tiny2026; did you mean "O1: none"'),
+        (["--try", "O1: non"], '"O1: non" names no alternative answer of tiny2026; did you mean "O1: none"'),
         (["--try", "Z9"], "expected an answer or one of the points O1"),
+        (["--try", ""], '--try: "" names no alternative answer of tiny2026'),
         (["--try", "O1", "--full"], "--try cannot be combined with --quick"),
         (["--try", "O1", "--quick"], "--try cannot be combined with --quick"),
     ],

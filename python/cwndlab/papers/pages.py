@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import InputError
 from cwndlab.papers import linux_pages
-from cwndlab.papers.contents.backends import BOTH, SIM
+from cwndlab.papers.contents.backends import BOTH
 from cwndlab.papers.contents.readings import LOOKS
 from cwndlab.papers.explaining import tables
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Outcome
+from cwndlab.papers.reproducing.extent import extent_options
 from cwndlab.papers.sensitivity import MAX_BYTES
 from cwndlab.papers.table import named_readings
 from cwndlab.scenarios.seeds import shown_seeds
@@ -141,14 +142,18 @@ def _made_by(document: Mapping[str, Any], paper: str | None, date: datetime.date
     # Without the option, there are seeds for every look.
     is_usual = document["seeds"] == list(range(1, LOOKS[-1] + 1))
     options = [] if is_usual else ["--seeds", shown_seeds(document["seeds"])]
-    options += [*["--full"] * document["full"], *["--explain"] * explained]
-    options += [*["--defaults"] * document["defaults_only"]]
-    options += [word for name in document.get("asked", ()) for word in ("--try", name)]
-    options += [] if document["backend"] == SIM else ["--backend", document["backend"]]
-    seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     fewer = document.get("alternative_seeds")
+    options += extent_options(
+        quick=document["quick"],
+        full=document["full"],
+        explained=explained,
+        defaults_only=document["defaults_only"],
+        asked=document.get("asked", ()),
+        backend=document["backend"],
+        alternative_seeds=fewer,
+    )
+    seeds = f"at most {counted(len(document['seeds']), 'seed')}"
     if fewer is not None:
-        options += ["--alternative-seeds", str(fewer)]
         seeds += f", {fewer} for alternatives"
     command = shlex.join(["cwndlab", "reproduce", *([paper] if paper else []), *options])
     return f"`{command}` on {date.isoformat()}, commit {manifest['commit'][:12]}, {seeds}:"

@@ -13,6 +13,7 @@ from cwndlab.papers.contents.cells import QUICK_S
 from cwndlab.papers.contents.paper import Expect
 from cwndlab.papers.judging.across import Verdict
 from cwndlab.papers.judging.verdict import Lean, Outcome
+from cwndlab.papers.reproducing.extent import backend_option
 from cwndlab.statistics.numbers import counted, plain
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
 def verdict_command(reproduction: Reproduction) -> str:
     """Return the command that gives verdicts for these papers."""
     names = [paper.paper.id for paper in reproduction.papers]
-    return " ".join(["cwndlab", "reproduce", *names, *reproduction.backend_option])
+    return " ".join(["cwndlab", "reproduce", *names, *backend_option(reproduction.backend)])
 
 
 def tally(claims: Sequence[ClaimVerdict], *, quick: bool = False) -> str:

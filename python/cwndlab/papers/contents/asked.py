@@ -23,8 +23,8 @@ def alone(paper: Paper) -> Iterator[Combination]:
 
 def is_asked(other: Combination, asked: Collection[str]) -> bool:
     """Whether these names name the answer or combination. A point stands for each of its answers alone."""
-    point = other.answers[0].point.id if len(other.answers) == 1 else ""
-    return str(other) in asked or point in asked
+    alone = len(other.answers) == 1
+    return str(other) in asked or (alone and other.answers[0].point.id in asked)
 
 
 def check(papers: Sequence[Paper], asked: Sequence[str]) -> None:
@@ -35,4 +35,5 @@ def check(papers: Sequence[Paper], asked: Sequence[str]) -> None:
         if not any(is_asked(other, (name,)) for other in others):
             expected = f"expected an answer or one of the points {', '.join(points)}"
             hint = did_you_mean(name, map(str, others), expected, quote='"')
-            raise InputError(f'--try: "{name}" is in none of {", ".join(each.id for each in papers)}; {hint}')
+            where = ", ".join(each.id for each in papers)
+            raise InputError(f'--try: "{name}" names no alternative answer of {where}; {hint}')

@@ -65,20 +65,20 @@ HEADERS = {True: 52, False: 40}
 NOT_NEEDED = "not run in Linux: no claim, baseline or number of the paper needs it"
 
 
-def on_backend(planned: Sequence[Reading], backend: str) -> list[Reading]:
+def on_backend(planned: Sequence[Reading], backend: str, *, own_options: bool) -> list[Reading]:
     """Return the readings of a paper with their cells on a backend.
 
-    In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason. If
-    alternatives are to be tried, the last one has the paper's own TCP options and forms of algorithms, as far
-    as Linux can set them.
+    In Linux, only what the paper states is run, not our controls. A cell that is not run has the reason. With
+    `own_options`, one more reading has the paper's own TCP options and forms of algorithms, as far as Linux
+    can set them, if its stack is another one.
 
     Raises `InputError` if there is no such backend, or no kernel has been built.
     """
     if backend == SIM:
         return list(planned)
     found = [_with_cells(each, backend) for each in planned]
-    defaults, *alternatives = planned
-    if alternatives and any(map(_has_other_stack, defaults.runnable)):
+    defaults = planned[0]
+    if own_options and any(map(_has_other_stack, defaults.runnable)):
         found.append(replace(_with_cells(defaults, backend, own_options=True), answers=(OWN_OPTIONS,)))
     return found
 

@@ -115,14 +115,17 @@ def readings(
     for own, each in others:
         for_all = full or is_asked(each, asked)
         if for_all or (each.telling and not defaults_only):
-            tried = _other(paper, own, each, only=() if for_all else each.telling)
-            found.append(replace(tried, missing_seeds=len(own) if full else MISSING_SEEDS))
+            only = () if for_all else each.telling
+            found.append(_other(paper, own, each, only, missing_seeds=len(own) if full else MISSING_SEEDS))
     return found
 
 
-def _other(paper: Paper, seeds: Sequence[int], other: Combination, *, only: Sequence[str]) -> Reading:
+def _other(
+    paper: Paper, seeds: Sequence[int], other: Combination, only: Sequence[str], *, missing_seeds: int
+) -> Reading:
     cells = judged_cells(paper, only) if only else claimed_cells(paper)
-    return replace(reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted)), only=only)
+    found = reading(paper, seeds, other.answers, cells, fitted=bool(other.fitted))
+    return replace(found, only=only, missing_seeds=missing_seeds)
 
 
 def claimed_cells(paper: Paper) -> set[str]:

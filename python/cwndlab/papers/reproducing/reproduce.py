@@ -43,7 +43,7 @@ def plan(
     planned = [
         readings(paper, seeds, **extent, asked=asked, alternative_seeds=alternative_seeds) for paper in papers
     ]
-    return [on_backend(each, backend) for each in planned]
+    return [on_backend(each, backend, own_options=not (quick or defaults_only)) for each in planned]
 
 
 def reproduce(

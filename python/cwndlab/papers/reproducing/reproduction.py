@@ -11,6 +11,7 @@ from cwndlab.papers.contents.backends import SIM
 from cwndlab.papers.contents.paper import Answer
 from cwndlab.papers.judging.across import ClaimVerdict, ReadingOutcome, as_the_defaults
 from cwndlab.papers.judging.verdict import Outcome
+from cwndlab.papers.reproducing.extent import extent_options
 from cwndlab.scenarios.seeds import shown_seeds
 
 if TYPE_CHECKING:
@@ -131,17 +132,16 @@ class Reproduction:
         return [result for one in evaluated for result in one.results.values()]
 
     @property
-    def backend_option(self) -> list[str]:
-        """The option that names the backend, unless that is the default."""
-        return [] if self.backend == SIM else ["--backend", self.backend]
-
-    @property
     def command(self) -> str:
         """The command line that repeats it."""
         names = [paper.paper.id for paper in self.papers]
-        options = ["--quick"] * self.quick + ["--full"] * self.full + ["--explain"] * self.explained
-        options += ["--defaults"] * self.defaults_only
-        options += [word for name in self.asked for word in ("--try", name)] + self.backend_option
-        if self.alternative_seeds is not None:
-            options += ["--alternative-seeds", str(self.alternative_seeds)]
-        return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *options])
+        extent = extent_options(
+            quick=self.quick,
+            full=self.full,
+            explained=self.explained,
+            defaults_only=self.defaults_only,
+            asked=self.asked,
+            backend=self.backend,
+            alternative_seeds=self.alternative_seeds,
+        )
+        return shlex.join(["cwndlab", "reproduce", *names, "--seeds", shown_seeds(self.seeds), *extent])
