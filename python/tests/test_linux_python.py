@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections import Counter
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -317,58 +316,3 @@ def test_a_changed_controller_is_run_again(linux_kernel: Kernel, cwndlab: Comman
         assert found in cwndlab(*run).stderr
     mine.write_text(text.replace("+= self.gain * ack", "+= 2 * self.gain * ack"))
     assert "1 new run, 0 reused" in cwndlab(*run).stderr
-
-
-@cl.controller("watcher")
-class Watcher:
-    """Keeps 60 segments in flight, also in recovery, and writes down what it is told."""
-
-    own_window_in_recovery = True
-    seen: ClassVar[list[tuple[str, int, int]]] = []
-    holes: ClassVar[list[tuple[str, int]]] = []
-
-    def __init__(self, setup: cl.Setup) -> None:
-        self.cwnd_bytes = 60 * setup.mss_bytes
-
-    def on_ack(self, ack: cl.Ack) -> None:
-        pass
-
-    def on_event(self, event: cl.Event) -> None:
-        pass
-
-    def on_sent(self, sent: cl.Sent) -> None:
-        self.seen.append(("sent", sent.sent_bytes, sent.in_flight_bytes))
-        # What is out and not in flight was SACKed or is lost.
-        self.holes.append((sent.phase, (sent.outstanding_bytes - sent.in_flight_bytes) // 1448))
-
-    def on_lost(self, lost: cl.Lost) -> None:
-        since = lost.lost_total_bytes - lost.prior_lost_bytes
-        self.seen.append(("lost", since, lost.in_flight_at_send_bytes))
-
-
-def watched(backend: str) -> tuple[int, list[tuple[str, int, int]]]:
-    """Return how many packets were sent again, and what the controller was told, in segments."""
-    text = SCENARIO.replace("python-reno", "watcher").replace("0.002", "0.02").replace("1 bdp", "100 packets")
-    Watcher.seen.clear()
-    Watcher.holes.clear()
-    result = cl.run(text, seeds=1, backend=backend, record="none", fresh=True, threads=1)
-    flow = result.runs[0].outcome["flows"][0]
-    told = [(what, amount // 1448, in_flight // 1448) for what, amount, in_flight in Watcher.seen]
-    return flow["retransmitted_packets"], told
-
-
-def test_each_loss_is_told_once_and_what_is_sent_is_in_flight(linux_kernel: Kernel) -> None:
-    assert linux_kernel.image.exists()
-    since_sent = {}
-    for backend in ("sim", "linux"):
-        resent, told = watched(backend)
-        lost = [amount for what, amount, _ in told if what == "lost"]
-        # Each is sent again, but for those that the end of the run cuts off; so are tail-loss probes.
-        assert resent > 100
-        assert abs(len(lost) - resent) <= 3
-        assert max(in_flight for what, _, in_flight in told if what == "sent") == 60
-        assert max(in_flight for what, _, in_flight in told if what == "lost") == 60
-        since_sent[backend] = fmean(lost)
-        assert {segments for phase, segments in Watcher.holes if phase == "open"} == {0}
-        assert max(segments for phase, segments in Watcher.holes) > 20
-    assert since_sent["linux"] == pytest.approx(since_sent["sim"], rel=0.1)
