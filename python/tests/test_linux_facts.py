@@ -93,7 +93,7 @@ def test_each_loss_is_told_once_and_what_is_sent_is_in_flight(linux_kernel: Kern
 
 @cl.controller("measurer")
 class Measurer:
-    """Keeps 40 segments in flight. In Disorder it writes down how many are out, in FlightSize and in flight."""
+    """Keeps 40 segments in flight. Writes down what is out, in FlightSize and in flight in Disorder."""
 
     in_disorder: ClassVar[list[tuple[int, int, int]]] = []
 
