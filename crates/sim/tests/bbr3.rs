@@ -133,7 +133,8 @@ fn short_flows_take_about_as_long_as_with_slow_start() {
     }
 }
 
-/// Two that start together share evenly, and so do two of which one comes 10 s later.
+/// Two that start together share evenly, and so do two of which one comes 10 s later. The standard deviation is 0.01 to
+/// 0.025 (40 runs), and a run lies within five of them: one in 160 was 0.1 away.
 #[test]
 fn two_flows_converge() {
     for (bdp, late) in [(0.5, 0), (1.0, 0), (4.0, 0), (1.0, 10)] {
@@ -149,7 +150,7 @@ fn two_flows_converge() {
             .collect();
         let (mean, half) = interval(&shares);
         assert!((mean - 0.5).abs() < 0.05, "{bdp} BDP, {late} s later: {mean} +- {half}");
-        assert!(shares.iter().all(|share| (0.4..0.6).contains(share)), "{bdp} BDP, {late} s: {shares:?}");
+        assert!(shares.iter().all(|share| (0.375..0.625).contains(share)), "{bdp} BDP, {late} s: {shares:?}");
     }
 }
 

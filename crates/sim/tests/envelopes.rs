@@ -223,14 +223,15 @@ fn rtt_unfairness(cc: &str, buffer_bdp: f64) -> (f64, f64) {
     (mean(|run| run.0), mean(|run| ln(run.0) / ln(run.1)))
 }
 
-/// Reno: RTT^-1 when the losses of the flows have nothing to do with each other, RTT^-2 when both lose at once. At
-/// 4 BDP the queue makes the RTTs nearly alike (1.25), so the exponent says little; the nearer is still ahead.
+/// Reno: RTT^-1 when the losses of the flows have nothing to do with each other, RTT^-2 when both lose at once. The
+/// exponents are 1.22 and 0.95 (60 runs, standard deviations 0.18 and 0.28); the mean of six lies within three of its own.
+/// At 4 BDP the queue makes the RTTs nearly alike (1.25), so the exponent says little; the nearer is still ahead.
 #[test]
 fn reno_favours_the_shorter_round_trip() {
-    for buffer in [0.25, 1.0] {
+    for (buffer, known, deviation) in [(0.25, 1.22, 0.22), (1.0, 0.95, 0.35)] {
         let (ratio, exponent) = rtt_unfairness("reno", buffer);
         assert!(ratio > 1.3, "{buffer} BDP: near / far = {ratio}");
-        assert!((0.9..=2.1).contains(&exponent), "{buffer} BDP: share ~ RTT^-{exponent}");
+        assert!(f64::abs(exponent - known) < deviation, "{buffer} BDP: share ~ RTT^-{exponent}");
     }
     let (ratio, _) = rtt_unfairness("reno", 4.0);
     assert!((1.2..2.3).contains(&ratio), "4 BDP: near / far = {ratio}");

@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use cwndlab_cc::Time;
 use cwndlab_sim::flow::Flow;
+use cwndlab_sim::tcp::window_shift;
 use std::net::Ipv4Addr;
 
 /// Senders have the lower half of 10.0.0.0/8, receivers the upper half.
@@ -16,8 +17,6 @@ const FIRST_PORT: u16 = 49_152;
 const DISCARD: u16 = 9;
 /// The first flow's initial sequence number lies this many bytes before the wrap.
 const BEFORE_WRAP: u32 = 1 << 20;
-/// RFC 7323 section 2.3: the largest shift.
-const MOST_SHIFT: u8 = 14;
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +64,6 @@ impl Connection {
     pub(super) fn new(now: Time, place: u32, flow: &Flow) -> Self {
         let options = flow.sender.options();
         let [sender, receiver] = endpoints(place, flow.generation);
-        let fits = |shift: &u8| u64::from(u16::MAX) << shift >= options.receive_buffer;
         Self {
             generation: flow.generation,
             sender,
@@ -77,7 +75,7 @@ impl Connection {
             sack: options.sack,
             ecn: flow.sender.ecn().is_some(),
             subflow: flow.place.is_some(),
-            shift: (0..MOST_SHIFT).find(fits).unwrap_or(MOST_SHIFT),
+            shift: window_shift(options.receive_buffer),
             syn_sent: now,
         }
     }

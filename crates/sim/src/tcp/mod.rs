@@ -15,7 +15,7 @@ pub mod supply;
 pub mod ticks;
 
 pub use options::{LossDetection, Metrics, PROFILES, Profile, Recovery, RtoFloor, TcpOptions};
-pub use receive_window::ReceiveWindow;
+pub use receive_window::{ReceiveWindow, window_shift};
 pub use receiver::Receiver;
 pub use rtt::TimestampClock;
 pub use sender::{Counters, LossDistances, Outgoing, Sender};

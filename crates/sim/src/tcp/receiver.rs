@@ -8,6 +8,7 @@ use crate::ahead::fetch;
 use crate::packet::{AckHeader, Block, Data, EcnField, SACK_BLOCKS};
 use cwndlab_cc::{Span, Time};
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Duplicate ACKs that are sent at once, before compression begins (Linux: TCP_FASTRETRANS_THRESH).
@@ -16,6 +17,11 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const COMPRESSED_MOST: u32 = 44;
 /// Compression waits for the RTT divided by this (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
+/// How much longer the timer of compression may wait, to expire together with others. Here it is the only one, so it
+/// does (Linux: tcp_comp_sack_slack_ns).
+const COMPRESSION_SLACK: Span = Span::from_micros(100);
+/// Blocks that one held-back ACK reports (Linux: TCP_SACK_BLOCKS_EXPECTED).
+const COMPRESSED_BLOCKS: usize = 2;
 /// Timestamps count milliseconds (Linux TCP_TS_HZ).
 const TIMESTAMP_TICK: Span = Span::from_millis(1);
 /// How many ticks a segment's timestamp may lie behind the newest one (Linux TCP_PAWS_WINDOW).
@@ -51,15 +57,17 @@ pub struct Receiver {
     held: u32,
     /// Segments that a filled hole has put in order. They take room until the next ACK has left.
     unread: u32,
-    /// Blocks touched since the last ACK.
-    unreported: u32,
+    /// A segment that counts only after the ACK that it causes.
+    behind_ack: Option<NonZeroU32>,
     duplicate: Option<Block>,
     /// Out-of-order blocks in the order of their segments.
     pending: VecDeque<Block>,
     // Only out-of-order segments touch the fields below.
     /// Block starts in the order in which they were last touched, the newest first.
     recent: [u32; SACK_BLOCKS],
-    recent_len: usize,
+    recent_len: u8,
+    /// That of the handshake.
+    first_rtt: Span,
 }
 
 impl Receiver {
@@ -79,7 +87,7 @@ impl Receiver {
             compressed: 0,
             pushed: false,
             compressed_until: Time::NEVER,
-            unreported: 0,
+            behind_ack: None,
             duplicates_sent: 0,
             duplicates_of: 0,
             echo: Time::ZERO,
@@ -88,6 +96,7 @@ impl Receiver {
             ce_count: 0,
             ece: false,
             rtt: Span::ZERO,
+            first_rtt: Span::ZERO,
             window: ReceiveWindow::new(&options),
             quick: QuickAcks::new(&options),
             options,
@@ -186,6 +195,10 @@ impl Receiver {
 
     #[inline(never)]
     fn beside_the_order(&mut self, now: Time, seq: u32) -> bool {
+        if self.compressed > 0 && seq > self.next && self.needs_another_block(seq) {
+            self.behind_ack = NonZeroU32::new(seq);
+            return true;
+        }
         self.insert(now, seq);
         // RFC 5681 section 4.2: a segment that fills a gap, in part or whole, is acknowledged at once. Linux
         // __tcp_ack_snd_check: so is each one while ACKs are quick.
@@ -231,6 +244,9 @@ impl Receiver {
         // Below a millisecond Linux measures by whole windows; this takes the exact time.
         let sample = if sample == Span::ZERO { now.since(echo) } else { sample };
         let first = self.rtt == Span::ZERO;
+        if first {
+            self.first_rtt = now.since(echo);
+        }
         self.rtt = if first || sample < self.rtt {
             sample
         } else {
@@ -243,7 +259,7 @@ impl Receiver {
         self.next += 1;
         self.unacknowledged += 1;
         self.quick.on_data(now, self.window.segments(), self.rtt, self.options.rto_min);
-        self.grow();
+        self.grow_in_order();
         self.window.on_read(now, self.next - 1, self.next, self.rtt);
         if self.unacknowledged >= self.options.delayed_ack || self.quick.is_due(push) {
             return true;
@@ -267,22 +283,27 @@ impl Receiver {
         if seq == self.next {
             self.next += 1;
             self.quick.on_data(now, self.window.segments(), self.rtt, self.options.rto_min);
-            self.grow();
+            self.grow_in_order();
             self.absorb();
             self.unread = self.next - seq;
             self.window.on_read(now, seq, self.next, self.rtt);
             return;
         }
+        let blocks = self.pending.len();
         if self.insert_block(seq) {
-            self.grow();
+            // Linux tcp_data_queue_ofo: what extends a block is in the buffer already, what begins one is not.
+            let extends = self.pending.len() <= blocks;
+            if self.window.grow(self.held + u32::from(extends)) {
+                self.quick.on_growth();
+            }
             self.held += 1;
         }
     }
 
-    /// A new segment arrived; the window may grow.
+    /// A segment arrived in order; the window may grow.
     #[inline(always)]
-    fn grow(&mut self) {
-        if self.window.grow(self.held) {
+    fn grow_in_order(&mut self) {
+        if self.window.grow_in_order(self.held) {
             self.quick.on_growth();
         }
     }
@@ -348,22 +369,18 @@ impl Receiver {
 
     /// RFC 2018 section 4: the block of the newest segment comes first, then those reported before.
     fn touch(&mut self, start: u32) {
-        let newest = self.recent[..self.recent_len].first();
-        if self.unreported == 0 || newest != Some(&start) {
-            self.unreported += 1;
+        let len = usize::from(self.recent_len);
+        let at = self.recent[..len].iter().position(|&s| s == start);
+        if at.is_none() && len < SACK_BLOCKS {
+            self.recent_len += 1;
         }
-        let at = self.recent[..self.recent_len].iter().position(|&s| s == start);
-        let end = at.unwrap_or_else(|| {
-            self.recent_len = (self.recent_len + 1).min(SACK_BLOCKS);
-            self.recent_len - 1
-        });
-        self.recent.copy_within(0..end, 1);
+        self.recent.copy_within(0..at.unwrap_or(len.min(SACK_BLOCKS - 1)), 1);
         self.recent[0] = start;
     }
 
     fn forget_recent(&mut self, start: u32) {
-        if let Some(at) = self.recent[..self.recent_len].iter().position(|&s| s == start) {
-            self.recent.copy_within(at + 1..self.recent_len, at);
+        if let Some(at) = self.recent[..usize::from(self.recent_len)].iter().position(|&s| s == start) {
+            self.recent.copy_within(at + 1..self.recent_len.into(), at);
             self.recent_len -= 1;
         }
     }
@@ -372,22 +389,38 @@ impl Receiver {
     /// short while. Without SACK the sender counts the duplicates, so each leaves at once (RFC 5681 section 4.2; Linux
     /// __tcp_ack_snd_check).
     fn out_of_order(&mut self, now: Time) -> bool {
+        let rtt = self.rtt.min(self.first_rtt);
+        let delay = self.options.sack_compression.min(Span(rtt.0 / COMPRESSION_RTT_DIVISOR));
+        if delay == Span::ZERO || !self.options.sack || self.compressed >= COMPRESSED_MOST {
+            return true;
+        }
         if self.duplicates_of != self.next {
             self.duplicates_of = self.next;
             self.duplicates_sent = 0;
         }
-        let delay = self.options.sack_compression.min(Span(self.rtt.0 / COMPRESSION_RTT_DIVISOR));
-        if delay == Span::ZERO || !self.options.sack || self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
+        if self.duplicates_sent < UNCOMPRESSED_DUPLICATES {
             self.duplicates_sent += 1;
             return true;
         }
         self.compressed += 1;
-        // Linux tcp_sack_new_ofo_skb: no block is pushed out of the ACK unreported.
-        if self.compressed >= COMPRESSED_MOST || self.unreported as usize >= SACK_BLOCKS {
-            return true;
+        if self.compressed_until == Time::NEVER {
+            self.compressed_until = now + delay + COMPRESSION_SLACK;
         }
-        self.compressed_until = self.compressed_until.min(now + delay);
         false
+    }
+
+    /// Whether a new segment belongs to none of the blocks that the held-back ACK reports. Then this ACK leaves first,
+    /// without the segment, for which neither an ACK nor the timer becomes due (Linux `tcp_sack_new_ofo_skb`: the ACK
+    /// clears what the segment has scheduled).
+    fn needs_another_block(&self, seq: u32) -> bool {
+        let latest = &self.recent[..COMPRESSED_BLOCKS.min(self.recent_len.into())];
+        let after = self.pending.partition_point(|block| block.start <= seq);
+        let is_new = after == 0 || self.pending[after - 1].end <= seq;
+        let joins = |block: &&Block| block.end == seq || block.start == seq + 1;
+        let neighbours = self.pending.range(after.saturating_sub(1)..self.pending.len().min(after + 1));
+        latest.len() == COMPRESSED_BLOCKS
+            && is_new
+            && !neighbours.filter(joins).any(|block| latest.contains(&block.start))
     }
 
     /// The ACK of all that has arrived; `delayed`: the timer held it back.
@@ -402,12 +435,11 @@ impl Receiver {
         self.delayed_until = Time::NEVER;
         self.compressed = 0;
         self.pushed = false;
-        self.unreported = 0;
         self.compressed_until = Time::NEVER;
         self.last_ack = self.next;
         let duplicate = self.duplicate.take().filter(|_| self.options.sack);
         let missing = self.options.sack && (duplicate.is_some() || !self.pending.is_empty());
-        AckHeader {
+        let header = AckHeader {
             sent_at: now,
             echo: self.echo,
             cumulative: self.next,
@@ -417,6 +449,17 @@ impl Receiver {
             ece: self.ece,
             dsack: duplicate.is_some(),
             delayed,
+        };
+        if self.behind_ack.is_some() {
+            self.take_behind_ack(now);
+        }
+        header
+    }
+
+    #[cold]
+    fn take_behind_ack(&mut self, now: Time) {
+        if let Some(seq) = self.behind_ack.take() {
+            self.insert(now, seq.get());
         }
     }
 
@@ -428,7 +471,7 @@ impl Receiver {
             blocks[0] = duplicate;
             used = 1;
         }
-        for &start in &self.recent[..self.recent_len] {
+        for &start in &self.recent[..usize::from(self.recent_len)] {
             if used == SACK_BLOCKS {
                 break;
             }
@@ -512,6 +555,64 @@ mod tests {
             (2..12).filter(|seq| arrive(&mut receiver, now, &data(*seq), EcnField::NotEct).is_some()).count()
         };
         assert_eq!((answered(true), answered(false)), (UNCOMPRESSED_DUPLICATES as usize, 10));
+    }
+
+    /// Segments 1 to 4 have arrived without segment 0: three duplicate ACKs have left, and the fourth is held back.
+    fn compressing(rtt: Span) -> Receiver {
+        let mut receiver = receiver(TcpOptions { quick_ack: false, ..TcpOptions::default() });
+        receiver.accept(Time(0));
+        let at = Time(rtt.0);
+        let answered =
+            [1, 2, 3, 4].map(|seq| arrive(&mut receiver, at, &data(seq), EcnField::NotEct).is_some());
+        assert_eq!(answered, [true, true, true, false]);
+        receiver
+    }
+
+    #[test]
+    fn a_compressed_ack_waits_for_a_share_of_the_shorter_rtt_and_the_slack_of_its_timer() {
+        for (rtt_ms, wait_us) in [(100, 1100), (10, 600)] {
+            let rtt = Span::from_millis(rtt_ms);
+            assert_eq!(compressing(rtt).next_timer(), Time(rtt.0 + wait_us * 1000), "{rtt_ms} ms");
+        }
+        // A queue has made the RTT longer since the handshake.
+        let mut receiver = receiver(TcpOptions { quick_ack: false, ..TcpOptions::default() });
+        let late = Data { echo: Time(5_000_000), ..data(1) };
+        arrive(&mut receiver, Time(10_000_000), &data(0), EcnField::NotEct);
+        for seq in 2..6 {
+            arrive(&mut receiver, Time(105_000_000), &Data { seq, ..late }, EcnField::NotEct);
+        }
+        assert!(receiver.rtt() > Span::from_millis(20));
+        assert_eq!(receiver.next_timer(), Time(105_600_000));
+    }
+
+    #[test]
+    fn forty_four_acks_are_held_back_at_most() {
+        let mut receiver = compressing(Span::from_millis(100));
+        let first = (5..)
+            .find(|seq| arrive(&mut receiver, Time(100_500_000), &data(*seq), EcnField::NotEct).is_some());
+        assert_eq!(first, Some(4 + COMPRESSED_MOST));
+    }
+
+    /// Linux tcp_sack_new_ofo_skb.
+    #[test]
+    fn a_held_back_ack_leaves_before_a_third_block() {
+        let mut receiver = compressing(Span::from_millis(100));
+        let at = |us: u64, seq| (Time(us * 1000), data(seq));
+        let mut arrives = |(now, data): (Time, Data)| {
+            let answer = arrive(&mut receiver, now, &data, EcnField::NotEct);
+            (answer.map(|ack| ack.sack), receiver.next_timer())
+        };
+        let (first, none) = (Block { start: 1, end: 5 }, Block::default());
+        let seventh = Block { start: 7, end: 8 };
+        assert_eq!(arrives(at(100_100, 7)), (None, Time(101_100_000)));
+        // The ninth itself starts no timer.
+        assert_eq!(arrives(at(100_200, 9)), (Some([seventh, first, none]), Time::NEVER));
+        assert_eq!(arrives(at(100_300, 10)), (None, Time(101_400_000)));
+        // What extends the third block waits as well.
+        let ninth = Block { start: 9, end: 11 };
+        assert_eq!(arrives(at(100_400, 5)), (Some([ninth, seventh, first]), Time::NEVER));
+        let last = receiver.acknowledge(Time(100_500_000), false);
+        assert_eq!(last.sack, [Block { start: 1, end: 6 }, ninth, seventh]);
     }
 
     #[test]
