@@ -131,7 +131,8 @@ def on_both(scenario: Scenario, *, runs: bool = True) -> tuple[Scenario, Scenari
     """Return the scenario for the simulator and for Linux, whose algorithms it names.
 
     The simulator's hosts take no time for an ACK, as those in virtual time. Its subflows leave room for
-    MPTCP's option and push every burst, and its flows with one path have a send buffer, as the kernel's.
+    MPTCP's option and push every burst, and its flows with one path have the kernel's largest send and
+    receive buffers.
 
     Raises `ScenarioError` if Linux cannot serve it, and `InputError` if the simulator lacks an algorithm or
     a queue, or if no kernel has been built and it is to be run.
@@ -143,8 +144,9 @@ def on_both(scenario: Scenario, *, runs: bool = True) -> tuple[Scenario, Scenari
         if flow.get("mptcp") is not None:
             overrides += _room_for_option(index, flow["tcp"])
             overrides.append((f"flow.{index}.mptcp.push_bursts", "true"))
-        elif flow["tcp"]["send_buffer"] == "unlimited":
-            overrides.append((f"flow.{index}.tcp.send_buffer", f"{MOST_BUFFER} B"))
+        else:
+            buffers = [each for each in ("send_buffer", "receive_buffer") if flow["tcp"][each] == "unlimited"]
+            overrides += [(f"flow.{index}.tcp.{each}", f"{MOST_BUFFER} B") for each in buffers]
         name = flow["cc"]["name"]
         if not name.startswith("linux:"):
             # The same code runs in both.

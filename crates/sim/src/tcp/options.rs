@@ -90,12 +90,12 @@ cwndlab_cc::parameters! {
         write_size: u64 = u64::MAX, "write_size", Allowed::Count(1, u64::MAX), "bytes",
             "what the application writes at a time, in whole segments: with quick_ack, the last segment of each write is acknowledged at once, on a subflow if no data wait for another path", "no limit: all in one write; iperf writes 128 kB; Linux tcp_push, and since October 2023 tcp_measure_rcv_mss (commit 4720852ed9af)";
         sack_compression: Span = Span::from_millis(1), "sack_compression", Allowed::Span(Span::ZERO, Span::from_millis(100)), "time",
-            "after three duplicate ACKs, at most one in this time or in 5 % of the RTT", "Linux tcp_comp_sack_delay_ns";
+            "after three duplicate ACKs, one waits for this time or 5 % of the RTT, and 0.1 ms; it reports at most two blocks", "Linux tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns, tcp_sack_new_ofo_skb";
         send_buffer: u64 = u64::MAX, "send_buffer", Allowed::Count(4608, u64::MAX), "bytes",
             "largest send buffer of a flow with one path, with the kernel's overhead: it holds two windows (three with its own in recovery), the application refills it when a third is free, and the last segment of each refill has PSH; no limit: the application writes all at once",
             "Linux tcp_wmem (4 MB by default), tcp_sndbuf_expand, tcp_sendmsg_locked; without segmentation offload";
         receive_buffer: u64 = u64::MAX, "receive_buffer", Allowed::Count(3000, u64::MAX), "bytes",
-            "largest receive window", "no limit: as if tcp_rmem were large";
+            "largest receive window, from which the window scale follows", "no limit: as if tcp_rmem were large; RFC 7323 section 2.3";
         window_tuning: bool = true, "window_tuning", Allowed::Flag, "",
             "the receive buffer grows with what is read, up to receive_buffer; off: it has that size from the start, and without quick_ack the window is all of it, whatever waits", "Linux tcp_moderate_rcvbuf";
         sack: bool = true, "sack", Allowed::Flag, "",
