@@ -311,6 +311,24 @@ impl Scoreboard {
         None
     }
 
+    /// SACKed segments whose predecessor is SACKed, too.
+    #[must_use]
+    pub fn sacked_neighbours(&self) -> u32 {
+        let mut count = 0;
+        let mut seq = self.una;
+        // The last bit of the word before.
+        let mut carried = 0;
+        while self.sacked_count > 1 && seq < self.highest_sacked {
+            let word = seq & !63;
+            let (from, to) = (seq - word, (self.highest_sacked - word).min(64));
+            let sacked = self.marks(seq).sacked & (u64::MAX << from) & (u64::MAX >> (64 - to));
+            count += (sacked & (sacked << 1 | carried)).count_ones();
+            carried = sacked >> 63;
+            seq = word + 64;
+        }
+        count
+    }
+
     /// Processes a SACK block; `visit` is called for each segment that it newly delivers.
     pub fn sack(&mut self, start: u32, end: u32, mut visit: impl FnMut(&Record, Delivered)) {
         let end = end.min(self.next);
@@ -471,6 +489,22 @@ mod tests {
         board.acknowledge(10, |_, _| {});
         assert_eq!((board.pipe(), board.outstanding()), (0, 0));
         assert!(board.is_clean());
+    }
+
+    proptest! {
+        #[test]
+        fn sacked_neighbours_are_counted(
+            una in 0u32..130,
+            blocks in prop::collection::vec((0u32..200, 1u32..70), 0..6),
+        ) {
+            let mut board = board(200);
+            board.acknowledge(una, |_, _| {});
+            for (start, length) in blocks {
+                board.sack(start, start + length, |_, _| {});
+            }
+            let has_neighbour = |seq: &u32| board.is_sacked(*seq) && *seq > una && board.is_sacked(*seq - 1);
+            prop_assert_eq!(board.sacked_neighbours(), (una..200).filter(has_neighbour).count() as u32);
+        }
     }
 
     #[test]

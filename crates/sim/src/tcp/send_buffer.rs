@@ -27,6 +27,9 @@ const LEAST_WINDOW: u32 = 10;
 pub struct Progress {
     /// The first segment that is not acknowledged.
     pub una: u32,
+    /// Segments that have no overhead of their own: a SACKed one is merged with a SACKed one before it (Linux
+    /// `tcp_shift_skb_data`).
+    pub merged: u32,
     /// The end of what the windows let leave at once.
     pub may_leave: u32,
     /// The congestion window.
@@ -84,7 +87,7 @@ impl SendBuffer {
         };
         let window = u32::try_from(options.initial_window).unwrap_or(u32::MAX);
         new.grow(window);
-        new.fill(stream, 0, window);
+        new.fill(stream, 0, 0, window);
         Some(Box::new(new))
     }
 
@@ -101,10 +104,10 @@ impl SendBuffer {
         if now.unused {
             self.grow(now.window);
         }
-        let queued = self.queued(now.una);
+        let queued = self.queued(now.una, now.merged);
         // sk_stream_is_writeable: the free part is at least half of the used one.
         let writeable = queued < self.size && self.size - queued >= queued / 2;
-        writeable && self.fill(stream, now.una, now.may_leave)
+        writeable && self.fill(stream, now.una, now.merged, now.may_leave)
     }
 
     /// Linux `tcp_sndbuf_expand`.
@@ -114,9 +117,9 @@ impl SendBuffer {
     }
 
     /// Writes until the buffer is full (Linux `sk_stream_memory_free`); whether that was anything.
-    fn fill(&mut self, stream: &mut Stream, una: u32, may_leave: u32) -> bool {
+    fn fill(&mut self, stream: &mut Stream, una: u32, merged: u32, may_leave: u32) -> bool {
         let before = self.written;
-        while self.queued(una) < self.size && stream.has(self.written) {
+        while self.queued(una, merged) < self.size && stream.has(self.written) {
             self.written += 1;
             // Linux forced_push: over half of the largest receive window since the last one.
             if 2 * u64::from(self.written - self.last_pushed) > u64::from(self.largest_window) {
@@ -142,8 +145,8 @@ impl SendBuffer {
     }
 
     /// Bytes in the buffer: all that was written and is not acknowledged.
-    fn queued(&self, una: u32) -> u64 {
-        u64::from(self.written - una.min(self.written)) * self.cost
+    fn queued(&self, una: u32, merged: u32) -> u64 {
+        u64::from(self.written - una.min(self.written)) * self.cost - u64::from(merged) * OVERHEAD
     }
 }
 
@@ -161,7 +164,7 @@ mod tests {
 
     /// The windows let nothing more leave.
     fn full(una: u32, window: u32) -> Progress {
-        Progress { una, may_leave: 0, window, unused: true, receive_window: 1000 }
+        Progress { una, merged: 0, may_leave: 0, window, unused: true, receive_window: 1000 }
     }
 
     fn pushed(buffer: &SendBuffer) -> Vec<u32> {
@@ -173,12 +176,12 @@ mod tests {
     #[test]
     fn slow_start_fills_the_buffer_as_in_linux() {
         let (mut buffer, mut stream) = opened(256 << 20, None, false);
-        assert_eq!((buffer.size, buffer.queued(0)), (46_080, 47_880));
+        assert_eq!((buffer.size, buffer.queued(0, 0)), (46_080, 47_880));
         for (una, window, size, filled) in
             [(4, 14, 64_512, 66_120), (9, 19, 87_552, 88_920), (15, 25, 115_200, 116_280)]
         {
             assert!(buffer.on_sent(&mut stream, &full(una, window)));
-            assert_eq!((buffer.size, buffer.queued(una)), (size, filled));
+            assert_eq!((buffer.size, buffer.queued(una, 0)), (size, filled));
         }
         assert_eq!(pushed(&buffer), [21, 33, 48, 66]);
     }
@@ -200,6 +203,14 @@ mod tests {
         assert!(buffer.on_sent(&mut stream, &full(8, 100)));
         assert_eq!((buffer.size, buffer.written), (46_080, 29));
         assert!(!buffer.on_sent(&mut stream, &full(8, 100)), "it is full");
+    }
+
+    #[test]
+    fn merged_segments_leave_room() {
+        let (mut buffer, mut stream) = opened(46_080, None, false);
+        assert!(!buffer.on_sent(&mut stream, &Progress { merged: 1, ..full(7, 100) }), "31,088 bytes");
+        assert!(buffer.on_sent(&mut stream, &Progress { merged: 2, ..full(7, 100) }), "30,256 bytes");
+        assert_eq!(buffer.written, 28);
     }
 
     #[test]

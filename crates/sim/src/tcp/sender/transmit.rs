@@ -94,6 +94,7 @@ impl Sender {
             stream,
             &Progress {
                 una,
+                merged: self.board.sacked_neighbours(),
                 may_leave: next.saturating_add(more).min(self.peer.window_end),
                 window,
                 unused: pipe.saturating_sub(new.saturating_sub(1)) < window,
