@@ -106,7 +106,7 @@ fn vegas_loses_to_what_fills_the_buffer() {
 
 /// Random actions starve nobody and are starved by nobody. NewReno's keep their own beside CUBIC: they have 0.53, 0.48
 /// and 0.43 over 60 runs, less the deeper the buffer, as CUBIC grows in seconds and they by the round trip; the mean of six lies
-/// within 0.05, three of its standard deviations. CUBIC's have
+/// within 0.05, three of its standard deviations, so a run lies within 0.12 of 0.53. CUBIC's have
 /// less than CUBIC itself, which is Reno-friendly where they are not: between 0.23 and 0.35 at half a BDP, where that
 /// region matters most, and between 0.4 and 0.55 at 4 BDP. A run of CUBIC's at half a BDP lies within three standard deviations
 /// (0.28 and 0.053 over 80 runs).
@@ -117,11 +117,12 @@ fn random_actions_starve_nobody() {
         let random = changed(flow("first", "random"), |flow| flow.kind.settings = settings);
         BUFFERS.map(|buffer| {
             let shares = shares_of(&random, &flow("second", "cubic"), buffer);
-            let least = if actions == "cubic" && buffer < 1.0 { 0.12 } else { 0.2 };
-            assert!(
-                shares.iter().all(|share| (least..0.6).contains(share)),
-                "{actions}, {buffer} BDP: {shares:?}"
-            );
+            let bounds = match actions {
+                "newreno" => 0.2..0.65,
+                _ if buffer < 1.0 => 0.12..0.6,
+                _ => 0.2..0.6,
+            };
+            assert!(shares.iter().all(|share| bounds.contains(share)), "{actions}, {buffer} BDP: {shares:?}");
             interval(&shares).0
         })
     };

@@ -33,7 +33,7 @@ USUAL_PER_PACKET_S = 3e-6
 USUAL_PER_PACKET_OF_MPTCP_S = 1e-5
 USUAL_PER_CONNECTION_S = 3e-4
 USUAL_PER_HOSTS_S = 2.5e-3
-# The largest send buffer if a scenario sets no limit, in bytes (MOST_BUFFER of crates/linux/kernel/hosts.c).
+# The largest buffers if a scenario sets no limit, in bytes (MOST_BUFFER of crates/linux/kernel/hosts.c).
 MOST_BUFFER = 256 << 20
 # What the check of a scenario says of its size.
 SIZES = ("packets_expected", "packets_held", "connections", "hosts")

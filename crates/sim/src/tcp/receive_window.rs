@@ -24,14 +24,14 @@ const FOLLOWS: u64 = u64::MAX;
 /// dynamic right-sizing).
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveWindow {
-    mss: u32,
     most: u64,
+    mss: u16,
     /// It is the whole buffer, from the start (ns-3, Linux 2.2).
     fixed: bool,
-    /// One past the last segment announced so far: the edge never moves back.
-    edge: u32,
+    /// One past the last byte announced so far: the edge never moves back.
+    edge: u64,
     /// Bytes of the window that a segment takes as it arrives.
-    own_bytes: u32,
+    own_bytes: u16,
     /// The share of the buffer that is payload, in 256ths (Linux `scaling_ratio`).
     ratio: u16,
     shift: u8,
@@ -69,11 +69,11 @@ impl ReceiveWindow {
         // tcp_select_initial_window: the SYN-ACK announces half of the buffer, in whole segments.
         let opening = if options.window_tuning { (INITIAL_BUFFER / 2).min(most) } else { window };
         Self {
-            mss: options.mss as u32,
+            mss: options.mss as u16,
             most,
             fixed,
-            edge: in_segments(opening, options.mss),
-            own_bytes: ((options.mss + SEGMENT_OVERHEAD) * ratio).div_ceil(256) as u32,
+            edge: opening,
+            own_bytes: ((options.mss + SEGMENT_OVERHEAD) * ratio).div_ceil(256) as u16,
             ratio: ratio as u16,
             shift,
             window,
@@ -88,7 +88,7 @@ impl ReceiveWindow {
     /// The window that the SYN-ACK announces, in segments.
     #[must_use]
     pub fn opening(&self) -> u32 {
-        self.edge
+        in_segments(self.edge, self.mss.into())
     }
 
     /// A segment arrived out of order, while `held` others wait; returns whether the window grew (Linux
@@ -106,7 +106,7 @@ impl ReceiveWindow {
 
     #[inline(always)]
     fn grow_to(&mut self, limit: u64) -> bool {
-        let grow = u64::from(2 * self.mss).min(limit.saturating_sub(self.window));
+        let grow = (2 * u64::from(self.mss)).min(limit.saturating_sub(self.window));
         if grow > 0 {
             self.window += grow;
             self.segments = in_segments(aligned(self.window, self.shift), self.mss.into());
@@ -132,16 +132,24 @@ impl ReceiveWindow {
         if self.fixed {
             return self.segments;
         }
-        let segments = if held == 0 && self.window <= self.space { self.segments } else { self.beside(held) };
-        self.edge = self.edge.max(next.saturating_add(segments));
-        self.edge - next
+        let simple = held == 0 && self.window <= self.space;
+        let window = if simple { aligned(self.window, self.shift) } else { self.beside(held) };
+        let from = u64::from(next) * u64::from(self.mss);
+        let left = self.edge.saturating_sub(from);
+        if window >= left {
+            self.edge = from + window;
+            return if simple { self.segments } else { in_segments(window, self.mss.into()) };
+        }
+        let window = aligned(left, self.shift);
+        self.edge = from + window;
+        in_segments(window, self.mss.into())
     }
 
-    /// The window beside `held` segments, in segments (Linux __tcp_select_window).
-    fn beside(&self, held: u32) -> u32 {
+    /// The window beside `held` segments, in bytes (Linux __tcp_select_window).
+    fn beside(&self, held: u32) -> u64 {
         let room = self.room(held);
         let room = if self.is_short(held) { room >> self.shift << self.shift } else { room };
-        in_segments(aligned(room.min(self.window), self.shift), self.mss.into())
+        aligned(room.min(self.window), self.shift)
     }
 
     /// Whether `held` segments take more than half of the buffer (Linux __tcp_select_window).

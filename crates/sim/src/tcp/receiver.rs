@@ -12,9 +12,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// Duplicate ACKs that are sent at once, before compression begins (Linux: TCP_FASTRETRANS_THRESH).
-const UNCOMPRESSED_DUPLICATES: u32 = 3;
+const UNCOMPRESSED_DUPLICATES: u8 = 3;
 /// The most ACKs that compression holds back (Linux: tcp_comp_sack_nr).
-const COMPRESSED_MOST: u32 = 44;
+const COMPRESSED_MOST: u8 = 44;
 /// Compression waits for the RTT divided by this (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
 /// How much longer the timer of compression may wait, to expire together with others. Here it is the only one, so it
@@ -39,17 +39,20 @@ pub struct Receiver {
     next_echo: Time,
     rtt: Span,
     /// Segments since the last ACK.
-    unacknowledged: u64,
+    unacknowledged: u32,
+    ce_count: u32,
     delayed_until: Time,
+    /// When the timer of a delayed ACK expires. It runs on after the ACK has left.
+    timer: Time,
     compressed_until: Time,
     window: ReceiveWindow,
     quick: QuickAcks,
     options: Arc<TcpOptions>,
-    ce_count: u32,
     /// ACKs of out-of-order segments that were sent without compression, and the [`Receiver::next`] in them.
-    duplicates_sent: u32,
+    duplicates_sent: u8,
+    /// ACKs that compression holds back.
+    compressed: u8,
     duplicates_of: u32,
-    compressed: u32,
     ece: bool,
     /// An ACK is held back for a segment with PSH; only on a subflow.
     pushed: bool,
@@ -82,8 +85,9 @@ impl Receiver {
             recent: [0; SACK_BLOCKS],
             recent_len: 0,
             duplicate: None,
-            unacknowledged: options.delayed_ack.saturating_sub(1),
+            unacknowledged: u32::try_from(options.delayed_ack.saturating_sub(1)).unwrap_or(u32::MAX),
             delayed_until: Time::NEVER,
+            timer: Time::ZERO,
             compressed: 0,
             pushed: false,
             compressed_until: Time::NEVER,
@@ -261,10 +265,11 @@ impl Receiver {
         self.quick.on_data(now, self.window.segments(), self.rtt, self.options.rto_min);
         self.grow_in_order();
         self.window.on_read(now, self.next - 1, self.next, self.rtt);
-        if self.unacknowledged >= self.options.delayed_ack || self.quick.is_due(push) {
+        if u64::from(self.unacknowledged) >= self.options.delayed_ack || self.quick.is_due(push) {
             return true;
         }
         self.delayed_until = self.delayed_until.min(self.delayed_from(now));
+        self.timer = self.delayed_until;
         false
     }
 
@@ -404,7 +409,9 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_until == Time::NEVER {
-            self.compressed_until = now + delay + COMPRESSION_SLACK;
+            // Linux tcp_delack_timer_handler: a timer of a delayed ACK that still runs ends the wait.
+            let other = if self.timer > now { self.timer } else { Time::NEVER };
+            self.compressed_until = other.min(now + delay + COMPRESSION_SLACK);
         }
         false
     }
@@ -586,11 +593,29 @@ mod tests {
     }
 
     #[test]
+    fn the_timer_of_a_delayed_ack_runs_on_and_ends_a_compressed_one() {
+        let mut receiver = receiver(TcpOptions { quick_ack: false, ..TcpOptions::default() });
+        let mut arrive = |us: u64, seq| {
+            arrive(&mut receiver, Time(us * 1000), &data(seq), EcnField::NotEct);
+            receiver.next_timer()
+        };
+        // Segment 1 is acknowledged with segment 2. Its timer expires at 141 ms.
+        assert_eq!(
+            [arrive(99_000, 0), arrive(100_000, 1), arrive(101_000, 2)],
+            [Time::NEVER, Time(141_000_000), Time::NEVER]
+        );
+        for seq in [4, 5, 6] {
+            arrive(139_000, seq);
+        }
+        assert_eq!(arrive(140_500, 7), Time(141_000_000));
+    }
+
+    #[test]
     fn forty_four_acks_are_held_back_at_most() {
         let mut receiver = compressing(Span::from_millis(100));
         let first = (5..)
             .find(|seq| arrive(&mut receiver, Time(100_500_000), &data(*seq), EcnField::NotEct).is_some());
-        assert_eq!(first, Some(4 + COMPRESSED_MOST));
+        assert_eq!(first, Some(4 + u32::from(COMPRESSED_MOST)));
     }
 
     /// Linux tcp_sack_new_ofo_skb.
