@@ -117,6 +117,9 @@ impl ReceiveWindow {
     /// Bytes of payload that the buffer has room for beside `held` segments (Linux tcp_space).
     #[inline(always)]
     fn room(&self, held: u32) -> u64 {
+        if held == 0 {
+            return self.space;
+        }
         self.space.saturating_sub(u64::from(held) * self.held_bytes())
     }
 
@@ -132,15 +135,22 @@ impl ReceiveWindow {
         if self.fixed {
             return self.segments;
         }
-        let simple = held == 0 && self.window <= self.space;
-        let window = if simple { aligned(self.window, self.shift) } else { self.beside(held) };
         let from = u64::from(next) * u64::from(self.mss);
         let left = self.edge.saturating_sub(from);
-        if window >= left {
+        let window = aligned(self.window, self.shift);
+        if held == 0 && self.window <= self.space && left <= window {
             self.edge = from + window;
-            return if simple { self.segments } else { in_segments(window, self.mss.into()) };
+            return self.segments;
         }
-        let window = aligned(left, self.shift);
+        self.announce_beside(from, left, held)
+    }
+
+    /// The same where segments wait, or where less than what is left would be announced.
+    #[cold]
+    #[inline(never)]
+    fn announce_beside(&mut self, from: u64, left: u64, held: u32) -> u32 {
+        let window = self.beside(held);
+        let window = if window < left { aligned(left, self.shift) } else { window };
         self.edge = from + window;
         in_segments(window, self.mss.into())
     }
