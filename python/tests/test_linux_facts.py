@@ -1,4 +1,4 @@
-"""What a controller is told in Linux: losses, and how much is out, in FlightSize and in flight."""
+"""The facts that a controller gets in Linux: losses, and data outstanding, in FlightSize and in flight."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cl.controller("watcher")
 class Watcher:
-    """Keeps 60 segments in flight, also in recovery, and writes down what it is told."""
+    """Keeps 60 segments in flight, also in recovery, and records each send and each loss."""
 
     own_window_in_recovery = True
     seen: ClassVar[list[tuple[str, int, int]]] = []
@@ -93,7 +93,7 @@ def test_each_loss_is_told_once_and_what_is_sent_is_in_flight(linux_kernel: Kern
 
 @cl.controller("measurer")
 class Measurer:
-    """Keeps 40 segments in flight. Writes down what is out, in FlightSize and in flight in Disorder."""
+    """Keeps 40 segments in flight. Records the data outstanding, in FlightSize and in flight in Disorder."""
 
     in_disorder: ClassVar[list[tuple[int, int, int]]] = []
 
