@@ -55,7 +55,8 @@ const OFFLOAD_BYTES: u64 = 4 * 65_536;
 pub struct HyStart {
     thresholds: &'static Thresholds,
     paced: bool,
-    minimum: Option<Span>,
+    /// [`Span::MAX`] before the first sample.
+    minimum: Span,
     /// Bytes acknowledged cumulatively, and the number beyond which the round ends: a hole keeps the round open.
     acknowledged: u64,
     round_end: u64,
@@ -73,7 +74,7 @@ impl HyStart {
         Self {
             thresholds,
             paced,
-            minimum: None,
+            minimum: Span::MAX,
             acknowledged: 0,
             round_end: 0,
             round_start: Time::ZERO,
@@ -88,7 +89,7 @@ impl HyStart {
     /// minimum delay is forgotten (Linux `cubictcp_state`, ns-3 `TcpCubic::CongestionStateSet`).
     pub fn restart(&mut self, cx: &Context) {
         self.done = false;
-        self.minimum = None;
+        self.minimum = Span::MAX;
         self.begin_round(cx);
     }
 
@@ -96,9 +97,7 @@ impl HyStart {
     /// the delay sample.
     pub fn observe(&mut self, advanced: u64, delay: Option<Span>) {
         self.acknowledged += advanced;
-        if let Some(delay) = delay {
-            self.minimum = Some(self.minimum.map_or(delay, |least| least.min(delay)));
-        }
+        self.minimum = self.minimum.min(delay.unwrap_or(Span::MAX));
     }
 
     /// Whether slow start should end at this ACK, which [`observe`](Self::observe) has already recorded.
@@ -133,7 +132,7 @@ impl HyStart {
         self.last_ack = now;
         // Pacing may spread packets over half a round trip, so a paced train proves nothing before a whole one.
         let divisor = if self.paced { 1 } else { self.thresholds.train_divisor };
-        let minimum = self.minimum.unwrap_or_default();
+        let minimum = self.minimum;
         let threshold = Span((minimum + self.allowance(cx, cwnd)).0 / divisor);
         now.since(self.round_start) > threshold
     }
@@ -150,7 +149,7 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        let minimum = self.minimum.unwrap_or_default();
+        let minimum = self.minimum;
         let rise = Span(minimum.0 / self.thresholds.delay_divisor)
             .max(self.thresholds.delay_floor)
             .min(self.thresholds.delay_ceiling);

@@ -7,7 +7,7 @@
 //! components.
 
 use crate::calendar::Calendar;
-use crate::expected::Expected;
+use crate::expected::{Awaited, Expected};
 use cwndlab_cc::Time;
 
 /// The number of a component.
@@ -211,11 +211,19 @@ impl EventQueue {
         self.calendar.open_next(fetch, due);
     }
 
-    /// Expects another event of a flow besides that of its slot. Returns false where only the slot will do: with
-    /// few components, and for an event that comes long before those expected.
+    /// Expects the arrival of an answer at a flow's sender, which is another event besides that of its slot. Returns where
+    /// the answer waits, or nothing where only the slot will do: with few components, and for an arrival long before
+    /// those expected.
     #[inline]
-    pub fn expect(&mut self, flow: Component, time: Time) -> bool {
-        flow as usize >= WIDTH && self.expected.push((time, flow))
+    pub fn expect(&mut self, flow: Component, time: Time) -> Option<&mut Awaited> {
+        if flow as usize >= WIDTH { self.expected.push((time, flow)) } else { None }
+    }
+
+    /// The answer whose arrival is expected first.
+    #[inline]
+    #[must_use]
+    pub fn first_expected(&self) -> Option<&Awaited> {
+        self.expected.first()
     }
 
     /// The event that was expected first is over.
@@ -224,11 +232,11 @@ impl EventQueue {
         self.expected.pop();
     }
 
-    /// The components whose events are expected next, and after that.
+    /// The components of two events that are expected, after `skipped` others.
     #[inline]
     #[must_use]
-    pub fn next_expected(&self) -> [Option<Component>; 2] {
-        self.expected.first_two()
+    pub fn next_expected(&self, skipped: usize) -> [Option<Component>; 2] {
+        self.expected.two_after(skipped)
     }
 
     /// Writes `set` to the place `index`; the earliest entry of its node, and of the nodes above, may change
@@ -297,8 +305,8 @@ mod tests {
     #[test]
     fn an_expected_event_comes_before_the_slot_of_its_component() {
         let mut queue = queue(10, 10);
-        assert!(!queue.expect(7, Time(5)), "the first components have slots only");
-        assert!(queue.expect(10, Time(5)));
+        assert!(queue.expect(7, Time(5)).is_none(), "the first components have slots only");
+        assert!(queue.expect(10, Time(5)).is_some());
         [7, 9].into_iter().for_each(|component| queue.set(component, Time(5)));
         [10, 11].into_iter().for_each(|flow| queue.advance(flow, Time(5)));
         queue.open_next(|_| {}, |_| Time(5));
@@ -342,7 +350,7 @@ mod tests {
                         queue.set(component as Component, Time(time));
                         list[component] = Time(time);
                     }
-                    1 if flows > 0 && queue.expect(flow, Time(time)) => {
+                    1 if flows > 0 && queue.expect(flow, Time(time)).is_some() => {
                         expected.push((Time(time), flow));
                         expected.sort_unstable();
                     }
@@ -357,7 +365,7 @@ mod tests {
                 let due = |event: &(Time, Component, bool)| event.0 < Time::NEVER;
                 let first = first.map(|(at, component, slot)| (at, component, !slot));
                 prop_assert_eq!(next(&queue).filter(due), first.filter(due));
-                let two: Vec<_> = queue.next_expected().into_iter().flatten().collect();
+                let two: Vec<_> = queue.next_expected(0).into_iter().flatten().collect();
                 prop_assert_eq!(two, expected.iter().take(2).map(|event| event.1).collect::<Vec<_>>());
             }
         }

@@ -1,82 +1,106 @@
-//! Events in the order in which they will happen, where they are announced nearly in that order.
+//! The arrivals of ACKs in the order in which they will happen, where they are announced nearly in that order.
 //!
-//! ACKs that have the same way back arrive in the order in which they were sent, but for a little jitter.
+//! ACKs that have the same way back arrive in the order in which they were sent, but for a little jitter. They wait side by
+//! side here, not each with its flow: with many flows, what an event touches of a flow is far from what was touched
+//! before, and the next ACK is near.
 
-use crate::event::{Entry, NOTHING};
+use crate::event::{Component, Entry, NOTHING};
+use crate::flow::Answer;
 use crate::ring::Ring;
+use cwndlab_cc::Time;
 
-/// How many events a new one may overtake.
+/// How many arrivals a new one may overtake.
 const OVERTAKES: usize = 8;
 
-/// Events in their order.
+/// An answer on its way to its sender, over no more links.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited {
+    at: Time,
+    flow: Component,
+    /// The flow's generation when it was sent.
+    pub generation: u16,
+    /// The answer.
+    pub answer: Answer,
+}
+
+impl Awaited {
+    /// A place that no answer has taken yet.
+    const BLANK: Self = Self { at: Time::NEVER, flow: Component::MAX, generation: 0, answer: Answer::BLANK };
+
+    fn entry(&self) -> Entry {
+        (self.at, self.flow)
+    }
+}
+
+/// Answers in the order of their arrivals.
 #[derive(Clone, Debug)]
 pub struct Expected {
     front: Entry,
-    /// The events after the front.
-    others: Ring<Entry>,
+    /// All of them.
+    answers: Ring<Awaited>,
 }
 
 impl Default for Expected {
     fn default() -> Self {
-        Self { front: NOTHING, others: Ring::default() }
+        Self { front: NOTHING, answers: Ring::default() }
     }
 }
 
 impl Expected {
-    /// The first event, or [`NOTHING`].
+    /// The first arrival, or [`NOTHING`].
     #[inline]
     pub fn front(&self) -> Entry {
         self.front
     }
 
-    /// Adds an event, unless it comes before too many others.
+    /// The first answer.
     #[inline]
-    pub fn push(&mut self, event: Entry) -> bool {
-        match self.others.back() {
-            Some(last) if event < *last => self.overtake(event),
-            None if event < self.front => {
-                let later = std::mem::replace(&mut self.front, event);
-                if later != NOTHING {
-                    *self.others.add(&NOTHING) = later;
-                }
-                true
-            }
-            _ => {
-                *self.others.add(&NOTHING) = event;
-                true
-            }
+    pub fn first(&self) -> Option<&Awaited> {
+        self.answers.front()
+    }
+
+    /// Adds an arrival, unless it comes before too many others. The caller must write the generation and the answer.
+    #[inline]
+    pub fn push(&mut self, event: Entry) -> Option<&mut Awaited> {
+        match self.answers.back() {
+            Some(last) if event < last.entry() => return self.overtake(event),
+            Some(_) => {}
+            None => self.front = event,
         }
+        let place = self.answers.add(&Awaited::BLANK);
+        (place.at, place.flow) = event;
+        Some(place)
     }
 
     #[inline(never)]
-    fn overtake(&mut self, event: Entry) -> bool {
-        let count = self.others.len();
-        let later = (0..count).rev().take(OVERTAKES + 1).take_while(|&at| event < self.others[at]).count();
+    fn overtake(&mut self, event: Entry) -> Option<&mut Awaited> {
+        let count = self.answers.len();
+        let is_later = |at: &usize| event < self.answers[*at].entry();
+        let later = (0..count).rev().take(OVERTAKES + 1).take_while(is_later).count();
         if later > OVERTAKES {
-            return false;
+            return None;
         }
-        let mut event = event;
-        if later == count && event < self.front {
-            std::mem::swap(&mut self.front, &mut event);
-        }
-        *self.others.add(&NOTHING) = event;
+        let added = self.answers.add(&Awaited::BLANK);
+        (added.at, added.flow) = event;
         for at in (count - later..count).rev() {
-            self.others.swap(at, at + 1);
+            self.answers.swap(at, at + 1);
         }
-        true
+        if later == count {
+            self.front = event;
+        }
+        Some(&mut self.answers[count - later])
     }
 
-    /// Removes the first event.
+    /// Removes the first arrival.
     #[inline]
     pub fn pop(&mut self) {
-        self.front = self.others.front().copied().unwrap_or(NOTHING);
-        self.others.pop_front();
+        self.answers.pop_front();
+        self.front = self.answers.front().map_or(NOTHING, Awaited::entry);
     }
 
-    /// The components of the first two events.
+    /// The flows of two arrivals, after `skipped` others.
     #[inline]
-    pub fn first_two(&self) -> [Option<u32>; 2] {
-        let component = |event: &Entry| (*event != NOTHING).then_some(event.1);
-        [component(&self.front), self.others.front().and_then(component)]
+    pub fn two_after(&self, skipped: usize) -> [Option<Component>; 2] {
+        [skipped, skipped + 1].map(|at| self.answers.get(at).map(|awaited| awaited.flow))
     }
 }

@@ -1,6 +1,7 @@
 //! A flow: its two endpoints, and the routes of its data and of its ACKs.
 
 use crate::ahead::{LINE, fetch};
+use crate::expected::Awaited;
 use crate::fragment::{Piece, Reassembly, Whole};
 use crate::measures::measured_until;
 use crate::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
@@ -29,6 +30,9 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// What is in a place that no answer has taken yet.
+    pub const BLANK: Self = Self::SynAck { sent_at: Time::ZERO, window: 0 };
+
     /// Announces the connection's room (for data below segment `edge`) instead of the subflow's own room.
     pub fn announce(&mut self, edge: u32) {
         match self {
@@ -37,10 +41,8 @@ impl Answer {
     }
 }
 
-/// An answer on its way to the sender, over no more links. It takes one cache line: with many flows it is written and
-/// read far from what was touched before.
+/// An answer on its way to the sender, over no more links.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 struct Arriving {
     at: Time,
     answer: Answer,
@@ -48,7 +50,7 @@ struct Arriving {
 
 impl Arriving {
     /// A place that no answer has taken yet.
-    const BLANK: Self = Self { at: Time::NEVER, answer: Answer::SynAck { sent_at: Time::ZERO, window: 0 } };
+    const BLANK: Self = Self { at: Time::NEVER, answer: Answer::BLANK };
 }
 
 /// What many flows have in common.
@@ -151,7 +153,9 @@ pub struct Own {
 pub enum Due {
     /// Its start.
     Start,
-    /// An answer from its receiver: [`Flow::process_answer`].
+    /// An answer from its receiver that has this event of its own: [`Flow::process_answer`].
+    Expected,
+    /// The first answer in its inbox: [`Flow::process_answer`].
     Answer,
     /// Its stop: [`Flow::stop_sending`], then as a timer.
     Stop,
@@ -236,9 +240,6 @@ impl Flow {
     /// Prefetches what such an event touches outside the flow; the pointers to it are in the cache by now.
     #[inline]
     pub fn fetch_beyond(&self) {
-        if let Some(answer) = self.inbox.front() {
-            fetch(answer, size_of_val(answer));
-        }
         self.sender.fetch_beyond();
     }
 
@@ -267,15 +268,32 @@ impl Flow {
         }
     }
 
-    /// The answer that arrives at this time has an event of its own if `expect` says so; otherwise it needs the flow's
-    /// slot, as do all that come before the inbox is empty again.
-    #[inline]
-    pub fn announce(&mut self, at: Time, expect: impl FnOnce() -> bool) {
+    /// An answer begins its way to the sender, over no more links. Returns where it waits, and the receiver. It has an event
+    /// of its own if `expect` finds a place for it (see [`EventQueue::expect`](crate::event::EventQueue::expect));
+    /// otherwise it needs the flow's slot, as do all that come before the inbox is empty again.
+    #[inline(always)]
+    fn announce<'a>(
+        &'a mut self,
+        now: Time,
+        expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
+    ) -> (&'a mut Answer, &'a mut Receiver) {
+        let at = self.expect_answer(now);
         // The answers to a subflow stop counting when its connection ends.
-        if self.answers_in_slot || self.place.is_some() || !expect() {
-            self.answers_in_slot = true;
-            self.sender_due = self.sender_due.min(at);
-        }
+        let needs_slot = self.answers_in_slot || self.place.is_some();
+        let place = match if needs_slot { None } else { expect(at) } {
+            Some(awaited) => {
+                awaited.generation = self.generation;
+                &mut awaited.answer
+            }
+            None => {
+                self.answers_in_slot = true;
+                self.sender_due = self.sender_due.min(at);
+                let arriving = self.inbox.add(&Arriving::BLANK);
+                arriving.at = at;
+                &mut arriving.answer
+            }
+        };
+        (place, &mut self.receiver)
     }
 
     /// Whether an answer has arrived at its sender.
@@ -333,10 +351,11 @@ impl Flow {
         self.sender.stop();
     }
 
-    /// Its sender processes the first answer of its inbox.
+    /// Its sender processes this answer, which had an event of its own, or the first one of its inbox.
     #[inline(always)]
-    pub fn process_answer<T: Tap>(&mut self, turn: &mut Turn<T>) -> Decision {
-        let Some(Arriving { answer, .. }) = self.inbox.front() else { return Decision::NotDue };
+    pub fn process_answer<T: Tap>(&mut self, turn: &mut Turn<T>, expected: Option<&Answer>) -> Decision {
+        let first = || self.inbox.front().map(|arriving| &arriving.answer);
+        let Some(answer) = expected.or_else(first) else { return Decision::NotDue };
         if T::DETAILED {
             turn.tap.on_packet(turn.now, End::Sender, self, &self.wrap_answer(turn.flow, *answer));
         }
@@ -347,25 +366,31 @@ impl Flow {
                 Decision::NotDue
             }
         };
-        self.inbox.pop_front();
+        if expected.is_none() {
+            self.inbox.pop_front();
+        }
         decision
     }
 
-    /// An answer has crossed the links of its route; returns when the sender processes it.
-    pub fn post(&mut self, now: Time, answer: Answer) -> Time {
-        let arrival = self.expect_answer(now);
-        *self.inbox.add(&Arriving::BLANK) = Arriving { at: arrival, answer };
-        arrival
+    /// An answer has crossed the links of its route.
+    pub fn post<'a>(
+        &'a mut self,
+        now: Time,
+        answer: Answer,
+        expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
+    ) {
+        *self.announce(now, expect).0 = answer;
     }
 
-    /// The receiver acknowledges what has arrived, on a return path without links. Returns when the sender
-    /// processes the ACK.
+    /// The receiver acknowledges what has arrived, on a return path without links.
     #[inline(always)]
-    pub fn acknowledge(&mut self, now: Time) -> Time {
-        let arrival = self.expect_answer(now);
-        let place = self.inbox.add(&Arriving::BLANK);
-        *place = Arriving { at: arrival, answer: Answer::Ack(self.receiver.acknowledge(now, false)) };
-        arrival
+    pub fn acknowledge<'a>(
+        &'a mut self,
+        now: Time,
+        expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
+    ) {
+        let (place, receiver) = self.announce(now, expect);
+        *place = Answer::Ack(receiver.acknowledge(now, false));
     }
 
     /// When the sender processes an answer that has crossed its links now: after the delays of its route that are
@@ -584,7 +609,6 @@ mod tests {
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
         assert!(receiver <= 392, "the arrival of a segment: {receiver} bytes");
         assert!(sender <= 10 * LINE, "an event of the sender: {sender} bytes");
-        assert_eq!(size_of::<Arriving>(), LINE, "an answer on its way");
         assert!(size_of::<Flow>() <= 1408, "a flow: {} bytes", size_of::<Flow>());
     }
 }

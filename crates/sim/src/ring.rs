@@ -46,6 +46,21 @@ impl<T: Clone> Ring<T> {
         if at < self.len() { self.places.get(self.place(at)) } else { None }
     }
 
+    /// Whether there is a place for an entry.
+    #[inline]
+    #[must_use]
+    pub fn has_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// What is at the place of this entry: the entry, or something old if there is no such entry. Panics if there are no
+    /// places.
+    #[inline]
+    #[must_use]
+    pub fn at_place(&self, at: usize) -> &T {
+        &self.places[self.place(at)]
+    }
+
     /// The oldest entry.
     #[inline]
     #[must_use]

@@ -11,6 +11,7 @@ mod multipath;
 
 use crate::arrivals::Arrivals;
 use crate::event::{Component, Event, EventQueue};
+use crate::expected::Awaited;
 use crate::flow::{Due, Flow, Own};
 use crate::fragment;
 use crate::host::Host;
@@ -269,12 +270,13 @@ impl<T: Tap> Sim<T> {
         let index = (component - self.first_flow) as usize;
         let flow = &self.flows[index];
         let due = if expected {
-            self.events.pop_expected();
             // The answer may have been for a flow that used this index before.
-            if !flow.has_answer(self.now) {
+            let is_current = |awaited: &Awaited| awaited.generation == flow.generation;
+            if !self.events.first_expected().is_some_and(is_current) {
+                self.events.pop_expected();
                 return None;
             }
-            Due::Answer
+            Due::Expected
         } else {
             if !self.events.pop_slot(component) {
                 return None;
@@ -308,24 +310,30 @@ impl<T: Tap> Sim<T> {
     #[inline(always)]
     fn handle_sender(&mut self, index: usize, due: Due) -> Option<usize> {
         self.handled += 1;
-        self.fetch_senders();
+        self.fetch_senders(usize::from(matches!(due, Due::Expected)));
         let now = self.now;
         let flow = &self.flows[index];
         // Most senders are alone: no host holds them back, and their data are their own.
         let is_alone = flow.routes.host.is_none() && flow.place.is_none();
         let is_simple = is_alone && !matches!(due, Due::Stop);
         let room = if is_simple { u32::MAX } else { self.prepare(index, &due) };
-        let Self { flows, outbox, tap, .. } = self;
+        let Self { flows, events, outbox, tap, .. } = self;
         let flow = &mut flows[index];
         let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
         let decision = match due {
-            Due::Answer => flow.process_answer(turn),
+            Due::Expected | Due::Answer => {
+                let expected = events.first_expected().filter(|_| matches!(due, Due::Expected));
+                flow.process_answer(turn, expected.map(|awaited| &awaited.answer))
+            }
             Due::Start => {
                 flow.begin(turn);
                 Decision::NotDue
             }
             Due::Stop | Due::Timer => flow.sender.on_timer(turn),
         };
+        if matches!(due, Due::Expected) {
+            events.pop_expected();
+        }
         if decision == Decision::Due {
             self.exchange_data(index);
             return Some(index);
@@ -485,6 +493,7 @@ fn hand_over<T: Tap>(links: &mut [Link], flow: &mut Flow, index: u32, departure:
     if let Some(first) = flow.routes.data.first().filter(|_| !outbox.is_empty()) {
         let link = &mut links[first as usize];
         let turn = &mut LinkTurn { now: *now, tap: &mut **tap, link: first };
+        link.expect_new(turn.now);
         for outgoing in outbox.iter() {
             if T::DETAILED {
                 turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index, outgoing));

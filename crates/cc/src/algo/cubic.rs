@@ -82,15 +82,16 @@ impl Counted {
     const HOLDS: Span = Span::from_micros(31_250);
 
     fn holds(&self, form: Form, now: Time, cwnd: u64) -> bool {
-        form == Form::Linux && self.cwnd == cwnd && now.since(self.at) <= Self::HOLDS
+        // All at once: nothing predicts the outcome of each.
+        (form == Form::Linux) & (self.cwnd == cwnd) & (now.since(self.at) <= Self::HOLDS)
     }
 }
 
 /// The window rule of CUBIC. The fields are in memory in this order: those that every ACK touches come first.
 #[repr(C)]
 pub struct Cubic {
-    /// The smallest delay so far, as this form measures delays.
-    delay_min: Option<Span>,
+    /// The smallest delay so far, as this form measures delays; [`Span::MAX`] before the first sample.
+    delay_min: Span,
     /// `cnt` of the counting forms.
     counted: Option<Counted>,
     /// Segments acknowledged since `cnt` was calculated.
@@ -134,7 +135,7 @@ impl Cubic {
             reno_cost: linux_reno_cost(&params),
             params,
             fraction: 0.0,
-            delay_min: None,
+            delay_min: Span::MAX,
             counted: None,
             uncounted: 0.0,
             saved: None,
@@ -240,7 +241,10 @@ impl Cubic {
             return self.alpha * std::mem::take(&mut self.uncounted) / cwnd as f64;
         }
         let cost = ((cwnd * self.reno_cost) >> 3).max(1) as f64;
-        let grown = ((self.uncounted / cost).ceil() - 1.0).max(0.0);
+        let times = self.uncounted / cost;
+        let whole = times as i64;
+        // ceil(times) - 1, by an instruction or two: without SSE 4.1, `ceil` is a function.
+        let grown = (whole - i64::from(whole as f64 == times)).max(0) as f64;
         self.uncounted -= grown * cost;
         grown
     }
@@ -253,7 +257,8 @@ impl Cubic {
 
     /// The counting forms aim one minimum RTT ahead.
     pub(crate) fn ahead(&self, curve: &CubicCurve, cx: &Context) -> Span {
-        cx.facts.now.since(curve.start) + self.delay_min.unwrap_or_default()
+        let delay = if self.delay_min == Span::MAX { Span::ZERO } else { self.delay_min };
+        cx.facts.now.since(curve.start) + delay
     }
 
     /// The delay sample of this ACK as this form measures it. The counting forms discard samples from the start of an
@@ -279,9 +284,7 @@ impl WindowRule for Cubic {
         if let Some(hystart) = &mut self.hystart {
             hystart.observe(ack.advanced, delay);
         }
-        if let Some(delay) = delay {
-            self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
-        }
+        self.delay_min = self.delay_min.min(delay.unwrap_or(Span::MAX));
     }
 
     fn leaves_slow_start(&mut self, cx: &Context, ack: &Ack, cwnd: u64) -> bool {
@@ -368,7 +371,7 @@ impl WindowRule for Cubic {
                 self.epoch = None;
                 self.counted = None;
                 self.w_max = 0.0;
-                self.delay_min = None;
+                self.delay_min = Span::MAX;
                 if let Some(hystart) = &mut self.hystart {
                     hystart.restart(cx);
                 }

@@ -9,31 +9,15 @@ use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
+use crate::ring::Ring;
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rate, Time};
 
-/// What changes when a packet that has left the queue is accounted for.
-#[derive(Clone, Copy, Debug, Default)]
-struct Account {
-    /// Packets that wait or are in service, or that have left and are not accounted for yet.
-    backlog: Backlog,
-    /// Departure of the last packet accounted for.
-    last_gone: Time,
-}
-
-impl Account {
-    /// A packet has left the queue.
-    #[inline(always)]
-    fn take<T: Tap>(&mut self, turn: &mut LinkTurn<T>, flight: &Flight) {
-        let Flight { arrived, departed, bytes, packet, .. } = flight;
-        let started = self.last_gone.max(*arrived);
-        turn.emit_at(*departed, LinkEvent::Served { packet, bytes: *bytes, arrived: *arrived, started });
-        self.last_gone = *departed;
-        self.backlog.take(*bytes);
-    }
-}
+/// How many departures are looked at without a branch: about as many as there are between two events of senders that fill
+/// the link.
+const AT_ONCE: usize = 3;
 
 /// A first-in first-out link.
 pub struct Fifo {
@@ -42,11 +26,16 @@ pub struct Fifo {
     server: Option<Serializer>,
     rates: Option<Schedule<Rate>>,
     next_step: Time,
-    /// Packets of the ring that have left the queue and are accounted for.
+    /// Packets of the ring that are known to have left the queue.
+    left: usize,
+    /// How many of these are accounted for.
     gone: usize,
-    /// When the next packet leaves the queue; [`Time::NEVER`] if there is none.
-    next_departure: Time,
-    account: Account,
+    /// Departure of the last packet accounted for.
+    last_gone: Time,
+    /// The bytes of all packets accounted for.
+    gone_bytes: u64,
+    /// The bytes of all packets accepted.
+    accepted: u64,
     /// Departure of the last packet accepted.
     last_departure: Time,
     /// Bits of the packet in service that were left when an outage stopped it.
@@ -65,9 +54,11 @@ impl Fifo {
             server: rates.as_ref().map(|rates| Serializer::new(rates.first())),
             next_step: rates.as_ref().and_then(|r| r.next_change(Time::ZERO)).unwrap_or(Time::NEVER),
             rates,
+            left: 0,
             gone: 0,
-            next_departure: Time::NEVER,
-            account: Account::default(),
+            last_gone: Time::ZERO,
+            gone_bytes: 0,
+            accepted: 0,
             last_departure: Time::ZERO,
             left_bits: 0.0,
         }
@@ -82,13 +73,12 @@ impl Fifo {
     #[inline(always)]
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
-        // If the packet fits even beside the departures not accounted for yet, there is room for it.
-        let has_room = !T::IN_ORDER && self.limit.admits(self.account.backlog, bytes);
-        if !has_room {
+        if T::IN_ORDER {
             self.settle(turn, pipe);
         }
+        self.note_departures(now, pipe);
         turn.emit(LinkEvent::Enqueued { packet, bytes });
-        if !has_room && !self.admits(bytes, pipe) {
+        if !self.admits(bytes, pipe) {
             turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
@@ -96,7 +86,7 @@ impl Fifo {
     }
 
     /// Accepts a packet that has room, without a copy: `fill` writes it where it stays. Returns false if it must be
-    /// [received](Fifo::receive) instead.
+    /// [received](Fifo::receive) instead. The departures [have been noted](Fifo::note_departures).
     #[inline(always)]
     pub fn receive_in_place<T: Tap>(
         &mut self,
@@ -105,14 +95,8 @@ impl Fifo {
         pipe: &mut Pipe,
         fill: impl FnOnce(&mut Packet),
     ) -> bool {
-        if T::IN_ORDER {
+        if T::IN_ORDER || !self.admits(bytes, pipe) {
             return false;
-        }
-        if !self.limit.admits(self.account.backlog, bytes) {
-            self.settle(turn, pipe);
-            if !self.admits(bytes, pipe) {
-                return false;
-            }
         }
         self.accept(turn.now, turn.now, bytes, pipe, fill);
         if let Some(packet) = pipe.last() {
@@ -133,22 +117,35 @@ impl Fifo {
     ) {
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
-        if self.account.backlog.packets == 0 {
-            self.next_departure = departed;
-        }
-        self.account.backlog.add(bytes);
-        pipe.push_in_order(arrived, departed, arrival, bytes, fill);
+        self.accepted += u64::from(bytes);
+        pipe.push_in_order(arrived, departed, arrival, self.accepted, fill);
     }
 
-    /// The packet in service takes no room in the queue.
+    /// Whether there is room, once the departures are noted. The packet in service takes none.
     #[inline]
     fn admits(&self, bytes: u32, pipe: &Pipe) -> bool {
-        let mut waiting = self.account.backlog;
-        if let Some(in_service) = pipe.ring().get(self.gone) {
-            waiting.take(in_service.bytes);
-            return self.limit.admits(waiting, bytes);
+        let Some(in_service) = pipe.ring().get(self.left) else { return true };
+        let packets = (pipe.ring().len() - self.left - 1) as u64;
+        self.limit.admits(Backlog { packets, bytes: self.accepted - in_service.accepted }, bytes)
+    }
+
+    /// Notes which packets have left by now. They are accounted for later.
+    #[inline(always)]
+    pub fn note_departures(&mut self, now: Time, pipe: &Pipe) {
+        while self.note_some(now, pipe.ring()) {}
+    }
+
+    /// Notes up to [`AT_ONCE`] departures, without a branch for each: nothing foretells how many there are. Returns
+    /// whether there may be more.
+    #[inline(always)]
+    fn note_some(&mut self, now: Time, ring: &Ring<Flight>) -> bool {
+        if !ring.has_places() {
+            return false;
         }
-        true
+        let has_left = |at: usize| usize::from((at < ring.len()) & (ring.at_place(at).departed <= now));
+        let noted = (self.left..self.left + AT_ONCE).map(has_left).sum::<usize>();
+        self.left += noted;
+        noted == AT_ONCE
     }
 
     #[inline]
@@ -163,37 +160,32 @@ impl Fifo {
     }
 
     /// Accounts for what has left the queue.
-    #[inline(always)]
+    #[inline]
     pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
-        if self.next_departure <= turn.now {
-            self.settle_due(turn, pipe);
+        self.note_departures(turn.now, pipe);
+        for flight in pipe.ring().iter_from(self.gone).take(self.left - self.gone) {
+            self.account(turn, flight);
         }
+        self.gone = self.left;
     }
 
-    #[inline(never)]
-    fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
-        self.next_departure = Time::NEVER;
-        // A copy, which the compiler can keep in registers while it calls the tap.
-        let mut gone = self.gone;
-        let mut account = self.account;
-        for flight in pipe.ring().iter_from(gone) {
-            if flight.departed > turn.now {
-                self.next_departure = flight.departed;
-                break;
-            }
-            account.take(turn, flight);
-            gone += 1;
-        }
-        (self.gone, self.account) = (gone, account);
+    /// Accounts for a packet that has left the queue, the first that is not accounted for.
+    #[inline(always)]
+    fn account<T: Tap>(&mut self, turn: &mut LinkTurn<T>, flight: &Flight) {
+        let Flight { arrived, departed, accepted, packet, .. } = flight;
+        let bytes = (accepted - self.gone_bytes) as u32;
+        let started = self.last_gone.max(*arrived);
+        turn.emit_at(*departed, LinkEvent::Served { packet, bytes, arrived: *arrived, started });
+        (self.last_gone, self.gone_bytes) = (*departed, *accepted);
     }
 
     /// Accounts for the next packet that has left the queue, if one has; returns when that was.
     #[inline]
     pub fn settle_next<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) -> Option<Time> {
         let flight = pipe.ring().get(self.gone).filter(|flight| flight.departed <= turn.now)?;
-        self.account.take(turn, flight);
+        self.account(turn, flight);
         self.gone += 1;
-        self.next_departure = pipe.ring().get(self.gone).map_or(Time::NEVER, |next| next.departed);
+        self.left = self.left.max(self.gone);
         Some(flight.departed)
     }
 
@@ -206,9 +198,9 @@ impl Fifo {
         if self.gone > 0 {
             self.gone -= 1;
         } else if let Some(first) = pipe.first() {
-            self.account.take(turn, first);
-            self.next_departure = pipe.ring().get(1).map_or(Time::NEVER, |next| next.departed);
+            self.account(turn, first);
         }
+        self.left = self.left.saturating_sub(1);
     }
 
     /// At a step of the rate: the packets that wait, and the rest of the one in service, are re-timed.
@@ -233,32 +225,33 @@ impl Fifo {
         let gone = self.gone;
         let before = gone.checked_sub(1).and_then(|last| pipe.ring().get(last));
         pipe.rewind(before.map_or(Time::ZERO, |flight| flight.arrival));
-        let mut finish = now;
+        let (mut finish, mut before) = (now, self.gone_bytes);
         for at in gone..pipe.ring().len() {
             let flight = pipe.ring()[at];
+            let bytes = flight.accepted - before;
+            before = flight.accepted;
             finish = if at == gone {
-                let in_service_bits =
-                    if old.rate().0 == 0 { self.left_bits } else { f64::from(flight.bytes) * 8.0 };
+                let in_service_bits = if old.rate().0 == 0 { self.left_bits } else { bytes as f64 * 8.0 };
                 let (finish, bits) = old.retime(now, flight.departed, in_service_bits, rate);
                 self.left_bits = bits;
                 finish
             } else {
-                server.finish(finish, u64::from(flight.bytes))
+                server.finish(finish, bytes)
             };
             let arrival = pipe.arrival(finish);
             pipe.retime(at, finish, arrival);
         }
-        if let Some(next) = pipe.ring().get(gone) {
-            self.next_departure = next.departed;
+        if gone < pipe.ring().len() {
             self.last_departure = finish;
         }
     }
 
-    /// Bytes of the packet in service that have been sent already.
+    /// Bytes of the packet in service that have been sent already, once all that has left is settled.
     pub fn partly_served(&self, now: Time, pipe: &Pipe) -> f64 {
         match (pipe.ring().get(self.gone), &self.server) {
             (Some(flight), Some(server)) => {
-                bytes_out(flight.bytes, server.left_bits(now, flight.departed, self.left_bits))
+                let bytes = (flight.accepted - self.gone_bytes) as u32;
+                bytes_out(bytes, server.left_bits(now, flight.departed, self.left_bits))
             }
             _ => 0.0,
         }
@@ -267,30 +260,34 @@ impl Fifo {
     /// Shows the size and the arrival time of each packet that waits or is in service, once all that has left
     /// is settled.
     pub fn each_waiting(&self, pipe: &Pipe, mut show: impl FnMut(u32, Time)) {
-        pipe.ring().iter_from(self.gone).for_each(|flight| show(flight.bytes, flight.arrived));
+        let mut before = self.gone_bytes;
+        for flight in pipe.ring().iter_from(self.gone) {
+            show((flight.accepted - before) as u32, flight.arrived);
+            before = flight.accepted;
+        }
     }
 
-    /// When the next packet leaves or the rate changes.
-    pub fn time_of_change(&self) -> Time {
-        self.next_departure.min(self.next_step)
+    /// When the next packet leaves or the rate changes, once all that has left is settled.
+    pub fn time_of_change(&self, pipe: &Pipe) -> Time {
+        pipe.ring().get(self.gone).map_or(self.next_step, |next| next.departed.min(self.next_step))
     }
 
-    /// Whether nothing waits and nothing is in service, once all that has left is settled.
+    /// Packets that wait or are in service, once all that has left is settled.
     #[inline]
-    pub fn is_free(&self) -> bool {
-        self.account.backlog.packets == 0
+    pub fn packets(&self, pipe: &Pipe) -> u64 {
+        (pipe.ring().len() - self.left) as u64
     }
 
     /// The packets and bytes that wait or are in service, once all that has left is settled.
     #[inline]
-    pub fn backlog(&self) -> Backlog {
-        self.account.backlog
+    pub fn backlog(&self, pipe: &Pipe) -> Backlog {
+        Backlog { packets: self.packets(pipe), bytes: self.accepted - self.gone_bytes }
     }
 
     /// When at most `packets` wait or are in service, once all that has left is settled. A step of the rate
     /// re-times the waiting packets, so the caller asks again at the next step.
     pub fn time_below(&self, now: Time, packets: u64, pipe: &Pipe) -> Time {
-        let surplus = self.account.backlog.packets.checked_sub(packets + 1);
+        let surplus = self.packets(pipe).checked_sub(packets + 1);
         let last = surplus.and_then(|surplus| pipe.ring().get(self.gone + surplus as usize));
         last.map_or(now, |flight| flight.departed.min(self.next_step))
     }

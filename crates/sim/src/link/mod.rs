@@ -120,6 +120,14 @@ impl Link {
         }
     }
 
+    /// Prepares for [`Link::receive_new`], once for all packets that come at this time.
+    #[inline(always)]
+    pub fn expect_new(&mut self, now: Time) {
+        if let Serving::Fifo(fifo) = &mut self.serving {
+            fifo.note_departures(now, &self.pipe);
+        }
+    }
+
     /// A data packet that a sender makes arrives at the queue. `fill` writes all of it, if possible where it stays.
     #[inline(always)]
     pub fn receive_new<T: Tap>(&mut self, turn: &mut LinkTurn<T>, size: u32, fill: impl Fn(&mut Packet)) {
@@ -269,8 +277,8 @@ impl Link {
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         match &self.serving {
-            Serving::Fifo(fifo) => fifo.backlog(),
-            Serving::Stack(stack) => stack.backlog(),
+            Serving::Fifo(fifo) => fifo.backlog(&self.pipe),
+            Serving::Stack(stack) => stack.backlog(&self.pipe),
             Serving::Served(served) => served.backlog(),
         }
     }

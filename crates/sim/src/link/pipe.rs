@@ -18,8 +18,8 @@ pub struct Flight {
     pub departed: Time,
     /// When it reaches the far end.
     pub arrival: Time,
-    /// Bytes that it takes on the link.
-    pub bytes: u32,
+    /// On a FIFO link, the number of bytes that the link has accepted so far, up to this packet's last.
+    pub accepted: u64,
     /// The packet.
     pub packet: Packet,
 }
@@ -30,7 +30,7 @@ impl Flight {
         arrived: Time::ZERO,
         departed: Time::ZERO,
         arrival: Time::ZERO,
-        bytes: 0,
+        accepted: 0,
         packet: Packet::BLANK,
     };
 }
@@ -110,13 +110,13 @@ impl Pipe {
 
     /// Adds a packet that has left, or whose departure is known.
     #[inline(always)]
-    pub fn push(&mut self, arrived: Time, departed: Time, arrival: Time, bytes: u32, packet: &Packet) {
+    pub fn push(&mut self, arrived: Time, departed: Time, arrival: Time, packet: &Packet) {
         if let Some(reorder) = self.reorder
             && self.rng.chance(reorder.probability)
         {
-            return self.push_late(Flight { arrived, departed, arrival, bytes, packet: *packet }, reorder);
+            return self.push_late(Flight { arrived, departed, arrival, accepted: 0, packet: *packet }, reorder);
         }
-        self.push_in_order(arrived, departed, arrival, bytes, |place| *place = *packet);
+        self.push_in_order(arrived, departed, arrival, 0, |place| *place = *packet);
     }
 
     /// The same for a packet that is not delayed by reordering; `fill` writes it.
@@ -126,7 +126,7 @@ impl Pipe {
         arrived: Time,
         departed: Time,
         arrival: Time,
-        bytes: u32,
+        accepted: u64,
         fill: impl FnOnce(&mut Packet),
     ) {
         self.next = self.next.min(arrival);
@@ -134,7 +134,7 @@ impl Pipe {
         flight.arrived = arrived;
         flight.departed = departed;
         flight.arrival = arrival;
-        flight.bytes = bytes;
+        flight.accepted = accepted;
         fill(&mut flight.packet);
     }
 

@@ -130,7 +130,7 @@ impl Served {
         self.in_service = None;
         turn.emit(LinkEvent::Served { packet: &packet, bytes, arrived, started: served.started });
         let arrival = pipe.arrival(now);
-        pipe.push(now, now, arrival, bytes, &packet);
+        pipe.push(now, now, arrival, &packet);
     }
 
     /// At a step of the rate the rest of the packet in service is re-timed.

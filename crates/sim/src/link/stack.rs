@@ -38,11 +38,11 @@ impl Stack {
     #[inline]
     pub fn receive<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet, bytes: u32, pipe: &mut Pipe) {
         let now = turn.now;
-        if T::IN_ORDER || !self.passes() {
+        if T::IN_ORDER || !self.passes(pipe) {
             self.settle(turn, pipe);
         }
         turn.emit(LinkEvent::Enqueued { packet, bytes });
-        if self.passes() {
+        if self.passes(pipe) {
             self.device.accept(now, now, bytes, pipe, |place| *place = *packet);
         } else {
             self.above.enqueue(now, Waiting { packet: *packet, bytes, since: now }, turn);
@@ -53,14 +53,14 @@ impl Stack {
     /// The device asks FQ-CoDel for packets until it is full or FQ-CoDel is empty. When it would get only the
     /// packet that has just arrived and then nothing, FQ-CoDel can be bypassed.
     #[inline]
-    fn passes(&self) -> bool {
-        self.above.is_idle() && self.device.backlog().packets < self.room
+    fn passes(&self, pipe: &Pipe) -> bool {
+        self.above.is_idle() && self.device.packets(pipe) < self.room
     }
 
     fn fill_device<T: Tap>(&mut self, at: Time, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         // Drops and marks carry the time at which the slot became free.
         let turn = &mut LinkTurn { now: at, tap: turn.tap, link: turn.link };
-        while self.device.backlog().packets <= self.room {
+        while self.device.packets(pipe) <= self.room {
             let Some(Waiting { packet, bytes, since }) = self.above.dequeue(at, turn) else { break };
             self.device.accept(at, since, bytes, pipe, |place| *place = packet);
         }
@@ -80,7 +80,7 @@ impl Stack {
     fn settle_both<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &mut Pipe) {
         while let Some(departed) = self.device.settle_next(turn, pipe) {
             // A device that has run empty asks again when the next packet arrives.
-            if !self.device.is_free() {
+            if self.device.packets(pipe) > 0 {
                 self.fill_device(departed, turn, pipe);
             }
         }
@@ -117,8 +117,8 @@ impl Stack {
     }
 
     /// The packets and bytes that wait or are in service, once all that has left is settled.
-    pub fn backlog(&self) -> Backlog {
-        let (above, device) = (self.above.backlog(), self.device.backlog());
+    pub fn backlog(&self, pipe: &Pipe) -> Backlog {
+        let (above, device) = (self.above.backlog(), self.device.backlog(pipe));
         Backlog { packets: above.packets + device.packets, bytes: above.bytes + device.bytes }
     }
 
@@ -129,10 +129,10 @@ impl Stack {
         let above = self.above.backlog().packets;
         if above == 0 {
             self.device.time_below(now, packets, pipe)
-        } else if self.backlog().packets <= packets {
+        } else if self.backlog(pipe).packets <= packets {
             now
         } else {
-            self.device.time_of_change()
+            self.device.time_of_change(pipe)
         }
     }
 }

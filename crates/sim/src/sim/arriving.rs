@@ -27,17 +27,12 @@ impl<T: Tap> Sim<T> {
         // Nearly every packet is a segment that only its receiver handles: it is read where it is.
         match &packet.body {
             Body::Data(data) if !T::DETAILED && is_for_receiver_alone(packet, flow, *now) => {
-                let was_due = flow.next_event();
                 let Some(whole) = flow.gather(*now, packet, data) else { return from.remove_arrived() };
                 if flow.on_data(*now, data, whole.ecn) {
-                    let at = flow.acknowledge(*now);
-                    flow.announce(at, || events.expect(*first_flow + index, at));
+                    flow.acknowledge(*now, |at| events.expect(*first_flow + index, at));
                 }
                 from.remove_arrived();
-                let due = flow.next_event();
-                if due != was_due {
-                    events.advance(*first_flow + index, due);
-                }
+                events.advance(*first_flow + index, flow.next_event());
             }
             _ => {
                 let mut packet = *packet;
@@ -116,12 +111,12 @@ impl<T: Tap> Sim<T> {
         self.answer(index, Answer::Ack(header));
     }
 
-    /// With many flows, prefetches for the next two senders: for the later one what lies in its flow, and for
-    /// the earlier one what its flow points to.
+    /// With many flows, prefetches for the next two senders whose answers are expected, after `skipped` of them: for the
+    /// later one what lies in its flow, and for the earlier one what its flow points to.
     #[inline]
-    pub(super) fn fetch_senders(&mut self) {
+    pub(super) fn fetch_senders(&mut self, skipped: usize) {
         if self.flows.len() > FEW_FLOWS {
-            let [next, after] = self.events.next_expected();
+            let [next, after] = self.events.next_expected(skipped);
             if let Some(component) = next {
                 let flow = component - self.first_flow;
                 self.flows[flow as usize].fetch_beyond();
@@ -161,9 +156,7 @@ impl<T: Tap> Sim<T> {
     /// An answer is on its way to its sender, over no more links.
     fn post(&mut self, index: usize, answer: Answer) {
         let Self { flows, events, now, first_flow, .. } = self;
-        let flow = &mut flows[index];
-        let at = flow.post(*now, answer);
-        flow.announce(at, || events.expect(*first_flow + index as Component, at));
+        flows[index].post(*now, answer, |at| events.expect(*first_flow + index as Component, at));
     }
 }
 
@@ -179,7 +172,7 @@ fn is_for_receiver_alone(packet: &Packet, flow: &Flow, now: Time) -> bool {
 /// Prefetches the receiver of the packet that arrives on this link two packets after the one that is due.
 #[inline]
 fn fetch_receiver(link: &Link, flows: &[Flow]) {
-    if let Some(flow) = link.flow_after(2) {
+    if let Some(flow) = link.flow_after(6) {
         flows[flow as usize].fetch_receiver();
     }
 }

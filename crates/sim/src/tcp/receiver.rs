@@ -171,10 +171,10 @@ impl Receiver {
         self.measure_rtt(now, data.echo);
         // RFC 7323 section 4.3, for an acceptable segment: Linux tcp_sequence has already dropped those below
         // the last ACK.
-        if data.seq <= self.last_ack && data.seq + 1 >= self.last_ack && data.sent_at >= self.echo {
-            self.echo = data.sent_at;
-        }
-        if data.seq == self.next && self.pending.is_empty() {
+        let renews =
+            (data.seq <= self.last_ack) & (data.seq + 1 >= self.last_ack) & (data.sent_at >= self.echo);
+        self.echo = if renews { data.sent_at } else { self.echo };
+        if (data.seq == self.next) & self.pending.is_empty() {
             return self.in_order(now, data.push);
         }
         self.beside_the_order(now, data.seq)

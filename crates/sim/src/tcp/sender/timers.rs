@@ -170,19 +170,16 @@ impl Sender {
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let wanted = self.options.tail_loss_probe
-            && self.options.sack
-            && (self.facts.phase == Phase::Open || self.reduced_for_mark)
-            && self.probe.is_none()
-            && self.board.outstanding() > 0
-            && self.facts.rtt.smoothed > Span::ZERO;
-        if !wanted {
-            self.timers.probe = Timer::OFF;
-            return;
-        }
+            & self.options.sack
+            & ((self.facts.phase == Phase::Open) | self.reduced_for_mark)
+            & self.probe.is_none()
+            & (self.board.outstanding() > 0)
+            & (self.facts.rtt.smoothed > Span::ZERO);
         let mut wait = self.facts.rtt.smoothed.times(2);
         let lone = self.board.outstanding() == 1;
         wait += if lone { self.options.rto_min } else { self.options.timer_margin };
-        self.timers.probe = Timer::until(now, (now + wait).min(self.timers.retransmit.due()));
+        let timer = Timer::until(now, (now + wait).min(self.timers.retransmit.due()));
+        self.timers.probe = if wanted { timer } else { Timer::OFF };
     }
 }
 
