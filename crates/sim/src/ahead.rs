@@ -11,9 +11,15 @@ pub const FEW_FLOWS: usize = 32;
 /// Prefetches this number of bytes from the address of `from` on, whatever they hold.
 #[inline(always)]
 pub fn fetch<T: ?Sized>(from: &T, bytes: usize) {
+    fetch_at(std::ptr::from_ref(from).cast::<u8>(), bytes);
+}
+
+/// The same from an address, where there may be nothing.
+#[inline(always)]
+pub fn fetch_at<T>(from: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(sse) = pulp::core_arch::x86::Sse::try_new() {
-        let from = std::ptr::from_ref(from).cast::<i8>();
+        let from = from.cast::<i8>();
         for offset in (0..bytes).step_by(LINE) {
             sse._mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(from.wrapping_add(offset));
         }

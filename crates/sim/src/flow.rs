@@ -11,6 +11,7 @@ use crate::route::Routes;
 use crate::spec::FlowKind;
 use crate::tap::{End, Tap, Turn};
 use crate::tcp::{Outgoing, Receiver, Sender, Stream, Supply, TcpOptions, TimestampClock};
+use crate::way_out::Stamp;
 use cwndlab_cc::{Decision, Ecn, Rng, Span, Time};
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -32,6 +33,18 @@ pub enum Answer {
 impl Answer {
     /// What is in a place that no answer has taken yet.
     pub const BLANK: Self = Self::SynAck { sent_at: Time::ZERO, window: 0 };
+
+    /// The ACK that it is from now on; what it was stays in it.
+    #[inline]
+    fn as_ack(&mut self) -> &mut AckHeader {
+        if let Self::SynAck { .. } = self {
+            *self = Self::Ack(AckHeader::default());
+        }
+        match self {
+            Self::Ack(header) => header,
+            Self::SynAck { .. } => unreachable!("it has just become an ACK"),
+        }
+    }
 
     /// Announces the connection's room (for data below segment `edge`) instead of the subflow's own room.
     pub fn announce(&mut self, edge: u32) {
@@ -99,6 +112,9 @@ pub struct Flow {
     /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
     /// ACKs cross no link. Otherwise 0.
     pub plain_hops: u8,
+    /// Its segments enter their first link as they are sent ([`WayOut`](crate::way_out::WayOut)): each is whole, no host
+    /// holds it back, and nothing is written into it later.
+    pub direct: bool,
     /// Its place in a multipath connection.
     pub place: Option<SubflowPlace>,
     /// Where its packets go.
@@ -187,13 +203,16 @@ impl Flow {
             Some(Ecn::Ect1) => EcnField::Ect1,
             Some(_) => EcnField::Ect0,
         };
+        let direct = place.is_none()
+            && routes.host.is_none()
+            && options.fragments() == 1
+            && options.send_buffer == u64::MAX;
         let is_plain = place.is_none() && routes.acks.first().is_none();
         Self {
             processing_rng: random("processing"),
             plain_hops: if is_plain { routes.data.links().len() as u8 } else { 0 },
             name,
             cc: kind.cc().into_boxed_str(),
-            routes,
             sender,
             receiver: Receiver::new(options.clone()),
             group: None,
@@ -217,10 +236,12 @@ impl Flow {
             mtu: u32::try_from(options.mtu).unwrap_or(u32::MAX),
             fragments: options.fragments() as u32,
             reassembly: Reassembly::default(),
+            routes,
             ecn,
             retired: false,
             waits_for_host: false,
             answers_in_slot: false,
+            direct,
         }
     }
 
@@ -390,7 +411,7 @@ impl Flow {
         expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
     ) {
         let (place, receiver) = self.announce(now, expect);
-        *place = Answer::Ack(receiver.acknowledge(now, false));
+        receiver.write_ack(now, false, place.as_ack());
     }
 
     /// When the sender processes an answer that has crossed its links now: after the delays of its route that are
@@ -403,50 +424,18 @@ impl Flow {
         arrival
     }
 
-    /// Whether the packet for something that the sender wants to send is no longer than the MTU; asked before the packet
-    /// is written, so that it can be written where it stays.
+    /// What all packets of its sender have in common; `index` is the flow's.
     #[inline]
     #[must_use]
-    pub fn leaves_whole(&self, outgoing: &Outgoing) -> bool {
-        match outgoing {
-            Outgoing::Syn => true,
-            Outgoing::Segment { .. } => self.size_of(outgoing) <= self.mtu,
-        }
+    pub fn stamp(&self, index: u32) -> Stamp {
+        Stamp { flow: index, generation: self.generation, ecn: self.ecn, header: self.header }
     }
 
-    /// Bytes of the packet for something that the sender wants to send.
-    #[inline]
-    #[must_use]
-    pub fn size_of(&self, outgoing: &Outgoing) -> u32 {
-        match outgoing {
-            Outgoing::Syn => self.header,
-            Outgoing::Segment { payload, .. } => self.header + *payload as u32,
-        }
-    }
-
-    /// Writes that packet, all of it.
-    #[inline(always)]
-    pub fn write(&self, index: u32, outgoing: &Outgoing, packet: &mut Packet) {
-        packet.flow = index;
-        packet.generation = self.generation;
-        packet.hop = 0;
-        packet.size = self.size_of(outgoing);
-        packet.fragment = Fragment::WHOLE;
-        match outgoing {
-            Outgoing::Syn => (packet.ecn, packet.body) = (EcnField::NotEct, Body::Syn),
-            Outgoing::Segment { data, resent, .. } => {
-                // RFC 3168 section 6.1.5: a retransmission is not ECN-capable.
-                packet.ecn = if *resent { EcnField::NotEct } else { self.ecn };
-                packet.body = Body::Data(*data);
-            }
-        }
-    }
-
-    /// The packet by itself.
+    /// The packet for something that its sender wants to send.
     #[must_use]
     pub fn wrap(&self, index: u32, outgoing: &Outgoing) -> Packet {
         let mut packet = Packet::BLANK;
-        self.write(index, outgoing, &mut packet);
+        self.stamp(index).write(outgoing, &mut packet);
         packet
     }
 

@@ -31,6 +31,7 @@ pub mod tcp;
 pub mod timeout_patterns;
 pub mod topology;
 mod watch;
+pub mod way_out;
 
 pub use measures::Measures;
 pub use outcome::Outcome;

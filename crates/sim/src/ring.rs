@@ -4,6 +4,7 @@
 //! copies it with wide loads, which stall until those stores have left the store buffer. A packet enters such a
 //! queue on each link, an ACK enters its sender's inbox.
 
+use crate::ahead::fetch_at;
 use std::ops::{Index, IndexMut};
 
 /// The fewest places that are allocated.
@@ -46,19 +47,20 @@ impl<T: Clone> Ring<T> {
         if at < self.len() { self.places.get(self.place(at)) } else { None }
     }
 
-    /// Whether there is a place for an entry.
+    /// Entries side by side, from this one on; not all that follow it, if the memory ends before. `at` is at most the
+    /// number of entries.
     #[inline]
     #[must_use]
-    pub fn has_places(&self) -> bool {
-        !self.places.is_empty()
+    pub fn run_from(&self, at: usize) -> &[T] {
+        let from = self.place(at);
+        let until = self.places.len().min(from + (self.len() - at));
+        &self.places[from..until]
     }
 
-    /// What is at the place of this entry: the entry, or something old if there is no such entry. Panics if there are no
-    /// places.
+    /// Prefetches the oldest entry, if there is one: without a branch on that, because nothing predicts it.
     #[inline]
-    #[must_use]
-    pub fn at_place(&self, at: usize) -> &T {
-        &self.places[self.place(at)]
+    pub fn fetch_front(&self) {
+        fetch_at(self.places.as_ptr().wrapping_add(self.head as usize), size_of::<T>());
     }
 
     /// The oldest entry.
@@ -201,6 +203,11 @@ mod tests {
                 prop_assert_eq!((ring.front(), ring.back()), (deque.front(), deque.back()));
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!(ring.get(deque.len()), None);
+                for at in 0..=deque.len() {
+                    let run = ring.run_from(at);
+                    prop_assert!(run.iter().eq(deque.iter().skip(at).take(run.len())));
+                    prop_assert!(at == deque.len() || !run.is_empty());
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ use crate::spec::SimSpec;
 use crate::tap::{End, FlowEvent, LinkTurn, NoTap, State, Tap, Turn};
 use crate::tcp::Outgoing;
 use crate::watch::Watch;
+use crate::way_out::WayOut;
 use cwndlab_cc::{Agent, Decision, Span, Time};
 use std::sync::Arc;
 
@@ -192,7 +193,8 @@ impl<T: Tap> Sim<T> {
         let room = 0;
         let Self { flows, outbox, tap, now, .. } = self;
         if let Some(one) = flows.get_mut(flow) {
-            one.sender.act(&mut Turn { now: *now, room, outbox, tap, flow: flow as u32 }, action);
+            let turn = &mut Turn { now: *now, room, outbox, tap, flow: flow as u32, way_out: None };
+            one.sender.act(turn, action);
         }
     }
 
@@ -317,9 +319,12 @@ impl<T: Tap> Sim<T> {
         let is_alone = flow.routes.host.is_none() && flow.place.is_none();
         let is_simple = is_alone && !matches!(due, Due::Stop);
         let room = if is_simple { u32::MAX } else { self.prepare(index, &due) };
-        let Self { flows, events, outbox, tap, .. } = self;
+        let Self { links, flows, events, outbox, tap, .. } = self;
         let flow = &mut flows[index];
-        let turn = &mut Turn { now, room, outbox, tap, flow: index as u32 };
+        let first = flow.routes.data.first().filter(|_| Self::LOOKS_AHEAD && flow.direct);
+        let way_out =
+            first.map(|first| WayOut::new(now, &mut links[first as usize], first, flow.stamp(index as u32)));
+        let turn = &mut Turn { now, room, outbox, tap, flow: index as u32, way_out };
         let decision = match due {
             Due::Expected | Due::Answer => {
                 let expected = events.first_expected().filter(|_| matches!(due, Due::Expected));
@@ -333,6 +338,9 @@ impl<T: Tap> Sim<T> {
         };
         if matches!(due, Due::Expected) {
             events.pop_expected();
+        }
+        if let Some(first) = first {
+            events.set(first as Component, links[first as usize].next_event());
         }
         if decision == Decision::Due {
             self.exchange_data(index);
@@ -366,7 +374,8 @@ impl<T: Tap> Sim<T> {
         let room = self.room(index);
         self.exchange_data(index);
         let Self { flows, outbox, tap, now, .. } = self;
-        flows[index].sender.finish_decision(&mut Turn { now: *now, room, outbox, tap, flow: index as u32 });
+        let turn = &mut Turn { now: *now, room, outbox, tap, flow: index as u32, way_out: None };
+        flows[index].sender.finish_decision(turn);
         self.after_sender(index);
     }
 
@@ -498,9 +507,10 @@ fn hand_over<T: Tap>(links: &mut [Link], flow: &mut Flow, index: u32, departure:
             if T::DETAILED {
                 turn.tap.on_packet(turn.now, End::Sender, flow, &flow.wrap(index, outgoing));
             }
-            if flow.leaves_whole(outgoing) {
-                let write = |packet: &mut _| flow.write(index, outgoing, packet);
-                link.receive_new(turn, flow.size_of(outgoing), write);
+            let stamp = flow.stamp(index);
+            let size = stamp.size_of(outgoing);
+            if size <= flow.mtu || matches!(outgoing, Outgoing::Syn) {
+                link.receive_new(turn, size, |packet: &mut _| stamp.write(outgoing, packet));
             } else {
                 receive_fragments(link, turn, flow, index, outgoing);
             }

@@ -9,9 +9,10 @@ use crate::arrivals::Arrivals;
 use crate::flow::Flow;
 use crate::link::Link;
 use crate::mptcp::Connection;
-use crate::packet::Packet;
+use crate::packet::{Data, Packet};
 use crate::queue::{QueueTap, Waiting};
-use crate::tcp::Sender;
+use crate::tcp::{Outgoing, Sender};
+use crate::way_out::WayOut;
 use cwndlab_cc::{Phase, Rtt, Span, Time};
 
 /// The cause of a window reduction.
@@ -240,6 +241,12 @@ pub trait Tap {
         let _ = flow;
     }
 
+    /// The same for what the tap's state for a flow points to; that state was prefetched before.
+    #[inline]
+    fn fetch_beyond(&self, flow: u32) {
+        let _ = flow;
+    }
+
     /// When it wants to look next.
     fn next_look(&self) -> Time {
         Time::NEVER
@@ -318,6 +325,12 @@ impl<A: Tap, B: Tap> Tap for (A, B) {
     }
 
     #[inline]
+    fn fetch_beyond(&self, flow: u32) {
+        self.0.fetch_beyond(flow);
+        self.1.fetch_beyond(flow);
+    }
+
+    #[inline]
     fn next_look(&self) -> Time {
         self.0.next_look().min(self.1.next_look())
     }
@@ -349,11 +362,13 @@ pub struct Turn<'a, T> {
     /// Segments for which its host's queue has room.
     pub room: u32,
     /// Where outgoing packets are put.
-    pub outbox: &'a mut Vec<crate::tcp::Outgoing>,
+    pub outbox: &'a mut Vec<Outgoing>,
     /// The tap ...
     pub tap: &'a mut T,
     /// ... that observes the flow with this index.
     pub flow: u32,
+    /// Where segments go at once; without it they go to the outbox.
+    pub way_out: Option<WayOut<'a>>,
 }
 
 impl<T: Tap> Turn<'_, T> {
@@ -361,6 +376,15 @@ impl<T: Tap> Turn<'_, T> {
     #[inline(always)]
     pub fn emit(&mut self, event: FlowEvent<'_>) {
         self.tap.on_flow(self.now, self.flow, event);
+    }
+
+    /// Sends a segment.
+    #[inline(always)]
+    pub fn leave(&mut self, data: Data, payload: u64, resent: bool) {
+        match &mut self.way_out {
+            Some(way) => way.take(self.now, self.tap, data, payload, resent),
+            None => self.outbox.push(Outgoing::Segment { data, payload, resent }),
+        }
     }
 }
 

@@ -7,9 +7,9 @@
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
+use crate::ahead::fetch;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
-use crate::ring::Ring;
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
 use crate::tap::{LinkEvent, LinkTurn, Tap};
@@ -18,6 +18,9 @@ use cwndlab_cc::{Rate, Time};
 /// How many departures are looked at without a branch: about as many as there are between two events of senders that fill
 /// the link.
 const AT_ONCE: usize = 3;
+
+/// How far ahead a packet is prefetched whose departure will be looked at.
+const FETCHED_AHEAD: usize = 12;
 
 /// A first-in first-out link.
 pub struct Fifo {
@@ -132,20 +135,22 @@ impl Fifo {
     /// Notes which packets have left by now. They are accounted for later.
     #[inline(always)]
     pub fn note_departures(&mut self, now: Time, pipe: &Pipe) {
-        while self.note_some(now, pipe.ring()) {}
-    }
-
-    /// Notes up to [`AT_ONCE`] departures, without a branch for each: nothing foretells how many there are. Returns
-    /// whether there may be more.
-    #[inline(always)]
-    fn note_some(&mut self, now: Time, ring: &Ring<Flight>) -> bool {
-        if !ring.has_places() {
-            return false;
+        let has_left = |flight: &Flight| usize::from(flight.departed <= now);
+        loop {
+            // Several without a branch for each: nothing foretells how many leave between two events of many senders.
+            let waiting = pipe.ring().run_from(self.left);
+            if let Some(later) = waiting.get(FETCHED_AHEAD) {
+                fetch(later, 1);
+            }
+            let (noted, looked_at) = match waiting.first_chunk::<AT_ONCE>() {
+                Some(some) => (some.iter().map(has_left).sum(), AT_ONCE),
+                None => (waiting.first().map_or(0, has_left), 1),
+            };
+            self.left += noted;
+            if noted < looked_at {
+                return;
+            }
         }
-        let has_left = |at: usize| usize::from((at < ring.len()) & (ring.at_place(at).departed <= now));
-        let noted = (self.left..self.left + AT_ONCE).map(has_left).sum::<usize>();
-        self.left += noted;
-        noted == AT_ONCE
     }
 
     #[inline]

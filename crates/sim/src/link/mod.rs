@@ -138,14 +138,14 @@ impl Link {
         {
             return;
         }
-        self.receive_apart(turn, fill);
+        let mut packet = Packet::BLANK;
+        fill(&mut packet);
+        self.receive_apart(turn, &packet);
     }
 
     #[inline(never)]
-    fn receive_apart<T: Tap>(&mut self, turn: &mut LinkTurn<T>, fill: impl Fn(&mut Packet)) {
-        let mut packet = Packet::BLANK;
-        fill(&mut packet);
-        self.receive(turn, &packet);
+    fn receive_apart<T: Tap>(&mut self, turn: &mut LinkTurn<T>, packet: &Packet) {
+        self.receive(turn, packet);
     }
 
     /// When the link must be handled at the latest: at its next service, or when the lookahead of its next arrival

@@ -17,13 +17,16 @@ pub(super) struct FlowGauge {
     header: u32,
     /// The longest packet that leaves whole, in bytes.
     mtu: u32,
+    /// The bucket of the latest RTT sample, which is counted with the next one: with many flows it is far from what was
+    /// touched before, and is fetched ahead by then.
+    latest_rtt: Option<u32>,
     seen: Seen,
 }
 
 impl FlowGauge {
     /// A gauge of a flow that has not begun.
     pub(super) fn new(flow: &Flow) -> Self {
-        Self { header: flow.header() as u32, mtu: flow.mtu, seen: Seen::default() }
+        Self { header: flow.header() as u32, mtu: flow.mtu, latest_rtt: None, seen: Seen::default() }
     }
 
     /// Bytes of a segment's packet, or of its fragments.
@@ -38,14 +41,34 @@ impl FlowGauge {
         match event {
             FlowEvent::SynSent => self.seen.on_sent(self.header.into()),
             FlowEvent::Sent { payload, .. } => self.seen.on_sent(self.packet(payload)),
-            FlowEvent::RttSampled { latest, .. } => self.seen.on_rtt(latest),
+            FlowEvent::RttSampled { latest, .. } => {
+                self.count_latest_rtt();
+                self.latest_rtt = Some(self.seen.note_rtt(latest));
+            }
             FlowEvent::WindowChanged { segments } => self.seen.on_window(now, segments.into()),
             _ => {}
         }
     }
 
     /// Forgets what was measured so far.
+    /// Counts the latest RTT sample; before the samples are looked at.
+    #[inline]
+    pub(super) fn count_latest_rtt(&mut self) {
+        if let Some(bucket) = self.latest_rtt.take() {
+            self.seen.count_rtt(bucket);
+        }
+    }
+
+    /// Prefetches what an RTT sample touches outside the gauge, which is in the cache by now.
+    #[inline]
+    pub(super) fn fetch_beyond(&self) {
+        if let Some(bucket) = self.latest_rtt {
+            self.seen.fetch_rtt(bucket);
+        }
+    }
+
     pub(super) fn restart(&mut self, flow: &Flow, now: Time) {
+        self.latest_rtt = None;
         self.seen.restart(now, flow.delivered_bytes(), flow.sender.counters());
     }
 

@@ -1,5 +1,6 @@
 //! A histogram of times with a fixed relative resolution, small enough for every flow to have two.
 
+use crate::ahead::fetch;
 use cwndlab_cc::Span;
 
 /// Buckets per power of two: each is 1/64 of it wide, so a percentile is accurate to 0.8 %.
@@ -20,13 +21,33 @@ impl Histogram {
     /// Counts one time.
     #[inline]
     pub fn record(&mut self, span: Span) {
+        let bucket = self.note(span);
+        self.count_in(bucket);
+    }
+
+    /// Counts one time, but not in its bucket, which is returned: [`Histogram::count_in`] must follow.
+    #[inline]
+    pub fn note(&mut self, span: Span) -> u32 {
         self.count += 1;
         self.sum_ns += u128::from(span.0);
-        let bucket = bucket_of(span.0);
+        bucket_of(span.0) as u32
+    }
+
+    /// Prefetches a bucket.
+    #[inline]
+    pub fn fetch(&self, bucket: u32) {
+        if let Some(count) = self.counts.get(bucket.wrapping_sub(self.first) as usize) {
+            fetch(count, size_of_val(count));
+        }
+    }
+
+    /// Counts one more time in this bucket.
+    #[inline]
+    pub fn count_in(&mut self, bucket: u32) {
         // A bucket before the first one wraps around, beyond the last one.
-        match self.counts.get_mut(bucket.wrapping_sub(self.first as usize)) {
+        match self.counts.get_mut(bucket.wrapping_sub(self.first) as usize) {
             Some(count) => *count = count.saturating_add(1),
-            None => *self.count_of(bucket) += 1,
+            None => *self.count_of(bucket as usize) += 1,
         }
     }
 

@@ -132,6 +132,13 @@ impl Tap for Measures {
     }
 
     #[inline]
+    fn fetch_beyond(&self, flow: u32) {
+        if let Some(gauge) = self.flows.get(flow as usize) {
+            gauge.fetch_beyond();
+        }
+    }
+
+    #[inline]
     fn next_look(&self) -> Time {
         self.meter.next()
     }
@@ -148,7 +155,8 @@ impl Tap for Measures {
         self.groups.iter_mut().enumerate().for_each(|(group, gauge)| gauge.restart(group, state));
     }
 
-    fn finish(self, state: &State<'_>) -> Outcome {
+    fn finish(mut self, state: &State<'_>) -> Outcome {
+        self.flows.iter_mut().for_each(FlowGauge::count_latest_rtt);
         let links = self.links.iter().zip(state.links);
         let groups = self.groups.iter().enumerate();
         Outcome {

@@ -42,8 +42,27 @@ impl Seen {
     /// An RTT sample was taken.
     #[inline]
     pub fn on_rtt(&mut self, sample: Span) {
-        self.rtt.record(sample);
+        let bucket = self.note_rtt(sample);
+        self.count_rtt(bucket);
+    }
+
+    /// The same without its bucket, which is returned: [`Seen::count_rtt`] must follow.
+    #[inline]
+    pub fn note_rtt(&mut self, sample: Span) -> u32 {
         self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
+        self.rtt.note(sample)
+    }
+
+    /// Counts an RTT sample in its bucket.
+    #[inline]
+    pub fn count_rtt(&mut self, bucket: u32) {
+        self.rtt.count_in(bucket);
+    }
+
+    /// Prefetches a bucket of the RTT samples.
+    #[inline]
+    pub fn fetch_rtt(&self, bucket: u32) {
+        self.rtt.fetch(bucket);
     }
 
     /// The window has changed.

@@ -120,10 +120,12 @@ impl<T: Tap> Sim<T> {
             if let Some(component) = next {
                 let flow = component - self.first_flow;
                 self.flows[flow as usize].fetch_beyond();
-                self.tap.fetch(flow);
+                self.tap.fetch_beyond(flow);
             }
             if let Some(component) = after {
-                self.flows[(component - self.first_flow) as usize].fetch_sender();
+                let flow = component - self.first_flow;
+                self.flows[flow as usize].fetch_sender();
+                self.tap.fetch(flow);
             }
         }
     }

@@ -114,7 +114,8 @@ impl<T: Tap> Sim<T> {
             self.exchange_data(sibling);
             let room = self.room(sibling);
             let Self { flows, outbox, tap, now, .. } = self;
-            flows[sibling].sender.wake(&mut Turn { now: *now, room, outbox, tap, flow: sibling as u32 });
+            let turn = &mut Turn { now: *now, room, outbox, tap, flow: sibling as u32, way_out: None };
+            flows[sibling].sender.wake(turn);
             self.send_outbox(sibling);
             self.exchange_data(sibling);
         }

@@ -1,8 +1,8 @@
 //! RACK (RFC 8985 section 6): a packet is lost when one sent later was delivered, and a reordering window has passed.
 
 use super::scoreboard::{Record, Scoreboard};
+use crate::ring::Ring;
 use cwndlab_cc::{Span, Time};
-use std::collections::VecDeque;
 
 /// Duplicate ACKs that prove a loss (RFC 5681).
 pub const DUP_THRESH: u32 = 3;
@@ -30,7 +30,7 @@ pub struct Rack {
     /// Original transmissions below this segment are decided: delivered or marked lost.
     undecided: u32,
     /// Retransmissions in the order in which they were sent: segment and number of the transmission.
-    resent: VecDeque<(u32, u32)>,
+    resent: Ring<(u32, u32)>,
 }
 
 /// RACK's inputs besides the scoreboard.
@@ -49,7 +49,13 @@ pub struct Now {
 impl Rack {
     /// A segment was sent again.
     pub fn on_resent(&mut self, seq: u32, order: u32) {
-        self.resent.push_back((seq, order));
+        *self.resent.add(&(0, 0)) = (seq, order);
+    }
+
+    /// Prefetches what lies outside this struct: the first retransmission.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        self.resent.fetch_front();
     }
 
     /// Step 2: a segment was delivered. `ambiguous` says that it was resent and the ACK may be for the
@@ -115,8 +121,10 @@ impl Rack {
     pub fn reconsider(&mut self, board: &Scoreboard) {
         self.undecided = board.una();
         let again = (board.una()..board.next()).filter(|seq| board.is_ever_resent(*seq));
-        self.resent = again.map(|seq| (seq, board.record(seq).order)).collect();
-        self.resent.make_contiguous().sort_unstable_by_key(|(_, order)| *order);
+        let mut again: Vec<_> = again.map(|seq| (seq, board.record(seq).order)).collect();
+        again.sort_unstable_by_key(|(_, order)| *order);
+        self.resent.clear();
+        again.into_iter().for_each(|(seq, order)| self.on_resent(seq, order));
     }
 
     /// Whether a packet sent after this one was delivered.
@@ -159,7 +167,8 @@ impl Rack {
 
     /// When the last retransmission was sent that is undecided and overtaken.
     fn last_resent(&self, board: &Scoreboard) -> Option<Time> {
-        let overtaken = self.resent.iter().rev().filter(|(_, order)| *order <= self.order);
+        let newest_first = (0..self.resent.len()).rev().filter_map(|at| self.resent.get(at));
+        let overtaken = newest_first.filter(|(_, order)| *order <= self.order);
         let mut waiting = overtaken.filter(|(seq, order)| is_outstanding(board, *seq, *order));
         waiting.next().map(|(seq, _)| board.record(*seq).sent_at)
     }

@@ -431,8 +431,15 @@ impl Receiver {
     }
 
     /// The ACK of all that has arrived; `delayed`: the timer held it back.
-    #[inline(always)]
     pub fn acknowledge(&mut self, now: Time, delayed: bool) -> AckHeader {
+        let mut header = AckHeader::default();
+        self.write_ack(now, delayed, &mut header);
+        header
+    }
+
+    /// Writes that ACK, all of it, where it stays.
+    #[inline(always)]
+    pub fn write_ack(&mut self, now: Time, delayed: bool, header: &mut AckHeader) {
         let held = self.held + std::mem::take(&mut self.unread);
         if self.window.is_short(held) {
             self.quick.stop();
@@ -446,21 +453,21 @@ impl Receiver {
         self.last_ack = self.next;
         let duplicate = self.duplicate.take().filter(|_| self.options.sack);
         let missing = self.options.sack && (duplicate.is_some() || !self.pending.is_empty());
-        let header = AckHeader {
-            sent_at: now,
-            echo: self.echo,
-            cumulative: self.next,
-            window: self.window.announce(self.next, held),
-            sack: if missing { self.blocks(duplicate) } else { Default::default() },
-            ce_count: self.ce_count,
-            ece: self.ece,
-            dsack: duplicate.is_some(),
-            delayed,
-        };
+        header.sent_at = now;
+        header.echo = self.echo;
+        header.cumulative = self.next;
+        header.window = self.window.announce(self.next, held);
+        header.sack = Default::default();
+        header.ce_count = self.ce_count;
+        header.ece = self.ece;
+        header.dsack = duplicate.is_some();
+        header.delayed = delayed;
+        if missing {
+            self.write_blocks(duplicate, &mut header.sack);
+        }
         if self.behind_ack.is_some() {
             self.take_behind_ack(now);
         }
-        header
     }
 
     #[cold]
@@ -470,9 +477,9 @@ impl Receiver {
         }
     }
 
+    /// Writes the blocks over empty ones.
     #[inline(never)]
-    fn blocks(&self, duplicate: Option<Block>) -> [Block; SACK_BLOCKS] {
-        let mut blocks = [Block::default(); SACK_BLOCKS];
+    fn write_blocks(&self, duplicate: Option<Block>, blocks: &mut [Block; SACK_BLOCKS]) {
         let mut used = 0;
         if let Some(duplicate) = duplicate {
             blocks[0] = duplicate;
@@ -486,7 +493,6 @@ impl Receiver {
             blocks[used] = self.pending[at];
             used += 1;
         }
-        blocks
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! pipe = outstanding - sacked - lost + resent, in segments, as RFC 6675 and Linux count it.
 
+use crate::ahead::fetch;
 use cwndlab_cc::Time;
 
 /// Initial number of records; the ring doubles as the window grows.
@@ -194,6 +195,19 @@ impl Scoreboard {
     fn marks_mut(&mut self, seq: u32) -> &mut Marks {
         let at = (seq as usize >> 6) & (self.marks.len() - 1);
         &mut self.marks[at]
+    }
+
+    /// Prefetches what an ACK touches outside this struct: the records of the first segments, the place of the next one,
+    /// and the marks of the first ones.
+    #[inline]
+    pub fn fetch_beyond(&self) {
+        fetch(self.record(self.una), 2 * size_of::<Record>());
+        fetch(self.record(self.next), size_of::<Record>());
+        fetch(self.marks(self.una), size_of::<Marks>());
+        if let (Some(first), Some(free)) = (self.snapshot(self.una), self.snapshot(self.next)) {
+            fetch(first, 2 * size_of::<Snapshot>());
+            fetch(free, size_of::<Snapshot>());
+        }
     }
 
     /// Whether the segment is SACKed.

@@ -24,7 +24,7 @@ pub fn ms(ms: u64) -> Time {
 pub fn turn(now: Time, outbox: &mut Vec<Outgoing>) -> Turn<'_, NoTap> {
     // Of no size, so nothing is allocated and nothing leaks.
     let tap = Box::leak(Box::new(NoTap));
-    Turn { now, room: u32::MAX, outbox, tap, flow: 0 }
+    Turn { now, room: u32::MAX, outbox, tap, flow: 0, way_out: None }
 }
 
 /// What a script begins with.

@@ -14,7 +14,7 @@ use super::prr::Prr;
 use super::rack::{DupThresh, Rack};
 use super::rate::DeliveryRate;
 use super::rtt::{self, TimestampClock};
-use super::scoreboard::{Record, Scoreboard, Snapshot};
+use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::supply::{Stream, Supply};
 use super::ticks::Timer;
@@ -210,16 +210,13 @@ impl Sender {
     /// Bytes that most events touch.
     pub const HOT: usize = offset_of!(Self, clock) + TimestampClock::HOT;
 
-    /// Prefetches what an ACK touches outside this struct: the controller, and the records of the first segments.
+    /// Prefetches what an ACK touches outside this struct: the controller, and what its parts point to.
     #[inline]
     pub fn fetch_beyond(&self) {
         fetch(self.cc.as_ref(), CONTROLLER_HOT);
-        let (una, next) = (self.board.una(), self.board.next());
-        fetch(self.board.record(una), 2 * size_of::<Record>());
-        fetch(self.board.record(next), size_of::<Record>());
-        if let (Some(first), Some(free)) = (self.board.snapshot(una), self.board.snapshot(next)) {
-            fetch(first, 2 * size_of::<Snapshot>());
-            fetch(free, size_of::<Snapshot>());
+        self.board.fetch_beyond();
+        if let Detector::Time(rack) = &self.detector {
+            rack.fetch_beyond();
         }
     }
 

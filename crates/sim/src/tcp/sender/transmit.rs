@@ -167,7 +167,7 @@ impl Sender {
         }
         let data =
             Data { seq, sent_at: now, echo: self.peer.timestamp, cwr, push: self.supply.ends_a_write(seq) };
-        turn.outbox.push(Outgoing::Segment { data, payload, resent: lost.is_some() });
+        turn.leave(data, payload, lost.is_some());
         turn.emit(FlowEvent::Sent { seq, payload, resent: lost.is_some() });
         if let Some(prr) = self.prr() {
             prr.on_sent();
@@ -180,6 +180,12 @@ impl Sender {
         if self.needs.sent_packets {
             self.call(|cc, cx| cc.on_sent(cx, payload));
         }
+    }
+
+    /// A function of its own, because probes are rare.
+    #[inline(never)]
+    fn transmit_probe<T: Tap>(&mut self, turn: &mut Turn<T>, last: Option<u32>) {
+        self.transmit(turn, last, self.board.pipe(), None);
     }
 
     fn note_resent(&mut self, seq: u32, order: u32, now: Time) {
@@ -237,7 +243,7 @@ impl Sender {
         self.counters.probes += 1;
         turn.emit(FlowEvent::TailLossProbe);
         let sent_before = turn.outbox.len();
-        self.transmit(turn, last, self.board.pipe(), None);
+        self.transmit_probe(turn, last);
         self.push_refills(turn, sent_before);
         self.probe = Some(TailProbe { end: self.board.next(), resent: last.is_some() });
         self.retransmit_after(turn.now, self.facts.rtt.rto);
