@@ -96,7 +96,6 @@ pub struct Flow {
     processing: Span,
     /// When the sender has something to do; answers count only if `answers_in_slot`.
     sender_due: Time,
-    inbox: Ring<Arriving>,
     /// Distinguishes it from the flows that used this index before.
     pub generation: u16,
     ecn: EcnField,
@@ -112,9 +111,6 @@ pub struct Flow {
     /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
     /// ACKs cross no link. Otherwise 0.
     pub plain_hops: u8,
-    /// Its segments enter their first link as they are sent ([`WayOut`](crate::way_out::WayOut)): each is whole, no host
-    /// holds it back, and nothing is written into it later.
-    pub direct: bool,
     /// Its place in a multipath connection.
     pub place: Option<SubflowPlace>,
     /// Where its packets go.
@@ -125,14 +121,19 @@ pub struct Flow {
     bound: Time,
     /// When it stops; [`Time::NEVER`] once it has.
     stop: Time,
+    /// The link that its segments enter as they are sent ([`WayOut`](crate::way_out::WayOut)), if each is whole, no host
+    /// holds it back, nothing is written into it later, and no other flow depends on what its sender does.
+    pub direct: Option<u32>,
     /// The index of its arrival process.
-    pub group: Option<usize>,
+    pub group: Option<u32>,
     header: u32,
     /// The longest packet that is sent without fragmentation, in bytes.
     pub mtu: u32,
     /// Its sender.
     pub sender: Sender,
-    // Most events touch none of the fields below.
+    // With many flows, most events touch none of the fields below.
+    /// The answers without an event of their own.
+    inbox: Ring<Arriving>,
     /// Its name.
     pub name: String,
     cc: Box<str>,
@@ -203,7 +204,7 @@ impl Flow {
             Some(Ecn::Ect1) => EcnField::Ect1,
             Some(_) => EcnField::Ect0,
         };
-        let direct = place.is_none()
+        let is_direct = place.is_none()
             && routes.host.is_none()
             && options.fragments() == 1
             && options.send_buffer == u64::MAX;
@@ -236,12 +237,12 @@ impl Flow {
             mtu: u32::try_from(options.mtu).unwrap_or(u32::MAX),
             fragments: options.fragments() as u32,
             reassembly: Reassembly::default(),
+            direct: routes.data.first().filter(|_| is_direct),
             routes,
             ecn,
             retired: false,
             waits_for_host: false,
             answers_in_slot: false,
-            direct,
         }
     }
 
@@ -405,11 +406,7 @@ impl Flow {
 
     /// The receiver acknowledges what has arrived, on a return path without links.
     #[inline(always)]
-    pub fn acknowledge<'a>(
-        &'a mut self,
-        now: Time,
-        expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
-    ) {
+    pub fn acknowledge<'a>(&'a mut self, now: Time, expect: impl FnOnce(Time) -> Option<&'a mut Awaited>) {
         let (place, receiver) = self.announce(now, expect);
         receiver.write_ack(now, false, place.as_ack());
     }
@@ -596,7 +593,7 @@ mod tests {
     fn what_an_event_touches_of_a_flow_is_small() {
         let receiver = offset_of!(Flow, bound);
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
-        assert!(receiver <= 392, "the arrival of a segment: {receiver} bytes");
+        assert!(receiver <= 360, "the arrival of a segment: {receiver} bytes");
         assert!(sender <= 10 * LINE, "an event of the sender: {sender} bytes");
         assert!(size_of::<Flow>() <= 1408, "a flow: {} bytes", size_of::<Flow>());
     }

@@ -315,16 +315,16 @@ impl<T: Tap> Sim<T> {
         self.fetch_senders(usize::from(matches!(due, Due::Expected)));
         let now = self.now;
         let flow = &self.flows[index];
+        let direct = flow.direct.filter(|_| Self::LOOKS_AHEAD);
         // Most senders are alone: no host holds them back, and their data are their own.
-        let is_alone = flow.routes.host.is_none() && flow.place.is_none();
+        let is_alone = direct.is_some() || (flow.routes.host.is_none() && flow.place.is_none());
         let is_simple = is_alone && !matches!(due, Due::Stop);
         let room = if is_simple { u32::MAX } else { self.prepare(index, &due) };
-        let Self { links, flows, events, outbox, tap, .. } = self;
+        let Self { links, flows, events, outbox, tap, first_flow, .. } = self;
         let flow = &mut flows[index];
-        let first = flow.routes.data.first().filter(|_| Self::LOOKS_AHEAD && flow.direct);
-        let way_out =
-            first.map(|first| WayOut::new(now, &mut links[first as usize], first, flow.stamp(index as u32)));
-        let turn = &mut Turn { now, room, outbox, tap, flow: index as u32, way_out };
+        let mut way_out =
+            direct.map(|first| WayOut::new(now, &mut links[first as usize], first, flow.stamp(index as u32)));
+        let turn = &mut Turn { now, room, outbox, tap, flow: index as u32, way_out: way_out.as_mut() };
         let decision = match due {
             Due::Expected | Due::Answer => {
                 let expected = events.first_expected().filter(|_| matches!(due, Due::Expected));
@@ -339,8 +339,13 @@ impl<T: Tap> Sim<T> {
         if matches!(due, Due::Expected) {
             events.pop_expected();
         }
-        if let Some(first) = first {
+        if let Some(first) = direct {
             events.set(first as Component, links[first as usize].next_event());
+            if decision == Decision::NotDue && outbox.is_empty() && flow.group.is_none() {
+                flow.refresh_due();
+                events.advance(*first_flow + index as Component, flow.next_event());
+                return None;
+            }
         }
         if decision == Decision::Due {
             self.exchange_data(index);
@@ -448,7 +453,7 @@ impl<T: Tap> Sim<T> {
         let name = format!("{} {index} {generation}", spec.name);
         let own = Own { name, start: now, stop: spec.active.stop, bytes: Some(bytes), place: None };
         let mut flow = Flow::new(own, &spec.kind, self.seed, routes, shared);
-        flow.group = Some(group);
+        flow.group = Some(group as u32);
         flow.generation = generation;
         if place.is_some() {
             self.flows[index] = flow;
@@ -465,6 +470,7 @@ impl<T: Tap> Sim<T> {
     fn end_arrival(&mut self, index: usize) {
         let flow = &self.flows[index];
         let Some(group) = flow.group.filter(|_| !flow.is_retired()) else { return };
+        let group = group as usize;
         self.catch_up_with(index);
         let flow = &mut self.flows[index];
         self.tap.on_flow(self.now, index as u32, FlowEvent::End { flow });

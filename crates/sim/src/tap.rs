@@ -368,7 +368,7 @@ pub struct Turn<'a, T> {
     /// ... that observes the flow with this index.
     pub flow: u32,
     /// Where segments go at once; without it they go to the outbox.
-    pub way_out: Option<WayOut<'a>>,
+    pub way_out: Option<&'a mut WayOut<'a>>,
 }
 
 impl<T: Tap> Turn<'_, T> {

@@ -7,7 +7,6 @@
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
 use super::server::Serializer;
-use crate::ahead::fetch;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::schedule::Schedule;
@@ -18,9 +17,6 @@ use cwndlab_cc::{Rate, Time};
 /// How many departures are looked at without a branch: about as many as there are between two events of senders that fill
 /// the link.
 const AT_ONCE: usize = 3;
-
-/// How far ahead a packet is prefetched whose departure will be looked at.
-const FETCHED_AHEAD: usize = 12;
 
 /// A first-in first-out link.
 pub struct Fifo {
@@ -33,6 +29,8 @@ pub struct Fifo {
     left: usize,
     /// How many of these are accounted for.
     gone: usize,
+    /// No packet leaves before this time that is not accounted for.
+    next_departure: Time,
     /// Departure of the last packet accounted for.
     last_gone: Time,
     /// The bytes of all packets accounted for.
@@ -59,6 +57,7 @@ impl Fifo {
             rates,
             left: 0,
             gone: 0,
+            next_departure: Time::NEVER,
             last_gone: Time::ZERO,
             gone_bytes: 0,
             accepted: 0,
@@ -79,9 +78,9 @@ impl Fifo {
         if T::IN_ORDER {
             self.settle(turn, pipe);
         }
-        self.note_departures(now, pipe);
         turn.emit(LinkEvent::Enqueued { packet, bytes });
-        if !self.admits(bytes, pipe) {
+        // If the packet fits even beside those not known to have left, there is room for it.
+        if !self.admits(bytes, pipe) && !self.admits_now(now, bytes, pipe) {
             turn.emit(LinkEvent::Dropped { packet, bytes, arrived: now });
             return;
         }
@@ -120,16 +119,22 @@ impl Fifo {
     ) {
         let departed = self.depart(now, bytes);
         let arrival = pipe.arrival(departed);
+        self.next_departure = self.next_departure.min(departed);
         self.accepted += u64::from(bytes);
         pipe.push_in_order(arrived, departed, arrival, self.accepted, fill);
     }
 
-    /// Whether there is room, once the departures are noted. The packet in service takes none.
+    /// Whether there is room beside those that are not known to have left. The packet in service takes none.
     #[inline]
     fn admits(&self, bytes: u32, pipe: &Pipe) -> bool {
         let Some(in_service) = pipe.ring().get(self.left) else { return true };
         let packets = (pipe.ring().len() - self.left - 1) as u64;
         self.limit.admits(Backlog { packets, bytes: self.accepted - in_service.accepted }, bytes)
+    }
+
+    fn admits_now(&mut self, now: Time, bytes: u32, pipe: &Pipe) -> bool {
+        self.note_departures(now, pipe);
+        self.admits(bytes, pipe)
     }
 
     /// Notes which packets have left by now. They are accounted for later.
@@ -139,9 +144,6 @@ impl Fifo {
         loop {
             // Several without a branch for each: nothing foretells how many leave between two events of many senders.
             let waiting = pipe.ring().run_from(self.left);
-            if let Some(later) = waiting.get(FETCHED_AHEAD) {
-                fetch(later, 1);
-            }
             let (noted, looked_at) = match waiting.first_chunk::<AT_ONCE>() {
                 Some(some) => (some.iter().map(has_left).sum(), AT_ONCE),
                 None => (waiting.first().map_or(0, has_left), 1),
@@ -165,13 +167,25 @@ impl Fifo {
     }
 
     /// Accounts for what has left the queue.
-    #[inline]
+    #[inline(always)]
     pub fn settle<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
-        self.note_departures(turn.now, pipe);
-        for flight in pipe.ring().iter_from(self.gone).take(self.left - self.gone) {
-            self.account(turn, flight);
+        if self.next_departure <= turn.now {
+            self.settle_due(turn, pipe);
         }
-        self.gone = self.left;
+    }
+
+    #[inline(never)]
+    fn settle_due<T: Tap>(&mut self, turn: &mut LinkTurn<T>, pipe: &Pipe) {
+        self.next_departure = Time::NEVER;
+        for flight in pipe.ring().iter_from(self.gone) {
+            if flight.departed > turn.now {
+                self.next_departure = flight.departed;
+                break;
+            }
+            self.account(turn, flight);
+            self.gone += 1;
+        }
+        self.left = self.left.max(self.gone);
     }
 
     /// Accounts for a packet that has left the queue, the first that is not accounted for.
@@ -246,7 +260,8 @@ impl Fifo {
             let arrival = pipe.arrival(finish);
             pipe.retime(at, finish, arrival);
         }
-        if gone < pipe.ring().len() {
+        if let Some(next) = pipe.ring().get(gone) {
+            self.next_departure = next.departed;
             self.last_departure = finish;
         }
     }

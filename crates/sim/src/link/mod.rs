@@ -19,7 +19,8 @@ use crate::tap::{LinkEvent, LinkTurn, Tap};
 use cwndlab_cc::{Rng, Span, Time};
 use fifo::Fifo;
 use loss::LossProcess;
-use pipe::{Flight, Pipe};
+pub use pipe::Flight;
+use pipe::Pipe;
 use served::Served;
 use stack::Stack;
 
@@ -238,11 +239,11 @@ impl Link {
         lost
     }
 
-    /// The flow of the packet at this position among those in flight; 0 is the next to arrive.
+    /// The packet at this position among those in flight; 0 is the next to arrive.
     #[inline]
     #[must_use]
-    pub fn flow_after(&self, others: usize) -> Option<u32> {
-        self.pipe.ring().get(others).map(|flight| flight.packet.flow)
+    pub fn flight_after(&self, others: usize) -> Option<&Flight> {
+        self.pipe.ring().get(others)
     }
 
     /// Whether a packet at one end is lost: the link is down, or its loss process, which acts at one end, strikes.

@@ -114,7 +114,8 @@ impl Pipe {
         if let Some(reorder) = self.reorder
             && self.rng.chance(reorder.probability)
         {
-            return self.push_late(Flight { arrived, departed, arrival, accepted: 0, packet: *packet }, reorder);
+            return self
+                .push_late(Flight { arrived, departed, arrival, accepted: 0, packet: *packet }, reorder);
         }
         self.push_in_order(arrived, departed, arrival, 0, |place| *place = *packet);
     }

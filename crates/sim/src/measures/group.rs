@@ -108,5 +108,5 @@ impl GroupTotals<'_> {
 
 /// The flows of a group that have not ended.
 fn under_way<'a>(group: usize, state: &'a State<'_>) -> impl Iterator<Item = &'a Flow> {
-    state.flows.iter().filter(move |flow| flow.group == Some(group) && !flow.is_retired())
+    state.flows.iter().filter(move |flow| flow.group == Some(group as u32) && !flow.is_retired())
 }

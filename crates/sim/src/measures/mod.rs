@@ -103,7 +103,7 @@ impl Tap for Measures {
             FlowEvent::Begin { group: Some(group) } => self.groups[group].begin(),
             FlowEvent::End { flow } => {
                 if let Some(group) = flow.group {
-                    self.groups[group].end(flow);
+                    self.groups[group as usize].end(flow);
                 }
             }
             _ => {

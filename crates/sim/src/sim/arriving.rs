@@ -2,44 +2,64 @@
 
 use super::Sim;
 use crate::ahead::FEW_FLOWS;
-use crate::event::Component;
+use crate::event::{Component, EventQueue};
 use crate::flow::{Answer, Flow};
 use crate::fragment::Whole;
-use crate::link::Link;
+use crate::link::{Flight, Link};
 use crate::packet::{Body, Data, Fragment, Packet};
 use crate::tap::{End, LinkTurn, Tap};
 use cwndlab_cc::{Span, Time};
 
+/// How many packets ahead a receiver is prefetched.
+const FETCHED_AHEAD: usize = 6;
+
 impl<T: Tap> Sim<T> {
-    /// A packet that is due at the far end of a link arrives there.
+    /// The event of a link at its far end: a packet that is due there arrives.
     #[inline(always)]
     pub(super) fn receive_from(&mut self, link: Component) {
         self.handled += 1;
-        let Self { links, flows, events, tap, now, first_flow, .. } = self;
+        if self.links[link as usize].next_arrival() <= self.now && !self.far_end(link).receive() {
+            self.route_arrived(link);
+        }
+    }
+
+    /// All packets arrive at the far end of a link that are due there by `until`, each at its own time.
+    #[inline(always)]
+    pub(super) fn receive_until(&mut self, link: Component, until: Time) {
+        while !self.receive_segments(link, until) {
+            self.route_arrived(link);
+        }
+    }
+
+    /// The same up to the first packet that its receiver cannot handle alone. Returns whether there was none.
+    #[inline(always)]
+    fn receive_segments(&mut self, link: Component, until: Time) -> bool {
+        let mut at = self.far_end(link);
+        while at.link.next_arrival() <= until {
+            *at.handled += 1;
+            *at.now = at.link.next_arrival();
+            if !at.receive() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The packet that has arrived on a link goes on.
+    #[inline(always)]
+    fn route_arrived(&mut self, link: Component) {
+        let from = &mut self.links[link as usize];
+        let Some(&Flight { mut packet, .. }) = from.flight_after(0) else { return };
+        from.remove_arrived();
+        self.route(&mut packet);
+    }
+
+    #[inline(always)]
+    fn far_end(&mut self, number: Component) -> FarEnd<'_, T> {
+        let Self { links, flows, events, tap, now, handled, first_flow, .. } = self;
+        let link = &mut links[number as usize];
         let many = flows.len() > FEW_FLOWS;
-        let from = &mut links[link as usize];
-        if many {
-            fetch_receiver(from, flows);
-        }
-        let Some(packet) = from.arrive(&mut LinkTurn { now: *now, tap, link }) else { return };
-        let index = packet.flow;
-        let flow = &mut flows[index as usize];
-        // Nearly every packet is a segment that only its receiver handles: it is read where it is.
-        match &packet.body {
-            Body::Data(data) if !T::DETAILED && is_for_receiver_alone(packet, flow, *now) => {
-                let Some(whole) = flow.gather(*now, packet, data) else { return from.remove_arrived() };
-                if flow.on_data(*now, data, whole.ecn) {
-                    flow.acknowledge(*now, |at| events.expect(*first_flow + index, at));
-                }
-                from.remove_arrived();
-                events.advance(*first_flow + index, flow.next_event());
-            }
-            _ => {
-                let mut packet = *packet;
-                from.remove_arrived();
-                self.route(&mut packet);
-            }
-        }
+        FarEnd { link, number, flows, events, tap, now, handled, first_flow: *first_flow, many }
     }
 
     /// A packet has crossed a link: on to the next one, or to the end of its connection.
@@ -162,6 +182,50 @@ impl<T: Tap> Sim<T> {
     }
 }
 
+/// What the arrival of a segment touches.
+struct FarEnd<'a, T> {
+    link: &'a mut Link,
+    number: Component,
+    flows: &'a mut [Flow],
+    events: &'a mut EventQueue,
+    tap: &'a mut T,
+    now: &'a mut Time,
+    handled: &'a mut u64,
+    first_flow: Component,
+    /// There are many flows: they are prefetched.
+    many: bool,
+}
+
+impl<T: Tap> FarEnd<'_, T> {
+    /// The next packet arrives, which is due. Nearly every packet is a segment that only its receiver handles: it is read
+    /// where it is. Returns false if it is any other packet, which stays on the link.
+    #[inline(always)]
+    fn receive(&mut self) -> bool {
+        let Self { link, number, flows, events, tap, now, first_flow, .. } = self;
+        let now = **now;
+        if self.many {
+            fetch_receiver(link, flows);
+        }
+        let Some(packet) = link.arrive(&mut LinkTurn { now, tap: &mut **tap, link: *number }) else {
+            return true;
+        };
+        let index = packet.flow;
+        let flow = &mut flows[index as usize];
+        match &packet.body {
+            Body::Data(data) if !T::DETAILED && is_for_receiver_alone(packet, flow, now) => {
+                let whole = flow.gather(now, packet, data);
+                if whole.is_some_and(|whole| flow.on_data(now, data, whole.ecn)) {
+                    flow.acknowledge(now, |at| events.expect(*first_flow + index, at));
+                }
+                link.remove_arrived();
+                events.advance(*first_flow + index, flow.next_event());
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Whether a segment or fragment goes to its receiver and needs nothing else: this was its last link, its ACK
 /// crosses no link, and no timer of the receiver was due before.
 #[inline(always)]
@@ -171,10 +235,10 @@ fn is_for_receiver_alone(packet: &Packet, flow: &Flow, now: Time) -> bool {
         && flow.receiver.next_timer() >= now
 }
 
-/// Prefetches the receiver of the packet that arrives on this link two packets after the one that is due.
+/// Prefetches the receiver of a packet that arrives on this link soon after the one that is due.
 #[inline]
 fn fetch_receiver(link: &Link, flows: &[Flow]) {
-    if let Some(flow) = link.flow_after(6) {
-        flows[flow as usize].fetch_receiver();
+    if let Some(flight) = link.flight_after(FETCHED_AHEAD) {
+        flows[flight.packet.flow as usize].fetch_receiver();
     }
 }

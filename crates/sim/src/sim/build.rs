@@ -85,7 +85,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// All flows, including the subflows of connections, and the connections.
     fn flows(&mut self) -> (Vec<Flow>, Vec<Connection>) {
-        let mut flows = Vec::new();
+        let mut flows = Vec::with_capacity(self.spec.flows.iter().map(|spec| spec.paths.len()).sum());
         let mut connections: Vec<Connection> = Vec::new();
         for spec in &self.spec.flows {
             let first = flows.len();

@@ -85,19 +85,17 @@ impl<T: Tap> Sim<T> {
     #[inline]
     fn replay(&mut self, link: Component, until: Time) {
         let now = self.now;
-        let mut service = self.links[link as usize].next_service();
         loop {
-            let due = self.links[link as usize].next_arrival().min(service);
-            if due > until {
+            let service = self.links[link as usize].next_service();
+            if service > until {
                 break;
             }
-            self.now = due;
-            if service <= due {
-                self.serve(link);
-                service = self.links[link as usize].next_service();
-            }
+            self.receive_until(link, service - Span(1));
+            self.now = service;
+            self.serve(link);
             self.receive_from(link);
         }
+        self.receive_until(link, until);
         self.now = now;
         self.schedule_link(link as usize);
     }

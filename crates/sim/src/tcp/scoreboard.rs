@@ -204,6 +204,13 @@ impl Scoreboard {
         fetch(self.record(self.una), 2 * size_of::<Record>());
         fetch(self.record(self.next), size_of::<Record>());
         fetch(self.marks(self.una), size_of::<Marks>());
+        if !self.snapshots.is_empty() {
+            self.fetch_snapshots();
+        }
+    }
+
+    #[inline(never)]
+    fn fetch_snapshots(&self) {
         if let (Some(first), Some(free)) = (self.snapshot(self.una), self.snapshot(self.next)) {
             fetch(first, 2 * size_of::<Snapshot>());
             fetch(free, size_of::<Snapshot>());
@@ -361,11 +368,10 @@ impl Scoreboard {
             if seq >= end {
                 break;
             }
-            let resent = self.is_ever_resent(seq);
-            visit(self.record(seq), Delivered { seq, resent });
-            self.settle(seq);
+            let Marks { ever_resent, .. } = self.settle(seq);
             self.marks_mut(seq).sacked |= bit(seq);
             self.sacked_count += 1;
+            visit(self.record(seq), Delivered { seq, resent: ever_resent != 0 });
             seq += 1;
         }
     }
@@ -376,17 +382,14 @@ impl Scoreboard {
         let cumulative = cumulative.min(self.next);
         while self.una < cumulative {
             let seq = self.una;
-            let resent = self.is_ever_resent(seq);
-            if self.is_sacked(seq) {
-                self.marks_mut(seq).sacked &= !bit(seq);
-                self.sacked_count -= 1;
-            } else {
-                visit(self.record(seq), Delivered { seq, resent });
-                self.settle(seq);
-            }
-            if resent {
-                self.marks_mut(seq).ever_resent &= !bit(seq);
-                self.ever_resent_count -= 1;
+            let Marks { sacked, ever_resent, .. } = self.settle(seq);
+            let marks = self.marks_mut(seq);
+            marks.sacked &= !bit(seq);
+            marks.ever_resent &= !bit(seq);
+            self.sacked_count -= u32::from(sacked != 0);
+            self.ever_resent_count -= u32::from(ever_resent != 0);
+            if sacked == 0 {
+                visit(self.record(seq), Delivered { seq, resent: ever_resent != 0 });
             }
             self.una += 1;
         }
@@ -398,15 +401,21 @@ impl Scoreboard {
         self.una = cumulative.min(self.next);
     }
 
-    /// A delivered segment counts neither as lost nor as resent.
-    #[inline]
-    fn settle(&mut self, seq: u32) {
+    /// A delivered segment counts neither as lost nor as resent. Returns the marks that it had, without those of others.
+    #[inline(always)]
+    fn settle(&mut self, seq: u32) -> Marks {
         let marks = self.marks_mut(seq);
-        let (lost, resent) = (marks.lost & bit(seq) != 0, marks.resent & bit(seq) != 0);
+        let had = Marks {
+            sacked: marks.sacked & bit(seq),
+            lost: marks.lost & bit(seq),
+            resent: marks.resent & bit(seq),
+            ever_resent: marks.ever_resent & bit(seq),
+        };
         marks.lost &= !bit(seq);
         marks.resent &= !bit(seq);
-        self.lost_count -= u32::from(lost);
-        self.resent_count -= u32::from(resent);
+        self.lost_count -= u32::from(had.lost != 0);
+        self.resent_count -= u32::from(had.resent != 0);
+        had
     }
 
     /// Without SACK each duplicate ACK says that some segment above the hole has arrived: which one is unknown, so

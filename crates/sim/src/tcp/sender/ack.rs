@@ -88,7 +88,8 @@ impl Sender {
         let bytes = |segments: u32| u64::from(segments) * mss;
         let Self { rate, board, .. } = self;
         let sample = arrived.newest.and_then(|(seq, _)| {
-            Some(rate.sample(now, board.record(seq).sent_at, board.snapshot(seq)?, mss))
+            let snapshot = board.snapshot(seq)?;
+            Some(rate.sample(now, board.record(seq).sent_at, snapshot, mss))
         });
         let ack = Ack {
             acked: bytes(arrived.segments),
@@ -158,7 +159,8 @@ impl Sender {
         }
         // In segment order (Linux tcp_sacktag_write_queue), because RACK takes its RTT from the last one.
         let mut sorted = header.sack;
-        let blocks = &mut sorted[usize::from(header.dsack)..];
+        let used = sorted.iter().take_while(|block| block.end > 0).count();
+        let blocks = &mut sorted[usize::from(header.dsack)..used];
         blocks.sort_unstable_by_key(|block| block.start);
         let min_rtt = self.facts.rtt.minimum;
         let Self { board, detector, .. } = self;
