@@ -106,7 +106,7 @@ pub struct Flow {
     begun: bool,
     /// It waits for a slot of its host's queue.
     pub waits_for_host: bool,
-    /// An answer in its inbox has no event of its own: it needs the flow's slot.
+    /// There are answers in its inbox, which need the flow's slot.
     answers_in_slot: bool,
     /// The number of links that its data cross, if only its receiver handles what arrives: it is no subflow, and its
     /// ACKs cross no link. Otherwise 0.

@@ -2,7 +2,7 @@
 //!
 //! `VecDeque::push_back` takes an entry by value. The compiler builds it in a temporary with narrow stores and
 //! copies it with wide loads, which stall until those stores have left the store buffer. A packet enters such a
-//! queue on each link, an ACK enters its sender's inbox.
+//! queue on each link, an ACK the line of those that are expected.
 
 use crate::ahead::fetch_at;
 use std::ops::{Index, IndexMut};

@@ -1,8 +1,9 @@
 //! A FIFO in front of a rate, without service events: drop-tail, or the device of a [`stack`](super::stack).
 //!
-//! Packets are in the pipe's ring from the time they enter the FIFO: the first `gone` of them are known to
-//! have left the queue. A departure is accounted for when the state is needed; at the latest when the packet
-//! reaches the far end, because the packet is in the cache then.
+//! Packets are in the pipe's ring from the time they enter the FIFO. The first `left` of them are known to have left the
+//! queue: this is noted when another packet may need their room. The first `gone` of these are accounted for, with the
+//! tap: that is done when the state is looked at, at the latest when the packet reaches the far end, because the packet is
+//! in the cache then.
 
 use super::bytes_out;
 use super::pipe::{Flight, Pipe};
