@@ -404,11 +404,16 @@ impl Flow {
         *self.announce(now, expect).0 = answer;
     }
 
-    /// The receiver acknowledges what has arrived, on a return path without links.
+    /// The receiver acknowledges what has arrived, on a return path without links. Returns the ACK where it waits.
     #[inline(always)]
-    pub fn acknowledge<'a>(&'a mut self, now: Time, expect: impl FnOnce(Time) -> Option<&'a mut Awaited>) {
+    pub fn acknowledge<'a>(
+        &'a mut self,
+        now: Time,
+        expect: impl FnOnce(Time) -> Option<&'a mut Awaited>,
+    ) -> &'a mut Answer {
         let (place, receiver) = self.announce(now, expect);
         receiver.write_ack(now, false, place.as_ack());
+        place
     }
 
     /// When the sender processes an answer that has crossed its links now: after the delays of its route that are

@@ -127,8 +127,22 @@ impl<T: Tap> Sim<T> {
 
     /// A receiver acknowledges what has arrived; the caller sets the flow's slot.
     pub(super) fn answer_at_once(&mut self, index: usize) {
+        if !T::DETAILED && self.flows[index].routes.acks.first().is_none() {
+            return self.acknowledge_in_place(index);
+        }
         let header = self.flows[index].receiver.acknowledge(self.now, false);
         self.answer(index, Answer::Ack(header));
+    }
+
+    /// The same on a return path without links.
+    fn acknowledge_in_place(&mut self, index: usize) {
+        let Self { flows, connections, events, now, first_flow, .. } = self;
+        let flow = &mut flows[index];
+        let edge = flow.place.map(|place| connections[place.connection as usize].reassembly.edge());
+        let answer = flow.acknowledge(*now, |at| events.expect(*first_flow + index as Component, at));
+        if let Some(edge) = edge {
+            answer.announce(edge);
+        }
     }
 
     /// With many flows, prefetches for the next two senders whose answers are expected, after `skipped` of them: for the
