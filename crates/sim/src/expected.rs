@@ -98,10 +98,9 @@ impl Expected {
         self.front = self.answers.front().map_or(NOTHING, Awaited::entry);
     }
 
-    /// The flows of two arrivals, after `skipped` others; some are not found where the memory ends.
+    /// The flows of two arrivals, after `skipped` others.
     #[inline]
     pub fn two_after(&self, skipped: usize) -> [Option<Component>; 2] {
-        let next = self.answers.run_from(skipped.min(self.answers.len()));
-        [next.first(), next.get(1)].map(|awaited| awaited.map(|awaited| awaited.flow))
+        [skipped, skipped + 1].map(|at| self.answers.get(at).map(|awaited| awaited.flow))
     }
 }

@@ -600,6 +600,7 @@ mod tests {
         let sender = offset_of!(Flow, sender) - receiver + Sender::HOT;
         assert!(receiver <= 360, "the arrival of a segment: {receiver} bytes");
         assert!(sender <= 10 * LINE, "an event of the sender: {sender} bytes");
+        assert!(size_of::<Awaited>() <= 72, "an answer on its way: {} bytes", size_of::<Awaited>());
         assert!(size_of::<Flow>() <= 1408, "a flow: {} bytes", size_of::<Flow>());
     }
 }

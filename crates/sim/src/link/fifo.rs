@@ -133,6 +133,7 @@ impl Fifo {
         self.limit.admits(Backlog { packets, bytes: self.accepted - in_service.accepted }, bytes)
     }
 
+    /// The same after noting which packets have left by now.
     fn admits_now(&mut self, now: Time, bytes: u32, pipe: &Pipe) -> bool {
         self.note_departures(now, pipe);
         self.admits(bytes, pipe)
