@@ -58,6 +58,11 @@ lint-python: $(BUILT)
 
 # Built twice: the first module counts what runs how often, the second is laid out for that. Runs are the same to the bit. The next
 # `make setup` after a change builds as usual.
+# LLVM would make branches of selects that nearly always have the same outcome by the counts of the whole workload. With 1000 flows
+# nothing predicts them (docs/speed.md). A compiler that does not know the option builds without it.
+KEEP_SELECTS = $(shell rustc -Cllvm-args=-disable-cgp-select2branch --print cfg >/dev/null 2>&1 && \
+	echo -Cllvm-args=-disable-cgp-select2branch)
+
 fast: $(LOCKED)
 	@$(call need,$(PROFDATA),rustup component add llvm-tools)
 	@rm -rf $(BUILT) "$(PROFILE)/counts"
@@ -67,7 +72,7 @@ fast: $(LOCKED)
 	@$(BIN)/python -m cwndlab.benchmark.workload
 	@$(PROFDATA) merge --output "$(PROFILE)/merged.profdata" "$(PROFILE)/counts"
 	@echo "== build it with what was counted"
-	@RUSTFLAGS="-Cprofile-use=$(PROFILE)/merged.profdata" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
+	@RUSTFLAGS="-Cprofile-use=$(PROFILE)/merged.profdata $(KEEP_SELECTS)" CARGO_TARGET_DIR="$(PROFILE)/build" $(DEVELOP)
 	@touch $(BUILT)
 
 bench: $(BUILT)

@@ -52,13 +52,8 @@ impl CubicCurve {
     /// W(t) in whole segments, as in Linux and ns-3: the offset is truncated, not rounded.
     #[must_use]
     pub fn whole_window(&self, t: Span) -> u64 {
-        let offset = self.offset(t.as_secs_f64());
-        let origin = self.origin as u64;
-        if offset < 0.0 {
-            origin.saturating_sub((-offset) as u64)
-        } else {
-            origin.saturating_add(offset as u64)
-        }
+        let offset = self.offset(t.as_secs_f64()) as i64;
+        (self.origin as i64).saturating_add(offset).max(0).cast_unsigned()
     }
 
     fn offset(&self, t: f64) -> f64 {

@@ -69,7 +69,14 @@ struct Epoch {
     reno: f64,
 }
 
-/// `cnt` as it was last calculated: for this window, at this time.
+impl Epoch {
+    /// An epoch that begins with this window, in segments.
+    fn begin(cx: &Context, cwnd: f64, w_max: f64, c: f64) -> Self {
+        Self { curve: CubicCurve::begin(cx.facts.now, cwnd, w_max, c), reno: cwnd }
+    }
+}
+
+/// `cnt` as it was last calculated: for this window in bytes, at this time.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
     cwnd: u64,
@@ -94,21 +101,21 @@ pub struct Cubic {
     delay_min: Span,
     /// `cnt` of the counting forms.
     counted: Option<Counted>,
-    /// Segments acknowledged since `cnt` was calculated.
-    uncounted: f64,
-    params: CubicParams,
-    hystart: Option<HyStart>,
+    /// Bytes acknowledged that W_est of the counting forms does not include yet.
+    uncounted: u64,
     epoch: Option<Epoch>,
     /// W_max in segments; zero before the first congestion event.
     w_max: f64,
+    /// The Linux form's alpha, as [`linux_reno_cost`] has it.
+    reno_cost: u64,
+    params: CubicParams,
+    hystart: Option<HyStart>,
     /// The window before the last congestion event, in segments.
     cwnd_prior: f64,
     /// The share of the window that a congestion event leaves, as this form has it.
     beta: f64,
     /// RFC 9438 section 4.3: alpha = 3 (1 - beta) / (1 + beta).
     alpha: f64,
-    /// The Linux form's alpha, as [`linux_reno_cost`] has it.
-    reno_cost: u64,
     /// Fractions of a byte that the RFC's form has not yet added.
     fraction: f64,
     /// What an undo restores: W_max, the prior window and the epoch.
@@ -137,7 +144,7 @@ impl Cubic {
             fraction: 0.0,
             delay_min: Span::MAX,
             counted: None,
-            uncounted: 0.0,
+            uncounted: 0,
             saved: None,
         }
     }
@@ -178,14 +185,10 @@ impl Cubic {
         self.saved = Some((self.w_max, self.cwnd_prior, self.epoch));
     }
 
-    fn begin_epoch(&self, cx: &Context, cwnd: f64) -> Epoch {
-        Epoch { curve: CubicCurve::begin(cx.facts.now, cwnd, self.w_max, self.params.c), reno: cwnd }
-    }
-
     /// RFC 9438 sections 4.2 to 4.5.
     fn grow_rfc9438(&mut self, cx: &Context, window: &mut Window, acked: u64) {
         let cwnd = window.segments();
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd));
+        let mut epoch = self.epoch.unwrap_or_else(|| Epoch::begin(cx, cwnd, self.w_max, self.params.c));
         let t = cx.facts.now.since(epoch.curve.start).as_secs_f64();
         let acked_segments = acked as f64 / window.mss as f64;
 
@@ -210,48 +213,47 @@ impl Cubic {
 
     /// The counting form: one segment for each `cnt` segments acknowledged.
     fn grow_counting(&mut self, cx: &Context, window: &mut Window, acked: u64) {
-        let cwnd = window.cwnd / window.mss;
-        // Signed: the processor converts these in one instruction, unsigned numbers in five.
-        self.uncounted += acked.cast_signed() as f64 / window.mss.cast_signed() as f64;
+        self.uncounted += acked;
         // Linux bictcp_update: `cnt` is recalculated only once in a while if the window does not change.
-        let kept = self.counted.filter(|kept| kept.holds(self.params.form, cx.facts.now, cwnd));
-        let count = kept.map_or_else(|| self.renew_count(cx, cwnd), |kept| kept.count);
+        let kept = self.counted.filter(|kept| kept.holds(self.params.form, cx.facts.now, window.cwnd));
+        let count = kept.map_or_else(|| self.renew_count(cx, window), |kept| kept.count);
         window.grow_one_per(count * window.mss, acked);
     }
 
     /// Recalculates `cnt`, with the segments acknowledged since it was last calculated.
-    fn renew_count(&mut self, cx: &Context, cwnd: u64) -> u64 {
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(cx, cwnd as f64));
-        let mut count = self.count(epoch.curve.whole_window(self.ahead(&epoch.curve, cx)), cwnd);
-        if self.params.reno_friendly {
-            epoch.reno += self.reno_growth(cwnd);
-            let lead = (epoch.reno as u64).saturating_sub(cwnd);
-            count = cwnd.checked_div(lead).map_or(count, |friendly| count.min(friendly));
-        }
-        self.epoch = Some(epoch);
-        count = count.max(COUNT_MIN);
-        self.counted = Some(Counted { cwnd, at: cx.facts.now, count });
+    fn renew_count(&mut self, cx: &Context, window: &Window) -> u64 {
+        let cwnd = window.cwnd / window.mss;
+        let friendly = self.params.reno_friendly;
+        let growth = if friendly { self.reno_growth(cwnd, window.mss) } else { 0.0 };
+        let (w_max, c) = (self.w_max, self.params.c);
+        let epoch = self.epoch.get_or_insert_with(|| Epoch::begin(cx, cwnd as f64, w_max, c));
+        epoch.reno += growth;
+        let (curve, reno) = (epoch.curve, epoch.reno);
+        let cubic = curve.whole_window(self.ahead(&curve, cx));
+        let target = if friendly { cubic.max((reno as i64).cast_unsigned()) } else { cubic };
+        let count = self.count(target, cwnd).max(COUNT_MIN);
+        self.counted = Some(Counted { cwnd: window.cwnd, at: cx.facts.now, count });
         count
     }
 
     /// RFC 9438 section 4.3: alpha / cwnd of a segment for each segment acknowledged. Linux adds whole segments, and
     /// the number of acknowledged segments that each costs is whole as well (`beta_scale` of tcp_cubic.c).
-    fn reno_growth(&mut self, cwnd: u64) -> f64 {
+    fn reno_growth(&mut self, cwnd: u64, mss: u64) -> f64 {
         if self.params.form != Form::Linux {
-            return self.alpha * std::mem::take(&mut self.uncounted) / cwnd as f64;
+            return self.alpha * (std::mem::take(&mut self.uncounted) as f64 / mss as f64) / cwnd as f64;
         }
-        let cost = ((cwnd * self.reno_cost) >> 3).max(1) as f64;
-        let times = self.uncounted / cost;
-        let whole = times as i64;
-        // ceil(times) - 1, by an instruction or two: without SSE 4.1, `ceil` is a function.
-        let grown = (whole - i64::from(whole as f64 == times)).max(0) as f64;
+        let cost = ((cwnd * self.reno_cost) >> 3).max(1) * mss;
+        let grown = self.uncounted.saturating_sub(1) / cost;
         self.uncounted -= grown * cost;
-        grown
+        grown.cast_signed() as f64
     }
 
     /// Acknowledged segments per segment of growth towards this target, before the bounds that the callers apply.
     pub(crate) fn count(&self, target: u64, cwnd: u64) -> u64 {
-        let count = if target > cwnd { cwnd / (target - cwnd) } else { PLATEAU_WINDOWS * cwnd };
+        // Divides at the plateau as well: nothing predicts whether the window is there.
+        let missing = target.saturating_sub(cwnd);
+        let windows = if missing == 0 { PLATEAU_WINDOWS } else { 1 };
+        let count = windows * cwnd / missing.max(1);
         if self.w_max == 0.0 { count.min(COUNT_BEFORE_LOSS) } else { count }
     }
 
@@ -349,7 +351,7 @@ impl WindowRule for Cubic {
         self.cwnd_prior = cwnd;
         self.epoch = None;
         self.fraction = 0.0;
-        self.uncounted = 0.0;
+        self.uncounted = 0;
         // RFC 9438 section 4.6 cuts FlightSize; Linux and ns-3 cut cwnd.
         let base = match self.params.form {
             Form::Rfc9438 => cx.facts.flight_size.min(window.cwnd),

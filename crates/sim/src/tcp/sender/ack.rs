@@ -139,7 +139,7 @@ impl Sender {
                 self.deliver_with_holes(now, header.cumulative, highest, arrived);
             }
         }
-        if !self.options.sack {
+        if !self.options.sack && (self.board.una() == una || self.board.sacked() > 0) {
             self.count_duplicates(header, una, arrived);
         }
         if arrived.segments > 0 {

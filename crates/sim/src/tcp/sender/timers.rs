@@ -169,9 +169,10 @@ impl Sender {
     /// delayed-ACK timer, but never after the retransmission timer.
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time) {
-        let wanted = self.options.tail_loss_probe
-            & self.options.sack
-            & ((self.facts.phase == Phase::Open) | self.reduced_for_mark)
+        if !(self.options.tail_loss_probe & self.options.sack) {
+            return;
+        }
+        let wanted = ((self.facts.phase == Phase::Open) | self.reduced_for_mark)
             & self.probe.is_none()
             & (self.board.outstanding() > 0)
             & (self.facts.rtt.smoothed > Span::ZERO);
