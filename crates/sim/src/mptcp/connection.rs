@@ -20,6 +20,8 @@ pub struct Connection {
     pub distributor: Option<Box<Distributor>>,
     /// Its receiving side.
     pub reassembly: Reassembly,
+    /// The limit of the receive window that its subflows follow, in bytes.
+    followed_space: u64,
 }
 
 impl Connection {
@@ -34,17 +36,19 @@ impl Connection {
             is_established: false,
             distributor: Some(Box::new(distributor)),
             reassembly: Reassembly::new(&spec.kind.tcp),
+            followed_space: 0,
         }
     }
 
     /// A subflow delivers these of its segments in order; returns the payload that is new, in bytes.
-    /// `on_waiting` is called with the number of waiting segments whenever it changes.
+    /// `rtt` is the longest of the subflows' RTTs; `on_waiting` is called with the number of waiting segments whenever
+    /// it changes.
     pub fn deliver(
         &mut self,
         now: Time,
         subflow: usize,
         segments: Range<u32>,
-        rtt: Span,
+        rtt: impl FnOnce() -> Span,
         mut on_waiting: impl FnMut(u32),
     ) -> u64 {
         let Self { distributor, reassembly, .. } = self;
@@ -61,9 +65,15 @@ impl Connection {
             }
         }
         if reassembly.next() > before {
-            reassembly.on_read(now, rtt);
+            reassembly.on_read(now, rtt());
         }
         payload
+    }
+
+    /// The limit to which the receive window may grow now, in bytes, if it has grown.
+    pub fn grown_space(&mut self) -> Option<u64> {
+        let space = self.reassembly.space();
+        (space != std::mem::replace(&mut self.followed_space, space)).then_some(space)
     }
 
     /// Payload delivered in order since the start.

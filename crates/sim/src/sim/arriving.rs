@@ -3,7 +3,7 @@
 use super::Sim;
 use crate::ahead::FEW_FLOWS;
 use crate::event::{Component, EventQueue};
-use crate::flow::{Answer, Flow};
+use crate::flow::{Answer, Flow, SubflowPlace};
 use crate::fragment::Whole;
 use crate::link::{Flight, Link};
 use crate::packet::{Body, Data, Fragment, Packet};
@@ -48,8 +48,19 @@ impl<T: Tap> Sim<T> {
     /// The packet that has arrived on a link goes on.
     #[inline(always)]
     fn route_arrived(&mut self, link: Component) {
-        let from = &mut self.links[link as usize];
-        let Some(&Flight { mut packet, .. }) = from.flight_after(0) else { return };
+        let Self { links, flows, .. } = self;
+        let from = &mut links[link as usize];
+        let Some(Flight { packet, .. }) = from.flight_after(0) else { return };
+        let index = packet.flow as usize;
+        if let Some((place, data)) = segment_for_subflow(packet, &flows[index]).filter(|_| Self::LOOKS_AHEAD)
+        {
+            let ecn = packet.ecn;
+            from.remove_arrived();
+            self.expire_siblings_timers(place);
+            self.receive_on_subflow(index, place, data, ecn);
+            return self.schedule_flow(index);
+        }
+        let mut packet = *packet;
         from.remove_arrived();
         self.route(&mut packet);
     }
@@ -247,6 +258,15 @@ fn is_for_receiver_alone(packet: &Packet, flow: &Flow, now: Time) -> bool {
     packet.generation == flow.generation
         && packet.hop + 1 == flow.plain_hops
         && flow.receiver.next_timer() >= now
+}
+
+/// What arrives if it is a whole segment of a subflow, at the end of its last link.
+#[inline(always)]
+fn segment_for_subflow(packet: &Packet, flow: &Flow) -> Option<(SubflowPlace, Data)> {
+    let place = flow.place?;
+    let Body::Data(data) = packet.body else { return None };
+    let is_here = packet.generation == flow.generation && flow.routes.data.hop(packet.hop + 1).is_none();
+    (is_here && packet.fragment.of == 1).then_some((place, data))
 }
 
 /// Prefetches the receiver of a packet that arrives on this link soon after the one that is due.

@@ -18,6 +18,7 @@ use crate::link::Link;
 use crate::mptcp::Connection;
 use crate::tap::{LinkTurn, Tap};
 use cwndlab_cc::{Span, Time};
+use std::ops::Range;
 use std::sync::Arc;
 
 impl<T: Tap> Sim<T> {
@@ -127,11 +128,20 @@ impl<T: Tap> Sim<T> {
     }
 
     /// Before a segment arrives for a subflow, timers of its connection's receivers expire that were due earlier.
+    #[inline(always)]
     pub(super) fn expire_siblings_timers(&mut self, place: SubflowPlace) {
-        for sibling in self.connections[place.connection as usize].flows.clone() {
-            if self.flows[sibling].receiver.next_timer() < self.now {
-                self.expire_timers(sibling, self.now - Span(1));
-                self.schedule_flow(sibling);
+        let subflows = self.connections[place.connection as usize].flows.clone();
+        if self.flows[subflows.clone()].iter().any(|flow| flow.receiver.next_timer() < self.now) {
+            self.expire_earlier_timers(subflows);
+        }
+    }
+
+    #[inline(never)]
+    fn expire_earlier_timers(&mut self, subflows: Range<usize>) {
+        for index in subflows {
+            if self.flows[index].receiver.next_timer() < self.now {
+                self.expire_timers(index, self.now - Span(1));
+                self.schedule_flow(index);
             }
         }
     }

@@ -61,13 +61,14 @@ impl<T: Tap> Sim<T> {
         let connection = &mut connections[place.connection as usize];
         let before = connection.reassembly.next();
         let subflows = &mut flows[connection.flows.clone()];
-        let rtt = subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
+        let rtt = || subflows.iter().map(|flow| flow.receiver.rtt()).max().unwrap_or_default();
         let on_waiting = |segments| {
             tap.on_connection(*now, place.connection, ConnectionEvent::WaitingChanged { segments });
         };
         let brought = connection.deliver(*now, place.subflow as usize, segments, rtt, on_waiting);
-        let space = connection.reassembly.space();
-        subflows.iter_mut().for_each(|flow| flow.receiver.follow(space));
+        if let Some(space) = connection.grown_space() {
+            subflows.iter_mut().for_each(|flow| flow.receiver.follow(space));
+        }
         subflows[place.subflow as usize].note_brought(brought);
         if connection.has_all() {
             subflows.iter_mut().for_each(|flow| flow.complete(*now));
