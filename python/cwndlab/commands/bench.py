@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 TITLES = {
     "packets": "packets",
     "events_per_packet": "events per\npacket",
-    "cpu_s": "CPU time\ns",
+    "cpu_s": "CPU time\nms",
     "ns_per_packet": "CPU per packet\nns",
     "x_real_time": "x real\ntime",
     "peak_rss_mb": "memory\nMB",
     "us_per_op": "CPU per step\nus",
 }
 POINT_TITLES = {
-    "cpu_s": "CPU time\ns",
+    "cpu_s": "CPU time\nms",
     "packets": "packets",
     "events": "events",
     "ns_per_packet": "CPU per packet\nns",
@@ -128,11 +128,14 @@ def _print(first: str, titles: Mapping[str, str], rows: Mapping[str, Mapping[str
     for key in shown:
         table.add_column(titles[key], justify="right")
     for name, row in rows.items():
-        table.add_row(name, *(_cell(row.get(key)) for key in shown))
+        table.add_row(name, *(_cell(key, row.get(key)) for key in shown))
     output().print(table)
 
 
-def _cell(value: float | None) -> str:
+def _cell(key: str, value: float | None) -> str:
     from cwndlab.statistics.numbers import MISSING, plain
 
-    return MISSING if value is None else plain(value)
+    if value is None:
+        return MISSING
+    # The document has seconds, but most runs take milliseconds.
+    return plain(value * 1000 if key == "cpu_s" else value)
