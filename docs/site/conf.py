@@ -34,7 +34,7 @@ site_contents: dict[str, dict[str, list[str]]] = {
         ],
         "Subjects": ["docs/gymnasium", "docs/dqn", "docs/mptcp", "docs/linux", "docs/distribution"],
         "Papers": ["papers/README", "docs/reproduction", "docs/sensitivity"],
-        "Trust": ["docs/validation", "docs/speed", "docs/sources"],
+        "Trust": ["docs/validation", "docs/speed", "docs/speed-history", "docs/sources"],
         "Take part": [
             "docs/your-first-algorithm",
             "docs/how-to-add-an-algorithm",
