@@ -537,6 +537,37 @@ fn oddities_of_the_whole() {
 }
 
 #[test]
+fn a_step_after_the_end_is_odd() {
+    let steps = |key: &str, first: &str, next: &str| {
+        format!("{key} = [{{ at = \"0 s\", value = {first} }}, {{ at = \"5 s\", value = {next} }}]\n")
+    };
+    let told = |duration: &str, rate: &str, rest: &str| {
+        let link = format!("[[link]]\nname = \"b\"\n{rate}{rest}");
+        let flow = "[[flow]]\ncc = \"reno\"\npath = [\"b\"]\n";
+        problems(format!("duration = \"{duration}\"\n{link}{flow}").as_bytes())
+    };
+    let warning = |key: &str, what: &str| {
+        format!("x.toml:2:1: warning: {key}: the step of `{what}` at 5 s has no effect: the run ends at 5 s")
+    };
+    let rate = "rate = \"1 Mbit/s\"\n";
+    let rates = steps("rate", "\"1 Mbit/s\"", "\"2 Mbit/s\"");
+    let delays = steps("delay", "\"9 ms\"", "\"8 ms\"");
+    assert_eq!(told("5 s", &rates, "delay = \"9 ms\"\n"), [warning("link.b", "rate")]);
+    assert_eq!(told("6 s", &rates, "delay = \"9 ms\"\n"), [""; 0]);
+    let back = format!("{delays}back = {{ rate = \"1 Mbit/s\" }}\n");
+    assert_eq!(
+        told("5 s", rate, &back),
+        [warning("link.b", "delay")],
+        "once, though it holds for the way back"
+    );
+    let up = format!("delay = \"9 ms\"\n{}", steps("up", "true", "false"));
+    assert_eq!(told("5 s", rate, &up), [warning("link.b", "up")]);
+    let loss = "{ kind = \"random\", rate = [{ at = \"0 s\", value = 0 }, { at = \"5 s\", value = 0.1 }] }";
+    let lossy = format!("delay = \"9 ms\"\nloss = {loss}\n");
+    assert_eq!(told("5 s", rate, &lossy), [warning("link.b", "loss")]);
+}
+
+#[test]
 fn a_delay_of_decisions_that_nobody_makes_is_odd() {
     let told = |cc: &str| {
         let flow = format!("[[flow]]\ncc = {cc}\ndecision_delay = \"5 ms\"\npath = [\"b\"]\n");

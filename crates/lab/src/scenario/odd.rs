@@ -5,8 +5,9 @@ use super::link::Link;
 use super::problem::Problems;
 use super::quantity::show_rate;
 use super::settle::base_rtt;
-use cwndlab_cc::Span;
-use cwndlab_sim::spec::FlowKind;
+use cwndlab_cc::{Span, Time};
+use cwndlab_sim::Schedule;
+use cwndlab_sim::spec::{Capacity, FlowKind, LinkSpec, LossKind};
 use std::collections::BTreeSet;
 
 /// Warns of settings that would surprise a reader of the scenario.
@@ -17,6 +18,14 @@ pub(crate) fn warn(
     problems: &Problems,
 ) {
     unused(links, flows, problems);
+    let accesses =
+        flows.iter().flatten().flat_map(|flow| &flow.paths).filter_map(|path| path.access.as_ref());
+    for link in links.iter().flatten().chain(accesses) {
+        late_steps(link, None, duration, problems);
+        if let Some(back) = &link.back {
+            late_steps(back, Some(link), duration, problems);
+        }
+    }
     for flow in flows.iter().flatten() {
         for path in &flow.paths {
             no_round_trip(flow, path, links, problems);
@@ -62,6 +71,30 @@ fn slow_access(flow: &Flow, path: &Path, links: &[Option<Link>], problems: &Prob
         );
         problems.warn(&access.origin.at, &access.origin.key, message);
     }
+}
+
+/// Warns of steps after the end; a return direction does not repeat those that it may have from its `forward` direction.
+fn late_steps(link: &Link, forward: Option<&Link>, duration: Option<Span>, problems: &Problems) {
+    let Some(end) = duration.map(|duration| Time(duration.0)) else { return };
+    let known = forward.map_or_else(Vec::new, |forward| last_steps(forward).collect());
+    for (what, last) in last_steps(link).filter(|step| step.1 >= end.max(Time(1)) && !known.contains(step)) {
+        let message = format!("the step of `{what}` at {last} has no effect: the run ends at {end}");
+        problems.warn(&link.origin.at, &link.origin.key, message);
+    }
+}
+
+/// When each setting that may change in steps does so for the last time.
+fn last_steps(link: &Link) -> impl Iterator<Item = (&'static str, Time)> {
+    let LinkSpec { capacity, delay, up, loss, .. } = &link.spec;
+    let rate = if let Capacity::Rate(rates) = capacity { last_step(rates) } else { Time::ZERO };
+    let loss = if let LossKind::Random(rates) = &loss.kind { last_step(rates) } else { Time::ZERO };
+    // A recorded delay has a step for each of its values.
+    let delay = if link.delays.is_none() { last_step(delay) } else { Time::ZERO };
+    [("rate", rate), ("delay", delay), ("up", last_step(up)), ("loss", loss)].into_iter()
+}
+
+fn last_step<T: Copy>(schedule: &Schedule<T>) -> Time {
+    schedule.iter().last().map_or(Time::ZERO, |(at, _)| *at)
 }
 
 fn late_start(flow: &Flow, duration: Option<Span>, problems: &Problems) {
