@@ -13,8 +13,9 @@ use cwndlab_sim::packet::{AckHeader, Body, Data, EcnField, Fragment, Packet};
 use cwndlab_sim::route::{Route, Routes};
 use cwndlab_sim::series::{self, LinkSample};
 use cwndlab_sim::spec::{FlowSpec, LinkSpec, PathSpec, SimSpec};
-use cwndlab_sim::tap::{LinkEvent, LinkTurn, State, Tap};
+use cwndlab_sim::tap::{LinkEvent, State, Tap};
 use cwndlab_sim::topology::{Topology, plain_back};
+use cwndlab_sim::turn::LinkTurn;
 use std::collections::HashMap;
 
 /// The direction of a packet between the ends of a part: a flow, or a subflow of a multipath connection.

@@ -30,6 +30,7 @@ pub mod tap;
 pub mod tcp;
 pub mod timeout_patterns;
 pub mod topology;
+pub mod turn;
 mod watch;
 pub mod way_out;
 

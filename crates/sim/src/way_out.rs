@@ -2,8 +2,9 @@
 
 use crate::link::Link;
 use crate::packet::{Body, Data, EcnField, Fragment, Packet};
-use crate::tap::{LinkTurn, Tap};
+use crate::tap::Tap;
 use crate::tcp::Outgoing;
+use crate::turn::LinkTurn;
 use cwndlab_cc::Time;
 
 /// What all packets of a sender have in common.

@@ -12,7 +12,8 @@ use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
-use crate::tap::{LinkEvent, LinkTurn, Tap};
+use crate::tap::{LinkEvent, Tap};
+use crate::turn::LinkTurn;
 use cwndlab_cc::{Rate, Time};
 
 /// How many departures are looked at without a branch: about as many as there are between two events of senders that fill

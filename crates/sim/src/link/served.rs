@@ -8,7 +8,8 @@ use crate::packet::Packet;
 use crate::queue::{Backlog, Discipline, Waiting};
 use crate::schedule::Schedule;
 use crate::spec::Capacity;
-use crate::tap::{LinkEvent, LinkTurn, Tap};
+use crate::tap::{LinkEvent, Tap};
+use crate::turn::LinkTurn;
 use cwndlab_cc::{Rate, Time};
 
 /// The packet in service.

@@ -11,7 +11,8 @@ use crate::packet::Packet;
 use crate::queue::fq_codel::FqCodel;
 use crate::queue::{Backlog, Discipline, Limit, Waiting};
 use crate::spec::Capacity;
-use crate::tap::{LinkEvent, LinkTurn, Tap};
+use crate::tap::{LinkEvent, Tap};
+use crate::turn::LinkTurn;
 use cwndlab_cc::Time;
 
 /// Both queues of a link.

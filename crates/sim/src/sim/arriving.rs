@@ -7,7 +7,8 @@ use crate::flow::{Answer, Flow, SubflowPlace};
 use crate::fragment::Whole;
 use crate::link::{Flight, Link};
 use crate::packet::{Body, Data, Fragment, Packet};
-use crate::tap::{End, LinkTurn, Tap};
+use crate::tap::{End, Tap};
+use crate::turn::LinkTurn;
 use cwndlab_cc::{Span, Time};
 
 /// How many packets ahead a receiver is prefetched.

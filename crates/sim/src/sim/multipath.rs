@@ -4,7 +4,8 @@ use super::Sim;
 use crate::event::Component;
 use crate::flow::SubflowPlace;
 use crate::packet::{Data, EcnField};
-use crate::tap::{ConnectionEvent, Tap, Turn};
+use crate::tap::{ConnectionEvent, Tap};
+use crate::turn::Turn;
 use std::ops::Range;
 
 impl<T: Tap> Sim<T> {

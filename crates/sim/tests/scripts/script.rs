@@ -6,8 +6,9 @@
 use cwndlab_cc::algorithm::Build;
 use cwndlab_cc::{Phase, Registry, Rng, Span, Time};
 use cwndlab_sim::packet::{AckHeader, Block, SACK_BLOCKS};
-use cwndlab_sim::tap::{NoTap, Turn};
+use cwndlab_sim::tap::NoTap;
 use cwndlab_sim::tcp::{Outgoing, Profile, Sender, Stream, Supply, TcpOptions, TimestampClock};
+use cwndlab_sim::turn::Turn;
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -2,9 +2,10 @@
 
 use super::{Detector, Sender};
 use crate::packet::AckHeader;
-use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tap::{FlowEvent, Tap};
 use crate::tcp::rack::{self, DUP_THRESH};
 use crate::tcp::scoreboard::{Delivered, Record};
+use crate::turn::Turn;
 use cwndlab_cc::{Ack, Decision, Lost, Phase, Span, Time};
 
 /// What one ACK delivered.

@@ -21,7 +21,8 @@ use super::ticks::Timer;
 use crate::ahead::{LINE, fetch};
 use crate::mptcp::Distributor;
 use crate::packet::Data;
-use crate::tap::{FlowEvent, Reduction, Tap, Turn};
+use crate::tap::{FlowEvent, Reduction, Tap};
+use crate::turn::Turn;
 use cwndlab_cc::decisions::Weights;
 use cwndlab_cc::{
     Agent, CongestionControl, Context, Control, Decision, Ecn, Facts, Needs, Phase, Rng, Rtt, Setup, Span,

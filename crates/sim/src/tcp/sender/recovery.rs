@@ -3,9 +3,10 @@
 use super::distances::LossDistances;
 use super::{Detector, Sender, TailProbe};
 use crate::packet::AckHeader;
-use crate::tap::{FlowEvent, Reduction, Tap, Turn};
+use crate::tap::{FlowEvent, Reduction, Tap};
 use crate::tcp::options::Recovery;
 use crate::tcp::scoreboard::Scoreboard;
+use crate::turn::Turn;
 use cwndlab_cc::{Event, Phase, Time};
 
 /// The evidence for a spurious reduction (Linux undo_marker, undo_retrans, retrans_stamp).

@@ -1,9 +1,10 @@
 //! The sender's timers: retransmission, tail-loss probe, reordering, pacing, host queue, delayed decisions.
 
 use super::{Handshake, Outgoing, Sender};
-use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tap::{FlowEvent, Tap};
 use crate::tcp::TcpOptions;
 use crate::tcp::ticks::{Timer, expiry};
+use crate::turn::Turn;
 use cwndlab_cc::{Decision, Phase, Span, Time};
 
 /// Timers, and deadlines: [`Time::NEVER`] when one is off.

@@ -2,9 +2,10 @@
 
 use super::{Detector, Handshake, Outgoing, Sender, TailProbe};
 use crate::packet::Data;
-use crate::tap::{FlowEvent, Tap, Turn};
+use crate::tap::{FlowEvent, Tap};
 use crate::tcp::send_buffer::Progress;
 use crate::tcp::ticks::Timer;
+use crate::turn::Turn;
 use cwndlab_cc::{Control, Event, Phase, Rate, SendLimit, Span, Time};
 
 impl Sender {
