@@ -59,6 +59,12 @@ def paper_folder(
     return folder
 
 
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of the test's own, so that each run is new."""
+    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+
+
 @pytest.fixture(scope="session")
 def linux_kernel() -> Kernel:
     """The kernel of the Linux backend; where it is not built, the test is skipped."""

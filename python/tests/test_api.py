@@ -12,10 +12,7 @@ from cwndlab.errors import InputError
 from cwndlab.scenarios.scenario import ScenarioError
 from tests.conftest import SCENARIO
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_from_a_file(scenario: Path) -> None:

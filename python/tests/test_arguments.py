@@ -18,9 +18,7 @@ RATES = {"link.bottleneck.rate": ["1 Mbit/s", "2 Mbit/s"]}
 BOTH = ["reno", "cubic"]
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,7 @@ from cwndlab.api.results import Comparison, Result
 from tests.conftest import SCENARIO
 from tests.samples import flow, link, outcome, result
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def variant(goodputs: Sequence[float], **changes: Any) -> Result:

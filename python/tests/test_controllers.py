@@ -18,9 +18,7 @@ from tests.conftest import SCENARIO
 _names = (f"tested-{number}" for number in itertools.count())
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 class Fixed:

@@ -36,9 +36,7 @@ PACKAGE = Path(cl.__file__).parent
 distributed: Any = importlib.import_module("distributed")
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_a_worker_leaves_standard_output_to_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,12 +36,7 @@ LINK: dict[str, Any] = {
     ],
 }
 # Once Gymnasium has taken the environment apart, a warning is all that it says.
-pytestmark = pytest.mark.filterwarnings("error")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("own_cache")]
 
 
 def episode(env: Any, choose: Any, seed: int | None = None) -> list[Any]:

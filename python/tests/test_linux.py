@@ -55,9 +55,7 @@ path = ["bottleneck"]
 """
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def outcome(text: str, seed: int = 1) -> dict[str, Any]:

@@ -54,9 +54,7 @@ PSH = 8
 COUNTS = ("sent_packets", "retransmitted_packets", "timeouts", "fast_recoveries", "tail_loss_probes", "undos")
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def text(*parts: str, seconds: int = 10) -> str:

@@ -16,8 +16,6 @@ from cwndlab.linux.backend import Linux
 from cwndlab.scenarios.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cwndlab.linux.kernel import Kernel
 
 HEAD = """\
@@ -55,9 +53,7 @@ PAIRS = {"reno": "linux:reno", "cubic": "linux:cubic", "bbr1": "linux:bbr", "veg
 COUNTS = ("retransmitted_packets", "timeouts", "fast_recoveries", "ecn_reductions", "tail_loss_probes")
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def text(link: str, cc: str, *, seconds: int = 15) -> str:

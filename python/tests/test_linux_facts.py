@@ -10,8 +10,6 @@ import pytest
 import cwndlab as cl
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cwndlab.linux.kernel import Kernel
 
 SCENARIO = """\
@@ -31,9 +29,7 @@ path = ["a"]
 """
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @cl.controller("watcher")

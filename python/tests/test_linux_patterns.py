@@ -13,8 +13,6 @@ from cwndlab.beside.both import run_both
 from cwndlab.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cwndlab.linux.kernel import Kernel
 
 SCENARIO = """\
@@ -47,9 +45,7 @@ arrivals = {{ per_second = 4, size = "60 kB" }}
 AT_PEAKS = ("timeouts_at_peak", "fast_recoveries_at_peak")
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def scenario(cc: str, text: str = SCENARIO, *, seconds: int = 20) -> Scenario:

@@ -18,7 +18,6 @@ from cwndlab.scenarios.scenario import Scenario, ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from cwndlab.linux.kernel import Kernel
     from tests.conftest import Command
@@ -48,9 +47,7 @@ start = "1 s"
 """
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def scenario(queue: str) -> Scenario:

@@ -51,9 +51,7 @@ LOST = range(10, 38)
 BEGIN_MS = 47.69
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def at_second_link_ms(segment: float) -> float:

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 OUTAGE = [{"at": "0 s", "value": True}, {"at": "2 s", "value": False}, {"at": "11 s", "value": True}]
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def silences_ms(folder: Path) -> list[float]:

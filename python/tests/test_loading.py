@@ -22,10 +22,7 @@ from tests.conftest import SCENARIO
 from tests.damage import changed
 from tests.same import assert_detail_is, assert_recording_is
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_run(tmp_path: Path) -> None:

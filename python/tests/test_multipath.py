@@ -38,9 +38,7 @@ path = ["short"]
 SUBFLOWS = ["multipath/1", "multipath/2"]
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_every_table_has_rows_of_subflows() -> None:

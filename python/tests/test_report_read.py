@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,9 +23,7 @@ CHANGES = {"link.0.delay": "15 ms", "duration": "3 s"}
 ACCESS = {"flow.*.access.rate": "50 Mbit/s", "flow.*.access.delay": "1 ms"}
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def ran() -> Result:

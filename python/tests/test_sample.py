@@ -28,9 +28,7 @@ QUEUE = "link.bottleneck.queue=lin(0.5..4.5 bdp)"
 CC = "flow.*.cc=cubic|reno"
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def drawn(*over: str, size: int = 40, design: str | None = None, seed: int | None = None) -> Plan:

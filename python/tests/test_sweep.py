@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,9 +16,7 @@ from tests.samples import flow, link, outcome, result
 OVER = {"flow.*.cc": ["cubic", "reno"], "link.0.queue": ["0.5 bdp", "1 bdp", "fq-codel"]}
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def by_hand(*points: tuple[float, float]) -> Sweep:

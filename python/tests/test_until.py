@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 OVER = {"link.bottleneck.queue": ["0.5 bdp", "4 bdp"]}
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CWNDLAB_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def until(text: str = "goodput ±5 %", count: int = 40) -> Until:

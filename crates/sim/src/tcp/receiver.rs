@@ -17,8 +17,8 @@ const UNCOMPRESSED_DUPLICATES: u8 = 3;
 const COMPRESSED_MOST: u8 = 44;
 /// Compression waits for the RTT divided by this (Linux: 5 %).
 const COMPRESSION_RTT_DIVISOR: u64 = 20;
-/// How much longer the timer of compression may wait, to expire together with others. Here it is the only one, so it
-/// does (Linux: tcp_comp_sack_slack_ns).
+/// How much later the timer of compression may expire, so that a kernel can handle it together with other timers (Linux:
+/// tcp_comp_sack_slack_ns). Here there are no others, so it always expires at the end of this slack.
 const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// Blocks that one held-back ACK reports (Linux: TCP_SACK_BLOCKS_EXPECTED).
 const COMPRESSED_BLOCKS: usize = 2;
