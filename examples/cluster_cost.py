@@ -24,7 +24,7 @@ from cwndlab.running import on_dask
 # A short run, of which the cluster's own cost is a large part; one of about half a second; and one that waits
 # half a second in place of computing, so that it needs no core.
 SHORT = "scenarios/one-flow.toml", {"duration": "0.1 s"}
-LONG = "scenarios/two-flows.toml", {"duration": "100 s"}
+LONG = "scenarios/two-flows.toml", {"duration": "600 s"}
 WAITS = "scenarios/one-flow.toml", {"duration": "0.1 s", "flow.0.cc": "waits"}
 SHORT_RUNS, LONG_RUNS, REPEATED = 500, 24, 3
 WAITING = """
