@@ -58,3 +58,60 @@ pub fn accepted(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let (scenario, problems) = read_with(text.as_bytes(), overrides);
     scenario.unwrap_or_else(|| panic!("refused: {problems:#?}"))
 }
+
+/// A sound scenario; a case replaces one of its lines.
+pub const SOUND: &str = r#"name = "x"
+duration = "10 s"
+profile = "linux"
+warmup = "1 s"
+send_jitter = "0 s"
+[tcp]
+mss = 1448
+[record]
+interval = "10 ms"
+[[link]]
+name = "b"
+rate = "100 Mbit/s"
+delay = "30 ms"
+queue = "1 bdp"
+loss = 0.001
+[[flow]]
+name = "a"
+cc = "cubic"
+path = ["b"]
+start = "0 s"
+access = { rate = "1 Gbit/s", delay = "1 ms" }
+"#;
+
+/// The number of the line that gives this key: `duration`, or `link.rate` for the `rate` in a table `link`.
+pub fn line_of(key: &str) -> usize {
+    let mut table = "";
+    let gives = |line: &'static str| {
+        if line.starts_with('[') {
+            table = line.trim_matches(['[', ']']);
+        }
+        let name = line.split(" = ").next().unwrap_or_default();
+        if table.is_empty() { name == key } else { format!("{table}.{name}") == key }
+    };
+    SOUND.lines().position(gives).unwrap_or_else(|| panic!("no line gives {key}")) + 1
+}
+
+/// The number of the first line that follows the sound scenario.
+pub fn after_sound() -> usize {
+    SOUND.lines().count() + 1
+}
+
+/// The sound scenario with another line in place of the one that gives this key.
+pub fn with_line(key: &str, text: &str) -> String {
+    let line = line_of(key);
+    let lines = SOUND.lines().enumerate().map(|(n, old)| if n + 1 == line { text } else { old });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// A scenario of one link and one flow.
+pub fn small(link: &str, flow: &str) -> String {
+    format!(
+        "duration = \"100 s\"\n[[link]]\nname = \"b\"\ndelay = \"30 ms\"\n{link}\n\
+         [[flow]]\nname = \"a\"\ncc = \"reno\"\npath = [\"b\"]\n{flow}\n"
+    )
+}
