@@ -56,13 +56,13 @@ lint-python: $(BUILT)
 	@echo "== mypy"
 	@$(BIN)/mypy
 
-# Built twice: the first module counts what runs how often, the second is laid out for that. Runs are the same to the bit. The next
-# `make setup` after a change builds as usual.
-# LLVM would make branches of selects that nearly always have the same outcome by the counts of the whole workload. With 1000 flows
-# nothing predicts them (docs/speed.md). A compiler that does not know the option builds without it.
+# With a profile LLVM turns a conditional move into a branch if it nearly always has the same outcome. With many flows nothing predicts
+# such a branch (docs/speed.md). A compiler that does not know the option builds without it.
 KEEP_SELECTS = $(shell rustc -Cllvm-args=-disable-cgp-select2branch --print cfg >/dev/null 2>&1 && \
 	echo -Cllvm-args=-disable-cgp-select2branch)
 
+# Built twice: the first module counts what runs how often, the second is laid out for that. Runs are the same to the bit. The next
+# `make setup` after a change builds as usual.
 fast: $(LOCKED)
 	@$(call need,$(PROFDATA),rustup component add llvm-tools)
 	@rm -rf $(BUILT) "$(PROFILE)/counts"

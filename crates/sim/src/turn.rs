@@ -1,4 +1,4 @@
-//! What a sender or a link has at hand while it handles an event: the time, the tap that observes it, and the way out.
+//! What a sender or a link needs to handle an event: the time, the tap to report to, and where packets go.
 
 use crate::packet::Data;
 use crate::queue::{QueueTap, Waiting};
