@@ -44,6 +44,19 @@ pub struct NamedFile {
     content: Box<dyn Any + Send + Sync>,
 }
 
+impl Value {
+    /// Whether both are numbers, counts or times, and this one is the larger.
+    #[must_use]
+    pub fn exceeds(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Number(a), Value::Number(b)) => a > b,
+            (Value::Count(a), Value::Count(b)) => a > b,
+            (Value::Span(a), Value::Span(b)) => a > b,
+            _ => false,
+        }
+    }
+}
+
 impl NamedFile {
     /// A file with this content; its reader and the algorithm that takes it agree on the type.
     #[must_use]
@@ -158,6 +171,20 @@ pub struct ParamSpec {
     pub meaning: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
+    /// The name of the parameter whose value it may not exceed, if there is one; checked for algorithms and TCP
+    /// options.
+    pub at_most: Option<&'static str>,
+}
+
+impl ParamSpec {
+    /// The allowed values in words.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self.at_most {
+            Some(other) => format!("{}, at most `{other}`", self.allowed),
+            None => self.allowed.to_string(),
+        }
+    }
 }
 
 /// A type that can be a parameter; implemented for `f64`, `u64`, `bool`, [`Span`] and for [`words!`](crate::words).
@@ -188,16 +215,25 @@ parameter_type!(u64, Count);
 parameter_type!(bool, Flag);
 parameter_type!(Span, Span);
 
+/// Why a parameter was not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// No parameter has this name.
+    Unknown,
+    /// The value has another type, or is out of range.
+    Value,
+}
+
 /// A set of declared parameters, made by [`parameters!`](crate::parameters).
 pub trait Parameters: Default {
     /// The declarations, in order.
     fn specs() -> Vec<ParamSpec>;
 
-    /// Sets one parameter. `Err` holds its declaration if the value is not allowed, `None` if the name is unknown.
+    /// Sets one parameter.
     ///
     /// # Errors
     /// An unknown name, a wrong type or a value out of range.
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), Option<ParamSpec>>;
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), Refused>;
 
     /// The value in force.
     fn get(&self, name: &str) -> Option<Value>;
@@ -240,14 +276,15 @@ macro_rules! words {
     };
 }
 
-/// A struct of parameters, each with its name, default, allowed values, unit, meaning and source.
+/// A struct of parameters, each with its name, default, allowed values, unit, meaning and source; `at_most` names
+/// another one that it may not exceed.
 #[macro_export]
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
         pub struct $struct:ident {
             $( $field:ident : $type:ty = $default:expr, $key:literal, $allowed:expr, $unit:literal,
-               $meaning:literal, $source:literal; )*
+               $meaning:literal, $source:literal $(, at_most $other:literal)?; )*
         }
     ) => {
         $(#[$meta])*
@@ -273,19 +310,21 @@ macro_rules! parameters {
                     unit: $unit,
                     meaning: $meaning,
                     source: $source,
+                    at_most: None$(.or(Some($other)))?,
                 }, )* ]
             }
 
             fn set(
                 &mut self, name: &str, value: &$crate::params::Value,
-            ) -> Result<(), Option<$crate::params::ParamSpec>> {
-                let spec = Self::specs().into_iter().find(|spec| spec.name == name).ok_or(None)?;
+            ) -> Result<(), $crate::params::Refused> {
+                use $crate::params::Refused;
+                let spec = Self::specs().into_iter().find(|spec| spec.name == name).ok_or(Refused::Unknown)?;
                 if !spec.allowed.admits(value) {
-                    return Err(Some(spec));
+                    return Err(Refused::Value);
                 }
                 match name {
                     $( $key => {
-                        self.$field = <$type as $crate::params::Parameter>::from_value(value).ok_or(Some(spec))?;
+                        self.$field = <$type as $crate::params::Parameter>::from_value(value).ok_or(Refused::Value)?;
                     } )*
                     _ => {}
                 }

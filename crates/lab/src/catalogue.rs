@@ -52,7 +52,7 @@ fn param(spec: &ParamSpec) -> Value {
     json!({
         "name": spec.name,
         "default": setting(&spec.default),
-        "allowed": spec.allowed.to_string(),
+        "allowed": spec.expected(),
         "unit": spec.unit,
         "meaning": spec.meaning,
         "source": spec.source,

@@ -404,7 +404,15 @@ fn options_that_do_not_go_together() {
         "{ticks}"
     );
     let rto = told("tcp.mss", "rto_min = \"3 s\"\nrto_max = \"2 s\"");
-    assert!(rto.contains("error: tcp: expected rto_min of at most rto_max = 2 s, found 3 s"), "{rto}");
+    let expected = "error: tcp.rto_min: expected rto_min of at most rto_max = 2 s, found rto_min = 3 s";
+    assert!(rto.contains(expected), "{rto}");
+    let vegas = told("flow.cc", "cc = { name = \"vegas\", alpha = 5 }");
+    let expected = "error: flow.a.cc.alpha: expected alpha of at most beta = 4, found alpha = 5";
+    assert!(vegas.contains(expected), "{vegas}");
+    let vegas = told("flow.cc", "cc = { name = \"vegas\", beta = 1 }");
+    let expected = "error: flow.a.cc.beta: expected alpha of at most beta = 1, found alpha = 2";
+    assert!(vegas.contains(expected), "{vegas}");
+    assert_eq!(told("flow.cc", "cc = { name = \"vegas\", alpha = 4 }"), "");
     let web =
         told("flow.start", "tcp = { metrics = \"saved\" }\narrivals = { per_second = 3, size = \"30 kB\" }");
     assert!(web.contains("with `arrivals`, a flow cannot have tcp.metrics = \"saved\""), "{web}");

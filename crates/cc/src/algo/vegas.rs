@@ -25,7 +25,7 @@ crate::parameters! {
     pub struct VegasParams {
         alpha: u64 = 2, "alpha", Allowed::Count(0, 1_000_000), "segments",
             "with fewer of its own segments in the queue the window grows by one per round trip",
-            "Linux tcp_vegas; Brakmo and Peterson 1995: 1 or 2";
+            "Linux tcp_vegas; Brakmo and Peterson 1995: 1 or 2", at_most "beta";
         beta: u64 = 4, "beta", Allowed::Count(0, 1_000_000), "segments",
             "with more of its own segments in the queue the window shrinks by one per round trip",
             "Linux tcp_vegas; Brakmo and Peterson 1995: 3 or 4";

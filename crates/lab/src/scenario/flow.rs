@@ -9,7 +9,7 @@ use super::paths;
 use super::problem::Checked;
 use super::quantity;
 use super::section::{Item, Origin, Section};
-use super::settings::{setting, settings, settings_by};
+use super::settings::{in_force, in_order, setting, settings, settings_by};
 use super::tree::Kind;
 use super::weights;
 use super::words;
@@ -190,14 +190,20 @@ fn algorithm(item: &Item, cx: &Context) -> Checked<Chosen> {
                 _ => setting(item, spec),
             });
             let all = own.map(|own| over(cx.profile.dialect(algorithm.name), own));
-            let suited =
-                all.as_ref().map_or(Ok(()), |all| weights::suit(&mut section, &algorithm.params, all));
+            let suited = all.as_ref().map_or(Ok(()), |all| go_together(&mut section, algorithm, all));
             section.finish()?;
             suited?;
             Ok(Chosen { algorithm: algorithm.clone(), uncoupled, settings: all? })
         }
         _ => Err(item.needs("an algorithm's name, or { name = ... } with its parameters")),
     }
+}
+
+/// Checks an algorithm's parameters against each other.
+fn go_together(section: &mut Section, algorithm: &Algorithm, settings: &[(String, Value)]) -> Checked<()> {
+    let specs = &algorithm.params;
+    in_order(section, specs, |name| in_force(specs, settings, name))?;
+    weights::suit(section, specs, settings)
 }
 
 /// The algorithm, and whether it runs uncoupled.
@@ -238,18 +244,18 @@ fn tcp(item: &Item, cx: &Context) -> Checked<TcpOptions> {
 pub(crate) fn options(item: &Item, base: &TcpOptions) -> Checked<TcpOptions> {
     let mut section = item.section()?;
     let mtu_given = section.has("mtu");
-    let settings = settings(&mut section, &TcpOptions::specs());
-    section.finish()?;
+    let specs = TcpOptions::specs();
+    let settings = settings(&mut section, &specs);
     let mut options = base.clone();
-    for (name, value) in settings? {
-        options.set(&name, &value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
+    for (name, value) in settings.iter().flatten() {
+        options.set(name, value).map_err(|_| item.error(format!("`{name}` cannot be {value}")))?;
     }
+    let ordered = in_order(&mut section, &specs, |name| options.get(name));
+    section.finish()?;
+    settings?;
+    ordered?;
     if options.srtt_ticks && options.clock == Span::ZERO {
         return Err(item.error("srtt_ticks = true needs a clock with ticks, found clock = \"0 s\""));
-    }
-    if options.rto_min > options.rto_max {
-        let TcpOptions { rto_min, rto_max, .. } = options;
-        return Err(item.error(format!("expected rto_min of at most rto_max = {rto_max}, found {rto_min}")));
     }
     warn_of_long_packets(item, &options, mtu_given);
     Ok(options)

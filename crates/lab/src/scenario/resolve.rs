@@ -6,7 +6,7 @@ use super::flow::{Flow, Path};
 use super::link::Link;
 use super::quantity::{show_bytes, show_packets, show_rate, show_time};
 use super::recording::Recording;
-use super::settings::UNLIMITED;
+use super::settings::{UNLIMITED, last};
 use cwndlab_cc::params::{ParamSpec, Parameters, Value as Setting};
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
@@ -105,7 +105,7 @@ fn loss(loss: &LossSpec) -> Value {
 }
 
 fn queue(queue: &QueueSpec) -> Value {
-    let mut object = declared(&(queue.kind.params)(), |spec| last(&queue.settings, spec));
+    let mut object = declared(&(queue.kind.params)(), |spec| last(&queue.settings, spec.name));
     object.insert("kind".to_owned(), json!(queue.kind.name));
     if queue.kind.sizing == Sizing::Any {
         object.insert("size".to_owned(), size(queue.limit));
@@ -124,7 +124,7 @@ fn size(limit: Limit) -> Value {
 fn flow(flow: &Flow, links: &[Link]) -> Value {
     let (kind, active) = (&flow.kind, &flow.active);
     let algorithm = &kind.algorithm;
-    let mut cc = declared(&algorithm.params, |spec| last(&kind.settings, spec));
+    let mut cc = declared(&algorithm.params, |spec| last(&kind.settings, spec.name));
     cc.insert("name".to_owned(), json!(kind.cc()));
     let mut object = way(flow, links);
     let own = json!({
@@ -186,11 +186,6 @@ fn arrivals(arrivals: &Arrivals) -> Value {
 /// TCP options in force.
 pub(crate) fn tcp(options: &TcpOptions) -> Value {
     Value::Object(declared(&TcpOptions::specs(), |spec| options.get(spec.name)))
-}
-
-/// The last setting of a parameter, which is the one in force.
-fn last(settings: &[(String, Setting)], spec: &ParamSpec) -> Option<Setting> {
-    settings.iter().rev().find(|(name, _)| name == spec.name).map(|(_, value)| value.clone())
 }
 
 /// Declared parameters with the values that are set, or else their defaults.

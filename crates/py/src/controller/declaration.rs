@@ -115,6 +115,7 @@ impl Parameter {
             unit: kept(self.unit.clone()),
             meaning: kept(self.meaning.clone()),
             source: kept(self.source.clone()),
+            at_most: None,
         })
     }
 }

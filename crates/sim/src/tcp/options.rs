@@ -66,7 +66,7 @@ cwndlab_cc::parameters! {
         metrics: Metrics = Metrics::None, "metrics", Allowed::Word(Metrics::WORDS), "",
             "saved: initial_ssthresh is what an equal run before this one saved at its end, if it saved anything", "Linux tcp_update_metrics, tcp_init_metrics; off since Linux 5.6 (tcp_no_ssthresh_metrics_save)";
         rto_min: Span = Span::from_millis(200), "rto_min", Allowed::Span(Span::ZERO, Span::from_secs(60)), "time",
-            "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s";
+            "floor of the retransmission timeout", "Linux 200 ms; RFC 6298 1 s", at_most "rto_max";
         rto_floor: RtoFloor = RtoFloor::Variance, "rto_floor", Allowed::Word(RtoFloor::WORDS), "",
             "whether the floor applies to the variance term or to the whole timeout", "Linux; RFC 6298 rule (2.4)";
         rto_initial: Span = Span::from_secs(1), "rto_initial", Allowed::Span(Span::from_millis(1), Span::from_secs(60)), "time",
