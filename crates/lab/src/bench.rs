@@ -22,6 +22,8 @@ const CASES: &[(&str, &str)] = &[
     ("hosts-10", include_str!("bench/hosts-10.toml")),
     ("hosts-1000", include_str!("bench/hosts-1000.toml")),
     ("lte-trace", include_str!("bench/lte-trace.toml")),
+    ("two-paths", include_str!("bench/two-paths.toml")),
+    ("ns3-stack", include_str!("bench/ns3-stack.toml")),
 ];
 
 /// The names of the cases.
