@@ -166,9 +166,9 @@ impl Remainder {
     /// Moves the window by this many bytes, up or down, but not below a segment.
     pub fn add(&mut self, window: &mut Window, bytes: f64) {
         self.0 += bytes;
-        let whole = self.0.trunc();
-        self.0 -= whole;
-        window.cwnd = window.cwnd.saturating_add_signed(whole as i64).max(window.mss);
+        let whole = self.0 as i64;
+        self.0 -= whole as f64;
+        window.cwnd = window.cwnd.saturating_add_signed(whole).max(window.mss);
     }
 
     /// Forgets this part, as at a reduction.

@@ -123,7 +123,7 @@ pub struct Flow {
     /// When it stops; [`Time::NEVER`] once it has.
     stop: Time,
     /// The link that its segments enter as they are sent ([`WayOut`](crate::way_out::WayOut)), if each is whole, no host
-    /// holds it back, nothing is written into it later, and no other flow depends on what its sender does.
+    /// holds it back, and nothing is written into it later.
     pub direct: Option<u32>,
     /// The index of its arrival process.
     pub group: Option<u32>,
@@ -205,10 +205,7 @@ impl Flow {
             Some(Ecn::Ect1) => EcnField::Ect1,
             Some(_) => EcnField::Ect0,
         };
-        let is_direct = place.is_none()
-            && routes.host.is_none()
-            && options.fragments() == 1
-            && options.send_buffer == u64::MAX;
+        let is_direct = routes.host.is_none() && options.fragments() == 1 && options.send_buffer == u64::MAX;
         let is_plain = place.is_none() && routes.acks.first().is_none();
         Self {
             processing_rng: random("processing"),

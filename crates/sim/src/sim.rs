@@ -318,7 +318,7 @@ impl<T: Tap> Sim<T> {
         let flow = &self.flows[index];
         let direct = flow.direct.filter(|_| Self::LOOKS_AHEAD);
         // Most senders are alone: no host holds them back, and their data are their own.
-        let is_alone = direct.is_some() || (flow.routes.host.is_none() && flow.place.is_none());
+        let is_alone = flow.place.is_none() && (direct.is_some() || flow.routes.host.is_none());
         let is_simple = is_alone && !matches!(due, Due::Stop);
         let room = if is_simple { u32::MAX } else { self.prepare(index, &due) };
         let Self { links, flows, events, outbox, tap, first_flow, .. } = self;
@@ -342,7 +342,7 @@ impl<T: Tap> Sim<T> {
         }
         if let Some(first) = direct {
             events.set(first as Component, links[first as usize].next_event());
-            if decision == Decision::NotDue && outbox.is_empty() && flow.group.is_none() {
+            if is_alone && decision == Decision::NotDue && outbox.is_empty() && flow.group.is_none() {
                 flow.refresh_due();
                 events.advance(*first_flow + index as Component, flow.next_event());
                 return None;

@@ -97,7 +97,12 @@ impl Maker<'_> {
                 let start = if subflow == 0 { start } else { Time::NEVER };
                 let own = Own { name, start, stop: spec.active.stop, bytes: spec.bytes, place };
                 let (routes, shared) = self.connected(&spec.kind, path);
-                flows.push(Flow::new(own, &spec.kind, self.spec.seed, routes, shared));
+                let mut flow = Flow::new(own, &spec.kind, self.spec.seed, routes, shared);
+                if spec.multipath.as_ref().is_some_and(|options| options.push_bursts) {
+                    // PSH is written into the last segment of a burst after the burst.
+                    flow.direct = None;
+                }
+                flows.push(flow);
             }
             if let Some(options) = &spec.multipath {
                 connections.push(Connection::new(spec, options, first..flows.len()));

@@ -12,7 +12,7 @@
 
 use super::Sim;
 use crate::arrivals::Arrivals;
-use crate::event::Component;
+use crate::event::{Component, Entry, NOTHING};
 use crate::flow::{Answer, Flow, SubflowPlace};
 use crate::link::Link;
 use crate::mptcp::Connection;
@@ -63,13 +63,12 @@ impl<T: Tap> Sim<T> {
     fn replay_together(&mut self, link: Component, until: Time) {
         let now = self.now;
         let together = Arc::clone(&self.together[link as usize]);
-        let next = |links: &[Link], but: Option<Component>| {
-            let others = together.iter().filter(|&&link| Some(link) != but);
-            others.map(|&link| (links[link as usize].due(), link)).min()
-        };
-        while let Some((mut due, link)) = next(&self.links, None).filter(|(due, _)| *due <= until) {
+        loop {
             // What happens on one link does not change when the others are due.
-            let turn = next(&self.links, Some(link)).unwrap_or((Time::NEVER, link));
+            let [(mut due, link), turn] = first_two(&self.links, &together);
+            if due > until {
+                break;
+            }
             while due <= until && (due, link) < turn {
                 self.now = due;
                 if self.links[link as usize].next_service() <= due {
@@ -166,6 +165,21 @@ impl<T: Tap> Sim<T> {
         let Self { links, tap, now, .. } = self;
         links[link as usize].serve(&mut LinkTurn { now: *now, tap, link });
     }
+}
+
+/// The two of these links that are due first, with their times.
+#[inline(always)]
+fn first_two(links: &[Link], among: &[Component]) -> [Entry; 2] {
+    let [mut first, mut second] = [NOTHING; 2];
+    for &link in among {
+        let entry = (links[link as usize].due(), link);
+        if entry < first {
+            (first, second) = (entry, first);
+        } else if entry < second {
+            second = entry;
+        }
+    }
+    [first, second]
 }
 
 /// The lookahead of each link by itself: the smallest constant delay of the ACKs of all flows whose last link it is. A
