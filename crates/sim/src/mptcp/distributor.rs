@@ -137,7 +137,7 @@ impl Distributor {
     /// The holder sends the segment that was offered; returns its payload in bytes.
     pub fn take(&mut self) -> u64 {
         let me = self.me;
-        self.turn = (me + 1) % self.lanes.len();
+        self.turn = if me + 1 < self.lanes.len() { me + 1 } else { 0 };
         let stranded = self.stranded_for(me).and_then(|at| self.stranded.remove(at));
         let segment = match stranded {
             Some((segment, _)) => {

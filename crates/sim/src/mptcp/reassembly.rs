@@ -52,7 +52,9 @@ impl Reassembly {
         }
         let in_order = self.next() - before;
         for _ in 0..in_order {
-            self.window.grow(0);
+            if !self.window.grow(0) {
+                break;
+            }
         }
         self.waiting = self.waiting + 1 - in_order;
         true

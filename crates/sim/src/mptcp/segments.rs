@@ -35,13 +35,14 @@ impl Segments {
         if !self.reaches(segment) {
             self.grow(segment);
         }
+        if segment == self.next {
+            self.advance();
+            return true;
+        }
         let at = self.at(segment);
         let word = &mut self.words[at];
         let missing = *word & bit(segment) == 0;
         *word |= bit(segment);
-        if segment == self.next {
-            self.advance();
-        }
         missing
     }
 
@@ -69,19 +70,21 @@ impl Segments {
         self.words = words;
     }
 
-    /// Moves `next` on, after the first missing segment was added.
+    /// Adds the first missing segment, which the ring must reach, and moves `next` on.
     #[inline]
     fn advance(&mut self) {
+        let mut added = bit(self.next);
         loop {
             let place = self.next % WORD_BITS;
             let at = self.at(self.next);
-            let run = (self.words[at] >> place).trailing_ones();
+            let run = ((self.words[at] | added) >> place).trailing_ones();
             self.next += run;
             if place + run < WORD_BITS {
                 // Bits below `next` are not read again; they are cleared once the word is full.
                 break;
             }
             self.words[at] = 0;
+            added = 0;
         }
     }
 }
