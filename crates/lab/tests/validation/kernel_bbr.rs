@@ -226,10 +226,20 @@ impl Sample {
 
     /// Of the kernel and of ours: mean and 95 % interval.
     fn intervals(&self, decimals: usize) -> [String; 2] {
+        self.intervals_within(f64::MIN, f64::MAX, decimals)
+    }
+
+    /// The same without values that the measure cannot have.
+    fn intervals_within(&self, least: f64, most: f64, decimals: usize) -> [String; 2] {
         [&self.kernel, &self.ours].map(|values| {
             let (middle, half) = (mean(values), t95_half_width(values));
-            range(middle, middle - half, middle + half, decimals)
+            range(middle, (middle - half).max(least), (middle + half).min(most), decimals)
         })
+    }
+
+    /// Those of Jain's index of two flows.
+    fn jain_intervals(&self) -> [String; 2] {
+        self.intervals_within(0.5, 1.0, 3)
     }
 }
 
@@ -281,7 +291,7 @@ fn shares(name: &'static str, kind: &str) {
             beyond.push(format!("Jain {}", jain.shown_difference(3)));
         }
         let label = label(case.row());
-        let [kernel_jain, our_jain] = jain.intervals(3);
+        let [kernel_jain, our_jain] = jain.jain_intervals();
         let [kernel_goodputs, our_goodputs] = both(&[case.goodput(0), case.goodput(1)], 2);
         let [kernel_resent, our_resent] = both(&[case.retransmitted(0), case.retransmitted(1)], 0);
         table.row([
@@ -295,7 +305,7 @@ fn shares(name: &'static str, kind: &str) {
             our_goodputs,
             kernel_resent,
             our_resent,
-            jittered.jain().intervals(3)[1].clone(),
+            jittered.jain().jain_intervals()[1].clone(),
             settle(&label, judge(&label, &beyond), &mut broken),
         ]);
     }
