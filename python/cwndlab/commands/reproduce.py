@@ -63,7 +63,8 @@ def reproduce(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Use few seeds, skip the alternatives and the runs that only our findings need, and cut the longest runs."
+            "--quick",
+            help="Use few seeds, skip the alternatives and the runs that only our findings need, and cut the longest runs.",
         ),
     ] = False,
     full: Annotated[
