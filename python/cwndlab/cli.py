@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 success, 1 a run failed, 2 wrong input, 130 interrupted."""
+"""The command line. Exit status: 0 success, 1 a run failed, 2 wrong input, 130 Ctrl-C, 143 SIGTERM."""
 
 from __future__ import annotations
 

@@ -157,7 +157,13 @@ def test_deterministic(cwndlab: Command, scenario: Path) -> None:
     assert "3 seeds; deterministic" in answer.stdout, answer.stderr
 
 
-def test_interrupt_keeps_finished_seeds(cwndlab: Command, scenario: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("in_background", [False, True])
+def test_interrupt_keeps_finished_seeds(
+    cwndlab: Command, scenario: Path, number: signal.Signals, status: int, in_background: bool
+) -> None:
+    if in_background and number == signal.SIGINT:
+        pytest.skip("a shell lets background commands ignore Ctrl-C")
     line = cwndlab.line("run", str(scenario), "--seeds", "5000", "--threads", "1", "--no-figure")
     process = subprocess.Popen(
         line,
@@ -166,14 +172,15 @@ def test_interrupt_keeps_finished_seeds(cwndlab: Command, scenario: Path) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if in_background else None,
     )
     cache = cwndlab.folder / "cache"
     deadline = time.monotonic() + 60
     while len(list(cache.rglob("*.npz"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "Traceback" not in stderr
     assert "interrupted: " in stderr
     assert "of 5000 runs finished" in stderr

@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -260,6 +261,23 @@ def copied(folder: Path) -> Path:
     return shutil.copytree(PACKAGE, folder / "cwndlab", ignore=shutil.ignore_patterns("__pycache__"))
 
 
+def test_a_worker_without_cwndlab_that_comes_later(tmp_path: Path) -> None:
+    (tmp_path / "none" / "cwndlab").mkdir(parents=True)
+    (tmp_path / "none" / "cwndlab" / "__init__.py").touch()
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as client,
+        worker_of(copied(tmp_path / "same"), cluster.scheduler_address),
+    ):
+        client.wait_for_workers(1, timeout=60)
+        crew = OnDask(client.get_executor(), [Scenario(SCENARIO.encode(), "<text>")])
+        with worker_of(tmp_path / "none" / "cwndlab", cluster.scheduler_address):
+            client.wait_for_workers(2, timeout=60)
+            time.sleep(on_dask.COUNTED_S)
+            with pytest.raises(cl.InputError, match="it has no cwndlab"):
+                _ = crew.at_once
+
+
 def test_workers_of_other_builds_are_refused(tmp_path: Path) -> None:
     ours, python, extension, none = (tmp_path / name for name in ("same", "python", "extension", "none"))
     with (copied(python) / "errors.py").open("a") as file:
@@ -326,6 +344,52 @@ def test_ctrl_c_keeps_what_is_finished(cwndlab: Command, tmp_path: Path) -> None
     finished = len(list((tmp_path / "cache").glob("??/*.npz")))
     assert 2 <= finished < 100
     assert f"interrupted: {finished} of 100 runs finished" in errors
+
+
+@pytest.mark.parametrize("seconds", [0.9, 1.4])
+def test_ctrl_c_while_the_cluster_starts(cwndlab: Command, tmp_path: Path, seconds: float) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    process = subprocess.Popen(
+        cwndlab.line("run", "two.toml", "--seeds", "5000", "--no-figure", "--on", "dask"),
+        cwd=tmp_path,
+        env=cwndlab.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert "interrupted" in errors
+
+
+def test_what_listens_is_no_scheduler(monkeypatch: pytest.MonkeyPatch, cluster: Executor) -> None:
+    monkeypatch.setattr("cwndlab.running.on.CONNECT_S", 0.5)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(cl.CwndlabError, match=r"no scheduler of Dask answers within 0\.5 s"),
+        On(f"127.0.0.1:{silent.getsockname()[1]}").executor(None),
+    ):
+        pass
+    worker = next(iter(client_of(cluster).nthreads()))
+    with (
+        pytest.raises(cl.CwndlabError, match="address of a scheduler, found a worker"),
+        On(worker).executor(None),
+    ):
+        pass
+
+
+def test_a_client_that_was_closed(cluster: Executor) -> None:
+    client = distributed.Client(client_of(cluster).scheduler.address, set_as_default=False)
+    executor = client.get_executor()
+    client.close()
+    with pytest.raises(
+        cl.CwndlabError, match="expected a client of Dask that runs, found one that is closed"
+    ):
+        cl.run(SCENARIO, seeds=1, executor=executor)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.errors import InputError
+from cwndlab.scenarios import point_files
+from cwndlab.scenarios.design import MAX_POINTS
 from cwndlab.scenarios.point_files import points_of
 from tests.conftest import SCENARIO, Command
 
@@ -93,3 +95,10 @@ def test_a_value_that_the_scenario_refuses_is_named_with_its_line() -> None:
         cl.sweep(SCENARIO, "points.csv", seeds=1)
     with pytest.raises(InputError, match=r"none.csv: no such file; expected a CSV file of points"):
         cl.sweep(SCENARIO, "none.csv", seeds=1)
+
+
+def test_too_many_rows_are_noticed_before_they_are_read_as_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(point_files, "_axis", None)
+    rows = "\n".join(f"{number} Mbit/s" for number in range(MAX_POINTS + 1))
+    with pytest.raises(InputError, match=r"--over points.csv: expected at most 100000 .* found 100001"):
+        points_of(file(f"link.0.rate\n{rows}\n"))

@@ -64,7 +64,8 @@ def reproduce(
         bool,
         typer.Option(
             "--quick",
-            help="Use few seeds, skip the alternatives and the runs that only our findings need, and cut the longest runs.",
+            help="Use few seeds, skip the alternatives and the runs that only our findings need, and cut "
+            "the longest runs.",
         ),
     ] = False,
     full: Annotated[

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import logging
+import signal
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from cwndlab.errors import ClusterWarning, CwndlabError, InputError
 from cwndlab.running.pool import available_cores
+from cwndlab.system.interrupting import noticing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,19 +64,7 @@ class On:
                     warnings.warn(text, ClusterWarning, stacklevel=1)
                 yield client.get_executor()
             return
-        processes, each = _shape(threads or available_cores())
-        with (
-            distributed.LocalCluster(
-                n_workers=processes,
-                threads_per_worker=each,
-                dashboard_address="127.0.0.1:0",
-                silence_logs="CRITICAL",
-                preload=["cwndlab.running.worker"],
-                # As for threads of this process.
-                memory_limit=0,
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with _started(distributed, threads) as cluster, distributed.Client(cluster) as client:
             yield client.get_executor()
 
 
@@ -106,11 +99,68 @@ def _require_address(text: str, address: str) -> None:
         raise InputError(f"--on {text}: expected a port from 1 to {MAX_PORT}, found {port}")
 
 
-def _connected(distributed: Any, address: str) -> Any:
+@contextmanager
+def _started(distributed: Any, threads: int | None) -> Iterator[Any]:
+    """Yield a cluster on this machine. Ctrl-C waits until it has started: its processes would break off."""
+    processes, each = _shape(threads or available_cores())
+    cluster = None
     try:
+        with noticing(), _blocking_ctrl_c_in_children():
+            cluster = distributed.LocalCluster(
+                n_workers=processes,
+                threads_per_worker=each,
+                dashboard_address="127.0.0.1:0",
+                silence_logs="CRITICAL",
+                preload=["cwndlab.running.worker"],
+                # As for threads of this process.
+                memory_limit=0,
+            )
+    except KeyboardInterrupt:
+        if cluster is not None:
+            cluster.close()
+        raise
+    with cluster:
+        yield cluster
+
+
+@contextmanager
+def _blocking_ctrl_c_in_children() -> Iterator[None]:
+    """Start processes that do not get Ctrl-C, not even before their own code runs: they inherit the mask."""
+    # It unblocks Ctrl-C in the thread that starts it, which the first process would.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    # We say ourselves what has happened to the scheduler.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        kind = asyncio.run(asyncio.wait_for(_kind(distributed, address), CONNECT_S))
+        if kind != "Scheduler":
+            raise CwndlabError(
+                f"--on dask:{address}: expected the address of a scheduler, found a {kind.lower()}"
+            )
         return distributed.Client(address, timeout=CONNECT_S)
+    except TimeoutError:
+        raise CwndlabError(
+            f"--on dask:{address}: no scheduler of Dask answers within {CONNECT_S} s"
+        ) from None
     except (OSError, ValueError) as error:
         raise CwndlabError(f"--on dask:{address}: no scheduler of Dask answers ({error})") from None
+
+
+async def _kind(distributed: Any, address: str) -> str:
+    """Ask what listens there. Dask's client waits for ever for one that is no scheduler."""
+    security = distributed.Security()
+    async with distributed.rpc(
+        address, connection_args=security.get_connection_args("client"), timeout=CONNECT_S
+    ) as there:
+        identity = await there.identity()
+    return str(identity.get("type", "program without a type"))
 
 
 def _shape(threads: int) -> tuple[int, int]:

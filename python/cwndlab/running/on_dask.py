@@ -56,10 +56,18 @@ _checked: weakref.WeakKeyDictionary[Any, set[tuple[Any, ...]]] = weakref.WeakKey
 
 
 def client_of(executor: Executor) -> Any:
-    """Return the client of Dask behind an executor, or None if it is another's."""
+    """Return the client of Dask behind an executor, or None if it is another's.
+
+    Raises `CwndlabError` if the client was closed.
+    """
     if type(executor).__module__ != "distributed.cfexecutor":
         return None
-    return executor._client  # type: ignore[attr-defined]
+    client = executor._client  # type: ignore[attr-defined]
+    if client.status != "running":
+        raise CwndlabError(
+            f"the executor: expected a client of Dask that runs, found one that is {client.status}"
+        )
+    return client
 
 
 class OnDask(Elsewhere):
@@ -83,6 +91,7 @@ class OnDask(Elsewhere):
         now = time.monotonic()
         if now > self._counted_s + COUNTED_S:
             self._counted_s = now
+            self._check_newcomers()
             # Even without a worker, a job may wait for the first.
             self._threads = max(1, sum(self._client.nthreads().values()))
         return (1 + WAITING) * self._threads
@@ -107,13 +116,13 @@ class OnDask(Elsewhere):
     def reason(self, error: Exception) -> str:
         """Return what is wrong, as the end of a message."""
         if type(error).__name__ == "KilledWorker":
-            return "the worker process ended each time that it was tried; was it out of memory?"
+            return "the worker process ended each time that it was tried: too little memory, or no cwndlab?"
         if "Cancelled" in type(error).__name__:
             return "the cluster cancelled it; has its scheduler ended?"
         return super().reason(error)
 
-    def _check(self) -> None:
-        """Check the workers that were not checked before. Those that come later check themselves."""
+    def _check(self, *, late: bool = False) -> None:
+        """Check the workers that were not checked before. A late one without an answer may be gone again."""
         engines = {(each.engine, each.backend, each.engine_sha256) for each in self._luggage.needs.values()}
         known = _checked.setdefault(self._client, set())
         addresses = list(self._client.nthreads())
@@ -122,11 +131,19 @@ class OnDask(Elsewhere):
             return
         caller = astuple(Build.here())
         found = self._client.run(refusals, caller, sorted(engines), workers=new, on_error="return")
-        lines = [f"worker {address}: {why}" for address in new for why in _reasons(found.get(address, []))]
+        answers = {address: found[address] for address in new if address in found}
+        if late:
+            answers = {address: each for address, each in answers.items() if not _is_gone(each)}
+        lines = [f"worker {address}: {why}" for address, each in answers.items() for why in _reasons(each)]
         if lines:
             more = [f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
             raise InputError("\n".join([*lines[:SHOWN], *more]))
-        known.update((address, *engine) for address in new for engine in engines)
+        known.update((address, *engine) for address in answers for engine in engines)
+
+    def _check_newcomers(self) -> None:
+        """Check the workers that came since. That the scheduler has gone shows elsewhere."""
+        with suppress(OSError, RuntimeError, ValueError):
+            self._check(late=True)
 
     def _key(self, task: Task) -> str | None:
         return task.cache.key(task.job.seed, record=True) if task.job.record else None
@@ -152,11 +169,19 @@ class OnDask(Elsewhere):
         return replace(run, recording=recording)
 
 
+def _lacks_cwndlab(answer: BaseException) -> bool:
+    # Dask hands on the error of an import as a text.
+    return "'cwndlab" in str(answer)
+
+
+def _is_gone(answer: list[str] | BaseException) -> bool:
+    return isinstance(answer, BaseException) and not _lacks_cwndlab(answer)
+
+
 def _reasons(answer: list[str] | BaseException) -> list[str]:
     if not isinstance(answer, BaseException):
         return answer
-    # Dask hands on the error of an import as a text.
-    if "'cwndlab" in str(answer):
+    if _lacks_cwndlab(answer):
         return [f"it has no cwndlab, or another version ({answer})"]
     return [f"it cannot be checked ({type(answer).__name__}: {answer})"]
 

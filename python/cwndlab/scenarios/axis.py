@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -33,9 +33,15 @@ class Axis:
     values: tuple[str, ...]
     labels: tuple[str, ...] = ()
     drawn: str = ""
+    # Looked up for each point: a search would take long where there are many values.
+    _value_of: dict[str, str] = field(init=False, repr=False, compare=False)
+    _label_of: dict[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", self.labels or self.values)
+        labels = self.labels or self.values
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "_value_of", dict(zip(labels, self.values, strict=True)))
+        object.__setattr__(self, "_label_of", dict(zip(self.values, labels, strict=True)))
 
     @property
     def keys(self) -> list[str]:
@@ -50,11 +56,11 @@ class Axis:
 
     def value(self, label: str) -> str:
         """Return the value with this label."""
-        return self.values[self.labels.index(label)]
+        return self._value_of[label]
 
     def label(self, text: str) -> str:
         """Return the label of a value, given as the value or as the label itself."""
-        return self.labels[self.values.index(text)] if text in self.values else text
+        return self._label_of.get(text, text)
 
 
 def parse_axis(text: str, option: str = "--over", folder: Path | None = None) -> Axis:

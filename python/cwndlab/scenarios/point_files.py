@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.scenarios.axis import WITH, Axis, shortened
-from cwndlab.scenarios.design import Plan, Row
+from cwndlab.scenarios.design import Plan, Row, require_few
 from cwndlab.system import reading
 from cwndlab.system.given import given_path
 
@@ -46,6 +46,7 @@ def points_of(file: Path, folder: Path | None = None) -> Plan:
     _check_keys(keys, f"{file}:{first}")
     for line, cells in rows:
         _check_cells(cells, keys, f"{file}:{line}")
+    require_few(len(rows), f"--over {file}")
     _check_different(file, rows)
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     axes = tuple(_axis(key, column, folder) for key, column in zip(keys, columns, strict=True))

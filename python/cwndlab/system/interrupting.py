@@ -1,4 +1,4 @@
-"""Ctrl-C: notices it at a safe place, and ends the Python code of another thread."""
+"""Ctrl-C and SIGTERM: notices them at a safe place, and ends the Python code of another thread."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import signal
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from cwndlab.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,6 +44,29 @@ def noticing() -> Iterator[Callable[[], None]]:
         check()
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def taking_sigterm_for_ctrl_c() -> Iterator[None]:
+    """End a command after SIGTERM, which batch systems send, as after Ctrl-C, but with its own status."""
+    came = threading.Event()
+
+    def note(number: int, frame: Any) -> None:
+        came.set()
+        on_ctrl_c = signal.getsignal(signal.SIGINT)
+        # A shell lets background commands ignore Ctrl-C.
+        if not callable(on_ctrl_c):
+            raise KeyboardInterrupt
+        on_ctrl_c(number, frame)
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, note)
+    try:
+        yield
+    except SystemExit as ended:
+        if came.is_set() and ended.code == INTERRUPTED:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
 
 
 def interrupt(thread: int) -> None:

@@ -34,7 +34,7 @@ def precision(text: str, seeds: Sequence[int]) -> Until:
     except ValueError:
         raise InputError(f"{where}: {example}, found the half-width {found['number']!r}") from None
     if not 0 < number < float("inf"):
-        raise InputError(f"{where}: expected a half-width above 0, found {found['number']}")
+        raise InputError(f"{where}: expected a finite half-width above 0, found {found['number']}")
     if len(seeds) < 2:
         raise InputError(f"{where}: expected --seeds with 2 seeds or more, found {len(seeds)}")
     column = titled(key)
