@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import shutil
 import tempfile
 import weakref
@@ -65,6 +66,10 @@ class Store:
                 archive.extractall(part)
             part.rename(folder)
         return folder
+
+    def without_folders(self, message: str) -> str:
+        """Return a message with the names of code files as the caller knows them."""
+        return re.sub(rf"{re.escape(str(self.code))}/[0-9a-f]{{64}}/", "", message)
 
     def keep_run(self, key: str, run: CachedRun) -> None:
         """Keep a run. Of all runs, those that were used last are kept, up to the size of a cache."""

@@ -179,7 +179,7 @@ def _made(order: Order, session: str, store: Store) -> Made | Broken:
     except InterruptedError:
         raise
     except (RuntimeError, ValueError) as error:
-        return Broken(str(error))
+        return Broken(store.without_folders(str(error)))
     except Exception as error:
         return Broken(f"{type(error).__name__}: {error}")
     for needed, registration in zip(needs.controllers, controllers, strict=True):
