@@ -78,6 +78,21 @@ def test_a_changed_scenario_is_another_request(cwndlab: Command, scenario: Path)
 
 
 @USES_SCENARIO
+def test_a_key_that_becomes_a_condition_is_another_request(cwndlab: Command) -> None:
+    """The runs are the same, but one result names the best of four points, the other the best choice."""
+    delays, algorithms = "link.bottleneck.delay=1 ms,2 ms", ("--over", "flow.b.cc=cubic,reno")
+    shared = ("sweep", "two.toml", "--seeds", "1", "--no-figure", "--out", "mine")
+    across = (*shared, "--across", delays, *algorithms)
+    assert cwndlab(*across).returncode == 0
+    refused = cwndlab(*shared, "--over", delays, *algorithms)
+    assert refused.returncode == 2
+    assert "mine: expected no result or one of the same request" in refused.stderr
+    assert "--across" in held(cwndlab.folder / "mine")
+    cl.load(cwndlab.folder / "mine").save(cwndlab.folder / "mine", figures=False)
+    assert cwndlab(*across).returncode == 0
+
+
+@USES_SCENARIO
 def test_a_chosen_folder_with_another_result_is_refused(cwndlab: Command) -> None:
     assert cwndlab(*RUN, "--seeds", "1", "--out", "mine").returncode == 0
     refused = cwndlab(*RUN, "--seeds", "2", "--out", "mine")

@@ -51,11 +51,15 @@ def run_on_both(
     return parted(results)
 
 
-def request_on_both(kind: str, pairs: Pairs, seeds: Sequence[int], record: Record) -> Request:
-    """Return the request for these pairs."""
+def request_on_both(
+    kind: str, pairs: Pairs, seeds: Sequence[int], record: Record, across: Sequence[str] | None = None
+) -> Request:
+    """Return the request for these pairs; `across` are the keys of a sweep that are conditions."""
     from cwndlab.results.request import planned
 
-    return planned(f"{kind} on both", [({}, scenario) for scenario in pairs.all], seeds, record)
+    return planned(
+        f"{kind} on both", [({}, scenario) for scenario in pairs.all], seeds, record, across=across
+    )
 
 
 def deliver_both(both: Both | StudyOnBoth, delivery: Delivery) -> None:

@@ -157,13 +157,14 @@ def sweep(
     if sensitivity is not None and across:
         raise InputError("--sensitivity: expected no --across with it, found one")
     conditions = [parse_axis(text, "--across", file.parent) for text in across]
+    keys = [axis.key for axis in conditions]
     if backend is BackendName.BOTH:
         given = read_on_both(file, overrides, controllers)
         plan = plan_of(varied, given, file.parent, wanted)
         sim, linux = points_on_both(given, plan, conditions)
         pairs = Pairs(tuple(each.scenario for each in sim), tuple(each.scenario for each in linux))
         checked_link(pairs.sim[0], link)
-        request = request_on_both("sweep", pairs, chosen, Record.NONE)
+        request = request_on_both("sweep", pairs, chosen, Record.NONE, keys)
         folder = prepared(out, backend.folder(f"{given.stem}-sweep"), request, replace=replace)
         ours, theirs = run_on_both(pairs, chosen, threads, Record.NONE, fresh=fresh, on=where)
         named = [", ".join(f"{key}={value}" for key, value in each.settings.items()) for each in linux]
@@ -180,7 +181,7 @@ def sweep(
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
     settings = [(each.settings, each.scenario) for each in found]
-    request = planned("sweep", settings, chosen, Record.NONE, None if aim is None else aim.text)
+    request = planned("sweep", settings, chosen, Record.NONE, None if aim is None else aim.text, keys)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)
 
     def make(needed: Sequence[Scenario], some: Sequence[int]) -> list[Result]:

@@ -35,18 +35,26 @@ class Request:
 
 
 def planned(
-    kind: str, variants: Iterable[Variant], seeds: Sequence[int], record: Record, until: str | None = None
+    kind: str,
+    variants: Iterable[Variant],
+    seeds: Sequence[int],
+    record: Record,
+    until: str | None = None,
+    across: Sequence[str] | None = None,
 ) -> Request:
-    """Return the request for runs of these variants, before they are made."""
+    """Return the request for runs of these variants, before they are made.
+
+    `across` are the keys of a sweep that are conditions; None if it is no sweep.
+    """
     recorded = [seed for index, seed in enumerate(seeds) if record.holds(index)]
-    return _request(kind, variants, seeds, recorded, until)
+    return _request(kind, variants, seeds, recorded, until, across)
 
 
 def request_of(study: Study) -> Request:
     """Return the request that a finished study answers."""
     variants = [(settings, result.scenario) for settings, result in study.all_variants]
     recorded = [run.seed for _, result in study.variants[:1] for run in result.recorded]
-    return _request(study.kind, variants, study.seeds_asked, recorded, study.until_text)
+    return _request(study.kind, variants, study.seeds_asked, recorded, study.until_text, study.condition_keys)
 
 
 def _request(
@@ -55,12 +63,15 @@ def _request(
     seeds: Sequence[int],
     recorded: Sequence[int],
     until: str | None,
+    across: Sequence[str] | None,
 ) -> Request:
     content = {
         "variants": [_described(*variant) for variant in variants],
         "seeds": list(seeds),
         "recorded": list(recorded),
         **({} if until is None else {"until": until}),
+        # The same points answer another question if some of their keys are conditions.
+        **({} if across is None else {"across": list(across)}),
     }
     return Request.of(kind, content)
 

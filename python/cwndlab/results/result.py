@@ -85,6 +85,11 @@ class Study(ABC):
         return None
 
     @property
+    def condition_keys(self) -> list[str] | None:
+        """The keys of a sweep that nobody chooses; None if it is no sweep."""
+        return None
+
+    @property
     def interrupted(self) -> bool:
         """Whether runs are missing because of Ctrl-C."""
         return any(result.interrupted for _, result in self.variants)

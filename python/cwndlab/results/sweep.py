@@ -76,6 +76,11 @@ class Sweep(Study):
         return None if self.until is None else self.until.text
 
     @property
+    def condition_keys(self) -> list[str]:
+        """The keys that nobody chooses."""
+        return [axis.key for axis in self.across]
+
+    @property
     def looks(self) -> int:
         """How often the intervals of a point were looked at to decide whether it needs more seeds."""
         return 1 if self.until is None else len(self.until.looks)
