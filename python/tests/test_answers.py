@@ -10,6 +10,7 @@ import cwndlab as cl
 from cwndlab.errors import InputError
 from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import Goal, Limit, goal
+from cwndlab.output.answers.run import of_run
 from cwndlab.output.answers.sentences import headline, of_comparison
 from cwndlab.results.comparison import Comparison
 from cwndlab.statistics.measure import Measure
@@ -130,6 +131,24 @@ def test_harm_tells_the_order_that_intervals_show(losses: dict[str, list[float]]
     alone = result([outcome([flow("other", 10)], [link("l")]) for _ in range(seeds)])
     compared = Comparison(beside[0].scenario, tuple(losses), ("own",), beside, alone, "l")
     assert of_comparison(compared)[0] == told
+
+
+def test_many_flows_are_told_apart_within_a_seed() -> None:
+    """The means over both seeds are 3 Mbit/s for every flow but one."""
+    seeds = [
+        outcome([flow("a", 0), flow("b", 6), flow("c", 3), flow("d", 8)]),
+        outcome([flow("a", 6), flow("b", 0), flow("c", 3), flow("d", 8)]),
+    ]
+    assert of_run(result(seeds)) == [
+        "4 flows get 17 Mbit/s together. Within a seed, the slowest gets 0 and the fastest 8 Mbit/s; "
+        "1 of them gets nothing."
+    ]
+    assert of_run(result(seeds[:1])) == [
+        "4 flows get 17 Mbit/s together, from 0 to 8 Mbit/s each; 1 of them gets nothing."
+    ]
+    assert of_run(result([outcome([flow(name, 2) for name in "abcd"])])) == [
+        "4 flows get 8 Mbit/s together, 2 Mbit/s each."
+    ]
 
 
 def test_limits_leave_the_others() -> None:

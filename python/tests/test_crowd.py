@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cwndlab.results.crowd import crowds, least
+from cwndlab.results.crowd import crowds, extent, least
 from cwndlab.statistics.measure import measure
 from tests.samples import flow, outcome
 
@@ -30,12 +30,25 @@ def test_a_flow_without_a_value_is_left_out() -> None:
     assert crowd.average["completion_s"].mean == 2
 
 
-def test_those_with_the_least_goodput_on_average() -> None:
+def test_those_with_the_least_goodput_are_found_in_each_seed() -> None:
     seeds = [
-        outcome([flow("a", 1), flow("b", 3), flow("c", 0)]),
-        outcome([flow("a", 9), flow("b", 3), flow("c", 1)]),
+        outcome([flow("a", 0), flow("b", 3, timeouts=2), flow("c", 6)]),
+        outcome([flow("a", 0), flow("b", 7), flow("c", 5, cc="reno", timeouts=4)]),
     ]
-    assert [each.name for each in least(seeds, count=2)] == ["c", "b"]
+    lowest, second = least(seeds, count=2)
+    assert (lowest.name, lowest.cc) == ("a", "cubic")
+    # b in one seed and c in the other, though both have 5 or more on average.
+    assert (second.name, second.cc) == ("2nd lowest", "")
+    assert second.measures["goodput_mbps"] == measure([3, 5])
+    assert second.measures["timeouts"] == measure([2, 4])
+
+
+def test_flows_that_starve_in_one_seed_are_not_averaged_away() -> None:
+    """Each flow gets something on average, and one of them gets nothing in each seed."""
+    found = extent([outcome([flow("a", 0), flow("b", 4)]), outcome([flow("a", 6), flow("b", 0)])])
+    assert found.together == measure([4, 6])
+    assert (found.least.mean, found.most) == (0, measure([4, 6]))
+    assert found.without.mean == 1
 
 
 def test_of_nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.results.summary import Component, component, is_measure
+from cwndlab.results.summary import Component, is_measure
 from cwndlab.statistics.measure import Measure, measure
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 MANY = 40
 
 QUANTILES = {"p05": 5, "median": 50, "p95": 95}
-LEAST = 3
+# The flows with the lowest goodput, if they are not the same in every seed.
+PLACES = ("lowest", "2nd lowest", "3rd lowest")
+LEAST = len(PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,58 @@ def crowds(outcomes: Sequence[Outcome]) -> list[Crowd]:
     return [_crowd(cc, [seed[cc] for seed in by_seed]) for cc in (by_seed[0] if by_seed else {})]
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How differently the flows of a run fare: taken within each seed, then summarised over the seeds."""
+
+    together: Measure
+    least: Measure
+    most: Measure
+    # The number of flows that get nothing.
+    without: Measure
+
+
+def extent(outcomes: Sequence[Outcome], key: str = "goodput_mbps") -> Extent:
+    """Return the sum of a measure over all flows, its least and largest value, and how many have none of it.
+
+    A flow that starves in one seed may do well in the next one, so means of flows over seeds would hide it.
+    """
+    seeds = [_known(_values(outcome["flows"], key)) for outcome in outcomes]
+    full = [values for values in seeds if len(values)]
+    return Extent(
+        measure(float(values.sum()) for values in full),
+        measure(float(values.min()) for values in full),
+        measure(float(values.max()) for values in full),
+        measure(float((values == 0).sum()) for values in full),
+    )
+
+
 def least(outcomes: Sequence[Outcome], key: str = "goodput_mbps", count: int = LEAST) -> list[Component]:
-    """Return the flows with the lowest mean of a measure over the seeds, lowest first."""
+    """Return the flows with the lowest measure within each seed, lowest first.
+
+    Where another flow has a place in another seed, the place is named, not the flow.
+    """
     import numpy as np
 
-    sums = np.sum([_values(outcome["flows"], key) for outcome in outcomes], axis=0)
-    places = np.argsort(sums, kind="stable")[:count]
-    return [component([outcome["flows"][place] for outcome in outcomes]) for place in places.tolist()]
+    orders = [np.argsort(_values(outcome["flows"], key), kind="stable")[:count] for outcome in outcomes]
+    lowest = [
+        [outcome["flows"][place] for place in order.tolist()]
+        for outcome, order in zip(outcomes, orders, strict=True)
+    ]
+    return [_at(rank, seeds) for rank, seeds in enumerate(zip(*lowest, strict=True))]
+
+
+def _at(rank: int, seeds: Sequence[Flow]) -> Component:
+    """Return the flow at this place of each seed as one row."""
+    [name, *other_names] = dict.fromkeys(flow["name"] for flow in seeds)
+    [cc, *other_algorithms] = dict.fromkeys(flow["cc"] for flow in seeds)
+    keys = dict.fromkeys(key for flow in seeds for key in flow if is_measure(flow, key))
+    return Component(
+        PLACES[rank] if other_names else name,
+        "" if other_algorithms else cc,
+        any(flow.get("degraded") for flow in seeds),
+        {key: measure(flow.get(key) for flow in seeds) for key in keys},
+    )
 
 
 def _by_algorithm(flows: Sequence[Flow]) -> dict[str, list[Flow]]:
@@ -90,11 +137,17 @@ def _values(flows: Sequence[Flow], key: str) -> NDArray[float64]:
     return np.array([flow.get(key) for flow in flows], dtype=np.float64)
 
 
+def _known(values: NDArray[float64]) -> NDArray[float64]:
+    import numpy as np
+
+    return values[~np.isnan(values)]
+
+
 def _spread(values: NDArray[float64]) -> list[float | None]:
     """Return the mean and the quantiles over the flows that have a value."""
     import numpy as np
 
-    known = values[~np.isnan(values)]
+    known = _known(values)
     if not len(known):
         return [None] * (1 + len(QUANTILES))
     return [float(known.mean()), *np.percentile(known, list(QUANTILES.values())).tolist()]

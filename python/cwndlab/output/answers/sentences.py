@@ -8,14 +8,12 @@ from cwndlab.output.answers.choice import COST, Candidate, Choice, candidate
 from cwndlab.output.answers.goal import Goal, goal
 from cwndlab.output.tables.columns import titled
 from cwndlab.scenarios.axis import WITH
-from cwndlab.statistics.numbers import counted, plain, with_interval
+from cwndlab.statistics.numbers import counted, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cwndlab.results.comparison import Comparison
-    from cwndlab.results.result import Result
-    from cwndlab.results.summary import Component
     from cwndlab.results.sweep import Sweep
     from cwndlab.results.wanted import Wanted
     from cwndlab.statistics.measure import Measure
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 AS_MUCH = 0.9995
 # More names than this make no sentence.
 MOST_NAMED = 3
-DELAY_P95 = "queue_delay_p95_ms"
 # The mean harm to the other flows.
 HARM = "harm"
 
@@ -50,16 +47,6 @@ def of_comparison(comparison: Comparison, wanted: Wanted | None = None) -> list[
     algorithms = [candidate(label, result, comparison.link) for label, result in comparison.labelled]
     found = _choice(Choice(_goal(wanted or comparison.wanted), algorithms), "algorithm")
     return [*_harm(comparison), *found]
-
-
-def of_run(result: Result) -> list[str]:
-    """Say what each flow got, and how long packets waited."""
-    summary = result.summary
-    return [
-        line
-        for line in (_flows(summary.flows), _groups(summary.groups), _busiest(summary.links))
-        if line is not None
-    ]
 
 
 def _goal(wanted: Wanted) -> Goal:
@@ -210,44 +197,3 @@ def _harm_in_words(choice: Choice, least: Candidate, others: str) -> str:
 
 def _share(of: Candidate) -> str:
     return with_interval(of.totals[HARM].scaled(100))
-
-
-def _flows(flows: list[Component]) -> str | None:
-    known = [flow for flow in flows if flow.measures["goodput_mbps"].mean is not None]
-    if not known:
-        return None
-    if len(known) > MOST_NAMED:
-        rates = [flow.measures["goodput_mbps"].mean or 0.0 for flow in known]
-        return (
-            f"{len(known)} flows get {plain(sum(rates))} Mbit/s together, "
-            f"from {plain(min(rates))} to {plain(max(rates))} Mbit/s each."
-        )
-    parts = []
-    for flow in known:
-        rate = with_interval(flow.measures["goodput_mbps"])
-        parts.append(
-            f"{flow.name}{f' ({flow.cc})' if flow.cc and flow.cc != flow.name else ''} gets {rate} Mbit/s"
-        )
-    return f"{', '.join(parts)}."
-
-
-def _groups(groups: list[Component]) -> str | None:
-    known = [group for group in groups if group.measures["completion_p50_ms"].mean is not None]
-    if not known or len(known) > MOST_NAMED:
-        return None
-    parts = [
-        f"half of {group.name} is done within {with_interval(group.measures['completion_p50_ms'])} ms, "
-        f"95 % within {with_interval(group.measures['completion_p95_ms'])} ms"
-        for group in known
-    ]
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _busiest(links: list[Component]) -> str | None:
-    delays = [link for link in links if link.measures["queue_delay_ms"].mean is not None]
-    if not delays:
-        return None
-    link = max(delays, key=lambda each: each.measures["queue_delay_ms"].mean or 0.0)
-    mean, p95 = (with_interval(link.measures[key]) for key in ("queue_delay_ms", DELAY_P95))
-    return f"Packets wait {mean} ms in the queue of link {link.name}, and 95 % of them at most {p95} ms."

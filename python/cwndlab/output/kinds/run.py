@@ -23,7 +23,7 @@ class RunKind(Kind[Result]):
 
     def answer(self, study: Result, wanted: Wanted | None = None) -> list[str]:
         """Return what each flow got, and how long packets waited."""
-        from cwndlab.output.answers.sentences import of_run
+        from cwndlab.output.answers.run import of_run
 
         del wanted
         return of_run(study)

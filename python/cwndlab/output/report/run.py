@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cwndlab.output.answers.sentences import of_run
+from cwndlab.output.answers.run import of_run
 from cwndlab.output.charts.names import Names
 from cwndlab.output.figures.content import has_intervals
 from cwndlab.output.figures.over_time import series

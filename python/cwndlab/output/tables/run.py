@@ -95,7 +95,7 @@ def notes(result: Result) -> Iterator[str]:
     if summary.flow_count > MANY:
         yield (
             f"{summary.flow_count} flows: averages and quantiles of each algorithm (each column by itself), "
-            "then the flows with the lowest goodput. All flows are in runs.parquet and runs.csv."
+            "then the flows with the lowest goodput of each seed. All flows are in runs.parquet and runs.csv."
         )
     if summary.degraded:
         yield "! degraded: the transport does not support everything that this algorithm needs"

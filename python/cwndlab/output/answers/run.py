@@ -1,0 +1,85 @@
+"""The sentences that begin the output of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cwndlab.output.answers.sentences import MOST_NAMED
+from cwndlab.results.crowd import extent
+from cwndlab.statistics.numbers import with_interval
+
+if TYPE_CHECKING:
+    from cwndlab.results.crowd import Extent
+    from cwndlab.results.result import Result
+    from cwndlab.results.summary import Component, Summary
+
+DELAY_P95 = "queue_delay_p95_ms"
+
+
+def of_run(result: Result) -> list[str]:
+    """Say what each flow got, and how long packets waited."""
+    summary = result.summary
+    return [
+        line
+        for line in (_flows(summary), _groups(summary.groups), _busiest(summary.links))
+        if line is not None
+    ]
+
+
+def _flows(summary: Summary) -> str | None:
+    if summary.flow_count > MOST_NAMED:
+        return _many(summary)
+    known = [flow for flow in summary.flows if flow.measures["goodput_mbps"].mean is not None]
+    parts = []
+    for flow in known:
+        rate = with_interval(flow.measures["goodput_mbps"])
+        parts.append(
+            f"{flow.name}{f' ({flow.cc})' if flow.cc and flow.cc != flow.name else ''} gets {rate} Mbit/s"
+        )
+    return f"{', '.join(parts)}." if parts else None
+
+
+def _many(summary: Summary) -> str | None:
+    """Say what the flows get together, and how differently they fare within a seed."""
+    found = extent(summary.outcomes)
+    if found.together.mean is None:
+        return None
+    together = f"{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
+    least, most = with_interval(found.least), with_interval(found.most)
+    without = _without(found)
+    if len(summary.outcomes) == 1 or summary.deterministic:
+        each = least if least == most else f"from {least} to {most}"
+        return f"{together}, {each} Mbit/s each{f'; {without}' if without else ''}."
+    # The mean of a flow over seeds would hide that another one starves in each of them.
+    within = f"Within a seed, the slowest gets {least} and the fastest {most} Mbit/s"
+    return f"{together}. {within}{f'; {without}' if without else ''}."
+
+
+def _without(found: Extent) -> str:
+    """Say how many flows get nothing."""
+    if not found.without.mean:
+        return ""
+    count = with_interval(found.without)
+    return f"{count} of them {'gets' if count == '1' else 'get'} nothing"
+
+
+def _groups(groups: list[Component]) -> str | None:
+    known = [group for group in groups if group.measures["completion_p50_ms"].mean is not None]
+    if not known or len(known) > MOST_NAMED:
+        return None
+    parts = [
+        f"half of {group.name} is done within {with_interval(group.measures['completion_p50_ms'])} ms, "
+        f"95 % within {with_interval(group.measures['completion_p95_ms'])} ms"
+        for group in known
+    ]
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _busiest(links: list[Component]) -> str | None:
+    delays = [link for link in links if link.measures["queue_delay_ms"].mean is not None]
+    if not delays:
+        return None
+    link = max(delays, key=lambda each: each.measures["queue_delay_ms"].mean or 0.0)
+    mean, p95 = (with_interval(link.measures[key]) for key in ("queue_delay_ms", DELAY_P95))
+    return f"Packets wait {mean} ms in the queue of link {link.name}, and 95 % of them at most {p95} ms."
