@@ -17,9 +17,9 @@ from cwndlab.output.drawing.sheet import Page
 from cwndlab.output.drawing.style import COLOURS
 from cwndlab.output.figures.distribution import distribution
 from cwndlab.output.figures.over_time import convergence, fairness, series
-from cwndlab.output.figures.recorded import recorded, with_common_scales
+from cwndlab.output.figures.recorded import MOST_EVENTS, recorded, with_common_scales
 from cwndlab.results.detail import Distribution
-from cwndlab.results.recording import Recording
+from cwndlab.results.recording import FlowEvent, Recording
 from tests.samples import flow, outcome, recording, result
 
 if TYPE_CHECKING:
@@ -217,3 +217,28 @@ def test_legend_is_below_the_axes_and_the_figure_grows_by_it() -> None:
         assert below.get_window_extent().width < figure.bbox.width
         heights.append(figure.axes[0].get_window_extent().height)
     assert heights[1] == pytest.approx(heights[0], rel=0.1)
+
+
+def test_marks_of_timeouts_are_thinned_evenly() -> None:
+    """Most timeouts are early, and as many of their marks: none of the later ones may be missing."""
+    times = [*(index / 1000 for index in range(750)), *(2 + index / 100 for index in range(250))]
+    timeouts = [FlowEvent(time, f"flow-{index % 2}", "timeout") for index, time in enumerate(times)]
+    tail = [FlowEvent(4.9, "flow-0", "tail_loss_probe")]
+    some = made(replace(recording(), events=[*reversed(timeouts), *tail]))
+    group = recorded(some, some.runs[0])
+    assert group is not None
+    shown = [event.x for event in group.charts[0].events]
+    assert (len(shown), shown[0], shown[-1]) == (MOST_EVENTS, times[0], times[-1])
+    assert shown == sorted(set(shown))
+    assert sum(x >= 2 for x in shown) == pytest.approx(MOST_EVENTS / 4, abs=1)
+    assert group.charts[0].event_label == "timeout (200 of 1000 shown)"
+
+
+@pytest.mark.parametrize(("missed", "label"), [(0, "timeout"), (1, "timeout (later ones were not recorded)")])
+def test_a_few_timeouts_are_all_marked(missed: int, label: str) -> None:
+    events = [FlowEvent(1.0, "flow-0", "timeout")]
+    some = made(replace(recording(), events=events, events_missed=missed))
+    group = recorded(some, some.runs[0])
+    assert group is not None
+    assert [(event.x, event.label) for event in group.charts[0].events] == [(1.0, "timeout of flow-0")]
+    assert group.charts[0].event_label == label

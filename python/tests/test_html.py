@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,14 @@ def test_time_chart_data() -> None:
             "events": [],
         }
     ]
+
+
+def test_what_events_mean_is_told_only_if_there_are_any() -> None:
+    chart = TimeChart("one", "x", "y", [0.0], [Series("a", [1])], event_label="timeout")
+    [without] = chart_data(render(only(chart)))
+    [with_one] = chart_data(render(only(replace(chart, events=[Event(0.0, "timeout of a")]))))
+    assert "eventLabel" not in without
+    assert with_one["eventLabel"] == "timeout"
 
 
 def test_equal_labels_look_the_same_in_a_group() -> None:

@@ -79,8 +79,9 @@ class TimeChart:
     log_x: bool = False
     steps: bool = False
     shade: Shade | None = None
-    # What a marked point and an area around a line mean.
+    # What a marked point, an event and an area around a line mean.
     spot_label: str = ""
+    event_label: str = ""
     band_label: str = "from the lowest to the highest seed"
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cwndlab.output.charts import Shade
-    from cwndlab.results.recording import Column, Recording, SeriesTable
+    from cwndlab.results.recording import Column, FlowEvent, Recording, SeriesTable
     from cwndlab.results.result import Result
     from cwndlab.results.seed_run import SeedRun
 
@@ -141,15 +142,34 @@ class _Drawn:
             note,
             (0.0, float(full[-1])) if full[-1] > 0 else None,
             shade=self.shade if full[-1] > 0 else None,
+            event_label=self._event_label,
             band_label=f"10 to 90 % of the {panel.kind}s",
         )
 
+    @cached_property
+    def _timeouts(self) -> list[FlowEvent]:
+        """The timeouts of the flows in their order. They explain why a window falls to one segment."""
+        found = [event for event in self.recording.events if event.kind == "timeout"]
+        return sorted(found, key=lambda event: event.time_s)
+
     def _events(self) -> list[Event]:
-        """Return the timeouts of the flows. They explain why a window falls to one segment."""
-        timeouts = [event for event in self.recording.events if event.kind == "timeout"]
         return [
-            Event(event.time_s, f"timeout of {self.names(event.flow)}") for event in timeouts[:MOST_EVENTS]
+            Event(event.time_s, f"timeout of {self.names(event.flow)}") for event in evenly(self._timeouts)
         ]
+
+    @property
+    def _event_label(self) -> str:
+        count = len(self._timeouts)
+        notes = [f"{MOST_EVENTS} of {count} shown"] * (count > MOST_EVENTS)
+        notes += ["later ones were not recorded"] * bool(self.recording.events_missed)
+        return f"timeout ({'; '.join(notes)})" if notes else "timeout"
+
+
+def evenly(events: Sequence[FlowEvent], most: int = MOST_EVENTS) -> list[FlowEvent]:
+    """Return at most so many events: as many in each stretch of time as its share of all, with both ends."""
+    if len(events) <= most:
+        return list(events)
+    return [events[round(index * (len(events) - 1) / (most - 1))] for index in range(most)]
 
 
 def _is_shown(table: SeriesTable) -> bool:

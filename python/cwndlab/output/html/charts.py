@@ -42,6 +42,7 @@ def time_data(chart: TimeChart, look: Mapping[str, int]) -> dict[str, Any]:
         "events": [
             {"x": number(event.x), "label": event.label} for event in chart.events if math.isfinite(event.x)
         ],
+        **({"eventLabel": chart.event_label} if chart.events and chart.event_label else {}),
         **({"steps": True} if chart.steps else {}),
         **({"shade": _shade(chart.shade)} if chart.shade is not None else {}),
     }

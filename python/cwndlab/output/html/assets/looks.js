@@ -81,6 +81,15 @@ function lineSample({ look }) {
   return sample;
 }
 
+// A stroke as of an event: short if there are many, dashed if not.
+function strokeSample(isShort) {
+  const sample = svg("svg", { width: 14, height: 14, "aria-hidden": "true" });
+  const line = svg("line", { x1: 7, x2: 7, y1: isShort ? 5 : 0, y2: 14, "stroke-dasharray": isShort ? "" : "3 3" });
+  line.style.stroke = "var(--chart-text)";
+  sample.append(line);
+  return sample;
+}
+
 // A circle as of the points of a series, or a grey marker of a key.
 function signSample({ look, sign }) {
   const sample = svg("svg", { width: 14, height: 14, "aria-hidden": "true" });

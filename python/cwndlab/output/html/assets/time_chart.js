@@ -16,6 +16,7 @@ function fromZero(low, high) {
 function timeChart(figure, data, group) {
   const { series, values, bands, places } = timeSeries(data);
   const buttons = legend(figure, data.series, lineSample, group.toggle);
+  if (data.eventLabel) nameEvents(figure, data);
   const readings = readout(figure, buttons);
   const options = {
     width: plotWidth(figure),
@@ -165,10 +166,18 @@ function drawSpots(plot, series, places) {
   ctx.restore();
 }
 
+const areMany = (events) => events.length > MAX_EVENT_LINES;
+
+// What the strokes mean.
+function nameEvents(figure, { events, eventLabel }) {
+  const sample = strokeSample(areMany(events));
+  figure.querySelector(".legend").append(element("span", "entry", sample, element("bdi", "label", eventLabel)));
+}
+
 function drawEvents(plot, events) {
   const { ctx, bbox } = plot;
   const dots = devicePixelRatio;
-  const isMany = events.length > MAX_EVENT_LINES;
+  const isMany = areMany(events);
   const places = events
     .map(({ x, label }) => ({ at: plot.valToPos(x, "x", true), label: shortened(label) }))
     .filter(({ at }) => at >= bbox.left && at <= bbox.left + bbox.width)
