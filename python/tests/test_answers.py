@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -149,6 +150,23 @@ def test_many_flows_are_told_apart_within_a_seed() -> None:
     assert of_run(result([outcome([flow(name, 2) for name in "abcd"])])) == [
         "4 flows get 8 Mbit/s together, 2 Mbit/s each."
     ]
+
+
+def test_an_interrupted_study_says_so_first() -> None:
+    two = [outcome([flow("a", 1)]), outcome([flow("a", 1)])]
+    whole = replace(result(two), asked=2)
+    cut = replace(whole, interrupted=True, asked=80)
+    assert not of_run(whole)[0].startswith("Interrupted")
+    assert of_run(cut)[0] == "Interrupted: 2 of 80 runs are done."
+    # `runs.json` does not keep how many were asked for.
+    assert of_run(replace(cut, asked=None))[0] == "Interrupted: only 2 runs are done."
+    compared = Comparison(cut.scenario, ("a", "b"), (), [cut, cut], None, "l")
+    assert of_comparison(compared)[0] == "Interrupted: 4 of 160 runs are done."
+
+
+def test_a_single_variant_has_not_the_most() -> None:
+    choice = Choice(Goal(), [FAST])
+    assert list(headline(choice, FAST, "", "V")) == ["fast has a goodput of V."]
 
 
 def test_limits_leave_the_others() -> None:

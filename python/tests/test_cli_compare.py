@@ -97,6 +97,13 @@ def test_an_interrupted_sweep_goes_on(cwndlab: Command, scenario: Path) -> None:
     assert "two flows: 1 point" in output
     finished = len(list(cache.glob("??/*.npz")))
     assert 1 <= finished < 4
+    # The first line of the answer and of the report, and no order of a single point.
+    told = f"Interrupted: {finished} of 4 runs {'is' if finished == 1 else 'are'} done; 1 of 2 points has"
+    report = (cwndlab.folder / "out" / "two-sweep" / "report.html").read_text(encoding="utf-8")
+    for text in (output, report):
+        assert told in " ".join(text.split())
+        assert "most goodput" not in text
+    assert output.startswith("Interrupted: ")
 
 
 @pytest.mark.parametrize(

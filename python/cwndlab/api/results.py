@@ -172,7 +172,7 @@ class Result(result.Result, _Output):
     @classmethod
     def of(cls, plain: result.Result) -> Self:
         """Return the same values with these methods."""
-        return cls(plain.scenario, plain.runs, plain.interrupted)
+        return cls(plain.scenario, plain.runs, plain.interrupted, plain.asked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,6 +209,7 @@ class Sweep(sweep.Sweep, _Output):
             plain.across,
             plain.design,
             plain.until,
+            plain.done,
         )
 
     def at(self, **settings: str) -> Result:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cwndlab.errors import InputError
 from cwndlab.results.document import is_listed, measured
 from cwndlab.results.manifest import document_head
+from cwndlab.results.progress import progress
 from cwndlab.results.recording import DistantRecording
 from cwndlab.results.summary import Summary, summarise
 from cwndlab.scenarios.scenario import with_options
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray
 
+    from cwndlab.results.progress import Progress
     from cwndlab.results.seed_run import SeedRun
     from cwndlab.scenarios.scenario import Scenario
 
@@ -93,6 +95,11 @@ class Study(ABC):
     def interrupted(self) -> bool:
         """Whether runs are missing because of Ctrl-C."""
         return any(result.interrupted for _, result in self.variants)
+
+    @property
+    def progress(self) -> Progress | None:
+        """How much was done of what was asked for; None if that is not known."""
+        return progress([(len(result.runs), result.asked) for _, result in self.all_variants])
 
     @property
     def command(self) -> str:
@@ -180,6 +187,8 @@ class Result(Study):
 
     runs: list[SeedRun]
     interrupted: bool = False
+    # The number of seeds that were to run, where it is known.
+    asked: int | None = None
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:

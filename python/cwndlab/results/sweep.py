@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import InputError
 from cwndlab.results.conditions import best_on_average, over_conditions
 from cwndlab.results.document import measured
+from cwndlab.results.progress import progress
 from cwndlab.results.result import Study
 from cwndlab.results.sensitivity import of_keys
 from cwndlab.results.totals import busiest_link, total, total_of, tradeoff
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import xarray
 
     from cwndlab.results.conditions import OverConditions
+    from cwndlab.results.progress import Progress
     from cwndlab.results.result import Result, Settings
     from cwndlab.results.sensitivity import KeyIndices
     from cwndlab.results.summary import Component
@@ -54,6 +56,13 @@ class Sweep(Study):
     across: Sequence[Axis] = ()
     design: Design = GRID
     until: Until | None = None
+    # Points without any finished run are in it, but not among `points`.
+    done: Progress | None = None
+
+    @property
+    def progress(self) -> Progress | None:
+        """How much was done of what was asked for; None if that is not known."""
+        return self.done
 
     @property
     def variants(self) -> Sequence[tuple[Settings, Result]]:
@@ -335,7 +344,17 @@ def collect(
     ]
     watched = link or busiest_link([result for _, result in finished])
     asked = wanted or NOTHING_WANTED
-    return Sweep(scenario, list(plan.axes), finished, watched, asked, list(across), plan.design, until)
+    return Sweep(
+        scenario,
+        list(plan.axes),
+        finished,
+        watched,
+        asked,
+        list(across),
+        plan.design,
+        until,
+        progress([(len(result.runs), result.asked) for result in results]),
+    )
 
 
 # The only choice, if the user chooses nothing.

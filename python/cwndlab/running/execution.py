@@ -70,8 +70,8 @@ def execute_each(
         batches = run_works(works, chosen, watch=watch)
     _warn_of(folder, [work.cache for work in works])
     return [
-        Result(scenario, batch.runs, batch.interrupted)
-        for (scenario, _), batch in zip(jobs, batches, strict=True)
+        Result(scenario, batch.runs, batch.interrupted, len(seeds))
+        for (scenario, seeds), batch in zip(jobs, batches, strict=True)
     ]
 
 

@@ -39,7 +39,8 @@ def run_until(
             break
         more = make([scenarios[index] for index in needed], until.seeds[begin:end])
         for index, new in zip(needed, more, strict=True):
-            results[index] = replace(new, runs=[*results[index].runs, *new.runs])
+            # How many seeds it will need is not known before the last look.
+            results[index] = replace(new, runs=[*results[index].runs, *new.runs], asked=None)
         if any(result.interrupted for result in more):
             break
         link = link or busiest_link(results)

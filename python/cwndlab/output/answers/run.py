@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cwndlab.output.answers.interrupted import of_interrupted
 from cwndlab.output.answers.sentences import MOST_NAMED
 from cwndlab.results.crowd import extent
 from cwndlab.statistics.numbers import with_interval
@@ -19,11 +20,8 @@ DELAY_P95 = "queue_delay_p95_ms"
 def of_run(result: Result) -> list[str]:
     """Say what each flow got, and how long packets waited."""
     summary = result.summary
-    return [
-        line
-        for line in (_flows(summary), _groups(summary.groups), _busiest(summary.links))
-        if line is not None
-    ]
+    lines = (_flows(summary), _groups(summary.groups), _busiest(summary.links))
+    return [*of_interrupted(result), *(line for line in lines if line is not None)]
 
 
 def _flows(summary: Summary) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.choice import COST, Candidate, Choice, candidate
 from cwndlab.output.answers.goal import Goal, goal
+from cwndlab.output.answers.interrupted import of_interrupted
 from cwndlab.output.tables.columns import titled
 from cwndlab.scenarios.axis import WITH
 from cwndlab.statistics.numbers import counted, with_interval
@@ -46,7 +47,7 @@ def of_comparison(comparison: Comparison, wanted: Wanted | None = None) -> list[
     """Say which algorithm to take, and if only some flows run it, what it costs the others."""
     algorithms = [candidate(label, result, comparison.link) for label, result in comparison.labelled]
     found = _choice(Choice(_goal(wanted or comparison.wanted), algorithms), "algorithm")
-    return [*_harm(comparison), *found]
+    return [*of_interrupted(comparison), *_harm(comparison), *found]
 
 
 def _goal(wanted: Wanted) -> Goal:
@@ -129,7 +130,10 @@ def headline(choice: Choice, best: Candidate, among: str, values: str) -> Iterat
     more, most, highest = (
         ("more", "most", "highest") if choice.goal.more_is_better else ("less", "least", "lowest")
     )
-    if choice.is_untested:
+    if len(choice.candidates) == 1:
+        # After Ctrl-C, others may be missing.
+        yield f"{best.label} has a {title} of {values}."
+    elif choice.is_untested:
         told = f"The {highest} {title} in it{among} is that of {best.label}: {values}."
         yield f"One seed shows no order. {told}"
     elif not choice.as_good:

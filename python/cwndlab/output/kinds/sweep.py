@@ -40,10 +40,9 @@ class SweepKind(Kind[Sweep]):
 
     def answer(self, study: Sweep, wanted: Wanted | None = None) -> list[str]:
         """Return which point to take."""
-        from cwndlab.output.answers.conditions import of_sweep_or_conditions
-        from cwndlab.output.answers.sensitivity import of_sensitivity
+        from cwndlab.output.answers.sweep import of_whole_sweep
 
-        return [*of_sensitivity(study), *of_sweep_or_conditions(study, wanted)]
+        return of_whole_sweep(study, wanted)
 
     def print_tables(self, console: Console, study: Sweep) -> None:
         """Print the tables of a sweep."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cwndlab.output.answers.conditions import of_sweep_or_conditions
 from cwndlab.output.answers.goal import goal
-from cwndlab.output.answers.sensitivity import of_sensitivity
+from cwndlab.output.answers.sweep import of_whole_sweep
 from cwndlab.output.charts.names import Names
 from cwndlab.output.figures.grid import heat_map
 from cwndlab.output.figures.over_keys import over_key
@@ -54,8 +53,7 @@ def sweep_page(sweep: Sweep) -> Report:
         scenario_section(sweep.scenario, [axis.key for axis in [*sweep.axes, *sweep.across]]),
     ]
     made_by = facts(sweep.scenario, sweep.seeds)
-    answer = [*of_sensitivity(sweep), *of_sweep_or_conditions(sweep)]
-    return Report(sweep.name, _subtitle(sweep), sections, sweep.command, made_by, answer)
+    return Report(sweep.name, _subtitle(sweep), sections, sweep.command, made_by, of_whole_sweep(sweep))
 
 
 def _sensitivity(sweep: Sweep) -> Iterator[Section]:
