@@ -11,8 +11,9 @@ import cwndlab as cl
 from cwndlab.errors import InputError
 from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import Goal, Limit, goal
+from cwndlab.output.answers.order import headline
 from cwndlab.output.answers.run import of_run
-from cwndlab.output.answers.sentences import headline, of_comparison
+from cwndlab.output.answers.sentences import of_comparison
 from cwndlab.results.comparison import Comparison
 from cwndlab.statistics.measure import Measure
 from tests.samples import flow, link, outcome, result
@@ -77,24 +78,68 @@ def test_the_headline_tells_the_order_that_intervals_show() -> None:
         assert choice.best is FAST
         return list(headline(choice, FAST, "", "V"))
 
-    assert told(FAST, SLOW) == ["fast has the most goodput: V."]
+    assert told(FAST, SLOW) == [
+        "fast has the most goodput: V.",
+        "slow has 5.10 ± 0.25 Mbit/s, 49.5 ± 2.5 % less.",
+    ]
     unshown = (
         "is shown between fast and close: the 95 % interval of the difference, paired by seed, contains zero."
     )
     assert told(FAST, CLOSE, SHORT, SLOW) == [
         "fast has more goodput than short and slow: V.",
+        "The next, short, has 9.70 ± 0.25 Mbit/s, 4.0 ± 2.5 % less.",
         f"No difference {unshown}",
     ]
-    assert told(FAST, CLOSE) == [f"No difference in goodput {unshown}", "fast has V."]
-    same = made("same", [10.0, 10.2, 10.1], [90.0, 90.0, 90.0])
-    assert told(FAST, same)[0].startswith("No difference in goodput is shown between fast and same: ")
+    assert told(FAST, CLOSE) == [
+        f"No difference in goodput {unshown}",
+        "The highest mean is that of fast: V.",
+    ]
+
+
+def test_what_is_within_one_percent_is_told_apart_by_its_delay() -> None:
+    """The difference is shown, but nobody would choose by it."""
+    best = made("best", [100.0, 100.2, 100.4], [80.0, 84.0, 82.0])
+    hair = made("hair", [99.9, 100.1, 100.3], [4.0, 4.2, 4.1])
+    same = made("same", [100.0, 100.2, 100.4], [85.0, 86.0, 87.0])
+    less = made("less", [98.0, 98.2, 98.4], [1.0, 1.1, 1.2])
+
+    def told(*candidates: Candidate) -> list[str]:
+        choice = Choice(Goal(), candidates)
+        assert choice.best is best
+        return list(headline(choice, best, "", "V"))
+
+    assert best.less(hair, "goodput_mbps").excludes_zero
+    assert told(best, hair, same) == [
+        "best, same and hair are within 1 % in goodput: best 100.20 ± 0.50, same 100.20 ± 0.50, "
+        "hair 100.10 ± 0.50 Mbit/s.",
+        "Queue delay tells them apart: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best, "
+        "86.0 ± 2.5 ms with same.",
+    ]
+    assert told(best, hair, less) == [
+        "best has more goodput than less: V.",
+        "less has 98.20 ± 0.50 Mbit/s, 1.996 % less.",
+        "hair is within 1 % of best: 100.10 ± 0.50 Mbit/s.",
+        "Queue delay tells them apart: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best.",
+    ]
+    # 0.1 % on average, but the interval allows for 3 %.
+    noisy = made("noisy", [99.0, 101.0, 100.3], [4.0, 4.2, 4.1])
+    assert told(best, noisy)[0].startswith("No difference in goodput is shown between best and noisy: ")
+
+
+def test_a_limit_is_told_of_those_within_one_percent() -> None:
+    best, same = (made(name, [10.0, 10.2], [80.0, 84.0]) for name in ("best", "same"))
+    choice = Choice(goal(None, ["delay p95 < 1 s"]), [best, same])
+    assert list(headline(choice, best, " among", "V")) == [
+        "best and same are within 1 % in goodput among: 10.1 ± 1.3 Mbit/s each.",
+        "The highest mean is that of best: V.",
+    ]
 
 
 def test_one_seed_shows_no_order() -> None:
     choice = Choice(Goal(), [made("a", [2.0], [1.0]), made("b", [1.0], [1.0])])
     assert choice.best is not None
     [told] = headline(choice, choice.best, "", "V")
-    assert told == "One seed shows no order. The highest goodput in it is that of a: V."
+    assert told == "One seed shows no order; in it, a has the highest goodput: V."
 
 
 @pytest.mark.parametrize(
@@ -225,10 +270,12 @@ def test_a_sweep_answers_first_and_keeps_the_question(cwndlab: Command, tmp_path
     answer = cwndlab("sweep", str(file), *over, *asked, "--seeds", "2", "--out", str(out), "--no-figure")
     first = " ".join(answer.stdout.split())
     # All three get the same.
-    assert first.startswith("No difference in goodput is shown between vegas, queue 1 bdp; "), first
+    assert first.startswith("vegas, queue 1 bdp; cubic, queue 1 bdp and vegas, queue 4 bdp are within 1 %"), (
+        first
+    )
     assert " among the 3 of 4 points with delay p95 < 100 ms: " in first
     report = (out / "report.html").read_text(encoding="utf-8")
-    order = ("No difference in goodput", "Goodput against delay", "Repeat everything", "Every point")
+    order = ("are within 1 % in goodput", "Goodput against delay", "Repeat everything", "Every point")
     assert sorted(order, key=report.index) == list(order)
     loaded = cl.load(out)
     assert loaded.answer()[0] in first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from cwndlab.results.totals import total
 from cwndlab.statistics.measure import Measure, measure, paired_difference
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 # A variant that comes as near as this to the best goodput may be worth more for its shorter delay.
 NEARLY = 0.95
+# A smaller share of the best value is no reason to choose, even if the difference is shown.
+NEAR = 0.01
 COST = "queue_delay_ms"
+DELAYS = (COST, "queue_delay_p95_ms", "rtt_ms")
 # Means that agree to this many decimals are the same.
 SAME_DIGITS = 6
 
@@ -31,6 +34,9 @@ class Candidate:
     rows: Mapping[int, Mapping[str, float | None]]
     # How often its intervals were looked at before seeds were no longer added.
     looks: int = field(default=1, kw_only=True)
+
+    # What has to be said of `share_less`.
+    of_share: ClassVar[str] = ""
 
     @cached_property
     def totals(self) -> dict[str, Measure]:
@@ -52,6 +58,11 @@ class Candidate:
         these, those = ([each.rows[place][key] for place in shared] for each in (self, other))
         return paired_difference(these, those).widened(self.looks)
 
+    def share_less(self, other: Candidate, key: str) -> Measure:
+        """What `less` returns as a share of its own mean; without a value if this is 0."""
+        scale = abs(self.mean(key) or 0.0)
+        return self.less(other, key).scaled(1 / scale) if scale else Measure(None, None, 0)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -59,6 +70,8 @@ class Choice:
 
     goal: Goal
     candidates: Sequence[Candidate]
+    # The share of the best value below which a difference is no reason to choose.
+    least: float = NEAR
 
     @cached_property
     def eligible(self) -> list[Candidate]:
@@ -80,18 +93,52 @@ class Choice:
         return round(sign * (each.mean(self.goal.best) or 0.0), SAME_DIGITS), -inf if cost is None else -cost
 
     @cached_property
+    def _others(self) -> list[Candidate]:
+        """Those that are not the best, best first."""
+        return sorted(
+            (each for each in self.eligible if each is not self.best), key=self._merit, reverse=True
+        )
+
+    @cached_property
+    def near(self) -> list[Candidate]:
+        """The others that are as good but for a very small share, whether or not this difference is shown."""
+        return [each for each in self._others if self._is_near(each)]
+
+    def _is_near(self, other: Candidate) -> bool:
+        share = self.best.share_less(other, self.goal.best) if self.best is not None else None
+        if share is None or share.mean is None or share.n < 2:
+            return False
+        low, high = share.interval or (share.mean, share.mean)
+        # A difference that is not shown may be larger than its mean.
+        reach = abs(share.mean) if share.excludes_zero else max(-low, high)
+        return reach < self.least
+
+    @cached_property
     def as_good(self) -> list[Candidate]:
         """The others whose difference from the best, paired, has an interval that contains zero."""
         best = self.best
         if best is None:
             return []
-        others = (each for each in self.eligible if each is not best)
+        others = (each for each in self._others if each not in self.near)
         return [each for each in others if not best.less(each, self.goal.best).excludes_zero]
 
     @cached_property
     def behind(self) -> list[Candidate]:
-        """The others whose difference from the best is shown."""
-        return [each for each in self.eligible if each is not self.best and each not in self.as_good]
+        """The others whose difference from the best is shown and matters."""
+        return [each for each in self._others if each not in self.near and each not in self.as_good]
+
+    @cached_property
+    def near_delays(self) -> tuple[Candidate, Candidate] | None:
+        """Of the best and those near it, the ones with the shortest and the longest queueing delay.
+
+        None if these hardly differ, or if what is wanted is itself a delay.
+        """
+        group = [each for each in (self.best, *self.near) if each is not None]
+        if len(group) < 2 or self.goal.best in DELAYS or any(each.mean(COST) is None for each in group):
+            return None
+        shortest, *_, longest = sorted(group, key=lambda each: each.mean(COST) or 0.0)
+        is_apart = (shortest.mean(COST) or 0.0) < NEARLY * (longest.mean(COST) or 0.0)
+        return (shortest, longest) if is_apart and longest.less(shortest, COST).excludes_zero else None
 
     @property
     def is_untested(self) -> bool:
@@ -100,7 +147,10 @@ class Choice:
 
     @cached_property
     def cheaper(self) -> Candidate | None:
-        """Of those with nearly the best goodput, the one with the shortest queueing delay, if it differs."""
+        """Of those with nearly the best goodput, the one with the shortest queueing delay, if it differs.
+
+        None if that is already told of those near the best.
+        """
         best = self.best
         if best is None or self.goal.best != "goodput_mbps" or best.mean(COST) is None:
             return None
@@ -111,7 +161,9 @@ class Choice:
             if (each.mean("goodput_mbps") or 0.0) >= enough and each.mean(COST) is not None
         ]
         found = min(near, key=lambda each: each.mean(COST) or 0.0)
-        return found if found is not best and best.less(found, COST).excludes_zero else None
+        if found is best or (self.near_delays is not None and found is self.near_delays[0]):
+            return None
+        return found if best.less(found, COST).excludes_zero else None
 
 
 def candidate(label: str, result: Result, link: str | None, looks: int = 1) -> Candidate:

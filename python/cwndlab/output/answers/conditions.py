@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.choice import Candidate, Choice
 from cwndlab.output.answers.goal import goal
-from cwndlab.output.answers.sentences import (
-    cheaper,
-    headline,
-    in_words,
-    listed,
-    of_precision,
-    of_sweep,
-    value_in_words,
-    values_in_words,
-)
-from cwndlab.output.tables.columns import titled
+from cwndlab.output.answers.order import headline
+from cwndlab.output.answers.sentences import cheaper, of_precision, of_sweep, values_in_words
+from cwndlab.output.answers.words import in_words, listed, noun, value_in_words
 from cwndlab.results.conditions import over_conditions
 from cwndlab.statistics.numbers import counted
 
@@ -38,6 +30,9 @@ class InConditions(Candidate):
 
     over: OverConditions
 
+    # The share of the means would be another one.
+    of_share = ", the mean of the shares in each condition"
+
     def keeps(self, limit: Limit) -> bool:
         """Whether its mean keeps the limit in every condition."""
         return all(limit.admits(totals[limit.key]) for totals in self.over.totals.values())
@@ -46,6 +41,12 @@ class InConditions(Candidate):
         """A total of this less that of another, as a share of it if there is any, paired by seed."""
         shares = self.over.beside(other.over, key) if isinstance(other, InConditions) else None
         return shares if shares is not None and shares.n else super().less(other, key)
+
+    def share_less(self, other: Candidate, key: str) -> Measure:
+        """A total of this less that of another as a share of its own in each condition, paired by seed."""
+        if not isinstance(other, InConditions):
+            return super().share_less(other, key)
+        return other.over.beside(self.over, key).scaled(-1)
 
     def kept_in(self, limits: Sequence[Limit]) -> int:
         """The number of conditions in which its means keep all limits."""
@@ -117,7 +118,7 @@ class _Answer:
     def _none(self) -> str:
         known = [each for each in self._choice.candidates if isinstance(each, InConditions)]
         if not known or not self.goal.limits:
-            return f"No choice has a {titled(self.goal.best).title} in every condition."
+            return f"No choice has a {noun(self.goal.best)} in every condition."
         kept = max(each.kept_in(self.goal.limits) for each in known)
         nearest = [each.label for each in known if each.kept_in(self.goal.limits) == kept]
         do = "does" if len(nearest) == 1 else "each do"
@@ -133,7 +134,7 @@ class _Answer:
         over = counted(self._count, "condition")
         mean = value_in_words(only.totals[key], key)
         keeps = f"It keeps {self._limits} in every condition{self._unsure(only)}. " if self._limits else ""
-        title = titled(key).title
+        title = noun(key)
         return f"{keeps}The mean {title} over {over} is {mean}; the worst is {self._worst(only)}."
 
     def _on_average(self, best: InConditions) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.interrupted import of_interrupted
-from cwndlab.output.answers.sentences import MOST_NAMED
+from cwndlab.output.answers.words import MOST_NAMED
 from cwndlab.results.crowd import extent
 from cwndlab.statistics.numbers import with_interval
 
